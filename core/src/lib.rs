@@ -1,0 +1,8 @@
+//! The portable core of EdgeCask: everything that is the same on the gateway, at the edge and in a browser tab.
+//!
+//! The modules are listed in the order in which data flows through them; a module uses only what stands below it.
+//! Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread or awaits: bytes, `now` and seeds
+//! come in as arguments, replies and effects go out as values.
+
+pub mod packed;
+pub mod limits;
