@@ -4,5 +4,7 @@
 //! Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread or awaits: bytes, `now` and seeds
 //! come in as arguments, replies and effects go out as values.
 
+pub mod engine;
+pub mod storage;
 pub mod packed;
 pub mod limits;

@@ -15,3 +15,9 @@ pub const UNAUTHENTICATED_BULK_MAX_BYTES: u64 = 16 * 1024;
 
 /// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis until values stream to blobs.
 pub const BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// A session stops running requests when this many bytes of replies wait to be sent; a single reply may be larger.
+pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
+
+/// An input buffer larger than this many bytes is given back once it is nearly empty.
+pub const INPUT_KEPT_BYTES: usize = 128 * 1024;

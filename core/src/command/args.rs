@@ -1,0 +1,44 @@
+//! Parsing of arguments that many commands share, with Redis' error texts.
+
+use super::CommandError;
+use crate::resp::number;
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// Whether an argument is this option, in any case. `option` is upper case.
+pub fn is_option(argument: &[u8], option: &str) -> bool {
+    argument.eq_ignore_ascii_case(option.as_bytes())
+}
+
+/// A 64-bit signed integer, or the error that it is none.
+pub fn integer(argument: &[u8]) -> Result<i64> {
+    number::parse_i64(argument).ok_or(CommandError::NOT_INTEGER)
+}
+
+/// An integer within bounds, or `error`.
+pub fn integer_in(argument: &[u8], range: std::ops::RangeInclusive<i64>, error: CommandError) -> Result<i64> {
+    number::parse_i64(argument).filter(|value| range.contains(value)).ok_or(error)
+}
+
+/// A count that must not be negative ("value is out of range, must be positive" otherwise).
+pub fn positive(argument: &[u8]) -> Result<u64> {
+    let value = number::parse_i64(argument).ok_or(CommandError::OUT_OF_RANGE_POSITIVE)?;
+    u64::try_from(value).map_err(|_| CommandError::OUT_OF_RANGE_POSITIVE)
+}
+
+/// A double (infinities included), or the error that it is none.
+pub fn float(argument: &[u8]) -> Result<f64> {
+    number::parse_f64(argument).ok_or(CommandError::NOT_FLOAT)
+}
+
+/// Redis' start and stop indexes over `len` elements, negative ones counting from the end, as a half-open range of
+/// ranks; None if it is empty.
+pub fn index_range(start: i64, stop: i64, len: u64) -> Option<(u64, u64)> {
+    let resolve = |index: i64| match u64::try_from(index) {
+        Ok(index) => index,
+        Err(_) => len.saturating_sub(index.unsigned_abs()),
+    };
+    let stop = if stop < 0 && stop.unsigned_abs() > len { return None } else { resolve(stop) };
+    let start = resolve(start);
+    (start <= stop && start < len).then(|| (start, stop.min(len.saturating_sub(1)) + 1))
+}

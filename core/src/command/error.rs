@@ -1,0 +1,75 @@
+//! Errors a command replies with. The texts are Redis' own, byte for byte: clients match on them.
+
+use std::borrow::Cow;
+
+use crate::data::DataError;
+use crate::engine::EngineError;
+
+/// The error a command ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandError {
+    /// The client's mistake: the text of the reply, error code first.
+    Client(Cow<'static, str>),
+    /// Our fault or the disk's.
+    Engine(EngineError),
+}
+
+impl CommandError {
+    /// The command does not fit the key's type.
+    pub const WRONG_TYPE: CommandError =
+        CommandError::text("WRONGTYPE Operation against a key holding the wrong kind of value");
+    /// The arguments do not parse.
+    pub const SYNTAX: CommandError = CommandError::text("ERR syntax error");
+    /// An argument or a value is not a 64-bit signed integer.
+    pub const NOT_INTEGER: CommandError = CommandError::text("ERR value is not an integer or out of range");
+    /// An argument or a value is not a double.
+    pub const NOT_FLOAT: CommandError = CommandError::text("ERR value is not a valid float");
+    /// A key that must exist does not.
+    pub const NO_SUCH_KEY: CommandError = CommandError::text("ERR no such key");
+    /// An index beyond the ends.
+    pub const INDEX_OUT_OF_RANGE: CommandError = CommandError::text("ERR index out of range");
+    /// A value out of range where only its being positive matters.
+    pub const OUT_OF_RANGE_POSITIVE: CommandError =
+        CommandError::text("ERR value is out of range, must be positive");
+    /// A value out of range.
+    pub const OUT_OF_RANGE: CommandError = CommandError::text("ERR value is out of range");
+
+    /// An error with a fixed text.
+    pub const fn text(text: &'static str) -> CommandError {
+        CommandError::Client(Cow::Borrowed(text))
+    }
+
+    /// An error with a text made for the occasion.
+    pub fn owned(text: String) -> CommandError {
+        CommandError::Client(Cow::Owned(text))
+    }
+
+    /// The text of the reply, error code first.
+    pub fn reply_text(&self) -> Cow<'_, str> {
+        match self {
+            CommandError::Client(text) => Cow::Borrowed(text.as_ref()),
+            CommandError::Engine(error @ EngineError::Full(_)) => {
+                Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
+            }
+            CommandError::Engine(error @ EngineError::ReadOnly(_)) => {
+                Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
+            }
+            CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),
+        }
+    }
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> CommandError {
+        CommandError::Engine(error)
+    }
+}
+
+impl From<DataError> for CommandError {
+    fn from(error: DataError) -> CommandError {
+        match error {
+            DataError::WrongType => CommandError::WRONG_TYPE,
+            DataError::Engine(error) => CommandError::Engine(error),
+        }
+    }
+}

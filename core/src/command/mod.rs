@@ -1,0 +1,72 @@
+//! The commands: one file per group, each handler a plain function of a context and the arguments.
+//!
+//! A handler reads and writes keys only through [`Context::txn`], replies only through [`Context::reply`], and asks the
+//! host for anything else with an [`Effect`]. It checks everything before it writes anything, so that an error leaves
+//! no half-done change in the transaction. What a Redis value *is* (how a hash becomes subkeys) belongs to
+//! [`crate::data`]; a handler only parses arguments and shapes replies.
+//!
+//! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
+
+mod error;
+pub mod args;
+
+pub use error::CommandError;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::catalog::{self, CommandSpec};
+use crate::engine::{Admin, Db, Txn};
+use crate::resp::Reply;
+use crate::session::{Client, Effect, Shared};
+
+/// What a handler returns: the reply has been written, or this error is the reply.
+pub type Outcome = std::result::Result<(), CommandError>;
+
+/// A command's code: the context and all arguments, the command's name first. Arity was checked.
+pub type Handler = fn(&mut Context<'_, '_>, &[&[u8]]) -> Outcome;
+
+/// Everything a handler may use.
+pub struct Context<'c, 'e> {
+    /// Reads and writes of keys.
+    pub txn: &'c mut Txn<'e>,
+    /// Where the reply goes.
+    pub reply: &'c mut Reply,
+    /// The connection that sent the command.
+    pub client: &'c mut Client,
+    /// What all connections share: configuration, counters, the list of clients.
+    pub shared: &'c Shared,
+    /// What an operator's commands ask of the engine.
+    pub admin: &'c dyn Admin,
+    /// What the host is to do after the command.
+    pub effects: &'c mut Vec<Effect>,
+}
+
+/// The handlers of one group: command names as in the catalog, and their code.
+type Group = &'static [(&'static str, Handler)];
+
+/// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
+/// and have no handler.
+const GROUPS: &[Group] = &[];
+
+static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
+    let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();
+    catalog::all().map(|spec| by_name.get(spec.name).copied()).collect()
+});
+
+/// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
+pub fn handler(spec: &CommandSpec) -> Option<Handler> {
+    BY_ID.get(spec.container_id().index()).copied().flatten()
+}
+
+impl Context<'_, '_> {
+    /// The database the connection has selected.
+    pub fn db(&self) -> Db {
+        self.client.db
+    }
+
+    /// Unix time in milliseconds.
+    pub fn now_ms(&self) -> u64 {
+        self.txn.now_ms()
+    }
+}

@@ -1,0 +1,29 @@
+//! How a Redis value becomes records: one file per type, over the ordered space of [`crate::engine`].
+//!
+//! Strings live in their root. The other types put a root of their kind and keep their elements as subkeys; a
+//! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
+//! commands call them with parsed values and shape what comes back.
+
+use crate::engine::{Db, EngineError, Kind, Root, Txn};
+
+/// What can go wrong below a command's arguments.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DataError {
+    /// The key is there with another type.
+    #[error("wrong type")]
+    WrongType,
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Shorthand for results of the data layer.
+pub type Result<T> = std::result::Result<T, DataError>;
+
+/// The root of a key that is either missing or of this kind.
+pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result<Option<Root>> {
+    match txn.root(db, key)? {
+        Some(root) if root.kind != kind => Err(DataError::WrongType),
+        root => Ok(root),
+    }
+}

@@ -1,0 +1,284 @@
+//! The reference engine: plain ordered maps under one lock, as simple as the laws allow.
+//!
+//! It keeps everything in memory and nothing across a restart. Tests compare other engines with it and run commands on
+//! it; it is also what a page without storage can use.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, ControlFlow};
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::{
+    Admin, Db, Direction, Engine, EngineError, KeyVisitor, Overlay, Place, Reader, Receipt, Result, Root,
+    RootChange, Scope, Source, SubVisitor, Want, Watch,
+};
+
+/// The reference engine.
+#[derive(Debug)]
+pub struct MemoryEngine {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct Object {
+    value: Vec<u8>,
+    subs: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What each database shows.
+    keys: Vec<BTreeMap<Vec<u8>, Root>>,
+    /// Values and subkeys by the number in [`Root::place`].
+    objects: HashMap<u64, Object>,
+    next_object: u64,
+    commits: u64,
+    watches: Vec<(Db, Vec<u8>, Watch)>,
+}
+
+impl MemoryEngine {
+    /// An empty store with this many databases.
+    pub fn new(databases: Db) -> MemoryEngine {
+        let keys = (0..databases).map(|_| BTreeMap::new()).collect();
+        MemoryEngine { state: Mutex::new(State { keys, ..State::default() }) }
+    }
+}
+
+/// The reads of one transaction: the whole store is locked.
+pub struct MemoryGuard<'e>(MutexGuard<'e, State>);
+
+impl MemoryGuard<'_> {
+    fn object(&self, root: &Root) -> Result<&Object> {
+        self.0.objects.get(&root.place.0).ok_or_else(|| EngineError::Damaged("no such object".into()))
+    }
+
+    fn keys(&mut self, db: Db) -> Result<&mut BTreeMap<Vec<u8>, Root>> {
+        self.0.keys.get_mut(db as usize).ok_or(EngineError::OutOfScope)
+    }
+}
+
+impl Reader for MemoryGuard<'_> {
+    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+        let found = self.keys(db)?.get_mut(key);
+        Ok(found.map(|root| {
+            let before = *root;
+            root.accessed_s = accessed_s.unwrap_or(root.accessed_s);
+            before
+        }))
+    }
+
+    fn read_value(
+        &mut self,
+        root: &Root,
+        (offset, len): (u64, u64),
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        let value = &self.object(root)?.value;
+        let part = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
+        let part = part.and_then(|(start, len)| value.get(start..start.checked_add(len)?));
+        visit(part.ok_or_else(|| EngineError::Damaged("range outside the value".into()))?);
+        Ok(())
+    }
+
+    fn sub_len(&mut self, root: &Root) -> Result<u64> {
+        Ok(self.object(root)?.subs.len() as u64)
+    }
+
+    fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
+        Ok(self.object(root)?.subs.contains_key(subkey))
+    }
+
+    fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let value = self.object(root)?.subs.get(subkey);
+        if let Some(value) = value {
+            visit(value);
+        }
+        Ok(value.is_some())
+    }
+
+    fn sub_rank(&mut self, root: &Root, subkey: &[u8]) -> Result<u64> {
+        let smaller = (Bound::Unbounded, Bound::Excluded(subkey));
+        Ok(self.object(root)?.subs.range::<[u8], _>(smaller).count() as u64)
+    }
+
+    fn sub_scan(
+        &mut self,
+        root: &Root,
+        from: u64,
+        direction: Direction,
+        want: Want,
+        visit: SubVisitor<'_>,
+    ) -> Result<()> {
+        let subs = &self.object(root)?.subs;
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let mut show = |(subkey, value): (&Vec<u8>, &Vec<u8>)| match want {
+            Want::Subkeys => visit(subkey, &[]),
+            Want::Values => visit(subkey, value),
+        };
+        let _: ControlFlow<()> = match direction {
+            Direction::Ascending => subs.iter().skip(from).try_for_each(&mut show),
+            Direction::Descending => subs
+                .iter()
+                .rev()
+                .skip(subs.len().saturating_sub(1).saturating_sub(from))
+                .try_for_each(&mut show),
+        };
+        Ok(())
+    }
+
+    fn key_count(&mut self, db: Db) -> Result<u64> {
+        Ok(self.keys(db)?.len() as u64)
+    }
+
+    fn expiring_count(&mut self, db: Db) -> Result<u64> {
+        Ok(self.keys(db)?.values().filter(|root| root.expires_at_ms.is_some()).count() as u64)
+    }
+
+    fn scan_keys(&mut self, db: Db, _cursor: u64, visit: KeyVisitor<'_>) -> Result<u64> {
+        // One step shows everything: the law on walks holds trivially.
+        self.keys(db)?.iter().for_each(|(key, root)| visit(key, root));
+        Ok(0)
+    }
+
+    fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()> {
+        let keys = self.keys(db)?;
+        let nth = random.checked_rem(keys.len() as u64).and_then(|nth| usize::try_from(nth).ok());
+        if let Some((key, root)) = nth.and_then(|nth| keys.iter().nth(nth)) {
+            visit(key, root);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn touched(&self, db: Db, key: Option<&[u8]>) {
+        for (watched_db, watched, watch) in &self.watches {
+            if *watched_db == db && key.is_none_or(|key| key == watched) {
+                watch.trip();
+            }
+        }
+    }
+
+    fn show(&mut self, overlay: &Overlay) {
+        let changes = overlay.db_changes();
+        let mut before: Vec<Option<BTreeMap<Vec<u8>, Root>>> =
+            std::mem::take(&mut self.keys).into_iter().map(Some).collect();
+        for db in 0..before.len() {
+            let source = changes.iter().find(|change| change.db as usize == db).map(|change| change.source);
+            let keys = match source.unwrap_or(Source::Base(db as Db)) {
+                Source::Base(from) => before.get_mut(from as usize).and_then(Option::take),
+                Source::Fresh(_) => None,
+            };
+            self.keys.push(keys.unwrap_or_default());
+            if source.is_some() {
+                self.touched(db as Db, None);
+            }
+        }
+        for root in before.into_iter().flatten().flat_map(BTreeMap::into_values) {
+            self.objects.remove(&root.place.0);
+        }
+    }
+}
+
+impl Engine for MemoryEngine {
+    type Guard<'e> = MemoryGuard<'e>;
+
+    fn begin(&self, _scope: Scope<'_>) -> Result<MemoryGuard<'_>> {
+        Ok(MemoryGuard(self.state.lock()))
+    }
+
+    fn commit(&self, guard: MemoryGuard<'_>, overlay: &Overlay, now_ms: u64) -> Result<Receipt> {
+        if overlay.is_empty() {
+            return Ok(Receipt::default());
+        }
+        let MemoryGuard(mut state) = guard;
+        state.show(overlay);
+        let shown = |source: Source, databases: usize| {
+            let changes = overlay.db_changes();
+            let moved = changes.iter().find(|change| change.source == source).map(|change| change.db);
+            moved.or(match source {
+                Source::Base(db) if (db as usize) < databases => Some(db),
+                _ => None,
+            })
+        };
+        // Subkeys are taken from all their old keys before any new key is made: RENAME hands them on.
+        let mut taken: HashMap<u64, BTreeMap<Vec<u8>, Vec<u8>>> = HashMap::new();
+        for change in overlay.changes().filter(|change| change.root != RootChange::Unchanged) {
+            if let Some(object) = change.base.and_then(|base| state.objects.remove(&base.place.0)) {
+                taken.insert(change.base.map_or(0, |base| base.place.0), object.subs);
+            }
+        }
+        for change in overlay.changes() {
+            let Some(db) = shown(change.source, state.keys.len()) else { continue };
+            state.touched(db, Some(change.key));
+            let object = match change.root {
+                RootChange::Removed => {
+                    state.keys[db as usize].remove(change.key);
+                    continue;
+                }
+                RootChange::Unchanged => change.base.map_or(0, |base| base.place.0),
+                RootChange::Put { kind, encoding, expires_at_ms, value } => {
+                    let number = state.next_object;
+                    state.next_object += 1;
+                    let subs = change.subkeys_of.and_then(|root| taken.remove(&root.place.0));
+                    state
+                        .objects
+                        .insert(number, Object { value: value.to_vec(), subs: subs.unwrap_or_default() });
+                    let accessed_s = (now_ms / 1000) as u32 & super::ACCESS_CLOCK_MASK;
+                    let value_len = value.len() as u64;
+                    let place = Place(number, 0);
+                    let root = Root { kind, encoding, expires_at_ms, value_len, accessed_s, place };
+                    state.keys[db as usize].insert(change.key.to_vec(), root);
+                    number
+                }
+            };
+            let Some(object) = state.objects.get_mut(&object) else { continue };
+            for (subkey, sub) in change.subs {
+                match &sub.value {
+                    Some(value) => object.subs.insert(subkey.clone(), value.clone()),
+                    None => object.subs.remove(subkey),
+                };
+            }
+        }
+        state.commits += 1;
+        Ok(Receipt::at(state.commits))
+    }
+
+    fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
+        self.state.lock().watches.push((db, key.to_vec(), watch.clone()));
+    }
+
+    fn unwatch(&self, db: Db, key: &[u8], watch: &Watch) {
+        let ended = |entry: &(Db, Vec<u8>, Watch)| entry.0 == db && entry.1 == key && entry.2.is_same(watch);
+        self.state.lock().watches.retain(|entry| !ended(entry));
+    }
+}
+
+impl Admin for MemoryEngine {
+    fn checkpoint(&self, _now_ms: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
+        let mut state = self.state.lock();
+        let mut gone = 0;
+        for db in 0..state.keys.len() {
+            let budget = usize::try_from(budget - gone).unwrap_or(usize::MAX);
+            let is_expired = |entry: &(&Vec<u8>, &Root)| entry.1.is_expired(now_ms);
+            let expired = state.keys[db].iter().filter(is_expired).take(budget);
+            let expired: Vec<(Vec<u8>, u64)> =
+                expired.map(|(key, root)| (key.clone(), root.place.0)).collect();
+            for (key, object) in expired {
+                state.keys[db].remove(&key);
+                state.objects.remove(&object);
+                state.touched(db as Db, Some(&key));
+                gone += 1;
+            }
+        }
+        Ok((gone, gone == budget))
+    }
+
+    fn report(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,275 @@
+//! The boundary between commands and stores: an ordered space addressed by (database, key, subkey).
+//!
+//! A key has a *root*: its type, encoding, expiry and, for strings, its value. Keys of the other types also have
+//! *subkeys*, ordered by their bytes and counted, so that rank, selection by rank and ranges cost O(log n). Removing
+//! or replacing a root takes all its subkeys with it in O(1).
+//!
+//! An engine gives two things only: reads of the committed state ([`Reader`]) and the commit of one batch
+//! ([`Engine::commit`]). Everything between, reading one's own writes included, is [`Txn`], which is the same for every
+//! engine. The laws an engine must keep are the functions of [`laws`], run against each engine by its tests.
+//!
+//! This module never knows what a hash or a list is, and never knows files.
+
+pub mod laws;
+pub mod memory;
+mod overlay;
+mod subkeys;
+mod txn;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use overlay::{Change, DbChange, Overlay, RootChange, Source, SubChange, SubChanges};
+pub use subkeys::Start;
+pub use txn::{NewRoot, Txn};
+
+/// Number of a logical database, as SELECT takes it.
+pub type Db = u32;
+
+/// The Redis type of a key. The numbers are part of the datafile format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A byte string, held in the root itself.
+    String = 1,
+    /// A list: subkeys are positions.
+    List = 2,
+    /// A set: subkeys are members.
+    Set = 3,
+    /// A sorted set: subkeys are members and (score, member) pairs.
+    SortedSet = 4,
+    /// A hash: subkeys are fields.
+    Hash = 5,
+}
+
+impl Kind {
+    /// The kind with this number in the datafile format, if there is one.
+    pub fn from_number(number: u8) -> Option<Kind> {
+        match number {
+            1 => Some(Kind::String),
+            2 => Some(Kind::List),
+            3 => Some(Kind::Set),
+            4 => Some(Kind::SortedSet),
+            5 => Some(Kind::Hash),
+            _ => None,
+        }
+    }
+
+    /// The name TYPE replies with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::String => "string",
+            Kind::List => "list",
+            Kind::Set => "set",
+            Kind::SortedSet => "zset",
+            Kind::Hash => "hash",
+        }
+    }
+}
+
+/// Where an engine finds the value or the subkeys of a root it gave out; meaningless to anyone else, and only as long
+/// as the reader that gave it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Place(pub u64, pub u64);
+
+/// What an engine knows of a key without touching a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The Redis type.
+    pub kind: Kind,
+    /// A byte that belongs to the data layer (which of a type's encodings was reached); engines only keep it.
+    pub encoding: u8,
+    /// Unix time in milliseconds at which the key is gone, if it ever is.
+    pub expires_at_ms: Option<u64>,
+    /// Length of the root's own value in bytes.
+    pub value_len: u64,
+    /// Unix time in seconds, modulo 2^24, of the last access.
+    pub accessed_s: u32,
+    /// Where the engine finds the rest.
+    pub place: Place,
+}
+
+impl Root {
+    /// Whether the key is gone at `now_ms`.
+    pub fn is_expired(&self, now_ms: u64) -> bool {
+        self.expires_at_ms.is_some_and(|at| at <= now_ms)
+    }
+}
+
+/// The clock of [`Root::accessed_s`]: seconds modulo 2^24.
+pub const ACCESS_CLOCK_MASK: u32 = (1 << 24) - 1;
+
+/// What can go wrong below a command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The batch was not written because there is no room; nothing changed and reads go on.
+    #[error("no space left for the log: {0}")]
+    Full(String),
+    /// The store refuses writes since a write or sync failed; it must be reopened.
+    #[error("the store is read-only since an error: {0}")]
+    ReadOnly(String),
+    /// Stored bytes do not carry their checksum, or could not be read.
+    #[error("{0}")]
+    Damaged(String),
+    /// A command touched a key its row in the catalog does not name. A bug of ours, never of the client.
+    #[error("key outside the transaction's scope")]
+    OutOfScope,
+}
+
+/// Shorthand for results below commands.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// Which keys a transaction may touch; the engine locks (or fetches) these and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope<'s> {
+    /// No key at all: connection and server commands.
+    Nothing,
+    /// These keys, in any database.
+    Keys(&'s [&'s [u8]]),
+    /// Every key of every database.
+    Everything,
+}
+
+/// In which order subkeys are walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From smaller to larger subkeys.
+    Ascending,
+    /// From larger to smaller subkeys.
+    Descending,
+}
+
+/// What a walk over subkeys needs; values may cost a disk read each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// Subkeys only; the visitor sees empty values.
+    Subkeys,
+    /// Subkeys and their values.
+    Values,
+}
+
+/// Sees one key of a walk over a database.
+pub type KeyVisitor<'v> = &'v mut dyn FnMut(&[u8], &Root);
+
+/// Sees one (subkey, value) pair and says whether to go on.
+pub type SubVisitor<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
+
+/// Reads of the committed state, consistent from [`Engine::begin`] until it is dropped.
+///
+/// Expired keys are still there for a reader: only [`Txn`] knows what time it is.
+pub trait Reader {
+    /// The root of a key. `accessed_s`, if given, becomes the key's access time.
+    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>>;
+
+    /// Shows `range` (offset and length in bytes, within `root.value_len`) of a root's value, in one piece.
+    fn read_value(&mut self, root: &Root, range: (u64, u64), visit: &mut dyn FnMut(&[u8])) -> Result<()>;
+
+    /// Number of subkeys.
+    fn sub_len(&mut self, root: &Root) -> Result<u64>;
+
+    /// Whether the subkey is there.
+    fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool>;
+
+    /// Shows the value of a subkey; false if there is none.
+    fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// Number of subkeys smaller than `subkey`, which need not be there.
+    fn sub_rank(&mut self, root: &Root, subkey: &[u8]) -> Result<u64>;
+
+    /// Walks the subkeys from the one with rank `from` (ascending) or from the one with rank `from` downwards
+    /// (descending) until the visitor breaks. A rank that is not there gives nothing, except that a descending walk
+    /// from beyond the end begins at the last subkey.
+    fn sub_scan(
+        &mut self,
+        root: &Root,
+        from: u64,
+        direction: Direction,
+        want: Want,
+        visit: SubVisitor<'_>,
+    ) -> Result<()>;
+
+    /// Number of keys of a database, those that expired but were not collected yet included.
+    fn key_count(&mut self, db: Db) -> Result<u64>;
+
+    /// Number of keys of a database that have an expiry.
+    fn expiring_count(&mut self, db: Db) -> Result<u64>;
+
+    /// One step of a walk over the keys of a database: shows the keys at `cursor` (0 to begin) and returns the next
+    /// cursor, 0 at the end. A key that is there during the whole walk is seen at least once. Cursors stay below 2^48.
+    fn scan_keys(&mut self, db: Db, cursor: u64, visit: KeyVisitor<'_>) -> Result<u64>;
+
+    /// Shows a key picked with the help of `random`; nothing if the database is empty.
+    fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()>;
+}
+
+/// A store: reads under a scope, and the commit of one batch.
+pub trait Engine: Admin + Send + Sync {
+    /// The reads of one transaction, holding whatever locks its scope needs.
+    type Guard<'e>: Reader
+    where
+        Self: 'e;
+
+    /// Opens a transaction over the keys of `scope`.
+    fn begin(&self, scope: Scope<'_>) -> Result<Self::Guard<'_>>;
+
+    /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
+    /// that changes nothing gives the receipt of nothing.
+    fn commit(&self, guard: Self::Guard<'_>, overlay: &Overlay, now_ms: u64) -> Result<Receipt>;
+
+    /// Begins to watch a key: `watch` is tripped by any commit that changes it.
+    fn watch(&self, db: Db, key: &[u8], watch: &Watch);
+
+    /// Ends what [`Engine::watch`] began.
+    fn unwatch(&self, db: Db, key: &[u8], watch: &Watch);
+}
+
+/// What an operator's commands ask of an engine.
+pub trait Admin {
+    /// Writes what speeds up the next start (hints), after syncing the log.
+    fn checkpoint(&self, now_ms: u64) -> Result<()>;
+
+    /// Collects about `budget` expired keys; returns how many went and whether there may be more.
+    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)>;
+
+    /// Facts for INFO's persistence section: (name, value).
+    fn report(&self) -> Vec<(&'static str, u64)>;
+}
+
+/// Where in the log a commit ends: the count of log bytes ever appended in this process. Only engines make one for a
+/// commit that wrote something, so an OK for a write can be traced to its commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Receipt(u64);
+
+impl Receipt {
+    /// The receipt of a batch that ends at this position.
+    pub(crate) fn at(position: u64) -> Receipt {
+        Receipt(position)
+    }
+
+    /// The position in bytes since the store was opened; 0 if nothing was written.
+    pub fn position(self) -> u64 {
+        self.0
+    }
+}
+
+/// Tells one session that a key it watches has changed.
+#[derive(Clone, Debug, Default)]
+pub struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    /// Says that a watched key changed.
+    pub fn trip(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether a watched key changed.
+    pub fn is_tripped(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Whether both are the same watch.
+    pub fn is_same(&self, other: &Watch) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}

@@ -1,0 +1,267 @@
+//! The uncommitted writes of one transaction.
+//!
+//! Roots live in a flat list (a transaction rarely touches more than a few keys) with their bytes in one arena, so that
+//! a connection that reuses its overlay allocates nothing for GET and SET. Subkeys live in an ordered map a key.
+//!
+//! Invariant: a key has at most one [`KeyState`] in each source.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Db, Kind, Root};
+
+/// Where the keys that a logical database shows come from, as seen from the state before the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// The database that had this number.
+    Base(Db),
+    /// An empty space that the transaction made (FLUSHDB), by its number among those.
+    Fresh(u32),
+}
+
+/// A logical database that shows another source after the transaction than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DbChange {
+    /// The logical database.
+    pub db: Db,
+    /// What it shows from now on.
+    pub source: Source,
+}
+
+/// A run of bytes in the overlay's arena.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// What a transaction did to one subkey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubChange {
+    /// The value it has now; None if it was removed.
+    pub value: Option<Vec<u8>>,
+    /// Whether the committed collection has the subkey. Invariant: a removal is only kept where this is true.
+    pub in_base: bool,
+}
+
+/// Changed subkeys in order.
+pub type SubChanges = BTreeMap<Vec<u8>, SubChange>;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PendingRoot {
+    Unchanged,
+    Put { kind: Kind, encoding: u8, expires_at_ms: Option<u64>, value: Span },
+    Removed,
+}
+
+/// One key as the transaction has read and changed it.
+#[derive(Debug)]
+pub(super) struct KeyState {
+    pub(super) source: Source,
+    pub(super) key: Span,
+    /// The committed root, expired or not.
+    pub(super) base: Option<Root>,
+    pub(super) root: PendingRoot,
+    /// The committed root whose subkeys lie under `subs`; after RENAME that of another key.
+    pub(super) subkeys_of: Option<Root>,
+    pub(super) subs: SubChanges,
+    /// Subkeys that `subs` adds to the committed ones, less those that it removes.
+    pub(super) subs_delta: i64,
+}
+
+/// What a commit does to a key's root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootChange<'o> {
+    /// It stays (only subkeys change).
+    Unchanged,
+    /// It becomes this.
+    Put {
+        /// The Redis type.
+        kind: Kind,
+        /// The data layer's byte.
+        encoding: u8,
+        /// Unix time in milliseconds.
+        expires_at_ms: Option<u64>,
+        /// The root's own value.
+        value: &'o [u8],
+    },
+    /// It goes, with all its subkeys that no other change adopts.
+    Removed,
+}
+
+/// What a commit does to one key.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'o> {
+    /// Where the key lives.
+    pub source: Source,
+    /// The key.
+    pub key: &'o [u8],
+    /// Its root before the transaction.
+    pub base: Option<&'o Root>,
+    /// Its root after the transaction.
+    pub root: RootChange<'o>,
+    /// The committed root whose subkeys this key has from now on, before `subs` is applied; None for an empty start.
+    pub subkeys_of: Option<&'o Root>,
+    /// Changed subkeys.
+    pub subs: &'o SubChanges,
+}
+
+/// The uncommitted writes of one transaction. Engines read it at commit; only [`super::Txn`] writes it.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    arena: Vec<u8>,
+    pub(super) keys: Vec<KeyState>,
+    index: HashMap<(Source, Vec<u8>), usize>,
+    pub(super) dbs: Vec<DbChange>,
+    pub(super) fresh_count: u32,
+    pub(super) expired_count: u64,
+}
+
+/// Up to this many keys are found by walking the list; beyond, an index is kept.
+const LINEAR_KEYS_MAX: usize = 8;
+
+/// An arena larger than this many bytes is given back when its transaction ends.
+const ARENA_KEPT_BYTES: usize = 64 * 1024;
+
+impl Overlay {
+    /// An empty overlay; allocates nothing.
+    pub fn new() -> Overlay {
+        Overlay::default()
+    }
+
+    /// Forgets everything, keeping small buffers for the next transaction.
+    pub fn clear(&mut self) {
+        self.arena.clear();
+        self.arena.shrink_to(ARENA_KEPT_BYTES);
+        self.keys.clear();
+        self.keys.shrink_to(ARENA_KEPT_BYTES / size_of::<KeyState>());
+        if !self.index.is_empty() {
+            self.index = HashMap::new();
+        }
+        self.dbs.clear();
+        self.fresh_count = 0;
+        self.expired_count = 0;
+    }
+
+    /// Whether a commit would change nothing.
+    pub fn is_empty(&self) -> bool {
+        self.dbs.is_empty() && self.changes().next().is_none()
+    }
+
+    /// The databases that show another source from now on.
+    pub fn db_changes(&self) -> &[DbChange] {
+        &self.dbs
+    }
+
+    /// How many keys the transaction removed because their time had come.
+    pub fn expired_count(&self) -> u64 {
+        self.expired_count
+    }
+
+    /// How many keys the transaction looked for and found, and how many it did not find.
+    pub fn lookups(&self) -> (u64, u64) {
+        let hits = self.keys.iter().filter(|state| state.base.is_some()).count();
+        (hits as u64, (self.keys.len() - hits) as u64)
+    }
+
+    /// The changed keys, each once. Keys of a source that no database shows any more are left out.
+    pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
+        self.keys.iter().filter(|state| self.is_changed(state)).map(|state| Change {
+            source: state.source,
+            key: self.bytes(state.key),
+            base: state.base.as_ref(),
+            root: match state.root {
+                PendingRoot::Unchanged => RootChange::Unchanged,
+                PendingRoot::Removed => RootChange::Removed,
+                PendingRoot::Put { kind, encoding, expires_at_ms, value } => {
+                    RootChange::Put { kind, encoding, expires_at_ms, value: self.bytes(value) }
+                }
+            },
+            subkeys_of: state.subkeys_of.as_ref(),
+            subs: &state.subs,
+        })
+    }
+
+    fn is_changed(&self, state: &KeyState) -> bool {
+        let touched = match state.root {
+            PendingRoot::Unchanged => !state.subs.is_empty(),
+            PendingRoot::Removed => state.base.is_some(),
+            PendingRoot::Put { .. } => true,
+        };
+        touched && self.is_shown(state.source)
+    }
+
+    fn is_shown(&self, source: Source) -> bool {
+        if self.dbs.is_empty() || self.dbs.iter().any(|change| change.source == source) {
+            return true;
+        }
+        match source {
+            Source::Base(db) => self.dbs.iter().all(|change| change.db != db),
+            Source::Fresh(_) => false,
+        }
+    }
+
+    /// What a logical database shows inside the transaction.
+    pub(super) fn source(&self, db: Db) -> Source {
+        self.dbs.iter().find(|change| change.db == db).map_or(Source::Base(db), |change| change.source)
+    }
+
+    pub(super) fn set_source(&mut self, db: Db, source: Source) {
+        self.dbs.retain(|change| change.db != db);
+        if source != Source::Base(db) {
+            self.dbs.push(DbChange { db, source });
+        }
+    }
+
+    pub(super) fn bytes(&self, span: Span) -> &[u8] {
+        &self.arena[span.start..span.end]
+    }
+
+    pub(super) fn store(&mut self, bytes: &[u8]) -> Span {
+        let start = self.arena.len();
+        self.arena.extend_from_slice(bytes);
+        Span { start, end: self.arena.len() }
+    }
+
+    pub(super) fn find(&self, source: Source, key: &[u8]) -> Option<usize> {
+        if self.index.is_empty() {
+            return self.keys.iter().position(|state| state.source == source && self.bytes(state.key) == key);
+        }
+        // The index owns its keys, so a look-up needs an owned one; transactions this large are rare.
+        self.index.get(&(source, key.to_vec())).copied()
+    }
+
+    pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
+        let span = self.store(key);
+        self.keys.push(KeyState {
+            source,
+            key: span,
+            base,
+            root: PendingRoot::Unchanged,
+            subkeys_of: base,
+            subs: SubChanges::new(),
+            subs_delta: 0,
+        });
+        let at = self.keys.len() - 1;
+        if self.keys.len() > LINEAR_KEYS_MAX {
+            let from = if self.index.is_empty() { 0 } else { at };
+            for place in from..self.keys.len() {
+                let state = &self.keys[place];
+                self.index.insert((state.source, self.bytes(state.key).to_vec()), place);
+            }
+        }
+        at
+    }
+}
+
+impl Span {
+    pub(super) fn len(self) -> u64 {
+        (self.end - self.start) as u64
+    }
+
+    /// The part of the span at `offset` with `len` bytes, cut to what is there.
+    pub(super) fn part(self, offset: u64, len: u64) -> Span {
+        let start = self.start.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX)).min(self.end);
+        let end = start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)).min(self.end);
+        Span { start, end }
+    }
+}

@@ -1,0 +1,290 @@
+//! The subkey half of a transaction: the committed subkeys of a key merged with the ones the transaction changed.
+//!
+//! Both sides are ordered by bytes. Ranks count the merged order, so a rank of the committed side is corrected by what
+//! the overlay adds and removes before it.
+
+use std::collections::btree_map::Range;
+use std::iter::Peekable;
+use std::ops::{Bound, ControlFlow};
+
+use super::overlay::{SubChange, SubChanges};
+use super::{Db, Direction, Reader, Result, Root, SubVisitor, Txn, Want};
+
+/// Where a walk over subkeys begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start<'s> {
+    /// At the first subkey in the direction of the walk.
+    End,
+    /// At the subkey with this rank; a rank that is not there gives nothing.
+    Rank(u64),
+    /// At this subkey, or at the next one in the direction of the walk.
+    Subkey(&'s [u8]),
+}
+
+impl Txn<'_> {
+    /// Number of subkeys of a key; 0 if there is no key.
+    pub fn sub_len(&mut self, db: Db, key: &[u8]) -> Result<u64> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        let base = match &state.subkeys_of {
+            Some(root) => self.reader.sub_len(root)?,
+            None => 0,
+        };
+        Ok(base.saturating_add_signed(state.subs_delta))
+    }
+
+    /// Whether a subkey is there.
+    pub fn sub_contains(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        if let Some(change) = state.subs.get(subkey) {
+            return Ok(change.value.is_some());
+        }
+        match &state.subkeys_of {
+            Some(root) => self.reader.sub_contains(root, subkey),
+            None => Ok(false),
+        }
+    }
+
+    /// Shows the value of a subkey; false if there is none.
+    pub fn sub_read(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        subkey: &[u8],
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        if let Some(change) = state.subs.get(subkey) {
+            if let Some(value) = &change.value {
+                visit(value);
+            }
+            return Ok(change.value.is_some());
+        }
+        match &state.subkeys_of {
+            Some(root) => self.reader.sub_read(root, subkey, visit),
+            None => Ok(false),
+        }
+    }
+
+    /// A copy of the value of a subkey, if it is there.
+    pub fn sub_value(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut copy = Vec::new();
+        let found = self.sub_read(db, key, subkey, &mut |bytes| copy.extend_from_slice(bytes))?;
+        Ok(found.then_some(copy))
+    }
+
+    /// Puts a subkey under a key whose root the caller has put before; true if the subkey was there.
+    pub fn sub_put(&mut self, db: Db, key: &[u8], subkey: &[u8], value: &[u8]) -> Result<bool> {
+        let at = self.state(db, key)?;
+        debug_assert!(self.root_at(at).is_some(), "a subkey needs a root");
+        let state = &mut self.overlay.keys[at];
+        if let Some(change) = state.subs.get_mut(subkey) {
+            let was_there = change.value.is_some();
+            change.value = Some(value.to_vec());
+            state.subs_delta += i64::from(!was_there);
+            return Ok(was_there);
+        }
+        let in_base = match &state.subkeys_of {
+            Some(root) => self.reader.sub_contains(root, subkey)?,
+            None => false,
+        };
+        state.subs.insert(subkey.to_vec(), SubChange { value: Some(value.to_vec()), in_base });
+        state.subs_delta += i64::from(!in_base);
+        Ok(in_base)
+    }
+
+    /// Removes a subkey; true if it was there. A key whose last subkey goes must be removed by the caller.
+    pub fn sub_remove(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let state = &mut self.overlay.keys[at];
+        if let Some(change) = state.subs.get_mut(subkey) {
+            let was_there = change.value.take().is_some();
+            if !change.in_base {
+                state.subs.remove(subkey);
+            }
+            state.subs_delta -= i64::from(was_there);
+            return Ok(was_there);
+        }
+        let in_base = match &state.subkeys_of {
+            Some(root) => self.reader.sub_contains(root, subkey)?,
+            None => false,
+        };
+        if in_base {
+            state.subs.insert(subkey.to_vec(), SubChange { value: None, in_base });
+            state.subs_delta -= 1;
+        }
+        Ok(in_base)
+    }
+
+    /// Number of subkeys smaller than `subkey`, which need not be there.
+    pub fn sub_rank(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<u64> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        let base = match &state.subkeys_of {
+            Some(root) => self.reader.sub_rank(root, subkey)?,
+            None => 0,
+        };
+        let before = state.subs.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(subkey)));
+        Ok(base.saturating_add_signed(before.map(|(_, change)| delta(change)).sum()))
+    }
+
+    /// The subkey with this rank, if there are so many.
+    pub fn sub_select(&mut self, db: Db, key: &[u8], rank: u64) -> Result<Option<Vec<u8>>> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        let Some(root) = &state.subkeys_of else {
+            let at = usize::try_from(rank).unwrap_or(usize::MAX);
+            return Ok(state.subs.keys().nth(at).cloned());
+        };
+        let mut shift = 0;
+        for (subkey, change) in &state.subs {
+            let place = self.reader.sub_rank(root, subkey)?.saturating_add_signed(shift);
+            if place > rank {
+                break;
+            }
+            if place == rank && change.value.is_some() {
+                return Ok(Some(subkey.clone()));
+            }
+            shift += delta(change);
+        }
+        let mut found = None;
+        let base_rank = rank.saturating_add_signed(-shift);
+        self.reader.sub_scan(root, base_rank, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+            found = Some(subkey.to_vec());
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
+    /// Walks the subkeys of a key from `start` until the visitor breaks.
+    pub fn sub_scan(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        start: Start<'_>,
+        direction: Direction,
+        want: Want,
+        visit: SubVisitor<'_>,
+    ) -> Result<()> {
+        let at = self.state(db, key)?;
+        let is_plain = self.overlay.keys[at].subs.is_empty();
+        let picked;
+        let start = match start {
+            Start::Rank(rank) if !is_plain => {
+                picked = self.sub_select(db, key, rank)?;
+                let Some(subkey) = &picked else { return Ok(()) };
+                Start::Subkey(subkey)
+            }
+            other => other,
+        };
+        let state = &self.overlay.keys[at];
+        let mut changes = Changes::from(&state.subs, start, direction);
+        if let Some(root) = &state.subkeys_of
+            && let Some(rank) = base_rank(self.reader, root, start, direction)?
+        {
+            let mut flow = ControlFlow::Continue(());
+            self.reader.sub_scan(root, rank, direction, want, &mut |subkey, value| {
+                flow = changes.merge(subkey, value, visit);
+                flow
+            })?;
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+        changes.rest(visit);
+        Ok(())
+    }
+}
+
+/// What a change adds to the number of subkeys.
+fn delta(change: &SubChange) -> i64 {
+    i64::from(change.value.is_some()) - i64::from(change.in_base)
+}
+
+/// Where on the committed side a walk begins; None if nothing there is part of it.
+fn base_rank(
+    reader: &mut dyn Reader,
+    root: &Root,
+    start: Start<'_>,
+    direction: Direction,
+) -> Result<Option<u64>> {
+    let len = reader.sub_len(root)?;
+    let rank = match (start, direction) {
+        (Start::End, Direction::Ascending) => 0,
+        (Start::End, Direction::Descending) => return Ok(len.checked_sub(1)),
+        (Start::Rank(rank), _) => rank,
+        (Start::Subkey(subkey), Direction::Ascending) => reader.sub_rank(root, subkey)?,
+        (Start::Subkey(subkey), Direction::Descending) => {
+            let smaller = reader.sub_rank(root, subkey)?;
+            if reader.sub_contains(root, subkey)? {
+                smaller
+            } else {
+                return Ok(smaller.checked_sub(1));
+            }
+        }
+    };
+    Ok((rank < len).then_some(rank))
+}
+
+/// The changed subkeys of one key in the order of a walk.
+struct Changes<'c> {
+    ascending: Option<Peekable<Range<'c, Vec<u8>, SubChange>>>,
+    descending: Option<Peekable<std::iter::Rev<Range<'c, Vec<u8>, SubChange>>>>,
+}
+
+impl<'c> Changes<'c> {
+    fn from(subs: &'c SubChanges, start: Start<'_>, direction: Direction) -> Changes<'c> {
+        let bound = match start {
+            Start::Subkey(subkey) => Bound::Included(subkey),
+            // A rank is only passed on where there are no changes.
+            Start::End | Start::Rank(_) => Bound::Unbounded,
+        };
+        match direction {
+            Direction::Ascending => Changes {
+                ascending: Some(subs.range::<[u8], _>((bound, Bound::Unbounded)).peekable()),
+                descending: None,
+            },
+            Direction::Descending => Changes {
+                ascending: None,
+                descending: Some(subs.range::<[u8], _>((Bound::Unbounded, bound)).rev().peekable()),
+            },
+        }
+    }
+
+    /// Takes the next change if it comes before `subkey` in the walk, or is it.
+    fn next_until(&mut self, subkey: Option<&[u8]>) -> Option<(&'c Vec<u8>, &'c SubChange)> {
+        match (&mut self.ascending, &mut self.descending) {
+            (Some(changes), _) => {
+                changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() <= limit))
+            }
+            (_, Some(changes)) => {
+                changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() >= limit))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn merge(&mut self, subkey: &[u8], value: &[u8], visit: SubVisitor<'_>) -> ControlFlow<()> {
+        while let Some((changed, change)) = self.next_until(Some(subkey)) {
+            if let Some(new) = &change.value {
+                visit(changed, new)?;
+            }
+            if changed == subkey {
+                return ControlFlow::Continue(());
+            }
+        }
+        visit(subkey, value)
+    }
+
+    fn rest(&mut self, visit: SubVisitor<'_>) {
+        while let Some((changed, change)) = self.next_until(None) {
+            if let Some(new) = &change.value
+                && visit(changed, new).is_break()
+            {
+                return;
+            }
+        }
+    }
+}

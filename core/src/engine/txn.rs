@@ -1,0 +1,303 @@
+//! What a command sees: one atomic transaction over (database, key, subkey), which reads its own writes.
+//!
+//! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
+//! has come are missing for every method and are removed by the same commit.
+
+use super::overlay::{KeyState, Overlay, PendingRoot, Source};
+use super::{ACCESS_CLOCK_MASK, Db, Kind, Place, Reader, Result, Root};
+
+/// A root to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRoot {
+    /// The Redis type.
+    pub kind: Kind,
+    /// The data layer's byte.
+    pub encoding: u8,
+    /// Unix time in milliseconds.
+    pub expires_at_ms: Option<u64>,
+}
+
+impl NewRoot {
+    /// A root of this kind with encoding 0 and no expiry.
+    pub fn of(kind: Kind) -> NewRoot {
+        NewRoot { kind, encoding: 0, expires_at_ms: None }
+    }
+}
+
+/// One transaction: reads of the committed state under uncommitted writes.
+pub struct Txn<'e> {
+    pub(super) reader: &'e mut dyn Reader,
+    pub(super) overlay: &'e mut Overlay,
+    now_ms: u64,
+    touches: bool,
+}
+
+impl<'e> Txn<'e> {
+    /// A transaction at `now_ms` (unix time) that writes to `overlay`, which the caller has cleared.
+    pub fn new(reader: &'e mut dyn Reader, overlay: &'e mut Overlay, now_ms: u64) -> Txn<'e> {
+        Txn { reader, overlay, now_ms, touches: true }
+    }
+
+    /// Unix time in milliseconds, the same for the whole transaction.
+    pub fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    /// Whether reads from here on count as accesses (OBJECT IDLETIME); true at the start.
+    pub fn set_touches(&mut self, touches: bool) {
+        self.touches = touches;
+    }
+
+    /// The root of a key, if the key is there.
+    pub fn root(&mut self, db: Db, key: &[u8]) -> Result<Option<Root>> {
+        let at = self.state(db, key)?;
+        Ok(self.root_at(at))
+    }
+
+    /// The type of a key, if the key is there.
+    pub fn kind(&mut self, db: Db, key: &[u8]) -> Result<Option<Kind>> {
+        Ok(self.root(db, key)?.map(|root| root.kind))
+    }
+
+    /// Shows `len` bytes at `offset` of a root's value, cut to what is there; returns false if there is no key.
+    pub fn read_value(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        (offset, len): (u64, u64),
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let Some(root) = self.root_at(at) else { return Ok(false) };
+        if let PendingRoot::Put { value, .. } = self.overlay.keys[at].root {
+            visit(self.overlay.bytes(value.part(offset, len)));
+            return Ok(true);
+        }
+        let offset = offset.min(root.value_len);
+        let len = len.min(root.value_len - offset);
+        self.reader.read_value(&root, (offset, len), visit)?;
+        Ok(true)
+    }
+
+    /// A copy of a root's value, if the key is there.
+    pub fn value(&mut self, db: Db, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut copy = Vec::new();
+        let found = self.read_value(db, key, (0, u64::MAX), &mut |bytes| copy.extend_from_slice(bytes))?;
+        Ok(found.then_some(copy))
+    }
+
+    /// Makes the key a new one with this root and value; whatever it was before, subkeys included, is gone.
+    pub fn put(&mut self, db: Db, key: &[u8], root: NewRoot, value: &[u8]) -> Result<()> {
+        let at = self.state(db, key)?;
+        let value = self.overlay.store(value);
+        let NewRoot { kind, encoding, expires_at_ms } = root;
+        let state = &mut self.overlay.keys[at];
+        state.root = PendingRoot::Put { kind, encoding, expires_at_ms, value };
+        state.drop_subkeys();
+        Ok(())
+    }
+
+    /// Changes expiry and encoding of a key that is there and keeps its type, value and subkeys; false if there is
+    /// none. The root's value is written again, so this costs its length.
+    pub fn update(&mut self, db: Db, key: &[u8], encoding: u8, expires_at_ms: Option<u64>) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let Some(root) = self.root_at(at) else { return Ok(false) };
+        let value = match self.overlay.keys[at].root {
+            PendingRoot::Put { value, .. } => value,
+            _ if root.value_len == 0 => self.overlay.store(&[]),
+            _ => {
+                let overlay = &mut *self.overlay;
+                let mut span = None;
+                self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {
+                    span = Some(overlay.store(bytes));
+                })?;
+                span.unwrap_or_default()
+            }
+        };
+        self.overlay.keys[at].root = PendingRoot::Put { kind: root.kind, encoding, expires_at_ms, value };
+        Ok(true)
+    }
+
+    /// Changes only the expiry of a key that is there; false if there is none.
+    pub fn set_expiry(&mut self, db: Db, key: &[u8], expires_at_ms: Option<u64>) -> Result<bool> {
+        let Some(root) = self.root(db, key)? else { return Ok(false) };
+        self.update(db, key, root.encoding, expires_at_ms)
+    }
+
+    /// Removes a key with all its subkeys in O(1); false if there was none.
+    pub fn remove(&mut self, db: Db, key: &[u8]) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let was_there = self.root_at(at).is_some();
+        if was_there {
+            self.overlay.keys[at].remove();
+        }
+        Ok(was_there)
+    }
+
+    /// Moves a key, replacing what the target was, in O(length of the root's value) whatever the number of subkeys;
+    /// false if there is no such key. Moving a key onto itself changes nothing.
+    pub fn rename(&mut self, (from_db, from): (Db, &[u8]), (to_db, to): (Db, &[u8])) -> Result<bool> {
+        let Some(root) = self.root(from_db, from)? else { return Ok(false) };
+        let source = self.state(from_db, from)?;
+        let target = self.state(to_db, to)?;
+        if source == target {
+            return Ok(true);
+        }
+        self.update(from_db, from, root.encoding, root.expires_at_ms)?;
+        let moved = &mut self.overlay.keys[source];
+        let pending = moved.root;
+        let subkeys_of = moved.subkeys_of.take();
+        let subs = std::mem::take(&mut moved.subs);
+        let subs_delta = moved.subs_delta;
+        moved.remove();
+        let state = &mut self.overlay.keys[target];
+        state.root = pending;
+        state.subkeys_of = subkeys_of;
+        state.subs = subs;
+        state.subs_delta = subs_delta;
+        Ok(true)
+    }
+
+    /// Empties a database in O(1).
+    pub fn flush(&mut self, db: Db) {
+        let fresh = Source::Fresh(self.overlay.fresh_count);
+        self.overlay.fresh_count += 1;
+        self.overlay.set_source(db, fresh);
+    }
+
+    /// Makes two databases show each other's keys, in O(1).
+    pub fn swap(&mut self, left: Db, right: Db) {
+        let (for_left, for_right) = (self.overlay.source(right), self.overlay.source(left));
+        self.overlay.set_source(left, for_left);
+        self.overlay.set_source(right, for_right);
+    }
+
+    /// Number of keys in a database; like Redis it counts keys that expired and were not collected yet.
+    pub fn key_count(&mut self, db: Db) -> Result<u64> {
+        let source = self.overlay.source(db);
+        let mut count = match source {
+            Source::Base(base) => self.reader.key_count(base)?,
+            Source::Fresh(_) => 0,
+        };
+        for state in self.overlay.keys.iter().filter(|state| state.source == source) {
+            match (state.base.is_some(), state.root) {
+                (true, PendingRoot::Removed) => count = count.saturating_sub(1),
+                (false, PendingRoot::Put { .. }) => count += 1,
+                _ => {}
+            }
+        }
+        Ok(count)
+    }
+
+    /// Number of committed keys in a database that have an expiry.
+    pub fn expiring_count(&mut self, db: Db) -> Result<u64> {
+        match self.overlay.source(db) {
+            Source::Base(base) => self.reader.expiring_count(base),
+            Source::Fresh(_) => Ok(0),
+        }
+    }
+
+    /// One step of a walk over a database; see [`Reader::scan_keys`]. Expired keys are left out.
+    pub fn scan_keys(&mut self, db: Db, cursor: u64, visit: &mut dyn FnMut(&[u8], &Root)) -> Result<u64> {
+        let (now_ms, overlay) = (self.now_ms, &*self.overlay);
+        let source = overlay.source(db);
+        let next = match source {
+            Source::Fresh(_) => 0,
+            Source::Base(base) => self.reader.scan_keys(base, cursor, &mut |key, root| {
+                let pending = overlay.find(source, key).map(|at| overlay.keys[at].root);
+                if matches!(pending, None | Some(PendingRoot::Unchanged)) && !root.is_expired(now_ms) {
+                    visit(key, root);
+                }
+            })?,
+        };
+        if next == 0 {
+            for state in overlay.keys.iter().filter(|state| state.source == source) {
+                if let Some(root) = state.pending_root(now_ms) {
+                    visit(overlay.bytes(state.key), &root);
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    /// A key picked with the help of `random`, if there is one; like Redis it gives up on a database that holds little
+    /// but expired keys.
+    pub fn random_key(&mut self, db: Db, random: u64) -> Result<Option<Vec<u8>>> {
+        const TRIES: u64 = 100;
+        if let Source::Base(base) = self.overlay.source(db) {
+            for attempt in 0..TRIES {
+                let draw = random.wrapping_add(attempt.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                let mut picked = None;
+                self.reader.random_key(base, draw, &mut |key, _| picked = Some(key.to_vec()))?;
+                let Some(key) = picked else { break };
+                if self.root(db, &key)?.is_some() {
+                    return Ok(Some(key));
+                }
+            }
+        }
+        let mut found = None;
+        let mut cursor = 0;
+        loop {
+            cursor = self.scan_keys(db, cursor, &mut |key, _| found = Some(key.to_vec()))?;
+            if cursor == 0 || found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The state of a key, read from the engine the first time.
+    pub(super) fn state(&mut self, db: Db, key: &[u8]) -> Result<usize> {
+        let source = self.overlay.source(db);
+        if let Some(at) = self.overlay.find(source, key) {
+            return Ok(at);
+        }
+        let base = match source {
+            Source::Base(base) => {
+                let accessed_s = self.touches.then_some((self.now_ms / 1000) as u32 & ACCESS_CLOCK_MASK);
+                self.reader.root(base, key, accessed_s)?
+            }
+            Source::Fresh(_) => None,
+        };
+        let at = self.overlay.insert(source, key, base);
+        if base.is_some_and(|root| root.is_expired(self.now_ms)) {
+            self.overlay.keys[at].remove();
+            self.overlay.expired_count += 1;
+        }
+        Ok(at)
+    }
+
+    pub(super) fn root_at(&self, at: usize) -> Option<Root> {
+        let state = &self.overlay.keys[at];
+        match state.root {
+            PendingRoot::Unchanged => state.base,
+            _ => state.pending_root(self.now_ms),
+        }
+    }
+}
+
+impl KeyState {
+    /// The root that the transaction put, if it did.
+    fn pending_root(&self, now_ms: u64) -> Option<Root> {
+        let PendingRoot::Put { kind, encoding, expires_at_ms, value } = self.root else { return None };
+        let accessed_s = (now_ms / 1000) as u32 & ACCESS_CLOCK_MASK;
+        Some(Root {
+            kind,
+            encoding,
+            expires_at_ms,
+            value_len: value.len(),
+            accessed_s,
+            place: Place::default(),
+        })
+    }
+
+    fn remove(&mut self) {
+        self.root = PendingRoot::Removed;
+        self.drop_subkeys();
+    }
+
+    fn drop_subkeys(&mut self) {
+        self.subkeys_of = None;
+        self.subs.clear();
+        self.subs_delta = 0;
+    }
+}

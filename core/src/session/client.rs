@@ -1,0 +1,93 @@
+//! The state of one connection that commands can see and change.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::transaction::Multi;
+use crate::engine::{Db, Watch};
+
+/// One connection.
+#[derive(Debug)]
+pub struct Client {
+    /// The number CLIENT ID replies with; never used twice.
+    pub id: u64,
+    /// The selected database.
+    pub db: Db,
+    /// Whether commands beyond AUTH and HELLO are allowed.
+    pub authenticated: bool,
+    /// The open MULTI, if there is one.
+    pub multi: Option<Multi>,
+    /// The watched keys, and the watch they all trip.
+    pub watched: Vec<WatchedKey>,
+    /// Tripped when a watched key changes.
+    pub watch: Watch,
+    /// Random numbers for SPOP and its like, seeded by the host.
+    pub random: fastrand::Rng,
+    /// What CLIENT REPLY asked for.
+    pub reply_mode: ReplyMode,
+    /// Whether commands leave access times alone (CLIENT NO-TOUCH).
+    pub no_touch: bool,
+    /// What other connections see of this one (CLIENT LIST).
+    pub card: Arc<Mutex<ClientCard>>,
+}
+
+/// A key under WATCH.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedKey {
+    /// Its database.
+    pub db: Db,
+    /// The key.
+    pub key: Vec<u8>,
+    /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
+    pub expires_at_ms: Option<u64>,
+}
+
+/// Which replies a connection wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ReplyMode {
+    /// All.
+    #[default]
+    On,
+    /// None until switched on.
+    Off,
+    /// Not the one to the next command.
+    SkipNext,
+    /// Not the one to this command.
+    SkipThis,
+}
+
+/// What CLIENT LIST shows of a connection; changed by its own session only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientCard {
+    /// CLIENT ID.
+    pub id: u64,
+    /// Peer address, as `ip:port`.
+    pub address: String,
+    /// Own address, as `ip:port`.
+    pub local_address: String,
+    /// CLIENT SETNAME.
+    pub name: Vec<u8>,
+    /// CLIENT SETINFO LIB-NAME.
+    pub library_name: Vec<u8>,
+    /// CLIENT SETINFO LIB-VER.
+    pub library_version: Vec<u8>,
+    /// The selected database.
+    pub db: Db,
+    /// 2 or 3.
+    pub protocol: u8,
+    /// Unix time in milliseconds at which it connected.
+    pub connected_at_ms: u64,
+    /// Unix time in milliseconds of its last command.
+    pub active_at_ms: u64,
+    /// The last command's name, `container|subcommand` where it has one.
+    pub last_command: &'static str,
+    /// Queued commands of an open MULTI.
+    pub queued: Option<u64>,
+    /// Number of watched keys.
+    pub watched: u64,
+    /// CLIENT NO-EVICT.
+    pub no_evict: bool,
+    /// CLIENT NO-TOUCH.
+    pub no_touch: bool,
+}

@@ -1,0 +1,240 @@
+//! From a parsed request to a reply: admission (known, arity, authenticated), queueing in MULTI, and execution as one
+//! transaction.
+
+use smallvec::SmallVec;
+
+use super::{Effect, Queued, ReplyMode, Server, State};
+use crate::catalog::{self, CommandSpec, Flags};
+use crate::command::{self, CommandError, Context, Handler};
+use crate::engine::{Engine, EngineError, Scope, Txn};
+
+/// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
+const QUOTED_ARGUMENT_BYTES: usize = 128;
+
+impl State {
+    /// Runs or queues one request and leaves its reply.
+    pub(super) fn run<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) {
+        self.commands += 1;
+        let start = self.reply.len();
+        if let Err(error) = self.admit_and_run(server, args, now_ms) {
+            self.reply.truncate(start);
+            self.reply.error(&error.reply_text());
+        }
+        match self.client.reply_mode {
+            ReplyMode::On => {}
+            ReplyMode::Off => self.reply.truncate(start),
+            ReplyMode::SkipNext => {
+                self.reply.truncate(start);
+                self.client.reply_mode = ReplyMode::SkipThis;
+            }
+            ReplyMode::SkipThis => {
+                self.reply.truncate(start);
+                self.client.reply_mode = ReplyMode::On;
+            }
+        }
+    }
+
+    fn admit_and_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
+        let spec = match self.admit(args) {
+            Ok(spec) => spec,
+            Err(error) => {
+                if let Some(multi) = &mut self.client.multi {
+                    multi.refused = true;
+                }
+                return Err(error);
+            }
+        };
+        let handler = command::handler(spec);
+        if let (Some(multi), Some(_)) = (&mut self.client.multi, handler) {
+            if spec.flags.contains(Flags::NO_MULTI) {
+                multi.refused = true;
+                return Err(CommandError::text("ERR Command not allowed inside a transaction"));
+            }
+            multi.queue.push(Queued::new(spec, args));
+            self.reply.simple("QUEUED");
+            return Ok(());
+        }
+        match handler {
+            Some(handler) => self.execute(server, spec, handler, args, now_ms),
+            None => self.session_command(server, spec, args, now_ms),
+        }
+    }
+
+    /// The row of a request that may run now.
+    fn admit(&self, args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
+        let name = args.first().copied().unwrap_or_default();
+        let mut spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
+        if !spec.subcommands.is_empty()
+            && let Some(sub) = args.get(1)
+        {
+            spec = catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))?;
+        }
+        if !spec.accepts(args.len()) {
+            let name = spec.full_name();
+            return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
+        }
+        if !self.client.authenticated && !spec.flags.contains(Flags::NO_AUTH) {
+            return Err(CommandError::text("NOAUTH Authentication required."));
+        }
+        Ok(spec)
+    }
+
+    fn execute<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        spec: &'static CommandSpec,
+        handler: Handler,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
+        let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
+        let scope = if spec.flags.contains(Flags::TOUCHES_ALL_KEYS) {
+            Scope::Everything
+        } else {
+            keys_of(spec, args, &mut keys);
+            if keys.is_empty() { Scope::Nothing } else { Scope::Keys(&keys) }
+        };
+        let mut guard = server.engine.begin(scope)?;
+        self.overlay.clear();
+        let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
+        txn.set_touches(!self.client.no_touch);
+        let mut context = Context {
+            txn: &mut txn,
+            reply: &mut self.reply,
+            client: &mut self.client,
+            shared: &server.shared,
+            admin: &server.engine,
+            effects: &mut self.effects,
+        };
+        handler(&mut context, args)?;
+        self.count_lookups(server, spec);
+        self.commit(server, guard, spec.flags.contains(Flags::WRITE), now_ms)
+    }
+
+    /// Runs the queue of a MULTI as one transaction.
+    pub(super) fn execute_queue<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        queue: &[Queued],
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
+        let requests: Vec<Vec<&[u8]>> = queue.iter().map(Queued::args).collect();
+        let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
+        for (queued, args) in queue.iter().zip(&requests) {
+            keys_of(queued.spec, args, &mut keys);
+        }
+        keys.extend(self.client.watched.iter().map(|watched| watched.key.as_slice()));
+        let touches_all = queue.iter().any(|queued| queued.spec.flags.contains(Flags::TOUCHES_ALL_KEYS));
+        let scope = if touches_all { Scope::Everything } else { Scope::Keys(&keys) };
+        let mut guard = server.engine.begin(scope)?;
+        // Only now that the locks are held can no watched key of the queue change any more.
+        if self.client.watch.is_tripped() {
+            self.reply.null_array();
+            return Ok(());
+        }
+        self.overlay.clear();
+        let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
+        txn.set_touches(!self.client.no_touch);
+        self.reply.array(queue.len() as u64);
+        for (queued, args) in queue.iter().zip(&requests) {
+            let Some(handler) = command::handler(queued.spec) else { continue };
+            let start = self.reply.len();
+            let mut context = Context {
+                txn: &mut txn,
+                reply: &mut self.reply,
+                client: &mut self.client,
+                shared: &server.shared,
+                admin: &server.engine,
+                effects: &mut self.effects,
+            };
+            match handler(&mut context, args) {
+                Ok(()) => {}
+                Err(CommandError::Engine(error)) => return Err(error.into()),
+                Err(error) => {
+                    self.reply.truncate(start);
+                    self.reply.error(&error.reply_text());
+                }
+            }
+        }
+        let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
+        self.commit(server, guard, writes, now_ms)
+    }
+
+    fn commit<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        guard: E::Guard<'_>,
+        writes: bool,
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
+        if self.overlay.is_empty() {
+            return Ok(());
+        }
+        match server.engine.commit(guard, &self.overlay, now_ms) {
+            Ok(receipt) => {
+                let counters = &server.shared.counters;
+                let expired = self.overlay.expired_count();
+                if expired > 0 {
+                    counters.expired_keys.fetch_add(expired, std::sync::atomic::Ordering::Relaxed);
+                }
+                self.wrote = self.wrote.max(receipt);
+                Ok(())
+            }
+            // A read that met an expired key tried to collect it; the read itself is fine.
+            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !writes => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn count_lookups<E: Engine>(&self, server: &Server<E>, spec: &CommandSpec) {
+        if spec.flags.contains(Flags::READONLY) {
+            let (hits, misses) = self.overlay.lookups();
+            let counters = &server.shared.counters;
+            if hits > 0 {
+                counters.keyspace_hits.fetch_add(hits, std::sync::atomic::Ordering::Relaxed);
+            }
+            if misses > 0 {
+                counters.keyspace_misses.fetch_add(misses, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The connection must be closed after this reply.
+    pub(super) fn close_after_reply(&mut self) {
+        self.effects.push(Effect::Close);
+    }
+}
+
+/// Adds the keys a request names. A request whose keys cannot be told from its arguments is wrong in a way its handler
+/// will name before it touches any key.
+fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [u8]; 4]>) {
+    if let Ok(places) = catalog::keys(spec, args) {
+        keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
+    }
+}
+
+fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
+    let cut = |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
+    let mut text = format!("ERR unknown command '{}', with args beginning with: ", cut(name, QUOTED_ARGUMENT_BYTES));
+    let mut quoted = 0;
+    for argument in args.iter().skip(1) {
+        if quoted >= QUOTED_ARGUMENT_BYTES {
+            break;
+        }
+        let shown = cut(argument, QUOTED_ARGUMENT_BYTES - quoted);
+        quoted += shown.len() + 3;
+        text.push_str(&format!("'{shown}' "));
+    }
+    CommandError::owned(text)
+}
+
+fn unknown_subcommand(spec: &CommandSpec, sub: &[u8]) -> CommandError {
+    let shown = String::from_utf8_lossy(&sub[..sub.len().min(QUOTED_ARGUMENT_BYTES)]);
+    let container = spec.name.to_ascii_uppercase();
+    CommandError::owned(format!("ERR unknown subcommand '{shown}'. Try {container} HELP."))
+}

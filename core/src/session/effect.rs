@@ -1,0 +1,17 @@
+//! What a session asks of its host. Everything the core cannot do by itself is one of these.
+
+/// One request to the host, carried out after the replies written so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send what has been replied, then close the connection.
+    Close,
+    /// Write hints in the background (BGSAVE, BGREWRITEAOF).
+    Checkpoint,
+    /// End the process; with `save`, sync and write hints first.
+    Shutdown {
+        /// Whether to write hints before.
+        save: bool,
+    },
+    /// Settings changed that the host acts upon (CONFIG SET).
+    SettingsChanged,
+}

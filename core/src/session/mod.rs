@@ -1,0 +1,189 @@
+//! One connection as a state machine without I/O: bytes in, replies and effects out.
+//!
+//! A host appends what it received to [`Session::input`], calls [`Session::process`], sends what [`Session::reply`]
+//! holds, and carries out the effects. Processing stops when enough output has piled up, so a slow reader bounds its
+//! own memory. Sessions know nothing of sockets: TCP, WebSocket and the Durable Object all drive the same one.
+
+mod client;
+mod dispatch;
+mod effect;
+mod settings;
+mod shared;
+#[cfg(test)]
+mod tests;
+mod transaction;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use parking_lot::Mutex;
+
+pub use client::{Client, ClientCard, ReplyMode, WatchedKey};
+pub use effect::Effect;
+pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
+pub use shared::{Counters, HostFacts, NoFacts, Shared};
+pub use transaction::{Multi, Queued};
+
+use crate::engine::{Engine, Overlay, Receipt, Watch};
+use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES};
+use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser};
+
+/// An engine and what its sessions share.
+pub struct Server<E> {
+    /// The store.
+    pub engine: E,
+    /// Everything else.
+    pub shared: Shared,
+}
+
+/// Who connected, as the host knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// Peer address, as `ip:port`.
+    pub address: String,
+    /// Own address, as `ip:port`.
+    pub local_address: String,
+}
+
+/// What came of one call of [`Session::process`].
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// What the host is to do, after sending the replies.
+    pub effects: Vec<Effect>,
+    /// Where in the log the last write ended; the host's sync policy says when replies may leave.
+    pub wrote: Receipt,
+    /// Whether complete requests may be left: send what there is, then call again.
+    pub is_paused: bool,
+    /// At least so many more bytes are needed for the next request, if known.
+    pub wanted: usize,
+}
+
+/// One connection.
+pub struct Session {
+    input: Vec<u8>,
+    parser: RequestParser,
+    state: State,
+    is_closing: bool,
+}
+
+/// What commands need of a session; apart from the input, which arguments borrow.
+struct State {
+    client: Client,
+    reply: Reply,
+    overlay: Overlay,
+    effects: Vec<Effect>,
+    wrote: Receipt,
+    commands: u64,
+}
+
+impl Session {
+    /// A new connection at `now_ms`; `seed` feeds its random numbers.
+    pub fn new(shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
+        let id = shared.next_client();
+        let card = Arc::new(Mutex::new(ClientCard {
+            id,
+            address: peer.address,
+            local_address: peer.local_address,
+            protocol: 2,
+            connected_at_ms: now_ms,
+            active_at_ms: now_ms,
+            ..ClientCard::default()
+        }));
+        shared.clients.lock().insert(id, card.clone());
+        shared.counters.connections.fetch_add(1, Ordering::Relaxed);
+        let client = Client {
+            id,
+            db: 0,
+            authenticated: !shared.settings.has_password(),
+            multi: None,
+            watched: Vec::new(),
+            watch: Watch::default(),
+            random: fastrand::Rng::with_seed(seed),
+            reply_mode: ReplyMode::On,
+            no_touch: false,
+            card,
+        };
+        Session {
+            input: Vec::new(),
+            parser: RequestParser::new(),
+            state: State {
+                client,
+                reply: Reply::new(Protocol::Resp2),
+                overlay: Overlay::new(),
+                effects: Vec::new(),
+                wrote: Receipt::default(),
+                commands: 0,
+            },
+            is_closing: false,
+        }
+    }
+
+    /// Where the host appends received bytes.
+    pub fn input(&mut self) -> &mut Vec<u8> {
+        &mut self.input
+    }
+
+    /// What is to be sent; the host clears what it has sent.
+    pub fn reply(&mut self) -> &mut Reply {
+        &mut self.state.reply
+    }
+
+    /// Runs the complete requests in the input at unix time `now_ms`.
+    pub fn process<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
+        let mut consumed = 0;
+        let mut progress = Progress::default();
+        while !self.is_closing {
+            if self.state.reply.len() >= OUTPUT_PAUSE_BYTES {
+                progress.is_paused = true;
+                break;
+            }
+            let limits = RequestLimits {
+                authenticated: self.state.client.authenticated,
+                bulk_max_bytes: server.shared.settings.bulk_max_bytes(),
+            };
+            let mut args = Args::new();
+            match self.parser.parse(&self.input[consumed..], &limits, &mut args) {
+                Ok(Parsed::Request { consumed: used }) => {
+                    self.state.run(server, &args, now_ms);
+                    consumed += used;
+                }
+                Ok(Parsed::Nothing { consumed: used }) => consumed += used,
+                Ok(Parsed::Incomplete { wanted }) => {
+                    progress.wanted = wanted;
+                    break;
+                }
+                Err(error) => {
+                    self.state.reply.error(&format!("ERR {error}"));
+                    self.state.effects.push(Effect::Close);
+                }
+            }
+            self.is_closing = self.state.effects.contains(&Effect::Close);
+        }
+        self.forget_input(consumed);
+        progress.effects = std::mem::take(&mut self.state.effects);
+        progress.wrote = std::mem::take(&mut self.state.wrote);
+        let commands = std::mem::take(&mut self.state.commands);
+        if commands > 0 {
+            server.shared.counters.commands.fetch_add(commands, Ordering::Relaxed);
+            self.state.client.card.lock().active_at_ms = now_ms;
+        }
+        progress
+    }
+
+    /// Ends the connection: watches and the entry in the list of clients go.
+    pub fn close<E: Engine>(&mut self, server: &Server<E>) {
+        self.state.unwatch(server);
+        server.shared.clients.lock().remove(&self.state.client.id);
+    }
+
+    fn forget_input(&mut self, consumed: usize) {
+        if consumed == self.input.len() {
+            self.input.clear();
+        } else if consumed > 0 {
+            self.input.drain(..consumed);
+        }
+        if self.input.capacity() > INPUT_KEPT_BYTES && self.input.len() < INPUT_KEPT_BYTES / 2 {
+            self.input.shrink_to(INPUT_KEPT_BYTES / 2);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The settings of a server, as CONFIG GET and CONFIG SET see them.
+//!
+//! A setting is one row of [`SETTINGS`]: its name, its default, whether it can change while the server runs, and what
+//! its text may be. Values are kept as text; the few that are read for every command are also kept as atomics.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::limits;
+
+/// What a setting's text may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// Any text.
+    Text,
+    /// An integer within bounds.
+    Integer(i64, i64),
+    /// A number of bytes, with an optional unit (`kb`, `mb`, `gb`, …), within bounds.
+    Memory(u64, u64),
+    /// `yes` or `no`.
+    YesNo,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingSpec {
+    /// Redis' name for it.
+    pub name: &'static str,
+    /// What it is unless set.
+    pub default: &'static str,
+    /// Whether CONFIG SET may change it.
+    pub mutable: bool,
+    /// What it may be.
+    pub kind: SettingKind,
+}
+
+const fn row(name: &'static str, default: &'static str, mutable: bool, kind: SettingKind) -> SettingSpec {
+    SettingSpec { name, default, mutable, kind }
+}
+
+/// All settings, by name.
+pub const SETTINGS: &[SettingSpec] = &[
+    row("appendfsync", "everysec", true, SettingKind::OneOf(&["always", "everysec", "no"])),
+    row("appendonly", "yes", false, SettingKind::YesNo),
+    row("bind", "127.0.0.1", false, SettingKind::Text),
+    row("databases", "16", false, SettingKind::Integer(1, 1024)),
+    row("dir", ".", false, SettingKind::Text),
+    row("hash-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
+    row("hash-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
+    row("list-max-listpack-size", "-2", true, SettingKind::Integer(i32::MIN as i64, i32::MAX as i64)),
+    row("maxclients", "10000", true, SettingKind::Integer(1, u32::MAX as i64)),
+    row("maxmemory", "0", true, SettingKind::Memory(0, u64::MAX)),
+    row("maxmemory-policy", "noeviction", false, SettingKind::Text),
+    row("port", "6379", false, SettingKind::Integer(0, 65535)),
+    row("proto-max-bulk-len", "512mb", true, SettingKind::Memory(1024 * 1024, i64::MAX as u64)),
+    row("requirepass", "", true, SettingKind::Text),
+    row("save", "", true, SettingKind::Text),
+    row("set-max-intset-entries", "512", true, SettingKind::Integer(0, i64::MAX)),
+    row("set-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
+    row("set-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
+    row("timeout", "0", true, SettingKind::Integer(0, i32::MAX as i64)),
+    row("zset-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
+    row("zset-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
+];
+
+/// Why a setting was refused, in Redis' words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is no such setting.
+    #[error("Unknown option or number of arguments for CONFIG SET - '{0}'")]
+    Unknown(String),
+    /// It cannot change while the server runs.
+    #[error("can't set immutable config")]
+    Immutable,
+    /// The text does not fit.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// The settings of one server.
+#[derive(Debug)]
+pub struct Settings {
+    values: RwLock<BTreeMap<&'static str, String>>,
+    bulk_max_bytes: AtomicU64,
+    has_password: AtomicBool,
+    databases: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings::new(&[]).unwrap_or_else(|_| unreachable!("defaults fit"))
+    }
+}
+
+impl Settings {
+    /// The defaults with these changes, which may touch immutable settings.
+    pub fn new(changes: &[(&str, String)]) -> Result<Settings, SettingError> {
+        let values = SETTINGS.iter().map(|row| (row.name, row.default.to_string())).collect();
+        let mut settings = Settings {
+            values: RwLock::new(values),
+            bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
+            has_password: AtomicBool::new(false),
+            databases: 16,
+        };
+        for (name, value) in changes {
+            let spec = find(name).ok_or_else(|| SettingError::Unknown((*name).to_string()))?;
+            let value = check(spec, value)?;
+            settings.apply(spec, value);
+        }
+        settings.databases = settings.get("databases").and_then(|text| text.parse().ok()).unwrap_or(16);
+        Ok(settings)
+    }
+
+    /// The text of a setting.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.values.read().get(name).cloned()
+    }
+
+    /// The number a numeric setting stands for; 0 for others.
+    pub fn number(&self, name: &str) -> i64 {
+        self.get(name).and_then(|text| parse_memory(&text).map(|bytes| bytes as i64).or(text.parse().ok())).unwrap_or(0)
+    }
+
+    /// All settings whose name passes `keep`, in order.
+    pub fn all(&self, keep: &mut dyn FnMut(&str) -> bool) -> Vec<(&'static str, String)> {
+        let values = self.values.read();
+        values.iter().filter(|(name, _)| keep(name)).map(|(name, value)| (*name, value.clone())).collect()
+    }
+
+    /// Changes a mutable setting.
+    pub fn set(&self, name: &str, value: &str) -> Result<(), SettingError> {
+        let spec = find(name).ok_or_else(|| SettingError::Unknown(name.to_string()))?;
+        if !spec.mutable {
+            return Err(SettingError::Immutable);
+        }
+        let value = check(spec, value)?;
+        self.apply(spec, value);
+        Ok(())
+    }
+
+    /// `proto-max-bulk-len` in bytes.
+    pub fn bulk_max_bytes(&self) -> u64 {
+        self.bulk_max_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether clients must authenticate.
+    pub fn has_password(&self) -> bool {
+        self.has_password.load(Ordering::Relaxed)
+    }
+
+    /// Number of databases.
+    pub fn databases(&self) -> u32 {
+        self.databases
+    }
+
+    fn apply(&self, spec: &SettingSpec, value: String) {
+        match spec.name {
+            "proto-max-bulk-len" => {
+                self.bulk_max_bytes.store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
+            }
+            "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
+            _ => {}
+        }
+        self.values.write().insert(spec.name, value);
+    }
+}
+
+fn find(name: &str) -> Option<&'static SettingSpec> {
+    SETTINGS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+/// The text in the form CONFIG GET shows, if it fits.
+fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
+    let invalid = |text: &str| SettingError::Invalid(text.to_string());
+    match spec.kind {
+        SettingKind::Text => Ok(value.to_string()),
+        SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
+            word @ ("yes" | "no") => Ok(word.to_string()),
+            _ => Err(invalid("argument must be 'yes' or 'no'")),
+        },
+        SettingKind::OneOf(words) => {
+            let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
+            let list = words.join(", ");
+            word.map(ToString::to_string)
+                .ok_or_else(|| SettingError::Invalid(format!("argument(s) must be one of the following: {list}")))
+        }
+        SettingKind::Integer(least, most) => {
+            let number: i64 = value.parse().map_err(|_| invalid("argument couldn't be parsed into an integer"))?;
+            if (least..=most).contains(&number) {
+                Ok(number.to_string())
+            } else {
+                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
+            }
+        }
+        SettingKind::Memory(least, most) => {
+            let bytes = parse_memory(value).ok_or_else(|| invalid("argument must be a memory value"))?;
+            if (least..=most).contains(&bytes) {
+                Ok(bytes.to_string())
+            } else {
+                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
+            }
+        }
+    }
+}
+
+/// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case.
+fn parse_memory(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let scale: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" => 1000,
+        "kb" => 1 << 10,
+        "m" => 1_000_000,
+        "mb" => 1 << 20,
+        "g" => 1_000_000_000,
+        "gb" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
+}

@@ -1,0 +1,105 @@
+//! What all sessions of one server share besides the engine: settings, counters and the list of clients.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::client::ClientCard;
+use super::settings::Settings;
+
+/// Facts only the host knows, for INFO: (section, name, value), sections in lower case.
+pub trait HostFacts: Send + Sync {
+    /// The facts as they are now.
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)>;
+}
+
+/// A host that knows nothing, for tests and for homes without a process.
+#[derive(Debug, Default)]
+pub struct NoFacts;
+
+impl HostFacts for NoFacts {
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// Counters since the start or since CONFIG RESETSTAT.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Commands run.
+    pub commands: AtomicU64,
+    /// Connections accepted.
+    pub connections: AtomicU64,
+    /// Connections refused because there were too many.
+    pub rejected_connections: AtomicU64,
+    /// Keys that went because their time had come.
+    pub expired_keys: AtomicU64,
+    /// Reads that found their key.
+    pub keyspace_hits: AtomicU64,
+    /// Reads that did not.
+    pub keyspace_misses: AtomicU64,
+    /// Bytes received.
+    pub input_bytes: AtomicU64,
+    /// Bytes sent.
+    pub output_bytes: AtomicU64,
+    /// Replies that were errors.
+    pub error_replies: AtomicU64,
+}
+
+impl Counters {
+    /// Sets everything to zero.
+    pub fn reset(&self) {
+        for counter in [
+            &self.commands,
+            &self.connections,
+            &self.rejected_connections,
+            &self.expired_keys,
+            &self.keyspace_hits,
+            &self.keyspace_misses,
+            &self.input_bytes,
+            &self.output_bytes,
+            &self.error_replies,
+        ] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What all sessions share.
+pub struct Shared {
+    /// What CONFIG reads and sets.
+    pub settings: Settings,
+    /// What INFO counts.
+    pub counters: Counters,
+    /// The connections by CLIENT ID.
+    pub clients: Mutex<BTreeMap<u64, Arc<Mutex<ClientCard>>>>,
+    /// What only the host knows.
+    pub host: Box<dyn HostFacts>,
+    /// Unix time in milliseconds of the start.
+    pub started_at_ms: u64,
+    /// Unix time in seconds of the last successful SAVE (LASTSAVE).
+    pub saved_at_s: AtomicU64,
+    next_client: AtomicU64,
+}
+
+impl Shared {
+    /// The shared state of a server that starts at `now_ms`.
+    pub fn new(settings: Settings, host: Box<dyn HostFacts>, now_ms: u64) -> Shared {
+        Shared {
+            settings,
+            counters: Counters::default(),
+            clients: Mutex::default(),
+            host,
+            started_at_ms: now_ms,
+            saved_at_s: AtomicU64::new(now_ms / 1000),
+            next_client: AtomicU64::new(1),
+        }
+    }
+
+    /// A number no client had before.
+    pub(super) fn next_client(&self) -> u64 {
+        self.next_client.fetch_add(1, Ordering::Relaxed)
+    }
+}

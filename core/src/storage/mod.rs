@@ -1,0 +1,117 @@
+//! The only door to disks: append-only datafiles and a small atomic metadata map.
+//!
+//! The log ([`crate::bitcask`]) is written against [`Storage`]. A home whose disk looks like a directory of files
+//! implements the smaller [`Device`] and gets its [`Storage`] from [`DeviceStorage`], which owns every rule about file
+//! names and the order of syncs; so the simulated device tests the very code the gateway runs. A home without files
+//! (SQLite rows, say) implements [`Storage`] itself.
+//!
+//! Nothing here knows what is in a datafile beyond its bytes.
+
+pub mod device;
+pub mod memory;
+pub mod simulated;
+
+use std::sync::Arc;
+
+pub use device::{Device, DeviceFile};
+
+/// The number of a datafile, which is never used twice in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DatafileId(pub u32);
+
+/// What a disk can do wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StorageError {
+    /// No room; nothing was written, and the call may be made again later.
+    #[error("no space left on the device ({0})")]
+    Full(String),
+    /// The operation failed. After a failed append or sync nobody knows what the disk holds.
+    #[error("input/output error: {0}")]
+    Io(String),
+    /// There is no such file, or it is shorter than asked for.
+    #[error("missing: {0}")]
+    Missing(String),
+    /// The store may not be written (permissions, read-only mount) or is in use by another process.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Shorthand for results of storage.
+pub type Result<T> = std::result::Result<T, StorageError>;
+
+/// One append-only datafile. Shared by readers; appends, cuts and syncs are each made by one caller at a time.
+pub trait Datafile: Send + Sync {
+    /// Appends `parts`, concatenated, at `offset`, which is where the last append ended. On [`StorageError::Full`] the
+    /// same offset may be used again. When the call returns the bytes are in the operating system: the end of the
+    /// process does not lose them, the end of power may.
+    fn append(&self, offset: u64, parts: &[&[u8]]) -> Result<()>;
+
+    /// Shows `len` bytes at `offset`, in one piece.
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
+
+    /// Makes everything appended so far survive the loss of power. A failed sync must never be tried again: the
+    /// operating system may have forgotten the bytes and would report success.
+    fn sync(&self) -> Result<()>;
+
+    /// Cuts the file to `len` bytes, durably.
+    fn cut(&self, len: u64) -> Result<()>;
+
+    /// Length in bytes; may include preallocated zeros after the last append of an earlier process.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether the file has no bytes.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// One change of the metadata map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetaOp {
+    /// Sets a key.
+    Put(Vec<u8>, Vec<u8>),
+    /// Removes a key, if it is there.
+    Delete(Vec<u8>),
+}
+
+/// A small ordered map beside the datafiles: manifest, hint blocks, catalogs. What it says about keys can always be
+/// made again from the datafiles.
+pub trait MetaMap: Send + Sync {
+    /// The value of a key.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// Shows all pairs whose key begins with `prefix`, in order, until the visitor returns false.
+    fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()>;
+
+    /// Makes all changes or none. When the call returns they survive the loss of power.
+    fn apply(&self, changes: &[MetaOp]) -> Result<()>;
+
+    /// Like [`MetaMap::apply`], but the loss of power may undo it (whole, and only together with all later ones): for
+    /// what can be made again, such as hint blocks. A later `apply` makes it durable.
+    fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()>;
+}
+
+/// What a home provides for a store.
+pub trait Storage: Send + Sync {
+    /// Creates a datafile that begins with `header`. When the call returns, file and header survive the loss of power;
+    /// a crash before leaves no file, never one without its header.
+    fn create(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>>;
+
+    /// Like [`Storage::create`], but the file stays unlisted until [`Storage::publish`]: a crash before removes it.
+    fn create_hidden(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>>;
+
+    /// Syncs a hidden datafile and then lists it, durably.
+    fn publish(&self, id: DatafileId) -> Result<()>;
+
+    /// Opens a listed datafile.
+    fn open(&self, id: DatafileId) -> Result<Arc<dyn Datafile>>;
+
+    /// Removes a datafile; handles that are open still read it. Not durable by itself: after a crash it may be back.
+    fn remove(&self, id: DatafileId) -> Result<()>;
+
+    /// The listed datafiles in order of their ids.
+    fn list(&self) -> Result<Vec<DatafileId>>;
+
+    /// The metadata map.
+    fn meta(&self) -> &dyn MetaMap;
+}
