@@ -21,3 +21,22 @@ pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 
 /// An input buffer larger than this many bytes is given back once it is nearly empty.
 pub const INPUT_KEPT_BYTES: usize = 128 * 1024;
+
+/// Bytes of inline arguments that an idle connection's parser keeps room for: ten thousand idle connections must not
+/// each hold the longest line they ever sent.
+pub const PARSER_KEPT_BYTES: usize = 4 * 1024;
+
+/// Most argument positions a parser keeps room for between requests; the same reason, and no client pipelines
+/// requests of more arguments than this in pieces as its normal load.
+pub const PARSER_KEPT_ARGUMENTS: usize = 256;
+
+/// Largest empty reply buffer a connection keeps: one megabyte-sized reply must not stay allocated for ever.
+pub const REPLY_KEPT_BYTES: usize = 64 * 1024;
+
+/// Deepest nesting a reply decoder follows. Redis' own replies stay below ten; values drop and compare recursively,
+/// so this also bounds the stack (128 levels are some tens of KiB, well within a wasm32 stack).
+pub const REPLY_DEPTH_MAX: usize = 128;
+
+/// Longest line (status, error, number, length) in a reply, in bytes: a peer that never ends its line must not make
+/// the client buffer without end. Redis' longest are error texts that quote an argument.
+pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;

@@ -1,0 +1,327 @@
+//! The bytes of datafiles: the file header and the record. The byte-by-byte picture is `core/FORMAT.md`.
+//!
+//! Promises: what is written here reads back equal or not at all (a checksum covers everything after itself), no length
+//! found in a file is believed before the bytes are there, and nothing panics on any input.
+
+use crate::engine::Kind;
+
+/// First bytes of every datafile.
+pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
+
+/// Version of the format; a file with another one is refused.
+pub(super) const FORMAT_VERSION: u32 = 1;
+
+/// Bytes of a record before its variable part.
+const FIXED_LEN: usize = 24;
+
+/// Most bytes a record has before its key.
+pub(super) const HEADER_MAX_LEN: usize = FIXED_LEN + 10 + 10 + 10 + 8 + 10;
+
+const FLAG_FIRST: u8 = 1;
+const FLAG_LAST: u8 = 2;
+const FLAG_EXPIRY: u8 = 4;
+const FLAG_COLLECTION: u8 = 8;
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum RecordType {
+    /// A key has this root. Owner: space.
+    Root = 1,
+    /// A key is gone. Owner: space.
+    RootTombstone = 2,
+    /// A subkey has this value. Owner: collection.
+    Sub = 3,
+    /// A subkey is gone. Owner: collection.
+    SubTombstone = 4,
+    /// The value lists the space of each database, as u32. Owner: 0.
+    Databases = 5,
+    /// The value is the length (u64) up to which this datafile is known to be on the disk. Owner: 0.
+    Synced = 6,
+}
+
+impl RecordType {
+    fn from_number(number: u8) -> Option<RecordType> {
+        Some(match number {
+            1 => RecordType::Root,
+            2 => RecordType::RootTombstone,
+            3 => RecordType::Sub,
+            4 => RecordType::SubTombstone,
+            5 => RecordType::Databases,
+            6 => RecordType::Synced,
+            _ => return None,
+        })
+    }
+
+    /// Whether the record says that something is gone.
+    pub(super) fn is_tombstone(self) -> bool {
+        matches!(self, RecordType::RootTombstone | RecordType::SubTombstone)
+    }
+}
+
+/// A record without its key and value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) record_type: RecordType,
+    /// First record of its frame.
+    pub(super) is_first: bool,
+    /// Last record of its frame.
+    pub(super) is_last: bool,
+    /// Redis type of a root, else 0.
+    pub(super) kind: u8,
+    /// Encoding byte of a root, else 0.
+    pub(super) encoding: u8,
+    /// Number of the frame.
+    pub(super) sequence: u64,
+    /// Unix time in milliseconds of the commit.
+    pub(super) timestamp_ms: u64,
+    /// Space or collection, by the type.
+    pub(super) owner: u64,
+    /// Unix time in milliseconds.
+    pub(super) expires_at_ms: Option<u64>,
+    /// The collection of a root that has subkeys (or of the one a tombstone removes).
+    pub(super) collection: Option<u64>,
+    pub(super) key_len: u64,
+    pub(super) value_len: u64,
+}
+
+impl Header {
+    /// A one-record frame of this type with everything else zero.
+    pub(super) fn new(record_type: RecordType, sequence: u64, timestamp_ms: u64, owner: u64) -> Header {
+        Header {
+            record_type,
+            is_first: true,
+            is_last: true,
+            kind: 0,
+            encoding: 0,
+            sequence,
+            timestamp_ms,
+            owner,
+            expires_at_ms: None,
+            collection: None,
+            key_len: 0,
+            value_len: 0,
+        }
+    }
+
+    /// Bytes of the record before its value.
+    pub(super) fn prefix_len(&self) -> u64 {
+        let expiry = if self.expires_at_ms.is_some() { 8 } else { 0 };
+        let collection = self.collection.map_or(0, varint_len);
+        let lengths = varint_len(self.owner) + varint_len(self.key_len) + varint_len(self.value_len);
+        FIXED_LEN as u64 + lengths + expiry + collection + self.key_len
+    }
+
+    /// Bytes of the whole record.
+    pub(super) fn record_len(&self) -> u64 {
+        self.prefix_len() + self.value_len
+    }
+
+    /// Appends header and key to `out` for a record whose value will follow; the checksum covers `value`. Returns the
+    /// length of what was appended.
+    pub(super) fn write(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        let mut flags = 0;
+        flags |= if self.is_first { FLAG_FIRST } else { 0 };
+        flags |= if self.is_last { FLAG_LAST } else { 0 };
+        flags |= if self.expires_at_ms.is_some() { FLAG_EXPIRY } else { 0 };
+        flags |= if self.collection.is_some() { FLAG_COLLECTION } else { 0 };
+        let mut fixed = [0; FIXED_LEN];
+        fixed[4..8].copy_from_slice(&[self.record_type as u8, flags, self.kind, self.encoding]);
+        fixed[8..16].copy_from_slice(&self.sequence.to_le_bytes());
+        fixed[16..24].copy_from_slice(&self.timestamp_ms.to_le_bytes());
+        out.extend_from_slice(&fixed);
+        write_varint(self.owner, out);
+        write_varint(key.len() as u64, out);
+        write_varint(value.len() as u64, out);
+        if let Some(at) = self.expires_at_ms {
+            out.extend_from_slice(&at.to_le_bytes());
+        }
+        if let Some(collection) = self.collection {
+            write_varint(collection, out);
+        }
+        out.extend_from_slice(key);
+        let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[start + 4..]), value);
+        out[start..start + 4].copy_from_slice(&checksum.to_le_bytes());
+        out.len() - start
+    }
+
+    /// Reads a header at the start of `bytes`, without looking at the checksum. Returns it with its length before the
+    /// key; None if it is cut short or says what no record says.
+    pub(super) fn read(bytes: &[u8]) -> Option<(Header, usize)> {
+        let fixed: &[u8; FIXED_LEN] = bytes.first_chunk()?;
+        let [_, _, _, _, number, flags, kind, encoding, ..] = *fixed;
+        let record_type = RecordType::from_number(number)?;
+        let mut rest = &bytes[FIXED_LEN..];
+        let owner = read_varint(&mut rest)?;
+        let key_len = read_varint(&mut rest)?;
+        let value_len = read_varint(&mut rest)?;
+        let expires_at_ms = match flags & FLAG_EXPIRY {
+            0 => None,
+            _ => Some(read_u64(&mut rest)?),
+        };
+        let collection = match flags & FLAG_COLLECTION {
+            0 => None,
+            _ => Some(read_varint(&mut rest)?),
+        };
+        let header = Header {
+            record_type,
+            is_first: flags & FLAG_FIRST != 0,
+            is_last: flags & FLAG_LAST != 0,
+            kind,
+            encoding,
+            sequence: u64::from_le_bytes(*fixed[8..].first_chunk()?),
+            timestamp_ms: u64::from_le_bytes(*fixed[16..].first_chunk()?),
+            owner,
+            expires_at_ms,
+            collection,
+            key_len,
+            value_len,
+        };
+        header.key_len.checked_add(header.value_len)?.checked_add(HEADER_MAX_LEN as u64)?;
+        Some((header, bytes.len() - rest.len()))
+    }
+
+    /// The Redis type of a root, if the number is one.
+    pub(super) fn redis_kind(&self) -> Option<Kind> {
+        Kind::from_number(self.kind)
+    }
+}
+
+/// One whole record as it stands in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'b> {
+    pub(super) header: Header,
+    pub(super) key: &'b [u8],
+    pub(super) value: &'b [u8],
+}
+
+impl<'b> Record<'b> {
+    /// Reads and checks the record at the start of `bytes`; None if it is cut short or damaged.
+    pub(super) fn read(bytes: &'b [u8]) -> Option<Record<'b>> {
+        let (header, before_key) = Header::read(bytes)?;
+        let len = usize::try_from(header.record_len()).ok()?;
+        let record = bytes.get(..len)?;
+        let checksum = u32::from_le_bytes(*record.first_chunk()?);
+        if crc32c::crc32c(&record[4..]) != checksum {
+            return None;
+        }
+        let key_end = before_key.checked_add(usize::try_from(header.key_len).ok()?)?;
+        Some(Record { header, key: record.get(before_key..key_end)?, value: record.get(key_end..)? })
+    }
+}
+
+/// What a datafile says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileHeader {
+    pub(super) id: u32,
+    /// Seed of the store's fingerprints and hashes.
+    pub(super) seed: u64,
+    /// No frame in this file or in one that stands after it has a smaller sequence: files are replayed in this order.
+    pub(super) base_sequence: u64,
+    /// The next sequence when the file was made.
+    pub(super) next_sequence: u64,
+    /// The next collection when the file was made.
+    pub(super) next_collection: u64,
+    /// What was dead at this sequence is not in the file: 0 for one that was not made by merge.
+    pub(super) watermark: u64,
+    /// The datafiles that this one stands for; they are litter if they are still there.
+    pub(super) replaces: Vec<u32>,
+}
+
+impl FileHeader {
+    /// The bytes of the header: magic, version, length of the rest, rest, checksum of all before.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        out.extend_from_slice(&((4 + 8 * 5 + 4 + 4 * self.replaces.len()) as u32).to_le_bytes());
+        out.extend_from_slice(&self.id.to_le_bytes());
+        for number in
+            [self.seed, self.base_sequence, self.next_sequence, self.next_collection, self.watermark]
+        {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&(self.replaces.len() as u32).to_le_bytes());
+        for replaced in &self.replaces {
+            out.extend_from_slice(&replaced.to_le_bytes());
+        }
+        out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
+        out
+    }
+
+    /// How many bytes the header has, from its first 16; None if this is no datafile of our version.
+    pub(super) fn len_of(first: &[u8]) -> Option<u64> {
+        let rest = first.strip_prefix(MAGIC)?;
+        let version = u32::from_le_bytes(*rest.first_chunk()?);
+        let len = u32::from_le_bytes(*rest.get(4..)?.first_chunk()?);
+        (version == FORMAT_VERSION).then_some(16 + u64::from(len) + 4)
+    }
+
+    /// Reads a whole header; None if it is damaged.
+    pub(super) fn read(bytes: &[u8]) -> Option<FileHeader> {
+        if bytes.len() as u64 != FileHeader::len_of(bytes)? {
+            return None;
+        }
+        let (body, checksum) = bytes.split_last_chunk::<4>()?;
+        if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let mut rest = body.get(16..)?;
+        let id = read_u32(&mut rest)?;
+        let seed = read_u64(&mut rest)?;
+        let base_sequence = read_u64(&mut rest)?;
+        let next_sequence = read_u64(&mut rest)?;
+        let next_collection = read_u64(&mut rest)?;
+        let watermark = read_u64(&mut rest)?;
+        let count = read_u32(&mut rest)?;
+        let replaces = (0..count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
+        Some(FileHeader { id, seed, base_sequence, next_sequence, next_collection, watermark, replaces })
+    }
+}
+
+/// Bytes that [`write_varint`] needs.
+pub(super) fn varint_len(value: u64) -> u64 {
+    u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
+}
+
+/// Appends seven bits a byte, least significant first, the top bit set on all but the last.
+pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Takes a varint off the front; None if it is cut short or too long.
+pub(super) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let bits = u64::from(byte & 0x7F);
+        if shift == 63 && bits > 1 {
+            return None;
+        }
+        value |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Takes a little-endian u32 off the front.
+pub(super) fn read_u32(bytes: &mut &[u8]) -> Option<u32> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u32::from_le_bytes(*number))
+}
+
+/// Takes a little-endian u64 off the front.
+pub(super) fn read_u64(bytes: &mut &[u8]) -> Option<u64> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_le_bytes(*number))
+}

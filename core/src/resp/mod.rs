@@ -1,0 +1,26 @@
+//! RESP, the wire of Redis: bytes to requests, replies to bytes, and back again for clients.
+//!
+//! - [`RequestParser`] cuts one request after the other out of a connection's input buffer; arguments borrow it.
+//! - [`Reply`] writes RESP2 or RESP3 into the connection's output buffer.
+//! - [`Decoder`] reads replies into owned [`Value`]s; it serves clients, the console and tests.
+//! - [`parse_i64`], [`parse_f64`], [`format_f64`]: numbers exactly as Redis reads and prints them.
+//!
+//! Promises: any split of the same bytes gives the same requests and the same error; a byte is looked at a bounded
+//! number of times however it arrives; memory grows with bytes received, never with a number a peer announced.
+//! Nothing here recurses on input, knows a command, or does I/O.
+
+mod decode;
+mod inline;
+mod number;
+mod reply;
+mod request;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::{DecodeError, Decoder};
+pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
+pub use reply::{Deferred, Protocol, Reply};
+pub use request::{Args, Parsed, ProtocolError, RequestLimits, RequestParser};
+pub use value::Value;

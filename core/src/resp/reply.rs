@@ -1,0 +1,403 @@
+//! The reply writer: values in, RESP2 or RESP3 bytes out, into the output buffer of one connection.
+//!
+//! A handler writes what it means (`map`, `double`, `null`) and the connection's protocol decides the bytes. Where the
+//! number of elements is known only afterwards, [`Reply::defer`] leaves four bytes (room for `*0\r\n`) and the finished
+//! header goes in later; when the outermost deferral finishes, all headers that need more room are put in with one pass
+//! over the bytes behind it, so nesting costs nothing extra.
+//!
+//! ```text
+//!  written  ….... a … …  b …   c  … …        a, b, c: four-byte gaps with their headers kept aside
+//!  settled  ……… *12\r\n … … *3\r\n … %100\r\n … …
+//! ```
+//!
+//! It never does I/O and never limits itself: the session bounds the output by [`Reply::len`].
+
+use std::mem;
+
+use super::number::format_f64;
+use crate::limits::REPLY_KEPT_BYTES;
+
+/// Room left for a deferred header; a count below ten fits and then nothing moves.
+const GAP_BYTES: usize = 4;
+
+/// Kind, twenty digits, line end; rounded up.
+const HEADER_MAX_BYTES: usize = 24;
+
+/// The protocol version of a connection, as chosen with HELLO.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// What every connection begins with.
+    #[default]
+    Resp2,
+    /// After `HELLO 3`.
+    Resp3,
+}
+
+/// A header still to be written: finish it with one of the `finish_…` methods. Dropping it without is a mistake,
+/// unless [`Reply::truncate`] undid its place.
+#[must_use]
+#[derive(Debug)]
+pub struct Deferred {
+    offset: usize,
+}
+
+/// A gap in the bytes at `offset`, and its header (kind and count) once it is known.
+#[derive(Debug)]
+struct Gap {
+    offset: usize,
+    header: Option<(u8, u64)>,
+}
+
+/// The output of one connection.
+#[derive(Debug, Default)]
+pub struct Reply {
+    bytes: Vec<u8>,
+    protocol: Protocol,
+    /// Gaps in the order of their offsets; empty unless a deferral is open.
+    gaps: Vec<Gap>,
+    /// Bytes that a bulk begun with `bulk_start` still misses; only to catch a handler's mistake.
+    bulk_missing: u64,
+}
+
+impl Reply {
+    /// An empty output.
+    pub const fn new(protocol: Protocol) -> Self {
+        Self { bytes: Vec::new(), protocol, gaps: Vec::new(), bulk_missing: 0 }
+    }
+
+    /// The protocol of what is written from now on.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Changes the protocol of what is written from now on.
+    pub fn set_protocol(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+    }
+
+    /// `+OK`
+    pub fn ok(&mut self) {
+        self.bytes.extend_from_slice(b"+OK\r\n");
+    }
+
+    /// A status. Line ends in it, which no handler should write, become spaces.
+    pub fn simple(&mut self, text: &str) {
+        self.line(b'+', text.as_bytes());
+    }
+
+    /// An error, code included (`ERR …`, `WRONGTYPE …`). Line ends become spaces, those at the end go.
+    pub fn error(&mut self, text: &str) {
+        self.error_bytes(text.as_bytes());
+    }
+
+    /// As [`error`](Self::error), for texts that quote the client's bytes.
+    pub fn error_bytes(&mut self, text: &[u8]) {
+        let trimmed = text.iter().rev().take_while(|byte| is_line_end(**byte)).count();
+        self.line(b'-', text.get(..text.len() - trimmed).unwrap_or_default());
+    }
+
+    /// An integer.
+    #[inline]
+    pub fn integer(&mut self, value: i64) {
+        match u64::try_from(value) {
+            Ok(value) => self.header(b':', value),
+            Err(_) => {
+                let mut digits = itoa::Buffer::new();
+                self.line_unchecked(b':', digits.format(value).as_bytes());
+            }
+        }
+    }
+
+    /// A string of any bytes.
+    #[inline]
+    pub fn bulk(&mut self, value: &[u8]) {
+        self.bytes.reserve(value.len() + HEADER_MAX_BYTES + 2);
+        self.header(b'$', value.len() as u64);
+        self.bytes.extend_from_slice(value);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// Begins a string of `size_bytes` bytes, which follow through [`raw`](Self::raw) and end with
+    /// [`bulk_end`](Self::bulk_end). The output may be taken in between.
+    pub fn bulk_start(&mut self, size_bytes: u64) {
+        self.header(b'$', size_bytes);
+        self.bulk_missing = size_bytes;
+    }
+
+    /// Appends bytes as they are: a piece of a bulk, or a reply encoded elsewhere.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.bulk_missing = self.bulk_missing.saturating_sub(bytes.len() as u64);
+    }
+
+    /// Ends a string begun with [`bulk_start`](Self::bulk_start).
+    pub fn bulk_end(&mut self) {
+        debug_assert_eq!(self.bulk_missing, 0, "a bulk ends before its announced size");
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// No value: `$-1` or `_`.
+    pub fn null(&mut self) {
+        self.bytes.extend_from_slice(match self.protocol {
+            Protocol::Resp2 => b"$-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        });
+    }
+
+    /// No array: `*-1` or `_`.
+    pub fn null_array(&mut self) {
+        self.bytes.extend_from_slice(match self.protocol {
+            Protocol::Resp2 => b"*-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        });
+    }
+
+    /// An array; `count` elements must follow.
+    #[inline]
+    pub fn array(&mut self, count: usize) {
+        self.header(b'*', count as u64);
+    }
+
+    /// A map; `pairs` keys, each with its value, must follow.
+    pub fn map(&mut self, pairs: usize) {
+        let (kind, count) = self.map_header(pairs);
+        self.header(kind, count);
+    }
+
+    /// A set; `count` members must follow.
+    pub fn set(&mut self, count: usize) {
+        self.header(self.set_kind(), count as u64);
+    }
+
+    /// An out-of-band message; `count` elements must follow.
+    pub fn push(&mut self, count: usize) {
+        self.header(self.push_kind(), count as u64);
+    }
+
+    /// A double, printed as [`format_f64`] does.
+    pub fn double(&mut self, value: f64) {
+        let text = format_f64(value);
+        self.text(b',', text.as_bytes());
+    }
+
+    /// A truth value; RESP2 has 1 and 0.
+    pub fn boolean(&mut self, value: bool) {
+        self.bytes.extend_from_slice(match (self.protocol, value) {
+            (Protocol::Resp2, true) => b":1\r\n",
+            (Protocol::Resp2, false) => b":0\r\n",
+            (Protocol::Resp3, true) => b"#t\r\n",
+            (Protocol::Resp3, false) => b"#f\r\n",
+        });
+    }
+
+    /// An integer of any size, in decimal digits.
+    pub fn big_number(&mut self, digits: &str) {
+        self.text(b'(', digits.as_bytes());
+    }
+
+    /// A text for people; `format` is `txt` or `mkd` (cut or filled with spaces to three bytes).
+    pub fn verbatim(&mut self, format: &str, text: &[u8]) {
+        if self.protocol == Protocol::Resp2 {
+            return self.bulk(text);
+        }
+        self.header(b'=', text.len() as u64 + 4);
+        self.bytes.extend(format.bytes().chain(*b"   ").take(3));
+        self.bytes.push(b':');
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// Begins an aggregate whose number of elements is not known yet.
+    pub fn defer(&mut self) -> Deferred {
+        let offset = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; GAP_BYTES]);
+        self.gaps.push(Gap { offset, header: None });
+        Deferred { offset }
+    }
+
+    /// Ends a deferred array of `count` elements.
+    pub fn finish_array(&mut self, mark: Deferred, count: usize) {
+        self.finish(mark, b'*', count as u64);
+    }
+
+    /// Ends a deferred map of `pairs` pairs.
+    pub fn finish_map(&mut self, mark: Deferred, pairs: usize) {
+        let (kind, count) = self.map_header(pairs);
+        self.finish(mark, kind, count);
+    }
+
+    /// Ends a deferred set of `count` members.
+    pub fn finish_set(&mut self, mark: Deferred, count: usize) {
+        self.finish(mark, self.set_kind(), count as u64);
+    }
+
+    /// Ends a deferred push of `count` elements.
+    pub fn finish_push(&mut self, mark: Deferred, count: usize) {
+        self.finish(mark, self.push_kind(), count as u64);
+    }
+
+    /// Bytes written and not taken.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there is nothing to send.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Undoes everything written since [`len`](Self::len) was `len`, deferrals included. A length taken inside a
+    /// deferral is void once that deferral is finished.
+    pub fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(len);
+        while self.gaps.last().is_some_and(|gap| gap.offset >= len) {
+            self.gaps.pop();
+        }
+        self.bulk_missing = 0;
+    }
+
+    /// What is to be sent. Only meaningful while no deferral is open.
+    pub fn as_bytes(&self) -> &[u8] {
+        debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
+        &self.bytes
+    }
+
+    /// Forgets everything, after it was sent; an unusually large buffer is given back.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(REPLY_KEPT_BYTES);
+        self.gaps.clear();
+    }
+
+    /// Takes the bytes to be sent and leaves an empty output.
+    pub fn take(&mut self) -> Vec<u8> {
+        debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
+        mem::take(&mut self.bytes)
+    }
+
+    fn map_header(&self, pairs: usize) -> (u8, u64) {
+        match self.protocol {
+            Protocol::Resp2 => (b'*', pairs as u64 * 2),
+            Protocol::Resp3 => (b'%', pairs as u64),
+        }
+    }
+
+    fn set_kind(&self) -> u8 {
+        if self.protocol == Protocol::Resp2 { b'*' } else { b'~' }
+    }
+
+    fn push_kind(&self) -> u8 {
+        if self.protocol == Protocol::Resp2 { b'*' } else { b'>' }
+    }
+
+    /// A scalar that is a line of its own kind in RESP3 and a bulk in RESP2.
+    fn text(&mut self, kind: u8, text: &[u8]) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text),
+            Protocol::Resp3 => self.line(kind, text),
+        }
+    }
+
+    fn line(&mut self, kind: u8, text: &[u8]) {
+        if text.iter().any(|byte| is_line_end(*byte)) {
+            let cleaned: Vec<u8> =
+                text.iter().map(|byte| if is_line_end(*byte) { b' ' } else { *byte }).collect();
+            self.line_unchecked(kind, &cleaned);
+        } else {
+            self.line_unchecked(kind, text);
+        }
+    }
+
+    fn line_unchecked(&mut self, kind: u8, text: &[u8]) {
+        self.bytes.reserve(text.len() + 3);
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// One or two digits, most headers and most integers, go without the general printer.
+    #[inline]
+    fn header(&mut self, kind: u8, number: u64) {
+        match number {
+            0..=9 => self.bytes.extend_from_slice(&[kind, digit(number), b'\r', b'\n']),
+            10..=99 => {
+                let line = [kind, digit(number / 10), digit(number % 10), b'\r', b'\n'];
+                self.bytes.extend_from_slice(&line);
+            }
+            _ => self.line_unchecked(kind, itoa::Buffer::new().format(number).as_bytes()),
+        }
+    }
+
+    fn finish(&mut self, mark: Deferred, kind: u8, count: u64) {
+        let place = self.gaps.iter().rposition(|gap| gap.offset == mark.offset && gap.header.is_none());
+        debug_assert!(place.is_some(), "a deferral finished after it was undone");
+        let Some(place) = place else { return };
+        if count < 10 && place > 0 && place + 1 == self.gaps.len() {
+            // Fits its gap and nothing inside it waits: most inner aggregates, of which there may be very many.
+            if let Some(gap) = self.bytes.get_mut(mark.offset..mark.offset + GAP_BYTES) {
+                gap.copy_from_slice(&[kind, digit(count), b'\r', b'\n']);
+            }
+            self.gaps.pop();
+            return;
+        }
+        if let Some(gap) = self.gaps.get_mut(place) {
+            gap.header = Some((kind, count));
+        }
+        // The outermost deferral is the first gap and the last to finish: a stack, as replies nest.
+        if place == 0 {
+            debug_assert!(self.gaps.iter().all(|gap| gap.header.is_some()), "an inner deferral is open");
+            self.settle();
+        }
+    }
+
+    /// Puts all headers into their gaps, from the last to the first: every byte moves at most once.
+    fn settle(&mut self) {
+        let gaps = mem::take(&mut self.gaps);
+        let growth: usize = gaps.iter().map(|gap| gap_header(gap).1 - GAP_BYTES).sum();
+        let mut source_end = self.bytes.len();
+        let mut target_end = source_end + growth;
+        self.bytes.resize(target_end, 0);
+        for gap in gaps.iter().rev() {
+            let (header, header_len) = gap_header(gap);
+            let source = gap.offset + GAP_BYTES;
+            let target = target_end - (source_end - source);
+            if target != source {
+                self.bytes.copy_within(source..source_end, target);
+            }
+            target_end = target - header_len;
+            source_end = gap.offset;
+            if let (Some(place), Some(header)) =
+                (self.bytes.get_mut(target_end..target), header.get(..header_len))
+            {
+                place.copy_from_slice(header);
+            }
+        }
+        debug_assert_eq!(source_end, target_end);
+        // Keeps the allocation for the next deferral.
+        self.gaps = gaps;
+        self.gaps.clear();
+    }
+}
+
+/// The header's bytes and how many of them count.
+fn gap_header(gap: &Gap) -> ([u8; HEADER_MAX_BYTES], usize) {
+    let (kind, count) = gap.header.unwrap_or((b'*', 0));
+    let mut header = [0; HEADER_MAX_BYTES];
+    let mut digits = itoa::Buffer::new();
+    let text = [kind].into_iter().chain(digits.format(count).bytes()).chain(*b"\r\n");
+    let mut len = 0;
+    for (slot, byte) in header.iter_mut().zip(text) {
+        *slot = byte;
+        len += 1;
+    }
+    (header, len)
+}
+
+fn digit(value: u64) -> u8 {
+    // Callers pass a value below ten.
+    b'0' + (value % 10) as u8
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
