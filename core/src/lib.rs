@@ -4,5 +4,6 @@
 //! Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread or awaits: bytes, `now` and seeds
 //! come in as arguments, replies and effects go out as values.
 
-pub mod packed;
+pub mod catalog;
 pub mod limits;
+pub mod packed;

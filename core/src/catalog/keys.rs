@@ -1,0 +1,411 @@
+//! Which arguments of a request are keys: what cluster clients, the ACL check, WATCH and the engine's locks ask.
+//!
+//! The model is Redis' key specifications (<https://redis.io/docs/latest/develop/reference/key-specs/>): a command has
+//! a few ranges; each says where it begins, how to find its end, and what the command does with the keys in it.
+//!
+//! [`keys`] runs for every request, so the commonest shape (one key, right after the name) is decided when the table
+//! is compiled. It must never trust a count that the client sent, and never allocate for up to four keys.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::bits::named_bits;
+use super::spec::CommandSpec;
+
+named_bits! {
+    /// What a command does with a key, as `COMMAND INFO` prints it in a key specification.
+    KeyFlags(u16) {
+        /// Reads the value or what is known about the key.
+        RO = "RO",
+        /// Reads and writes.
+        RW = "RW",
+        /// Overwrites without regard to the old value.
+        OW = "OW",
+        /// Removes the key.
+        RM = "RM",
+        /// The client learns something of the user's data (and not only type, length or existence).
+        ACCESS = "access",
+        /// Data may be changed in place.
+        UPDATE = "update",
+        /// Data is added, none is changed or removed.
+        INSERT = "insert",
+        /// Data is removed.
+        DELETE = "delete",
+        /// Looks like a key but is not one (a channel of sharded publish/subscribe).
+        NOT_KEY = "not_key",
+        /// The specification may miss keys.
+        INCOMPLETE = "incomplete",
+        /// An option of the request decides between weaker and stronger use.
+        VARIABLE_FLAGS = "variable_flags",
+    }
+}
+
+/// Where the search for keys begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// At a fixed argument; the name is argument 0.
+    Index(u8),
+    /// After the first argument equal to `word` (in any case). The search goes forward from argument `from`, or
+    /// backward from the argument `-from` places before the end when it is negative. No such word: no keys.
+    Keyword {
+        /// The option's name, upper case.
+        word: &'static str,
+        /// The argument at which the search for the word begins.
+        from: i8,
+    },
+}
+
+/// How far the keys reach from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Find {
+    /// Every `step`-th argument up to `last`.
+    Range {
+        /// Relative to the first key; `-1` is the last argument of the request, `-2` the one before it.
+        last: i8,
+        /// Distance between two keys.
+        step: u8,
+        /// With `last = -1`: the keys are the first `1/limit` of the remaining arguments; 0 and 1 mean all.
+        limit: u8,
+    },
+    /// As many as a number in the request says; positions are relative to the beginning.
+    Keynum {
+        /// Where the number stands.
+        count_at: u8,
+        /// Where the first key stands.
+        first: u8,
+        /// Distance between two keys.
+        step: u8,
+    },
+}
+
+/// Tells from a request (the name included) what it does with the keys of a range.
+pub type Narrow = fn(&[&[u8]]) -> KeyFlags;
+
+/// One key specification.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRange {
+    /// What the command does with these keys.
+    pub flags: KeyFlags,
+    /// Where the search begins.
+    pub begin: Begin,
+    /// Where it ends.
+    pub find: Find,
+    /// With [`KeyFlags::VARIABLE_FLAGS`]: what this very request does with them.
+    pub narrow: Option<Narrow>,
+}
+
+/// One key at a fixed position.
+pub(super) const fn key(position: u8, flags: &str) -> KeyRange {
+    key_range(position, 0, 1, flags)
+}
+
+/// All arguments from a position on.
+pub(super) const fn keys_from(position: u8, flags: &str) -> KeyRange {
+    key_range(position, -1, 1, flags)
+}
+
+/// Every `step`-th argument from `position` to `last`, in the sense of [`Find::Range`].
+pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> KeyRange {
+    let find = Find::Range { last, step, limit: 0 };
+    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+}
+
+/// A number of keys at a position, and the keys after it.
+pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
+    let find = Find::Keynum { count_at: 0, first: 1, step: 1 };
+    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+}
+
+impl KeyRange {
+    /// Names the function that tells what a request with these arguments really does.
+    pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {
+        self.narrow = Some(narrow);
+        self
+    }
+}
+
+/// All key specifications of a command, and what is derived from them when the table is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct KeySpec {
+    ranges: &'static [KeyRange],
+    path: Path,
+    legacy: LegacyRange,
+}
+
+/// How [`keys`] goes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    None,
+    /// One key at this position and no other.
+    One(u8),
+    /// By the ranges.
+    Walk,
+}
+
+/// The key positions of Redis before 7.0, still elements four to six of `COMMAND INFO`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LegacyRange {
+    /// The first key, 0 when there is none at a fixed position.
+    pub first: i16,
+    /// The last key; negative counts from the end.
+    pub last: i16,
+    /// Distance between two keys.
+    pub step: i16,
+}
+
+impl KeySpec {
+    /// A command without keys.
+    pub const NONE: KeySpec = KeySpec::new(&[]);
+
+    /// Derives the rest from the ranges.
+    pub const fn new(ranges: &'static [KeyRange]) -> KeySpec {
+        let path = match ranges {
+            [] => Path::None,
+            [KeyRange { begin: Begin::Index(position), find: Find::Range { last: 0, .. }, .. }] => {
+                Path::One(*position)
+            }
+            _ => Path::Walk,
+        };
+        KeySpec { ranges, path, legacy: legacy_range(ranges) }
+    }
+
+    /// The key specifications, in the order of `COMMAND INFO`.
+    pub const fn ranges(&self) -> &'static [KeyRange] {
+        self.ranges
+    }
+
+    /// The range that clients older than key specifications use.
+    pub const fn legacy_range(&self) -> LegacyRange {
+        self.legacy
+    }
+
+    /// Whether the command takes no keys at all.
+    pub const fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether some key does not stand where [`KeySpec::legacy_range`] says.
+    pub const fn is_movable(&self) -> bool {
+        let mut index = 0;
+        while index < self.ranges.len() {
+            if !matches!(self.ranges[index].begin, Begin::Index(_))
+                || !matches!(self.ranges[index].find, Find::Range { .. })
+            {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+}
+
+/// Joins the ranges at fixed positions that follow one another without a gap.
+const fn legacy_range(ranges: &[KeyRange]) -> LegacyRange {
+    let mut legacy = LegacyRange { first: 0, last: 0, step: 0 };
+    let mut index = 0;
+    while index < ranges.len() {
+        if let Begin::Index(position) = ranges[index].begin
+            && let Find::Range { last, step, .. } = ranges[index].find
+        {
+            let position = position as i16;
+            let last = if last < 0 { last as i16 } else { position + last as i16 };
+            if legacy.step == 0 {
+                legacy = LegacyRange { first: position, last, step: step as i16 };
+            } else if legacy.last == position - 1 {
+                legacy.last = last;
+            }
+        }
+        index += 1;
+    }
+    legacy
+}
+
+/// Key positions: indexes into the request, the name being 0.
+pub type Keys = SmallVec<[usize; 4]>;
+
+/// A key of a request and what the command will do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    /// Index into the request.
+    pub index: usize,
+    /// What the command will do with it.
+    pub flags: KeyFlags,
+}
+
+/// The request does not have the keys that it announces. `COMMAND GETKEYS` answers with this text; a dispatcher goes
+/// on without keys, as Redis does, and leaves it to the command to say what is wrong with its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Invalid arguments specified for command")]
+pub struct KeysError;
+
+/// The keys of a request, in the order of the key specifications. `args[0]` is the name. A few nanoseconds for a
+/// command with one key.
+#[inline]
+pub fn keys(spec: &CommandSpec, args: &[&[u8]]) -> Result<Keys, KeysError> {
+    match spec.keys.path {
+        Path::None => Ok(Keys::new()),
+        Path::One(position) if args.len() > usize::from(position) => Ok(smallvec![usize::from(position)]),
+        Path::One(_) => Err(KeysError),
+        Path::Walk => walk(spec, args),
+    }
+}
+
+fn walk(spec: &CommandSpec, args: &[&[u8]]) -> Result<Keys, KeysError> {
+    let mut found = Keys::new();
+    for range in spec.keys.ranges {
+        if let Some((positions, _)) = range.positions(args)? {
+            found.extend(positions);
+        }
+    }
+    Ok(found)
+}
+
+/// The keys of a request with what it will do to each: for the ACL check and `COMMAND GETKEYSANDFLAGS`.
+pub fn keys_with_flags(spec: &CommandSpec, args: &[&[u8]]) -> Result<SmallVec<[KeyUse; 4]>, KeysError> {
+    let mut found = SmallVec::new();
+    for range in spec.keys.ranges {
+        if let Some((positions, flags)) = range.positions(args)? {
+            found.extend(positions.map(|index| KeyUse { index, flags }));
+        }
+    }
+    Ok(found)
+}
+
+type Positions = std::iter::StepBy<std::ops::RangeInclusive<usize>>;
+
+impl KeyRange {
+    /// The positions in this request; `None` when an optional keyword is absent.
+    fn positions(&self, args: &[&[u8]]) -> Result<Option<(Positions, KeyFlags)>, KeysError> {
+        let Some(begin) = self.begin.position(args) else {
+            return Ok(None);
+        };
+        let (first, last, step) = match self.find {
+            Find::Range { last, step, limit } => (begin, range_end(begin, last, limit, args.len())?, step),
+            Find::Keynum { count_at, first, step } => {
+                let count = args.get(begin + usize::from(count_at)).and_then(|text| positive(text));
+                let first = begin + usize::from(first);
+                let span = count.ok_or(KeysError)?.checked_sub(1).ok_or(KeysError)?;
+                let span = span.checked_mul(usize::from(step)).ok_or(KeysError)?;
+                (first, first.checked_add(span).ok_or(KeysError)?, step)
+            }
+        };
+        if last < first || last >= args.len() || step == 0 {
+            return Err(KeysError);
+        }
+        let flags = self.narrow.map_or(self.flags, |narrow| narrow(args));
+        Ok(Some(((first..=last).step_by(usize::from(step)), flags)))
+    }
+}
+
+impl Begin {
+    fn position(self, args: &[&[u8]]) -> Option<usize> {
+        match self {
+            Begin::Index(position) => Some(usize::from(position)),
+            Begin::Keyword { word, from } => {
+                let start = usize::from(from.unsigned_abs());
+                let is_word = |index: &usize| {
+                    args.get(*index).is_some_and(|argument| argument.eq_ignore_ascii_case(word.as_bytes()))
+                };
+                let found = if from >= 0 {
+                    (start..args.len()).find(is_word)
+                } else {
+                    (1..=args.len().saturating_sub(start)).rev().find(is_word)
+                };
+                found.map(|index| index + 1)
+            }
+        }
+    }
+}
+
+/// The last position of a [`Find::Range`] that begins at `first` in a request of `count` arguments.
+fn range_end(first: usize, last: i8, limit: u8, count: usize) -> Result<usize, KeysError> {
+    let distance = usize::from(last.unsigned_abs());
+    if last >= 0 {
+        return Ok(first + distance);
+    }
+    let end = match limit {
+        0 | 1 => count,
+        limit => first + count.saturating_sub(first) / usize::from(limit),
+    };
+    end.checked_sub(distance).ok_or(KeysError)
+}
+
+/// A count of keys as Redis reads it: plain decimal, no sign, no leading zero, at least 1.
+fn positive(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'1'..=b'9', ..] => text.iter().try_fold(0usize, |number, digit| {
+            let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;
+            number.checked_mul(10)?.checked_add(digit)
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalog::{all, lookup};
+
+    const fn after_keyword(word: &'static str, from: i8, last: i8, limit: u8) -> KeyRange {
+        let find = Find::Range { last, step: 1, limit };
+        KeyRange { begin: Begin::Keyword { word, from }, find, ..key(1, "RO") }
+    }
+
+    fn check(ranges: &'static [KeyRange], request: &str, expected: Result<&[usize], KeysError>) {
+        let get = lookup(b"get").expect("GET has a row");
+        let spec = CommandSpec { keys: KeySpec::new(ranges), ..*get };
+        let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
+        assert_eq!(keys(&spec, &args), expected.map(Keys::from_slice), "{request}");
+        assert_eq!(
+            spec.keys.is_movable(),
+            ranges.iter().any(|range| !matches!(range.begin, Begin::Index(_)))
+        );
+    }
+
+    #[test]
+    fn keys_after_an_option_word() {
+        const SORT: &[KeyRange] = &[key(1, "RO"), after_keyword("STORE", 2, 0, 0)];
+        check(SORT, "sort k", Ok(&[1]));
+        check(SORT, "sort k DESC store d", Ok(&[1, 4]));
+        check(SORT, "sort store STORE d", Ok(&[1, 3]));
+        check(SORT, "sort k STORE", Err(KeysError));
+        const MIGRATE: &[KeyRange] = &[after_keyword("KEYS", -2, -1, 0)];
+        check(MIGRATE, "migrate h p keys 0 10 KEYS a b", Ok(&[7, 8]));
+        check(MIGRATE, "migrate h p keys 0 10 x", Ok(&[4, 5, 6]));
+        check(MIGRATE, "migrate h", Ok(&[]));
+        check(MIGRATE, "m", Ok(&[]));
+    }
+
+    #[test]
+    fn only_the_first_half_of_the_arguments_are_keys() {
+        const XREAD: &[KeyRange] = &[after_keyword("STREAMS", 1, -1, 2)];
+        check(XREAD, "xread COUNT 2 STREAMS a b 0 0", Ok(&[4, 5]));
+        check(XREAD, "xread STREAMS a $", Ok(&[2]));
+        check(XREAD, "xread STREAMS", Err(KeysError));
+    }
+
+    #[test]
+    fn all_but_the_last_argument_are_keys() {
+        const BLPOP: &[KeyRange] = &[key_range(1, -2, 1, "RW")];
+        check(BLPOP, "blpop a b 0", Ok(&[1, 2]));
+        check(BLPOP, "blpop 0", Err(KeysError));
+        check(BLPOP, "blpop", Err(KeysError));
+    }
+
+    proptest! {
+        /// Whatever a client sends, the positions are inside of the request, without repetition in one range.
+        #[test]
+        fn positions_are_inside_of_any_request(request in prop::collection::vec("[0-9]{0,21}|get|a", 0..12)) {
+            let args: Vec<&[u8]> = request.iter().map(String::as_bytes).collect();
+            for spec in all() {
+                let found = keys(spec, &args);
+                let used = keys_with_flags(spec, &args);
+                prop_assert_eq!(found.is_err(), used.is_err());
+                let (found, used) = (found.unwrap_or_default(), used.unwrap_or_default());
+                prop_assert!(found.iter().all(|index| (1..args.len()).contains(index)));
+                prop_assert!(found.iter().eq(used.iter().map(|usage| &usage.index)));
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The connection itself: who is speaking, in which protocol, to which database.
+
+use crate::catalog::row::{Row, command};
+
+pub(super) const ROWS: &[Row] = &[
+    command("auth", -2, "[username] password")
+        .since("1.0.0")
+        .flags("noscript loading stale fast no_auth allow_busy")
+        .complexity("O(N), N: passwords of the user")
+        .summary("Logs the connection in with a password, or with a user name and a password"),
+    command("client", -2, "")
+        .since("2.4.0")
+        .complexity("depends on the subcommand")
+        .summary("Asks about connections or changes settings of this one")
+        .subcommands(&[
+            command("client|getname", 2, "")
+                .since("2.6.9")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells the name given to this connection"),
+            command("client|help", 2, "")
+                .since("5.0.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of CLIENT"),
+            command("client|id", 2, "")
+                .since("5.0.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells the connection's number, which no other connection ever gets"),
+            command("client|info", 2, "")
+                .since("6.2.0")
+                .flags("noscript loading stale")
+                .tips("nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Describes this connection"),
+            command(
+                "client|list",
+                -2,
+                "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+            )
+            .since("2.4.0")
+            .flags("admin noscript loading stale")
+            .tips("nondeterministic_output")
+            .complexity("O(N), N: connections")
+            .summary("Describes all connections, or those of a type or with given numbers"),
+            command("client|no-evict", 3, "<ON | OFF>")
+                .since("7.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(1)")
+                .summary("Exempts this connection from being closed when clients use too much memory"),
+            command("client|no-touch", 3, "<ON | OFF>")
+                .since("7.2.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Stops this connection's reads from counting as use of a key"),
+            command("client|reply", 3, "<ON | OFF | SKIP>")
+                .since("3.2.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Turns replies to this connection on or off, or skips the next one"),
+            command("client|setinfo", 4, "<LIB-NAME libname | LIB-VER libver>")
+                .since("7.2.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells the server which client library, and which version of it, is speaking"),
+            command("client|setname", 3, "connection-name")
+                .since("2.6.9")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Gives this connection a name"),
+        ]),
+    command("echo", 2, "message")
+        .since("1.0.0")
+        .flags("loading stale fast")
+        .complexity("O(1)")
+        .summary("Sends its argument back"),
+    command("hello", -1, "[protover [AUTH username password] [SETNAME clientname]]")
+        .since("6.0.0")
+        .flags("noscript loading stale fast no_auth allow_busy")
+        .complexity("O(1)")
+        .summary(
+            "Chooses the protocol version, logs in and names the connection if wanted, describes the server",
+        ),
+    command("ping", -1, "[message]")
+        .since("1.0.0")
+        .flags("fast")
+        .tips("request_policy:all_shards response_policy:all_succeeded")
+        .complexity("O(1)")
+        .summary("Answers PONG or sends its argument back"),
+    command("quit", -1, "")
+        .since("1.0.0")
+        .flags("noscript loading stale fast no_auth allow_busy")
+        .deprecated("7.2.0", "closing the connection")
+        .complexity("O(1)")
+        .summary("Closes the connection after everything already asked has been answered"),
+    command("reset", 1, "")
+        .since("6.2.0")
+        .flags("noscript loading stale fast no_auth allow_busy")
+        .complexity("O(1)")
+        .summary("Takes the connection back to the state in which it was accepted"),
+    command("select", 2, "index")
+        .since("1.0.0")
+        .flags("loading stale fast")
+        .complexity("O(1)")
+        .summary("Changes the database the connection works on"),
+];

@@ -1,0 +1,179 @@
+//! Keys of any type: existence, expiry, names, and walking through the keyspace.
+
+use crate::catalog::keys::{key, keys_from};
+use crate::catalog::row::{Row, command};
+
+pub(super) const ROWS: &[Row] = &[
+    command("copy", -3, "source destination [DB destination-db] [REPLACE]")
+        .since("6.2.0")
+        .flags("write denyoom")
+        .keys(&[key(1, "RO access"), key(2, "OW update")])
+        .complexity("O(N) for collections, N: elements; O(1) for strings")
+        .summary("Copies a value to another key, or to another database"),
+    command("del", -2, "key [key ...]")
+        .since("1.0.0")
+        .flags("write")
+        .keys(&[keys_from(1, "RM delete")])
+        .tips("request_policy:multi_shard response_policy:agg_sum")
+        .complexity("O(N), N: keys")
+        .summary("Deletes keys and counts those that existed"),
+    command("exists", -2, "key [key ...]")
+        .since("1.0.0")
+        .flags("readonly fast")
+        .keys(&[keys_from(1, "RO")])
+        .tips("request_policy:multi_shard response_policy:agg_sum")
+        .complexity("O(N), N: keys")
+        .summary("Counts how many of the keys exist; a key named twice counts twice"),
+    command("expire", -3, "key seconds [NX | XX | GT | LT]")
+        .since("1.0.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(1)")
+        .summary("Lets a key expire after a number of seconds"),
+    command("expireat", -3, "key unix-time-seconds [NX | XX | GT | LT]")
+        .since("1.2.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(1)")
+        .summary("Lets a key expire at a Unix time in seconds"),
+    command("expiretime", 2, "key")
+        .since("7.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(1)")
+        .summary("Tells the Unix time in seconds at which a key expires"),
+    command("keys", 2, "pattern")
+        .since("1.0.0")
+        .flags("readonly touches_all_keys")
+        .also_in("dangerous")
+        .tips("request_policy:all_shards nondeterministic_output_order")
+        .complexity("O(N), N: keys of the database")
+        .summary("Lists all keys that match a glob pattern"),
+    command("move", 3, "key db")
+        .since("1.0.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW access update")])
+        .complexity("O(1)")
+        .summary("Moves a key to another database, unless it exists there"),
+    command("object", -2, "")
+        .since("2.2.3")
+        .complexity("depends on the subcommand")
+        .summary("Looks behind a key: how its value is stored and used")
+        .subcommands(&[
+            command("object|encoding", 3, "key")
+                .since("2.2.3")
+                .flags("readonly")
+                .keys(&[key(2, "RO")])
+                .tips("nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Names the internal representation of a value"),
+            command("object|freq", 3, "key")
+                .since("4.0.0")
+                .flags("readonly")
+                .keys(&[key(2, "RO")])
+                .tips("nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Estimates how often a key has been used, on a logarithmic scale"),
+            command("object|help", 2, "")
+                .since("6.2.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of OBJECT"),
+            command("object|idletime", 3, "key")
+                .since("2.2.3")
+                .flags("readonly")
+                .keys(&[key(2, "RO")])
+                .tips("nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Tells the seconds since a key was last used"),
+            command("object|refcount", 3, "key")
+                .since("2.2.3")
+                .flags("readonly")
+                .keys(&[key(2, "RO")])
+                .tips("nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Tells how many references to a value there are"),
+        ]),
+    command("persist", 2, "key")
+        .since("2.2.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(1)")
+        .summary("Removes the expiry of a key"),
+    command("pexpire", -3, "key milliseconds [NX | XX | GT | LT]")
+        .since("2.6.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(1)")
+        .summary("Lets a key expire after a number of milliseconds"),
+    command("pexpireat", -3, "key unix-time-milliseconds [NX | XX | GT | LT]")
+        .since("2.6.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(1)")
+        .summary("Lets a key expire at a Unix time in milliseconds"),
+    command("pexpiretime", 2, "key")
+        .since("7.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(1)")
+        .summary("Tells the Unix time in milliseconds at which a key expires"),
+    command("pttl", 2, "key")
+        .since("2.6.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .tips("nondeterministic_output")
+        .complexity("O(1)")
+        .summary("Tells the milliseconds until a key expires"),
+    command("randomkey", 1, "")
+        .since("1.0.0")
+        .flags("readonly touches_all_keys")
+        .tips("request_policy:all_shards response_policy:special nondeterministic_output")
+        .complexity("O(1)")
+        .summary("Picks some key of the selected database"),
+    command("rename", 3, "key newkey")
+        .since("1.0.0")
+        .flags("write")
+        .keys(&[key(1, "RW access delete"), key(2, "OW update")])
+        .complexity("O(1)")
+        .summary("Gives a key another name and replaces what had that name"),
+    command("renamenx", 3, "key newkey")
+        .since("1.0.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW access delete"), key(2, "OW insert")])
+        .complexity("O(1)")
+        .summary("Gives a key another name, unless that name is taken"),
+    command("scan", -2, "cursor [MATCH pattern] [COUNT count] [TYPE type]")
+        .since("2.8.0")
+        .flags("readonly touches_all_keys")
+        .tips("nondeterministic_output request_policy:special response_policy:special")
+        .complexity("O(1) for each call, O(N) for a full round, N: keys of the database")
+        .summary("Walks through the keys of the database with a cursor"),
+    command("touch", -2, "key [key ...]")
+        .since("3.2.1")
+        .flags("readonly fast")
+        .keys(&[keys_from(1, "RO")])
+        .tips("request_policy:multi_shard response_policy:agg_sum")
+        .complexity("O(N), N: keys")
+        .summary("Marks keys as just used and counts those that exist"),
+    command("ttl", 2, "key")
+        .since("1.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .tips("nondeterministic_output")
+        .complexity("O(1)")
+        .summary("Tells the seconds until a key expires"),
+    command("type", 2, "key")
+        .since("1.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO")])
+        .complexity("O(1)")
+        .summary("Names the type of the value at a key"),
+    command("unlink", -2, "key [key ...]")
+        .since("4.0.0")
+        .flags("write fast")
+        .keys(&[keys_from(1, "RM delete")])
+        .tips("request_policy:multi_shard response_policy:agg_sum")
+        .complexity("O(1) for each key")
+        .summary("Deletes keys and frees their memory later"),
+];

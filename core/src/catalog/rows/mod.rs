@@ -1,0 +1,29 @@
+//! The rows, one file for each group, in alphabetic order.
+//!
+//! To add a command, write its row here; its function in `command/` finds the row by its name.
+
+mod connection;
+mod generic;
+mod hash;
+mod list;
+mod server;
+mod set;
+mod sorted_set;
+mod string;
+mod transactions;
+
+use super::row::Row;
+use super::spec::Group;
+
+/// Every group with its rows, in the order of the table and of the README.
+pub(super) const GROUPS: [(Group, &[Row]); 9] = [
+    (Group::Connection, connection::ROWS),
+    (Group::Server, server::ROWS),
+    (Group::Transactions, transactions::ROWS),
+    (Group::Generic, generic::ROWS),
+    (Group::String, string::ROWS),
+    (Group::Hash, hash::ROWS),
+    (Group::List, list::ROWS),
+    (Group::Set, set::ROWS),
+    (Group::SortedSet, sorted_set::ROWS),
+];

@@ -1,0 +1,237 @@
+//! Sorted sets: members ordered by score, then by name. None of these waits.
+
+use crate::catalog::arguments::Kind;
+use crate::catalog::keys::{key, numkeys};
+use crate::catalog::row::{Row, command};
+
+/// Bounds that are ranks, scores or names, as an option says.
+const ANY_BOUNDS: &[(&str, Kind)] = &[("start", Kind::String), ("stop", Kind::String)];
+
+/// Bounds with a prefix, `(` or `[` before names and `-` or `+` for the ends; or of any kind, in ZRANGESTORE.
+const TEXT_BOUNDS: &[(&str, Kind)] = &[("min", Kind::String), ("max", Kind::String)];
+
+pub(super) const ROWS: &[Row] = &[
+    command("zadd", -4, "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]")
+        .since("1.2.0")
+        .flags("write denyoom fast")
+        .keys(&[key(1, "RW update")])
+        .complexity("O(log(N)) for each member, N: members of the sorted set")
+        .summary("Adds members with scores, or changes the scores of members"),
+    command("zcard", 2, "key")
+        .since("1.2.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO")])
+        .complexity("O(1)")
+        .summary("Counts the members of a sorted set"),
+    command("zcount", 4, "key min max")
+        .since("2.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(log(N)), N: members of the sorted set")
+        .summary("Counts the members with scores in a range"),
+    command("zdiff", -3, "numkeys key [key ...] [WITHSCORES]")
+        .since("6.2.0")
+        .flags("readonly")
+        .keys(&[numkeys(1, "RO access")])
+        .complexity("O(L+(N-K)*log(N)), L: members of all sets, N: of the first, K: of the result")
+        .summary("Returns the members of the first sorted set that no other has"),
+    command("zdiffstore", -4, "destination numkeys key [key ...]")
+        .since("6.2.0")
+        .flags("write denyoom")
+        .keys(&[key(1, "OW update"), numkeys(2, "RO access")])
+        .complexity("O(L+(N-K)*log(N)), L: members of all sets, N: of the first, K: of the result")
+        .summary("Stores the members of the first sorted set that no other has"),
+    command("zincrby", 4, "key increment member")
+        .since("1.2.0")
+        .flags("write denyoom fast")
+        .keys(&[key(1, "RW access update")])
+        .complexity("O(log(N)), N: members of the sorted set")
+        .summary("Adds a number to the score of a member"),
+    command(
+        "zinter",
+        -3,
+        "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] [WITHSCORES]",
+    )
+    .since("6.2.0")
+    .flags("readonly")
+    .keys(&[numkeys(1, "RO access")])
+    .complexity("O(N*K+M*log(M)), N: members of the smallest set, K: sets, M: members of the result")
+    .summary("Returns the members that all sorted sets have, with combined scores"),
+    command("zintercard", -3, "numkeys key [key ...] [LIMIT limit]")
+        .since("7.0.0")
+        .flags("readonly")
+        .keys(&[numkeys(1, "RO access")])
+        .complexity("O(N*K), N: members of the smallest set, K: sets")
+        .summary("Counts the members that all sorted sets have, up to a limit if wanted"),
+    command(
+        "zinterstore",
+        -4,
+        "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>]",
+    )
+    .since("2.0.0")
+    .flags("write denyoom")
+    .keys(&[key(1, "OW update"), numkeys(2, "RO access")])
+    .complexity("O(N*K+M*log(M)), N: members of the smallest set, K: sets, M: members of the result")
+    .summary("Stores the members that all sorted sets have, with combined scores"),
+    command("zlexcount", 4, "key min max")
+        .types(TEXT_BOUNDS)
+        .since("2.8.9")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(log(N)), N: members of the sorted set")
+        .summary("Counts the members in an alphabetic range"),
+    command("zmpop", -4, "numkeys key [key ...] <MIN | MAX> [COUNT count]")
+        .since("7.0.0")
+        .flags("write")
+        .keys(&[numkeys(1, "RW access delete")])
+        .complexity("O(K+M*log(N)), K: keys, N: members of the sorted set, M: members returned")
+        .summary(
+            "Takes members with the lowest or highest scores from the first sorted set that is not empty",
+        ),
+    command("zmscore", -3, "key member [member ...]")
+        .since("6.2.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(N), N: members named")
+        .summary("Returns the scores of several members, nil where there is none"),
+    command("zpopmax", -2, "key [count]")
+        .since("5.0.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW access delete")])
+        .complexity("O(M*log(N)), N: members of the sorted set, M: members returned")
+        .summary("Takes the members with the highest scores"),
+    command("zpopmin", -2, "key [count]")
+        .since("5.0.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW access delete")])
+        .complexity("O(M*log(N)), N: members of the sorted set, M: members returned")
+        .summary("Takes the members with the lowest scores"),
+    command("zrandmember", -2, "key [count [WITHSCORES]]")
+        .since("6.2.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .tips("nondeterministic_output")
+        .complexity("O(N), N: members returned")
+        .summary("Picks random members, with their scores if wanted"),
+    command("zrange", -4, "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]")
+        .types(ANY_BOUNDS)
+        .since("1.2.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members of a range of ranks, scores or names, in either direction"),
+    command("zrangebylex", -4, "key min max [LIMIT offset count]")
+        .types(TEXT_BOUNDS)
+        .since("2.8.9")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .deprecated("6.2.0", "`ZRANGE` with the `BYLEX` argument")
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members of an alphabetic range"),
+    command("zrangebyscore", -4, "key min max [WITHSCORES] [LIMIT offset count]")
+        .since("1.0.5")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .deprecated("6.2.0", "`ZRANGE` with the `BYSCORE` argument")
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members with scores in a range"),
+    command("zrangestore", -5, "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]")
+        .types(TEXT_BOUNDS)
+        .since("6.2.0")
+        .flags("write denyoom")
+        .keys(&[key(1, "OW update"), key(2, "RO access")])
+        .complexity("O(log(N)+M), N: members of the source, M: members stored")
+        .summary("Stores the members of a range of ranks, scores or names"),
+    command("zrank", -3, "key member [WITHSCORE]")
+        .since("2.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(log(N)), N: members of the sorted set")
+        .summary("Tells the rank of a member, lowest score first"),
+    command("zrem", -3, "key member [member ...]")
+        .since("1.2.0")
+        .flags("write fast")
+        .keys(&[key(1, "RW delete")])
+        .complexity("O(M*log(N)), N: members of the sorted set, M: members named")
+        .summary("Removes members and counts them"),
+    command("zremrangebylex", 4, "key min max")
+        .types(TEXT_BOUNDS)
+        .since("2.8.9")
+        .flags("write")
+        .keys(&[key(1, "RW delete")])
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members removed")
+        .summary("Removes the members of an alphabetic range"),
+    command("zremrangebyrank", 4, "key start stop")
+        .since("2.0.0")
+        .flags("write")
+        .keys(&[key(1, "RW delete")])
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members removed")
+        .summary("Removes the members of a range of ranks"),
+    command("zremrangebyscore", 4, "key min max")
+        .since("1.2.0")
+        .flags("write")
+        .keys(&[key(1, "RW delete")])
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members removed")
+        .summary("Removes the members with scores in a range"),
+    command("zrevrange", -4, "key start stop [WITHSCORES]")
+        .since("1.2.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .deprecated("6.2.0", "`ZRANGE` with the `REV` argument")
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members of a range of ranks, highest score first"),
+    command("zrevrangebylex", -4, "key max min [LIMIT offset count]")
+        .types(TEXT_BOUNDS)
+        .since("2.8.9")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .deprecated("6.2.0", "`ZRANGE` with the `REV` and `BYLEX` arguments")
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members of an alphabetic range, last one first"),
+    command("zrevrangebyscore", -4, "key max min [WITHSCORES] [LIMIT offset count]")
+        .since("2.2.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .deprecated("6.2.0", "`ZRANGE` with the `REV` and `BYSCORE` arguments")
+        .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
+        .summary("Returns the members with scores in a range, highest score first"),
+    command("zrevrank", -3, "key member [WITHSCORE]")
+        .since("2.0.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(log(N)), N: members of the sorted set")
+        .summary("Tells the rank of a member, highest score first"),
+    command("zscan", -3, "key cursor [MATCH pattern] [COUNT count]")
+        .since("2.8.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .tips("nondeterministic_output")
+        .complexity("O(1) for each call, O(N) for a full round, N: members of the sorted set")
+        .summary("Walks through members and scores with a cursor"),
+    command("zscore", 3, "key member")
+        .since("1.2.0")
+        .flags("readonly fast")
+        .keys(&[key(1, "RO access")])
+        .complexity("O(1)")
+        .summary("Returns the score of a member"),
+    command(
+        "zunion",
+        -3,
+        "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] [WITHSCORES]",
+    )
+    .since("6.2.0")
+    .flags("readonly")
+    .keys(&[numkeys(1, "RO access")])
+    .complexity("O(N+M*log(M)), N: members of all sets, M: members of the result")
+    .summary("Returns the members that some sorted set has, with combined scores"),
+    command(
+        "zunionstore",
+        -4,
+        "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>]",
+    )
+    .since("2.0.0")
+    .flags("write denyoom")
+    .keys(&[key(1, "OW update"), numkeys(2, "RO access")])
+    .complexity("O(N+M*log(M)), N: members of all sets, M: members of the result")
+    .summary("Stores the members that some sorted set has, with combined scores"),
+];

@@ -1,0 +1,282 @@
+//! What one row of the table says, once it stands in the table: [`CommandSpec`] and the vocabulary of its fields.
+//!
+//! Nothing here is decided at run time; a spec is a constant and is only read.
+
+use super::arguments::{Argument, Kind, SyntaxError};
+use super::bits::named_bits;
+use super::keys::KeySpec;
+
+/// The index of a row. Ids are dense, `0..COUNT`, so that other modules can keep arrays parallel to the table.
+/// They are positions and change when a row is added: never store or send one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommandId(pub(super) u16);
+
+impl CommandId {
+    /// The position in an array parallel to the table.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One command or subcommand: everything that is known of it apart from the function that carries it out.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandSpec {
+    /// The position of this row in the table.
+    pub id: CommandId,
+    /// Lower-case full name as Redis writes it in ACL rules and errors: `get`, `client|list`.
+    pub name: &'static str,
+    /// How many arguments the command takes, its own name (and its container's) included; `-n` means `n` or more.
+    pub arity: i16,
+    /// How the command behaves.
+    pub flags: Flags,
+    /// Which of its arguments are keys.
+    pub keys: KeySpec,
+    /// The chapter of the documentation it belongs to.
+    pub group: Group,
+    /// The Redis version that introduced it.
+    pub since: &'static str,
+    /// The grammar of the arguments after the name, in the notation of [`super::arguments`].
+    pub syntax: &'static str,
+    /// One sentence without a full stop.
+    pub summary: &'static str,
+    /// Running time, with the letters explained.
+    pub complexity: &'static str,
+    /// ACL categories, derived from flags and group plus the few extras the row names.
+    pub categories: Categories,
+    /// Hints for clients and proxies, separated by spaces, as the eighth element of `COMMAND INFO` prints them.
+    pub tips: &'static str,
+    /// Present when a newer command does the same.
+    pub deprecated: Option<Deprecated>,
+    /// [`Self::name`] without the container's part.
+    pub(super) word: &'static str,
+    /// The types of arguments whose name alone would suggest another type.
+    pub(super) types: &'static [(&'static str, Kind)],
+    /// Where the subcommands of a container stand in the table.
+    pub(super) subcommands_first: u16,
+    pub(super) subcommands_count: u16,
+    /// The container that this is a subcommand of.
+    pub(super) container: Option<CommandId>,
+}
+
+/// Since when a command is deprecated, and what does its work now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deprecated {
+    /// The Redis version that deprecated it.
+    pub since: &'static str,
+    /// A phrase that names the replacement, with command and option names between backticks.
+    pub replaced_by: &'static str,
+}
+
+impl CommandSpec {
+    /// Whether a request of `count` arguments, the name included, fits the arity. The caller answers a misfit with
+    /// `wrong number of arguments for '<name>' command`.
+    pub const fn accepts(&self, count: usize) -> bool {
+        let wanted = self.arity.unsigned_abs() as usize;
+        if self.arity >= 0 { count == wanted } else { count >= wanted }
+    }
+
+    /// Whether this row has all of `flags`.
+    pub const fn is(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+
+    /// The name without the container's part: `list` for `client|list`.
+    pub const fn word(&self) -> &'static str {
+        self.word
+    }
+
+    /// Whether the first argument selects a subcommand.
+    pub const fn is_container(&self) -> bool {
+        self.subcommands_count > 0
+    }
+
+    /// The subcommands of a container; empty for other commands.
+    pub fn subcommands(&self) -> &'static [CommandSpec] {
+        super::table::slice(self.subcommands_first, self.subcommands_count)
+    }
+
+    /// The container of a subcommand.
+    pub fn container(&self) -> Option<&'static CommandSpec> {
+        self.container.map(super::spec)
+    }
+
+    /// The argument tree of `COMMAND DOCS`. The laws prove that every row parses.
+    pub fn arguments(&self) -> Result<Vec<Argument<'static>>, SyntaxError> {
+        super::arguments::parse(self.syntax, self.types, self.keys.ranges().len())
+    }
+}
+
+named_bits! {
+    /// How a command behaves, as `COMMAND INFO` prints it in its third element.
+    Flags(u32) {
+        /// May change data; refused by a read-only store.
+        WRITE = "write",
+        /// Reads data and never changes it.
+        READONLY = "readonly",
+        /// May need more memory; refused above the memory limit.
+        DENYOOM = "denyoom",
+        /// An operator's command.
+        ADMIN = "admin",
+        /// Belongs to publish/subscribe.
+        PUBSUB = "pubsub",
+        /// Refused inside scripts and functions.
+        NOSCRIPT = "noscript",
+        /// May park the connection until a key changes or a time passes.
+        BLOCKING = "blocking",
+        /// Allowed while data is still being loaded.
+        LOADING = "loading",
+        /// Allowed on a replica that has lost its primary.
+        STALE = "stale",
+        /// Not shown by MONITOR.
+        SKIP_MONITOR = "skip_monitor",
+        /// Not written to the slow log.
+        SKIP_SLOWLOG = "skip_slowlog",
+        /// Constant or logarithmic time.
+        FAST = "fast",
+        /// Allowed before authentication.
+        NO_AUTH = "no_auth",
+        /// Refused while data is being loaded in the background.
+        NO_ASYNC_LOADING = "no_async_loading",
+        /// Refused between MULTI and EXEC.
+        NO_MULTI = "no_multi",
+        /// Not all keys stand at fixed positions. Derived from the key specs, never written in a row.
+        MOVABLEKEYS = "movablekeys",
+        /// Allowed while a script keeps the server busy.
+        ALLOW_BUSY = "allow_busy",
+        /// EdgeCask's own: walks or counts the whole keyspace, so that the engine takes all of its locks.
+        TOUCHES_ALL_KEYS = "touches_all_keys",
+    }
+}
+
+impl Flags {
+    /// The words of `COMMAND INFO`: all but our own.
+    pub fn printed(self) -> impl Iterator<Item = &'static str> {
+        self.without(Flags::TOUCHES_ALL_KEYS).words()
+    }
+}
+
+named_bits! {
+    /// ACL categories; the words come without the `@` that `ACL CAT` leaves out and `COMMAND INFO` prints.
+    Categories(u32) {
+        /// Works on keys of any type, or on whole databases.
+        KEYSPACE = "keyspace",
+        /// Reads values of keys.
+        READ = "read",
+        /// Changes values of keys.
+        WRITE = "write",
+        /// Works on sets.
+        SET = "set",
+        /// Works on sorted sets.
+        SORTEDSET = "sortedset",
+        /// Works on lists.
+        LIST = "list",
+        /// Works on hashes.
+        HASH = "hash",
+        /// Works on strings.
+        STRING = "string",
+        /// Works on strings as arrays of bits.
+        BITMAP = "bitmap",
+        /// Works on cardinality sketches.
+        HYPERLOGLOG = "hyperloglog",
+        /// Works on positions.
+        GEO = "geo",
+        /// Works on streams.
+        STREAM = "stream",
+        /// Belongs to publish/subscribe.
+        PUBSUB = "pubsub",
+        /// An operator's command.
+        ADMIN = "admin",
+        /// Constant or logarithmic time.
+        FAST = "fast",
+        /// Everything that is not fast.
+        SLOW = "slow",
+        /// May park the connection.
+        BLOCKING = "blocking",
+        /// Not for ordinary applications.
+        DANGEROUS = "dangerous",
+        /// About the connection itself, or about other connections.
+        CONNECTION = "connection",
+        /// MULTI and what belongs to it.
+        TRANSACTION = "transaction",
+        /// Runs or manages code.
+        SCRIPTING = "scripting",
+    }
+}
+
+impl Categories {
+    /// What flags and group imply. A container's own row keeps out of its group's category: to grant `client` would
+    /// grant every subcommand with it.
+    pub(super) const fn derived(flags: Flags, group: Group, is_container: bool) -> Categories {
+        let mut all = if flags.contains(Flags::FAST) { Categories::FAST } else { Categories::SLOW };
+        if flags.contains(Flags::WRITE) {
+            all = all.with(Categories::WRITE);
+        }
+        if flags.contains(Flags::READONLY) {
+            all = all.with(Categories::READ);
+        }
+        if flags.contains(Flags::ADMIN) {
+            all = all.with(Categories::ADMIN).with(Categories::DANGEROUS);
+        }
+        if flags.contains(Flags::PUBSUB) {
+            all = all.with(Categories::PUBSUB);
+        }
+        if flags.contains(Flags::BLOCKING) {
+            all = all.with(Categories::BLOCKING);
+        }
+        if is_container { all } else { all.with(group.category()) }
+    }
+}
+
+/// The chapters of the command reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// Authentication, protocol, the connection's own settings.
+    Connection,
+    /// Operation of the server.
+    Server,
+    /// MULTI and what belongs to it.
+    Transactions,
+    /// Keys of any type.
+    Generic,
+    /// Strings.
+    String,
+    /// Hashes.
+    Hash,
+    /// Lists.
+    List,
+    /// Sets.
+    Set,
+    /// Sorted sets.
+    SortedSet,
+}
+
+impl Group {
+    /// The name as `COMMAND DOCS` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Connection => "connection",
+            Group::Server => "server",
+            Group::Transactions => "transactions",
+            Group::Generic => "generic",
+            Group::String => "string",
+            Group::Hash => "hash",
+            Group::List => "list",
+            Group::Set => "set",
+            Group::SortedSet => "sorted-set",
+        }
+    }
+
+    const fn category(self) -> Categories {
+        match self {
+            Group::Connection => Categories::CONNECTION,
+            Group::Server => Categories::NONE,
+            Group::Transactions => Categories::TRANSACTION,
+            Group::Generic => Categories::KEYSPACE,
+            Group::String => Categories::STRING,
+            Group::Hash => Categories::HASH,
+            Group::List => Categories::LIST,
+            Group::Set => Categories::SET,
+            Group::SortedSet => Categories::SORTEDSET,
+        }
+    }
+}
