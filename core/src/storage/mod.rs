@@ -13,7 +13,8 @@ pub mod simulated;
 
 use std::sync::Arc;
 
-pub use device::{Device, DeviceFile};
+pub use device::{Device, DeviceFile, DeviceStorage};
+pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
