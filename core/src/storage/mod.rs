@@ -7,9 +7,13 @@
 //!
 //! Nothing here knows what is in a datafile beyond its bytes.
 
+#[doc(hidden)]
+pub mod contract;
 pub mod device;
 pub mod memory;
 pub mod simulated;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
