@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 pub use device::{Device, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
+pub use simulated::{SimulatedStorage, Simulation};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
