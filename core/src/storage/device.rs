@@ -336,3 +336,16 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         &self.meta
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Health, StorageError};
+
+    #[test]
+    fn sync_without_room_does_not_invite_another_try() {
+        let health = Health::default();
+        let outcome = health.sync("file", || Err(StorageError::Full("quota".into())));
+        assert!(matches!(outcome, Err(StorageError::Io(_))), "{outcome:?}");
+        assert!(health.sync("file", || panic!("a failed sync is never tried again")).is_err());
+    }
+}

@@ -239,15 +239,25 @@ impl Book {
     fn live_on(left: &Simulation) -> Result<(), String> {
         let fault = |error: StorageError| format!("does not live on: {error}");
         let storage = &left.open().map_err(fault)?;
+        let found = storage.list().map_err(fault)?;
+        let after_power_loss = || {
+            let end = left.after_power_loss(Survival::None).open().map_err(fault)?;
+            let kept = end.list().map_err(fault)?;
+            Ok::<_, String>((end, kept))
+        };
+        // Syncing a file that is there already must be enough: it is what a log does with its last datafile.
+        for id in &found {
+            storage.open(*id).and_then(|file| file.sync()).map_err(fault)?;
+        }
+        let (_, kept) = after_power_loss()?;
+        if kept != found {
+            return Err(format!("of {found:?} the next loss of power left {kept:?}"));
+        }
         let mut next = Book::default();
         for step in [Create(100), Append(100, 60), Sync(100)] {
             next.run(storage, step).map_err(fault)?;
         }
-        let found = storage.list().map_err(fault)?;
-        let end = left.after_power_loss(Survival::None).open().map_err(fault)?;
-        if end.list().map_err(fault)? != found {
-            return Err(format!("of {found:?} the next loss of power left {:?}", end.list()));
-        }
+        let (end, _) = after_power_loss()?;
         next.files.iter().try_for_each(|(id, file)| file.judge(&end, *id, false))
     }
 }
@@ -496,6 +506,17 @@ fn failed_write_of_a_header_harms_nothing_else() {
 }
 
 #[test]
+fn failed_rename_stops_all_writing() {
+    let machine = Simulation::new(3);
+    let storage = machine.open().expect("open");
+    machine.fail_at(machine.operations() + 3);
+    assert!(storage.create(DatafileId(1), b"head").is_err());
+    assert!(machine.faults_seen()[0].contains("rename"), "{:?}", machine.faults_seen());
+    assert!(storage.create(DatafileId(2), b"head").is_err(), "nobody knows what the directory holds");
+    assert_eq!(storage.list(), Ok(vec![]));
+}
+
+#[test]
 fn cuts_are_durable() {
     let machine = Simulation::new(0);
     let file = machine.open().expect("open").create(DatafileId(1), b"head").expect("create");
@@ -514,7 +535,7 @@ fn litter_is_removed_and_strange_names_are_not() {
         "1.data",
         "00000000001.data",
         "4294967296.data",
-        "+000000001.data",
+        "+000000005.data",
         "0000000001.data.old",
         "\u{e4}.hidden",
     ];
