@@ -40,3 +40,7 @@ pub const REPLY_DEPTH_MAX: usize = 128;
 /// Longest line (status, error, number, length) in a reply, in bytes: a peer that never ends its line must not make
 /// the client buffer without end. Redis' longest are error texts that quote an argument.
 pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;
+
+/// A datafile is sealed before it grows beyond this many bytes: large enough that rotation is rare, small enough that
+/// merge finishes one in seconds.
+pub const DATAFILE_MAX_BYTES: u64 = 256 * 1024 * 1024;
