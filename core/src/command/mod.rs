@@ -9,6 +9,8 @@
 
 pub mod args;
 mod error;
+pub mod glob;
+pub mod scan;
 #[cfg(test)]
 mod tests;
 
