@@ -60,3 +60,6 @@ pub const SCAN_POSITION_MAX_BYTES: usize = 16 * 1024;
 /// Most elements HRANDFIELD, SRANDMEMBER and ZRANDMEMBER return with repetition (a negative count). Redis has no bound
 /// and fills its memory; without repetition the collection itself is the bound.
 pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
+
+/// Bytes of subkeys that COPY holds besides the transaction itself.
+pub const COPY_CHUNK_BYTES: usize = 256 * 1024;

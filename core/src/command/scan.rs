@@ -165,6 +165,9 @@ pub fn reply_keys(context: &mut Context<'_, '_>, cursor: u64, options: &ScanOpti
     Ok(())
 }
 
+/// Writes one element from its name and value.
+pub type ElementWriter<'w> = &'w mut dyn FnMut(&mut Reply, &[u8], &[u8]);
+
 /// One call of HSCAN, SSCAN or ZSCAN on a key that is there.
 pub struct SubScan<'a> {
     /// The key.
@@ -189,7 +192,7 @@ impl SubScan<'_> {
         context: &mut Context<'_, '_>,
         width: usize,
         name: fn(&[u8]) -> &[u8],
-        write: &mut dyn FnMut(&mut Reply, &[u8], &[u8]),
+        write: ElementWriter<'_>,
     ) -> Outcome {
         let mut elements = Reply::new(context.reply.protocol());
         let mut returned = 0;
