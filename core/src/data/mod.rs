@@ -5,7 +5,9 @@
 //! commands call them with parsed values and shape what comes back.
 
 mod copy;
+pub mod extended;
 pub mod hash;
+pub mod string;
 
 pub use copy::copy;
 
@@ -34,9 +36,10 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
 }
 
 /// The name OBJECT ENCODING gives to a key with this root.
-pub fn encoding_name(_txn: &mut Txn<'_>, _db: Db, _key: &[u8], root: &Root) -> Result<&'static str> {
-    Ok(match root.kind {
-        Kind::Hash => hash::encoding_name(root),
-        Kind::String | Kind::List | Kind::Set | Kind::SortedSet => "raw",
-    })
+pub fn encoding_name(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<&'static str> {
+    match root.kind {
+        Kind::String => string::encoding_name(txn, db, key, root),
+        Kind::Hash => Ok(hash::encoding_name(root)),
+        Kind::List | Kind::Set | Kind::SortedSet => Ok("listpack"),
+    }
 }
