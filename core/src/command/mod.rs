@@ -9,6 +9,8 @@
 
 pub mod args;
 mod error;
+mod list;
+mod set;
 #[cfg(test)]
 mod tests;
 
@@ -49,7 +51,7 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[];
+const GROUPS: &[Group] = &[list::HANDLERS, set::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();
