@@ -40,3 +40,7 @@ pub const REPLY_DEPTH_MAX: usize = 128;
 /// Longest line (status, error, number, length) in a reply, in bytes: a peer that never ends its line must not make
 /// the client buffer without end. Redis' longest are error texts that quote an argument.
 pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;
+
+/// Most members one command picks at random with repetition (ZRANDMEMBER with a negative count): the reply is as long
+/// as the client asks whatever the key holds, and it waits in memory.
+pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;

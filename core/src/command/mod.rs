@@ -9,6 +9,7 @@
 
 pub mod args;
 mod error;
+mod sorted_set;
 #[cfg(test)]
 mod tests;
 
@@ -49,7 +50,7 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[];
+const GROUPS: &[Group] = &[sorted_set::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

@@ -4,6 +4,8 @@
 //! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+pub mod zset;
+
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
 /// What can go wrong below a command's arguments.
