@@ -4,7 +4,11 @@
 //! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+mod copy;
+pub mod hash;
 pub mod zset;
+
+pub use copy::copy;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
@@ -28,4 +32,13 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
         Some(root) if root.kind != kind => Err(DataError::WrongType),
         root => Ok(root),
     }
+}
+
+/// The name OBJECT ENCODING gives to a key with this root.
+pub fn encoding_name(_txn: &mut Txn<'_>, _db: Db, _key: &[u8], root: &Root) -> Result<&'static str> {
+    Ok(match root.kind {
+        Kind::Hash => hash::encoding_name(root),
+        Kind::SortedSet => zset::encoding_name(root),
+        Kind::String | Kind::List | Kind::Set => "raw",
+    })
 }

@@ -13,6 +13,7 @@ mod combine;
 mod range;
 mod read;
 mod remove;
+mod scan;
 
 use super::Group;
 use crate::data::zset::ListpackLimits;
@@ -49,6 +50,7 @@ pub(super) const HANDLERS: Group = &[
     ("zrevrangebylex", range::zrevrangebylex),
     ("zrevrangebyscore", range::zrevrangebyscore),
     ("zrevrank", read::zrevrank),
+    ("zscan", scan::zscan),
     ("zscore", read::zscore),
     ("zunion", combine::zunion),
     ("zunionstore", combine::zunionstore),

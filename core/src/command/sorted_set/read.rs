@@ -1,17 +1,11 @@
 //! What is asked of single members, of counts, and of chance.
 
-use std::collections::HashSet;
-
 use super::Layout;
 use super::bounds::{lex_range, score_range};
-use crate::command::args::{integer, is_option};
-use crate::command::{CommandError, Context, Outcome};
+use crate::command::args::{integer_between, is_option};
+use crate::command::{CommandError, Context, Outcome, random};
 use crate::data::zset::{Slot, SortedSet};
 use crate::engine::Direction;
-use crate::limits::RANDOM_PICKS_MAX;
-
-/// From this share of the set on (one in so many), unique random members are picked in one walk over all.
-const WALK_SHARE: u64 = 8;
 
 pub(super) fn zcard(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key] = args else { return Err(CommandError::SYNTAX) };
@@ -114,12 +108,7 @@ pub(super) fn zlexcount(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcom
 pub(super) fn zrandmember(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
     let Some(count) = rest.first() else { return random_member(context, key) };
-    let count = integer(count)?;
-    if count == i64::MIN {
-        return Err(CommandError::text(
-            "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-        ));
-    }
+    let count = integer_between(count, -i64::MAX, i64::MAX)?;
     let with_scores = match rest {
         [_] => false,
         [_, option] if is_option(option, "WITHSCORES") => true,
@@ -131,15 +120,23 @@ pub(super) fn zrandmember(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
     let len = set.len(context.txn)?;
-    let layout = Layout::of(with_scores, context.reply);
-    if len == 0 || count == 0 {
-        context.reply.array(0);
-        Ok(())
-    } else if count < 0 {
-        repeated_members(context, &set, len, count.unsigned_abs(), layout)
-    } else {
-        unique_members(context, &set, len, count.unsigned_abs(), layout)
+    let reply = &mut *context.reply;
+    let layout = Layout::of(with_scores, reply);
+    if count.unsigned_abs() >= len && count > 0 {
+        layout.begin(reply, len);
+        set.scan(context.txn, 0..len, Direction::Ascending, &mut |member, score| {
+            layout.write(reply, member, score);
+        })?;
+        return Ok(());
     }
+    let ranks = random::ranks(&mut context.client.random, count, len)?;
+    layout.begin(reply, ranks.len() as u64);
+    for rank in ranks {
+        set.scan(context.txn, rank..rank + 1, Direction::Ascending, &mut |member, score| {
+            layout.write(reply, member, score);
+        })?;
+    }
+    Ok(())
 }
 
 fn random_member(context: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
@@ -153,68 +150,5 @@ fn random_member(context: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
     let rank = context.client.random.u64(0..len);
     let reply = &mut *context.reply;
     set.scan(context.txn, rank..rank + 1, Direction::Ascending, &mut |member, _| reply.bulk(member))?;
-    Ok(())
-}
-
-/// `count` members, each picked from all.
-fn repeated_members(
-    context: &mut Context<'_, '_>,
-    set: &SortedSet<'_>,
-    len: u64,
-    count: u64,
-    layout: Layout,
-) -> Outcome {
-    if count > RANDOM_PICKS_MAX {
-        return Err(CommandError::OUT_OF_RANGE);
-    }
-    let reply = &mut *context.reply;
-    layout.begin(reply, count);
-    for _ in 0..count {
-        let rank = context.client.random.u64(0..len);
-        set.scan(context.txn, rank..rank + 1, Direction::Ascending, &mut |member, score| {
-            layout.write(reply, member, score);
-        })?;
-    }
-    Ok(())
-}
-
-/// `count` different members, or all; in order, as in Redis' listpack.
-fn unique_members(
-    context: &mut Context<'_, '_>,
-    set: &SortedSet<'_>,
-    len: u64,
-    count: u64,
-    layout: Layout,
-) -> Outcome {
-    let count = count.min(len);
-    let reply = &mut *context.reply;
-    layout.begin(reply, count);
-    let random = &mut context.client.random;
-    if count >= len / WALK_SHARE {
-        // Each member is taken with the chance that fills up the count exactly at the end.
-        let (mut wanted, mut left) = (count, len);
-        set.scan(context.txn, 0..len, Direction::Ascending, &mut |member, score| {
-            if random.u64(0..left.max(1)) < wanted {
-                layout.write(reply, member, score);
-                wanted -= 1;
-            }
-            left = left.saturating_sub(1);
-        })?;
-        return Ok(());
-    }
-    // Floyd's sampling: the pick of step `top` is any rank up to `top`, or `top` itself if that one is taken.
-    let mut picked = HashSet::new();
-    for top in len - count..len {
-        let rank = random.u64(0..=top);
-        let rank = if picked.insert(rank) { continue } else { top };
-        picked.insert(rank);
-    }
-    let mut ranks: Vec<u64> = picked.into_iter().collect();
-    ranks.sort_unstable();
-    for rank in ranks {
-        set.scan(context.txn, rank..rank + 1, Direction::Ascending, &mut |member, score| {
-            layout.write(reply, member, score);
-        })?;
-    }
     Ok(())
 }

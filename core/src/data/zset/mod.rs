@@ -394,6 +394,12 @@ pub fn replace<M: AsRef<[u8]>>(
     Ok(())
 }
 
-fn read_score(value: &[u8]) -> Option<f64> {
+/// The member of an `m` subkey.
+pub fn member_of(subkey: &[u8]) -> &[u8] {
+    subkey.split_first().map_or(subkey, |(_, member)| member)
+}
+
+/// The score in the value of an `m` subkey.
+pub fn read_score(value: &[u8]) -> Option<f64> {
     Some(f64::from_bits(u64::from_le_bytes(value.try_into().ok()?)))
 }
