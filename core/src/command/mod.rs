@@ -16,6 +16,7 @@ pub mod help;
 pub mod random;
 pub mod scan;
 mod sorted_set;
+mod string;
 #[cfg(test)]
 mod tests;
 
@@ -56,7 +57,7 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, sorted_set::HANDLERS];
+const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, sorted_set::HANDLERS, string::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

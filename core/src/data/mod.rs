@@ -5,7 +5,9 @@
 //! commands call them with parsed values and shape what comes back.
 
 mod copy;
+pub mod extended;
 pub mod hash;
+pub mod string;
 pub mod zset;
 
 pub use copy::copy;
@@ -35,10 +37,11 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
 }
 
 /// The name OBJECT ENCODING gives to a key with this root.
-pub fn encoding_name(_txn: &mut Txn<'_>, _db: Db, _key: &[u8], root: &Root) -> Result<&'static str> {
-    Ok(match root.kind {
-        Kind::Hash => hash::encoding_name(root),
-        Kind::SortedSet => zset::encoding_name(root),
-        Kind::String | Kind::List | Kind::Set => "raw",
-    })
+pub fn encoding_name(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<&'static str> {
+    match root.kind {
+        Kind::String => string::encoding_name(txn, db, key, root),
+        Kind::Hash => Ok(hash::encoding_name(root)),
+        Kind::SortedSet => Ok(zset::encoding_name(root)),
+        Kind::List | Kind::Set => Ok("listpack"),
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! A time is Unix time in milliseconds throughout. One that is over already deletes the key at once.
 
-use super::super::args::{integer, is_option};
-use super::super::{CommandError, Context, Outcome};
 use super::untouched;
+use crate::command::args::{integer, is_option};
+use crate::command::{CommandError, Context, Outcome};
 
 const MS_PER_SECOND: i64 = 1000;
 

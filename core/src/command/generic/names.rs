@@ -1,8 +1,8 @@
 //! Whether keys exist, what they are called, and how they get other names: DEL, EXISTS, TYPE, TOUCH, RENAME, MOVE, COPY.
 
-use super::super::args::{db_index, is_option};
-use super::super::{CommandError, Context, Outcome};
 use super::untouched;
+use crate::command::args::{db_index, is_option};
+use crate::command::{CommandError, Context, Outcome};
 use crate::data;
 
 const SAME_OBJECT: CommandError = CommandError::text("ERR source and destination objects are the same");

@@ -1,10 +1,10 @@
 //! OBJECT: what lies behind a key. Asking does not count as a use.
 
-use super::super::args::is_option;
-use super::super::help::reply_help;
-use super::super::{CommandError, Context, Outcome};
 use super::untouched;
 use crate::catalog;
+use crate::command::args::is_option;
+use crate::command::help::reply_help;
+use crate::command::{CommandError, Context, Outcome};
 use crate::data;
 use crate::engine::{ACCESS_CLOCK_MASK, Kind};
 use crate::resp;

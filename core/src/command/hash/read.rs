@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::super::{Context, Outcome};
+use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash;
 use crate::engine::{Direction, Start, Want};
 use crate::resp::Reply;
@@ -84,7 +84,7 @@ pub(super) fn hgetall(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
 }
 
 /// The number of fields of a hash, 0 if there is none.
-fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, super::super::CommandError> {
+fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError> {
     let db = context.db();
     let root = hash::root(context.txn, db, key)?;
     let len = if root.is_some() { context.txn.sub_len(db, key)? } else { 0 };

@@ -1,8 +1,8 @@
 //! Parts of a hash that the client does not name: HSCAN and HRANDFIELD.
 
-use super::super::args::{integer_between, is_option};
-use super::super::scan::{self, SubScan};
-use super::super::{CommandError, Context, Outcome, random};
+use crate::command::args::{integer_between, is_option};
+use crate::command::scan::{self, SubScan};
+use crate::command::{CommandError, Context, Outcome, random};
 use crate::data::hash;
 use crate::engine::Want;
 use crate::resp::{Protocol, Reply};

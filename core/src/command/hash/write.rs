@@ -1,7 +1,7 @@
 //! Writes of fields: HSET and its like, HDEL, and numbers in fields.
 
-use super::super::args::integer;
-use super::super::{CommandError, Context, Outcome};
+use crate::command::args::integer;
+use crate::command::{CommandError, Context, Outcome};
 use crate::data::extended::Extended;
 use crate::data::hash::{self, ListpackLimits};
 use crate::resp;
