@@ -15,6 +15,7 @@ mod hash;
 pub mod help;
 pub mod random;
 pub mod scan;
+mod sorted_set;
 mod string;
 
 mod list;
@@ -59,7 +60,7 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, string::HANDLERS];
+const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, sorted_set::HANDLERS, string::HANDLERS];
 
 const GROUPS: &[Group] = &[list::HANDLERS, set::HANDLERS];
 
