@@ -4,12 +4,23 @@
 //! Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread or awaits: bytes, `now` and seeds
 //! come in as arguments, replies and effects go out as values.
 
+#[doc(hidden)]
+pub mod transcript;
+
 pub mod session;
+
 pub mod command;
+
 pub mod catalog;
+
 pub mod resp;
+
 pub mod data;
+
 pub mod engine;
+
 pub mod storage;
+
 pub mod packed;
+
 pub mod limits;

@@ -140,7 +140,7 @@ pub fn parse<'a>(
 }
 
 /// The syntax that a list of arguments stands for.
-pub fn print(arguments: &[Argument<'_>]) -> String {
+pub fn print_syntax(arguments: &[Argument<'_>]) -> String {
     join(arguments, " ")
 }
 
@@ -397,5 +397,86 @@ impl fmt::Display for Argument<'_> {
             (true, true) => format!(" [{whole} ...]"),
         };
         if self.optional { write!(out, "[{whole}{again}]") } else { write!(out, "{whole}{again}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tree in one line: kind, name, then `TOKEN`, `?` optional, `+` multiple, `++` with its token.
+    fn outline(arguments: &[Argument<'_>]) -> String {
+        let one = |argument: &Argument<'_>| {
+            let token = argument.token.map_or(String::new(), |token| format!(":{token}"));
+            let optional = if argument.optional { "?" } else { "" };
+            let multiple =
+                ["", "+", "++"][usize::from(argument.multiple) + usize::from(argument.multiple_token)];
+            let members = match argument.arguments.is_empty() {
+                true => String::new(),
+                false => format!("({})", outline(&argument.arguments)),
+            };
+            format!("{} {}{token}{optional}{multiple}{members}", argument.kind.name(), argument.name)
+        };
+        arguments.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    fn check(syntax: &str, expected: &str) {
+        let tree = parse(syntax, &[], 1).unwrap_or_else(|error| panic!("{syntax}: {error}"));
+        assert_eq!(outline(&tree), expected, "{syntax}");
+        assert_eq!(print_syntax(&tree), syntax);
+    }
+
+    #[test]
+    fn values_tokens_and_brackets() {
+        check("", "");
+        check("key [GET]", "key key, pure-token get:GET?");
+        check(
+            "[EX seconds | PERSIST]",
+            "oneof seconds_persist?(integer seconds:EX, pure-token persist:PERSIST)",
+        );
+        check("<LEFT | RIGHT>", "oneof left_right(pure-token left:LEFT, pure-token right:RIGHT)");
+        check("[BY <A | B>]", "oneof a_b:BY?(pure-token a:A, pure-token b:B)");
+        check("[LIMIT offset count]", "block offset_count:LIMIT?(integer offset, integer count)");
+        check("key [count [DEEP]]", "key key, block count_deep?(integer count, pure-token deep:DEEP?)");
+    }
+
+    #[test]
+    fn repetitions() {
+        check("[id [id ...]]", "string id?+");
+        check("[ID client-id [client-id ...]]", "integer client-id:ID?+");
+        check("[GET pattern [GET pattern ...]]", "pattern pattern:GET?++");
+        check("key field value [field value ...]", "key key, block field_value+(string field, string value)");
+        check("STREAMS key [key ...] id [id ...]", "block key_id:STREAMS(key key+, string id+)");
+    }
+
+    #[test]
+    fn symbols_and_nested_choices() {
+        check(
+            "[<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id>",
+            "block maxlen_minid_=_~_threshold_count?(oneof maxlen_minid(pure-token maxlen:MAXLEN, pure-token \
+             minid:MINID), oneof =_~?(pure-token =:=, pure-token ~:~), string threshold, integer \
+             count:LIMIT?), oneof *_id(pure-token *:*, string id)",
+        );
+    }
+
+    #[test]
+    fn what_is_not_of_the_grammar_is_refused() {
+        let deep = format!("{}a{}", "[a ".repeat(9), "]".repeat(9));
+        for (syntax, error) in [
+            ("[a", SyntaxError::Unbalanced),
+            ("a]", SyntaxError::Unbalanced),
+            ("[a>", SyntaxError::Unbalanced),
+            ("<a | b]", SyntaxError::Unbalanced),
+            ("[]", SyntaxError::Empty),
+            ("[a | ]", SyntaxError::Empty),
+            ("a | b", SyntaxError::Stray),
+            ("a ...", SyntaxError::Stray),
+            ("[a ... b]", SyntaxError::Stray),
+            ("a [b ...]", SyntaxError::Repetition),
+            ("[a b ...]", SyntaxError::Repetition),
+            (deep.as_str(), SyntaxError::TooDeep),
+        ] {
+            assert_eq!(parse(syntax, &[], 0), Err(error), "{syntax}");
+        }
     }
 }

@@ -77,6 +77,9 @@ pub enum Find {
     },
 }
 
+/// Tells from a request (the name included) what it does with the keys of a range.
+pub type Narrow = fn(&[&[u8]]) -> KeyFlags;
+
 /// One key specification.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRange {
@@ -87,7 +90,7 @@ pub struct KeyRange {
     /// Where it ends.
     pub find: Find,
     /// With [`KeyFlags::VARIABLE_FLAGS`]: what this very request does with them.
-    pub narrow: Option<fn(&[&[u8]]) -> KeyFlags>,
+    pub narrow: Option<Narrow>,
 }
 
 /// One key at a fixed position.
@@ -114,7 +117,7 @@ pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
 
 impl KeyRange {
     /// Names the function that tells what a request with these arguments really does.
-    pub(super) const fn narrowed_by(mut self, narrow: fn(&[&[u8]]) -> KeyFlags) -> KeyRange {
+    pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {
         self.narrow = Some(narrow);
         self
     }
@@ -334,5 +337,75 @@ fn positive(text: &[u8]) -> Option<usize> {
             number.checked_mul(10)?.checked_add(digit)
         }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalog::{all, lookup};
+
+    const fn after_keyword(word: &'static str, from: i8, last: i8, limit: u8) -> KeyRange {
+        let find = Find::Range { last, step: 1, limit };
+        KeyRange { begin: Begin::Keyword { word, from }, find, ..key(1, "RO") }
+    }
+
+    fn check(ranges: &'static [KeyRange], request: &str, expected: Result<&[usize], KeysError>) {
+        let get = lookup(b"get").expect("GET has a row");
+        let spec = CommandSpec { keys: KeySpec::new(ranges), ..*get };
+        let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
+        assert_eq!(keys(&spec, &args), expected.map(Keys::from_slice), "{request}");
+        assert_eq!(
+            spec.keys.is_movable(),
+            ranges.iter().any(|range| !matches!(range.begin, Begin::Index(_)))
+        );
+    }
+
+    #[test]
+    fn keys_after_an_option_word() {
+        const SORT: &[KeyRange] = &[key(1, "RO"), after_keyword("STORE", 2, 0, 0)];
+        check(SORT, "sort k", Ok(&[1]));
+        check(SORT, "sort k DESC store d", Ok(&[1, 4]));
+        check(SORT, "sort store STORE d", Ok(&[1, 3]));
+        check(SORT, "sort k STORE", Err(KeysError));
+        const MIGRATE: &[KeyRange] = &[after_keyword("KEYS", -2, -1, 0)];
+        check(MIGRATE, "migrate h p keys 0 10 KEYS a b", Ok(&[7, 8]));
+        check(MIGRATE, "migrate h p keys 0 10 x", Ok(&[4, 5, 6]));
+        check(MIGRATE, "migrate h", Ok(&[]));
+        check(MIGRATE, "m", Ok(&[]));
+    }
+
+    #[test]
+    fn only_the_first_half_of_the_arguments_are_keys() {
+        const XREAD: &[KeyRange] = &[after_keyword("STREAMS", 1, -1, 2)];
+        check(XREAD, "xread COUNT 2 STREAMS a b 0 0", Ok(&[4, 5]));
+        check(XREAD, "xread STREAMS a $", Ok(&[2]));
+        check(XREAD, "xread STREAMS", Err(KeysError));
+    }
+
+    #[test]
+    fn all_but_the_last_argument_are_keys() {
+        const BLPOP: &[KeyRange] = &[key_range(1, -2, 1, "RW")];
+        check(BLPOP, "blpop a b 0", Ok(&[1, 2]));
+        check(BLPOP, "blpop 0", Err(KeysError));
+        check(BLPOP, "blpop", Err(KeysError));
+    }
+
+    proptest! {
+        /// Whatever a client sends, the positions are inside of the request, without repetition in one range.
+        #[test]
+        fn positions_are_inside_of_any_request(request in prop::collection::vec("[0-9]{0,21}|get|a", 0..12)) {
+            let args: Vec<&[u8]> = request.iter().map(String::as_bytes).collect();
+            for spec in all() {
+                let found = keys(spec, &args);
+                let used = keys_with_flags(spec, &args);
+                prop_assert_eq!(found.is_err(), used.is_err());
+                let (found, used) = (found.unwrap_or_default(), used.unwrap_or_default());
+                prop_assert!(found.iter().all(|index| (1..args.len()).contains(index)));
+                prop_assert!(found.iter().eq(used.iter().map(|usage| &usage.index)));
+            }
+        }
     }
 }

@@ -20,9 +20,10 @@ mod rows;
 mod spec;
 mod table;
 
-pub use arguments::{Argument, Kind, SyntaxError};
+pub use arguments::{Argument, Kind, SyntaxError, print_syntax};
 pub use keys::{
-    Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, keys, keys_with_flags,
+    Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, Narrow, keys,
+    keys_with_flags,
 };
 pub use markdown::readme_table;
 pub use spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};

@@ -40,12 +40,25 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         categories: Categories::NONE,
         tips: "",
         deprecated: None,
+        word: word_of(name),
         types: &[],
         subcommands_first: 0,
         subcommands_count: 0,
         container: None,
     };
     Row { spec, extra_categories: Categories::NONE, subcommands: &[] }
+}
+
+/// What stands behind the `|`, or all of it.
+const fn word_of(name: &'static str) -> &'static str {
+    let mut index = 0;
+    while index < name.len() {
+        if name.as_bytes()[index] == b'|' {
+            return name.split_at(index + 1).1;
+        }
+        index += 1;
+    }
+    name
 }
 
 impl Row {

@@ -47,6 +47,8 @@ pub struct CommandSpec {
     pub tips: &'static str,
     /// Present when a newer command does the same.
     pub deprecated: Option<Deprecated>,
+    /// [`Self::name`] without the container's part.
+    pub(super) word: &'static str,
     /// The types of arguments whose name alone would suggest another type.
     pub(super) types: &'static [(&'static str, Kind)],
     /// Where the subcommands of a container stand in the table.
@@ -79,8 +81,8 @@ impl CommandSpec {
     }
 
     /// The name without the container's part: `list` for `client|list`.
-    pub fn word(&self) -> &'static str {
-        self.name.split_once('|').map_or(self.name, |(_, word)| word)
+    pub const fn word(&self) -> &'static str {
+        self.word
     }
 
     /// Whether the first argument selects a subcommand.

@@ -17,8 +17,8 @@ pub const COMMAND_COUNT: usize = count_commands();
 
 static TABLE: [CommandSpec; COUNT] = gather();
 
-/// Slots of the hash table: a power of two that keeps it at most half full, so that most names are alone.
-const SLOT_COUNT: usize = (COMMAND_COUNT * 2).next_power_of_two();
+/// Slots of the hash table: a power of two that keeps it at most a quarter full, so that nearly all names are alone.
+const SLOT_COUNT: usize = (COMMAND_COUNT * 4).next_power_of_two();
 
 /// A slot that holds no row.
 const EMPTY: u16 = u16::MAX;
@@ -119,7 +119,7 @@ const fn slot_of(name: &[u8]) -> usize {
 pub fn lookup(name: &[u8]) -> Option<&'static CommandSpec> {
     let mut slot = slot_of(name);
     loop {
-        // An empty slot is an index beyond the table. There is one, because the table is at most half full.
+        // An empty slot is an index beyond the table. There is one, because the table is never full.
         let spec = TABLE.get(usize::from(*SLOTS.get(slot)?))?;
         if spec.name.as_bytes().eq_ignore_ascii_case(name) {
             return Some(spec);

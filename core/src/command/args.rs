@@ -1,7 +1,7 @@
 //! Parsing of arguments that many commands share, with Redis' error texts.
 
 use super::CommandError;
-use crate::resp::number;
+use crate::resp;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -12,23 +12,23 @@ pub fn is_option(argument: &[u8], option: &str) -> bool {
 
 /// A 64-bit signed integer, or the error that it is none.
 pub fn integer(argument: &[u8]) -> Result<i64> {
-    number::parse_i64(argument).ok_or(CommandError::NOT_INTEGER)
+    resp::parse_i64(argument).ok_or(CommandError::NOT_INTEGER)
 }
 
 /// An integer within bounds, or `error`.
 pub fn integer_in(argument: &[u8], range: std::ops::RangeInclusive<i64>, error: CommandError) -> Result<i64> {
-    number::parse_i64(argument).filter(|value| range.contains(value)).ok_or(error)
+    resp::parse_i64(argument).filter(|value| range.contains(value)).ok_or(error)
 }
 
 /// A count that must not be negative ("value is out of range, must be positive" otherwise).
 pub fn positive(argument: &[u8]) -> Result<u64> {
-    let value = number::parse_i64(argument).ok_or(CommandError::OUT_OF_RANGE_POSITIVE)?;
+    let value = resp::parse_i64(argument).ok_or(CommandError::OUT_OF_RANGE_POSITIVE)?;
     u64::try_from(value).map_err(|_| CommandError::OUT_OF_RANGE_POSITIVE)
 }
 
 /// A double (infinities included), or the error that it is none.
 pub fn float(argument: &[u8]) -> Result<f64> {
-    number::parse_f64(argument).ok_or(CommandError::NOT_FLOAT)
+    resp::parse_f64(argument).ok_or(CommandError::NOT_FLOAT)
 }
 
 /// Redis' start and stop indexes over `len` elements, negative ones counting from the end, as a half-open range of

@@ -7,8 +7,10 @@
 //!
 //! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
 
-mod error;
 pub mod args;
+mod error;
+#[cfg(test)]
+mod tests;
 
 pub use error::CommandError;
 
@@ -51,12 +53,12 @@ const GROUPS: &[Group] = &[];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();
-    catalog::all().map(|spec| by_name.get(spec.name).copied()).collect()
+    catalog::all().iter().map(|spec| by_name.get(spec.name).copied()).collect()
 });
 
 /// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
 pub fn handler(spec: &CommandSpec) -> Option<Handler> {
-    BY_ID.get(spec.container_id().index()).copied().flatten()
+    BY_ID.get(spec.container().unwrap_or(spec).id.index()).copied().flatten()
 }
 
 impl Context<'_, '_> {

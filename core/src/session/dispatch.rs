@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Effect, Queued, ReplyMode, Server, State};
+use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandSpec, Flags};
 use crate::command::{self, CommandError, Context, Handler};
 use crate::engine::{Engine, EngineError, Scope, Txn};
@@ -69,13 +69,13 @@ impl State {
     fn admit(&self, args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
         let name = args.first().copied().unwrap_or_default();
         let mut spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
-        if !spec.subcommands.is_empty()
+        if spec.is_container()
             && let Some(sub) = args.get(1)
         {
             spec = catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))?;
         }
         if !spec.accepts(args.len()) {
-            let name = spec.full_name();
+            let name = spec.name;
             return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
         }
         if !self.client.authenticated && !spec.flags.contains(Flags::NO_AUTH) {
@@ -116,11 +116,12 @@ impl State {
         self.commit(server, guard, spec.flags.contains(Flags::WRITE), now_ms)
     }
 
-    /// Runs the queue of a MULTI as one transaction.
+    /// Runs the queue of a MULTI as one transaction; the watched keys are locked with its own.
     pub(super) fn execute_queue<E: Engine>(
         &mut self,
         server: &Server<E>,
         queue: &[Queued],
+        watched: &[WatchedKey],
         now_ms: u64,
     ) -> Result<(), CommandError> {
         let requests: Vec<Vec<&[u8]>> = queue.iter().map(Queued::args).collect();
@@ -128,7 +129,7 @@ impl State {
         for (queued, args) in queue.iter().zip(&requests) {
             keys_of(queued.spec, args, &mut keys);
         }
-        keys.extend(self.client.watched.iter().map(|watched| watched.key.as_slice()));
+        keys.extend(watched.iter().map(|watched| watched.key.as_slice()));
         let touches_all = queue.iter().any(|queued| queued.spec.flags.contains(Flags::TOUCHES_ALL_KEYS));
         let scope = if touches_all { Scope::Everything } else { Scope::Keys(&keys) };
         let mut guard = server.engine.begin(scope)?;
@@ -140,7 +141,7 @@ impl State {
         self.overlay.clear();
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
-        self.reply.array(queue.len() as u64);
+        self.reply.array(queue.len());
         for (queued, args) in queue.iter().zip(&requests) {
             let Some(handler) = command::handler(queued.spec) else { continue };
             let start = self.reply.len();
@@ -219,8 +220,10 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
 }
 
 fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
-    let cut = |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
-    let mut text = format!("ERR unknown command '{}', with args beginning with: ", cut(name, QUOTED_ARGUMENT_BYTES));
+    let cut =
+        |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
+    let mut text =
+        format!("ERR unknown command '{}', with args beginning with: ", cut(name, QUOTED_ARGUMENT_BYTES));
     let mut quoted = 0;
     for argument in args.iter().skip(1) {
         if quoted >= QUOTED_ARGUMENT_BYTES {

@@ -9,8 +9,6 @@ mod dispatch;
 mod effect;
 mod settings;
 mod shared;
-#[cfg(test)]
-mod tests;
 mod transaction;
 
 use std::sync::Arc;
@@ -153,7 +151,7 @@ impl Session {
                     break;
                 }
                 Err(error) => {
-                    self.state.reply.error(&format!("ERR {error}"));
+                    self.state.reply.error_bytes(&error.text());
                     self.state.effects.push(Effect::Close);
                 }
             }

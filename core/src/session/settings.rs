@@ -122,7 +122,9 @@ impl Settings {
 
     /// The number a numeric setting stands for; 0 for others.
     pub fn number(&self, name: &str) -> i64 {
-        self.get(name).and_then(|text| parse_memory(&text).map(|bytes| bytes as i64).or(text.parse().ok())).unwrap_or(0)
+        self.get(name)
+            .and_then(|text| parse_memory(&text).map(|bytes| bytes as i64).or(text.parse().ok()))
+            .unwrap_or(0)
     }
 
     /// All settings whose name passes `keep`, in order.
@@ -160,7 +162,8 @@ impl Settings {
     fn apply(&self, spec: &SettingSpec, value: String) {
         match spec.name {
             "proto-max-bulk-len" => {
-                self.bulk_max_bytes.store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
+                self.bulk_max_bytes
+                    .store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
             }
             "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
             _ => {}
@@ -185,11 +188,13 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
         SettingKind::OneOf(words) => {
             let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
             let list = words.join(", ");
-            word.map(ToString::to_string)
-                .ok_or_else(|| SettingError::Invalid(format!("argument(s) must be one of the following: {list}")))
+            word.map(ToString::to_string).ok_or_else(|| {
+                SettingError::Invalid(format!("argument(s) must be one of the following: {list}"))
+            })
         }
         SettingKind::Integer(least, most) => {
-            let number: i64 = value.parse().map_err(|_| invalid("argument couldn't be parsed into an integer"))?;
+            let number: i64 =
+                value.parse().map_err(|_| invalid("argument couldn't be parsed into an integer"))?;
             if (least..=most).contains(&number) {
                 Ok(number.to_string())
             } else {

@@ -113,7 +113,9 @@ impl State {
             self.reply.null_array();
             return Ok(());
         }
-        let outcome = self.execute_queue(server, &multi.queue, now_ms);
+        let watched = std::mem::take(&mut self.client.watched);
+        let outcome = self.execute_queue(server, &multi.queue, &watched, now_ms);
+        self.client.watched = watched;
         self.unwatch(server);
         outcome
     }

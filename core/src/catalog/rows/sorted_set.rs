@@ -4,12 +4,11 @@ use crate::catalog::arguments::Kind;
 use crate::catalog::keys::{key, numkeys};
 use crate::catalog::row::{Row, command};
 
-/// Bounds that carry a prefix: `(` and `[` before names, `-` and `+` for the ends.
-const LEXICAL_BOUNDS: &[(&str, Kind)] = &[("min", Kind::String), ("max", Kind::String)];
-
 /// Bounds that are ranks, scores or names, as an option says.
-const ANY_BOUNDS: &[(&str, Kind)] =
-    &[("start", Kind::String), ("stop", Kind::String), ("min", Kind::String), ("max", Kind::String)];
+const ANY_BOUNDS: &[(&str, Kind)] = &[("start", Kind::String), ("stop", Kind::String)];
+
+/// Bounds with a prefix, `(` or `[` before names and `-` or `+` for the ends; or of any kind, in ZRANGESTORE.
+const TEXT_BOUNDS: &[(&str, Kind)] = &[("min", Kind::String), ("max", Kind::String)];
 
 pub(super) const ROWS: &[Row] = &[
     command("zadd", -4, "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]")
@@ -75,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
     .complexity("O(N*K+M*log(M)), N: members of the smallest set, K: sets, M: members of the result")
     .summary("Stores the members that all sorted sets have, with combined scores"),
     command("zlexcount", 4, "key min max")
-        .types(LEXICAL_BOUNDS)
+        .types(TEXT_BOUNDS)
         .since("2.8.9")
         .flags("readonly fast")
         .keys(&[key(1, "RO access")])
@@ -122,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
         .summary("Returns the members of a range of ranks, scores or names, in either direction"),
     command("zrangebylex", -4, "key min max [LIMIT offset count]")
-        .types(LEXICAL_BOUNDS)
+        .types(TEXT_BOUNDS)
         .since("2.8.9")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
@@ -137,7 +136,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
         .summary("Returns the members with scores in a range"),
     command("zrangestore", -5, "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]")
-        .types(ANY_BOUNDS)
+        .types(TEXT_BOUNDS)
         .since("6.2.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update"), key(2, "RO access")])
@@ -156,7 +155,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(M*log(N)), N: members of the sorted set, M: members named")
         .summary("Removes members and counts them"),
     command("zremrangebylex", 4, "key min max")
-        .types(LEXICAL_BOUNDS)
+        .types(TEXT_BOUNDS)
         .since("2.8.9")
         .flags("write")
         .keys(&[key(1, "RW delete")])
@@ -182,7 +181,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log(N)+M), N: members of the sorted set, M: members returned")
         .summary("Returns the members of a range of ranks, highest score first"),
     command("zrevrangebylex", -4, "key max min [LIMIT offset count]")
-        .types(LEXICAL_BOUNDS)
+        .types(TEXT_BOUNDS)
         .since("2.8.9")
         .flags("readonly")
         .keys(&[key(1, "RO access")])

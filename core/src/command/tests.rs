@@ -1,0 +1,68 @@
+//! Runs every transcript of `tests/transcripts` in process, on the reference engine.
+
+use crate::engine::Engine;
+use crate::engine::memory::MemoryEngine;
+use crate::resp::{Decoder, Value};
+use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::transcript::{self, Step};
+
+const START_MS: u64 = 1_700_000_000_000;
+
+/// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
+const TRANSCRIPTS: &[(&str, &str)] =
+    &[("transactions", include_str!("../../../tests/transcripts/transactions.txt"))];
+
+/// A server in the test's own memory with a few connections.
+struct Console<E> {
+    server: Server<E>,
+    sessions: Vec<Session>,
+    now_ms: u64,
+}
+
+impl<E: Engine> Console<E> {
+    fn new(engine: E) -> Console<E> {
+        let shared = Shared::new(Settings::default(), Box::new(NoFacts), START_MS);
+        Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS }
+    }
+
+    fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+        while self.sessions.len() < connection {
+            let seed = self.sessions.len() as u64;
+            self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
+        }
+        let session = &mut self.sessions[connection - 1];
+        let input = session.input();
+        input.extend_from_slice(format!("*{}\r\n", args.len()).as_bytes());
+        for argument in args {
+            input.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
+            input.extend_from_slice(argument);
+            input.extend_from_slice(b"\r\n");
+        }
+        session.process(&self.server, self.now_ms);
+        let bytes = session.reply().take();
+        let (value, used) =
+            Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");
+        assert_eq!(used, bytes.len(), "one reply to one request");
+        value
+    }
+
+    fn run(&mut self, name: &str, text: &str) {
+        for step in transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
+            match step {
+                Step::Advance(pause_ms) => self.now_ms += pause_ms,
+                Step::Request { line, connection, unordered, args, expected } => {
+                    let value = self.call(connection, &args);
+                    let shown = transcript::show(&value, unordered);
+                    assert_eq!(shown, expected, "{name}.txt line {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transcripts_hold_on_the_reference_engine() {
+    for (name, text) in TRANSCRIPTS {
+        Console::new(MemoryEngine::new(16)).run(name, text);
+    }
+}

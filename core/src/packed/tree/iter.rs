@@ -1,0 +1,150 @@
+//! Walking the entries in order, forwards and backwards.
+//!
+//! An iterator remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays
+//! inline; nothing is allocated for a step.
+
+use smallvec::SmallVec;
+
+use super::branch::Branch;
+use super::leaf::{Leaf, split_first};
+use super::node::Node;
+
+/// Six levels of branches hold more entries than memory does; deeper ones would spill, not fail.
+const INLINE_LEVELS: usize = 6;
+
+/// Enough for a full leaf of ordinary entries. A leaf of tinier ones spills once for each iterator.
+const INLINE_STARTS: usize = 64;
+
+/// The way from the root to a leaf.
+struct Path<'a> {
+    levels: SmallVec<[(&'a Branch, usize); INLINE_LEVELS]>,
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Ascending,
+    Descending,
+}
+
+impl<'a> Path<'a> {
+    /// The way to the entry of that rank, its leaf and its rank in there.
+    fn to_rank(root: &'a Node, rank: u64) -> (Self, &'a Leaf, u64) {
+        let mut levels = SmallVec::new();
+        let mut node = root;
+        let mut rank = rank;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return (Self { levels }, leaf, rank),
+                Node::Branch(branch) => {
+                    let (index, before) = branch.child_at(rank);
+                    rank -= before;
+                    levels.push((&**branch, index));
+                    node = branch.child(index);
+                }
+            }
+        }
+    }
+
+    /// Moves to the neighbouring leaf.
+    fn step(&mut self, direction: Direction) -> Option<&'a Leaf> {
+        let mut node = loop {
+            let (branch, index) = self.levels.last_mut()?;
+            let next = match direction {
+                Direction::Ascending => Some(*index + 1).filter(|next| *next < branch.width()),
+                Direction::Descending => index.checked_sub(1),
+            };
+            if let Some(next) = next {
+                *index = next;
+                break branch.child(next);
+            }
+            self.levels.pop();
+        };
+        loop {
+            match node {
+                Node::Leaf(leaf) => return Some(leaf),
+                Node::Branch(branch) => {
+                    let index = match direction {
+                        Direction::Ascending => 0,
+                        Direction::Descending => branch.width().checked_sub(1)?,
+                    };
+                    self.levels.push((&**branch, index));
+                    node = branch.child(index);
+                }
+            }
+        }
+    }
+}
+
+/// Entries in ascending order of their keys.
+pub struct Iter<'a> {
+    path: Path<'a>,
+    rest: &'a [u8],
+}
+
+impl<'a> Iter<'a> {
+    pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
+        if rank >= len {
+            return Self { path: Path { levels: SmallVec::new() }, rest: &[] };
+        }
+        let (path, leaf, rank) = Path::to_rank(root, rank);
+        Self { path, rest: &leaf.entries()[leaf.offset_of(rank)..] }
+    }
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(entry) = split_first(&mut self.rest) {
+                return Some(entry);
+            }
+            self.rest = self.path.step(Direction::Ascending)?.entries();
+        }
+    }
+}
+
+/// Entries in descending order of their keys.
+pub struct IterBack<'a> {
+    path: Path<'a>,
+    entries: &'a [u8],
+    /// Where the entries of this leaf that are still to come begin: packed entries can only be walked forwards.
+    starts: SmallVec<[usize; INLINE_STARTS]>,
+}
+
+impl<'a> IterBack<'a> {
+    pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
+        let Some(last) = len.checked_sub(1) else {
+            return Self { path: Path { levels: SmallVec::new() }, entries: &[], starts: SmallVec::new() };
+        };
+        let (path, leaf, rank) = Path::to_rank(root, rank.min(last));
+        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
+        iter.find_starts(leaf.offset_of(rank + 1));
+        iter
+    }
+
+    fn find_starts(&mut self, end: usize) {
+        let mut rest = &self.entries[..end];
+        while !rest.is_empty() {
+            self.starts.push(end - rest.len());
+            split_first(&mut rest);
+        }
+    }
+}
+
+impl<'a> Iterator for IterBack<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(start) = self.starts.pop() {
+                let mut rest = &self.entries[start..];
+                return split_first(&mut rest);
+            }
+            self.entries = self.path.step(Direction::Descending)?.entries();
+            self.find_starts(self.entries.len());
+        }
+    }
+}

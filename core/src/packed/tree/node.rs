@@ -1,0 +1,176 @@
+//! What leaves and branches have in common: how large they may become, how they split and how they merge.
+
+use super::branch::Branch;
+use super::heap::Heap;
+use super::leaf::Leaf;
+use super::separators::Separators;
+
+/// A leaf of more bytes splits, unless it holds a single entry. Measured with a million entries of 28 bytes, 512, 768
+/// and 1024 were equally fast to find and insert in; 512 cost 4 bytes more for each entry and half as much again for
+/// each step of an iterator. Longer ones were not tried: a small
+/// collection pays for the walk within its leaf.
+pub(super) const LEAF_MAX_BYTES: usize = 1024;
+
+/// Neighbouring leaves that have no more bytes than this together become one. Half of a full leaf: many insertions
+/// lie between a merge and the next split.
+pub(super) const LEAF_TO_MERGE_BYTES: usize = LEAF_MAX_BYTES / 2;
+
+/// A branch of more children splits. Inserting into a branch moves as many counts, ends and nodes.
+pub(super) const CHILDREN_MAX: usize = 64;
+
+/// Neighbouring branches that have no more children than this together become one.
+pub(super) const CHILDREN_TO_MERGE: usize = CHILDREN_MAX / 2;
+
+/// A subtree. All leaves of a tree are equally deep.
+pub(super) enum Node {
+    Leaf(Leaf),
+    Branch(Box<Branch>),
+}
+
+/// Where a node grew. Keys often arrive in order, and then the side that no later key will reach should stay full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    AtFirst,
+    InMiddle,
+    AtLast,
+}
+
+/// What a change did to a node, for its parent to act upon.
+pub(super) struct Effect {
+    /// Whether the key was there before.
+    pub(super) present: bool,
+    /// Whether the node itself has fewer bytes or children than before, and may now fit together with a neighbour.
+    pub(super) shrank: bool,
+    pub(super) growth: Growth,
+}
+
+impl Node {
+    pub(super) fn is_oversize(&self) -> bool {
+        match self {
+            Node::Leaf(leaf) => leaf.size_bytes() > LEAF_MAX_BYTES && leaf.has_many_entries(),
+            Node::Branch(branch) => branch.width() > CHILDREN_MAX,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Node::Leaf(leaf) => leaf.size_bytes() == 0,
+            Node::Branch(branch) => branch.width() == 0,
+        }
+    }
+
+    /// The bytes of this node alone, without the nodes below it.
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            Node::Leaf(leaf) => leaf.heap_bytes(),
+            Node::Branch(branch) => branch.heap_bytes(),
+        }
+    }
+
+    /// Whether two neighbours should be one node.
+    pub(super) fn fits_with(&self, right: &Node) -> bool {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => {
+                left.size_bytes() + right.size_bytes() <= LEAF_TO_MERGE_BYTES
+            }
+            (Node::Branch(left), Node::Branch(right)) => left.width() + right.width() <= CHILDREN_TO_MERGE,
+            _ => false,
+        }
+    }
+
+    pub(super) fn insert(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        replaced: &mut dyn FnMut(&[u8]),
+        heap: &mut Heap,
+    ) -> Effect {
+        match self {
+            Node::Leaf(leaf) => {
+                let written = leaf.insert(key, value, replaced, heap);
+                let growth = match written {
+                    _ if written.present => Growth::InMiddle,
+                    _ if written.is_last => Growth::AtLast,
+                    _ if written.is_first => Growth::AtFirst,
+                    _ => Growth::InMiddle,
+                };
+                Effect { present: written.present, shrank: written.shrank, growth }
+            }
+            Node::Branch(branch) => branch.insert(key, value, replaced, heap),
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8]), heap: &mut Heap) -> Effect {
+        match self {
+            Node::Leaf(leaf) => {
+                let present = leaf.remove(key, removed, heap);
+                Effect { present, shrank: present, growth: Growth::InMiddle }
+            }
+            Node::Branch(branch) => branch.remove(key, removed, heap),
+        }
+    }
+
+    /// Empties the last leaf, shows its entries and returns their number.
+    pub(super) fn drop_last_leaf(&mut self, dropped: &mut dyn FnMut(&[u8], &[u8]), heap: &mut Heap) -> u64 {
+        match self {
+            Node::Leaf(leaf) => {
+                let leaf = std::mem::replace(leaf, Leaf::new());
+                let mut count = 0;
+                let mut rest = leaf.entries();
+                while let Some((key, value)) = super::leaf::split_first(&mut rest) {
+                    dropped(key, value);
+                    count += 1;
+                }
+                heap.change(leaf.heap_bytes(), 0);
+                count
+            }
+            Node::Branch(branch) => branch.drop_last_leaf(dropped, heap),
+        }
+    }
+
+    /// Splits an oversize node of `count` entries: what goes to the right, the separator before it and its entries.
+    pub(super) fn split(&mut self, count: u64, growth: Growth, heap: &mut Heap) -> (Vec<u8>, Node, u64) {
+        match self {
+            Node::Leaf(leaf) => {
+                let cut = match growth {
+                    Growth::AtFirst => leaf.cut_after_first(),
+                    Growth::InMiddle => leaf.cut_in_middle(),
+                    Growth::AtLast => leaf.cut_before_last(),
+                };
+                let right_count = count - leaf.count_before(cut);
+                let right = leaf.split_off(cut, heap);
+                let separator =
+                    Separators::between(leaf.key_at(leaf.cut_before_last()), right.key_at(0)).to_vec();
+                (separator, Node::Leaf(right), right_count)
+            }
+            Node::Branch(branch) => {
+                let cut = match growth {
+                    Growth::AtFirst => 1,
+                    Growth::InMiddle => branch.width() / 2,
+                    Growth::AtLast => branch.width() - 1,
+                };
+                let (separator, right) = branch.split_off(cut, heap);
+                let right_count = right.entries_before(right.width());
+                (separator, Node::Branch(Box::new(right)), right_count)
+            }
+        }
+    }
+
+    /// Appends the node to its right, which is of the same kind.
+    pub(super) fn append(&mut self, separator: &[u8], right: Node, heap: &mut Heap) {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => left.append(right, heap),
+            (Node::Branch(left), Node::Branch(right)) => left.append(separator, *right, heap),
+            _ => unreachable!("all leaves of a tree are equally deep"),
+        }
+    }
+
+    /// As the root: puts the only child in the place of a branch that no longer separates anything.
+    pub(super) fn lower(&mut self, heap: &mut Heap) {
+        while let Node::Branch(branch) = self
+            && branch.width() <= 1
+        {
+            *self = branch.take_only_child(heap).unwrap_or(Node::Leaf(Leaf::new()));
+        }
+    }
+}
