@@ -4,6 +4,17 @@
 //! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+mod copy;
+pub mod extended;
+pub mod hash;
+pub mod string;
+pub mod zset;
+
+pub use copy::copy;
+
+pub mod list;
+pub mod set;
+
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
 /// What can go wrong below a command's arguments.
@@ -25,5 +36,15 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
     match txn.root(db, key)? {
         Some(root) if root.kind != kind => Err(DataError::WrongType),
         root => Ok(root),
+    }
+}
+
+/// The name OBJECT ENCODING gives to a key with this root.
+pub fn encoding_name(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<&'static str> {
+    match root.kind {
+        Kind::String => string::encoding_name(txn, db, key, root),
+        Kind::Hash => Ok(hash::encoding_name(root)),
+        Kind::SortedSet => Ok(zset::encoding_name(root)),
+        Kind::List | Kind::Set => Ok("listpack"),
     }
 }
