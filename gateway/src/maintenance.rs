@@ -81,7 +81,7 @@ fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> boo
         has_more |= more && gone > 0;
     }
     has_more |= server.engine.garbage_step(GARBAGE_STEP);
-    match server.engine.merge_step(MERGE_STEP_BYTES, now_ms()) {
+    match server.engine.merge_step(MERGE_STEP_BYTES) {
         Ok(more) => {
             *merge_works = true;
             has_more |= more;

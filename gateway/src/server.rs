@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use edgecask_core::bitcask::OpenError;
 use edgecask_core::engine::Admin;
 use edgecask_core::session::{Server, Shared};
-use edgecask_core::storage::StorageError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{error, info, warn};
 
@@ -33,7 +33,7 @@ pub enum StartError {
     Options(#[from] OptionsError),
     /// The store cannot be opened.
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Store(#[from] OpenError),
     /// The system refuses a socket or a thread.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -55,9 +55,6 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
     let opened = store::open(&options.directory, settings.databases())?;
-    for (name, value) in opened.store.report() {
-        info!(name, value, "store");
-    }
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);

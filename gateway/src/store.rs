@@ -3,21 +3,20 @@
 //! [`Engine`]: edgecask_core::engine::Engine
 
 use std::path::Path;
+use std::sync::Arc;
 
-use edgecask_core::engine::memory::MemoryEngine;
-use edgecask_core::engine::{Admin, EngineError, Result};
-use edgecask_core::storage::device::DeviceStorage;
-use edgecask_core::storage::StorageError;
+use edgecask_core::bitcask::{Bitcask, OpenError, Options};
+use edgecask_core::engine::{Admin, Result};
+use edgecask_core::storage::DeviceStorage;
+use tracing::{info, warn};
 
+use crate::clock::seed;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
 use crate::storage::sled_meta::SledMeta;
 
 /// The engine behind all sessions.
-pub type Store = MemoryEngine;
-
-/// The storage of a gateway.
-pub type FileStorage = DeviceStorage<Directory, SledMeta>;
+pub type Store = Bitcask;
 
 /// What the sync policy asks of a store. Positions are counts of log bytes since the store was opened.
 pub trait Durable: Send + Sync {
@@ -37,9 +36,9 @@ pub trait Maintain: Send + Sync {
     fn expire_step(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)>;
 
     /// Moves up to about `budget_bytes` of live data out of mostly dead datafiles.
-    fn merge_step(&self, budget_bytes: u64, now_ms: u64) -> Result<bool>;
+    fn merge_step(&self, budget_bytes: u64) -> Result<bool>;
 
-    /// Frees what deleted collections left in the keydir.
+    /// Frees up to about `budget` entries that deleted collections left in the keydir.
     fn garbage_step(&self, budget: u64) -> bool;
 
     /// Writes what speeds up the next start.
@@ -47,50 +46,64 @@ pub trait Maintain: Send + Sync {
 }
 
 /// A store with the directory it has for itself.
-pub struct Opened {
+pub struct Owned {
     /// The store.
     pub store: Store,
     /// Kept as long as the store.
     pub lock: DirectoryLock,
 }
 
-/// Opens the store in `directory`, making it if it is missing.
-pub fn open(directory: &Path, databases: u32) -> std::result::Result<Opened, StorageError> {
+/// Opens the store in `directory`, making it if it is missing, and logs what was found.
+pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, OpenError> {
     directory::make(directory)?;
     let lock = DirectoryLock::take(directory)?;
     let meta = SledMeta::open(&directory.join("meta"))?;
-    let _storage: FileStorage = DeviceStorage::open(Directory::open(directory)?, meta)?;
-    Ok(Opened { store: MemoryEngine::new(databases), lock })
+    let storage = DeviceStorage::open(Directory::open(directory)?, meta)?;
+    let options = Options { databases, seed: seed(), ..Options::default() };
+    let opened = Bitcask::open(Arc::new(storage), &options)?;
+    info!(
+        datafiles = opened.datafiles,
+        hinted = opened.hinted_datafiles,
+        replayed_records = opened.replayed_records,
+        "recovered"
+    );
+    if let Some((datafile, offset, bytes)) = opened.torn_tail {
+        warn!(datafile, offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged");
+    }
+    if opened.rejected_hints > 0 {
+        warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
+    }
+    Ok(Owned { store: opened.store, lock })
 }
 
-impl Durable for MemoryEngine {
+impl Durable for Bitcask {
     fn appended(&self) -> u64 {
-        0
+        Bitcask::appended(self)
     }
 
     fn synced(&self) -> u64 {
-        0
+        Bitcask::synced(self)
     }
 
     fn sync(&self) -> Result<u64> {
-        Ok(0)
+        Bitcask::sync(self)
     }
 }
 
-impl Maintain for MemoryEngine {
+impl Maintain for Bitcask {
     fn expire_step(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
         self.expire_slice(now_ms, budget)
     }
 
-    fn merge_step(&self, _budget_bytes: u64, _now_ms: u64) -> Result<bool> {
-        Ok(false)
+    fn merge_step(&self, budget_bytes: u64) -> Result<bool> {
+        Bitcask::merge_step(self, budget_bytes).map(|step| step.is_unfinished)
     }
 
-    fn garbage_step(&self, _budget: u64) -> bool {
-        false
+    fn garbage_step(&self, budget: u64) -> bool {
+        self.drain_garbage(budget) >= budget
     }
 
-    fn checkpoint(&self, now_ms: u64) -> std::result::Result<(), EngineError> {
+    fn checkpoint(&self, now_ms: u64) -> Result<()> {
         Admin::checkpoint(self, now_ms)
     }
 }
