@@ -40,3 +40,26 @@ pub const REPLY_DEPTH_MAX: usize = 128;
 /// Longest line (status, error, number, length) in a reply, in bytes: a peer that never ends its line must not make
 /// the client buffer without end. Redis' longest are error texts that quote an argument.
 pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;
+
+/// Steps (bytes of the pattern looked at) that any glob match may take: both sides up to 128 bytes always fit.
+pub const GLOB_STEPS_BASE: u64 = 16 * 1024;
+
+/// Further steps of a glob match for each byte of pattern and text. One `*` before ordinary letters takes about one
+/// step a byte; patterns made to cost more than this fail, or KEYS could be made to run for hours.
+pub const GLOB_STEPS_PER_BYTE: u64 = 64;
+
+/// Most positions of unfinished HSCAN, SSCAN and ZSCAN walks a server remembers: far more than walk at the same time.
+pub const SCAN_POSITIONS_MAX: usize = 16 * 1024;
+
+/// Most bytes of subkeys in those positions, so that walks over long fields cannot fill the memory.
+pub const SCAN_POSITIONS_MAX_BYTES: usize = 1024 * 1024;
+
+/// Longest subkey worth a position: a few long ones must not push out all others.
+pub const SCAN_POSITION_MAX_BYTES: usize = 16 * 1024;
+
+/// Most elements HRANDFIELD, SRANDMEMBER and ZRANDMEMBER return with repetition (a negative count). Redis has no bound
+/// and fills its memory; without repetition the collection itself is the bound.
+pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
+
+/// Bytes of subkeys that COPY holds besides the transaction itself.
+pub const COPY_CHUNK_BYTES: usize = 256 * 1024;

@@ -1,7 +1,9 @@
 //! Parsing of arguments that many commands share, with Redis' error texts.
 
 use super::CommandError;
+use crate::engine::Db;
 use crate::resp;
+use crate::session::Shared;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -18,6 +20,23 @@ pub fn integer(argument: &[u8]) -> Result<i64> {
 /// An integer within bounds, or `error`.
 pub fn integer_in(argument: &[u8], range: std::ops::RangeInclusive<i64>, error: CommandError) -> Result<i64> {
     resp::parse_i64(argument).filter(|value| range.contains(value)).ok_or(error)
+}
+
+/// An integer, with Redis' error that names the bounds if it is outside of them.
+pub fn integer_between(argument: &[u8], least: i64, most: i64) -> Result<i64> {
+    let value = integer(argument)?;
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let text = format!("ERR value is out of range, value must between {least} and {most}");
+    Err(CommandError::owned(text))
+}
+
+/// The number of a database that there is.
+pub fn db_index(argument: &[u8], shared: &Shared) -> Result<Db> {
+    let number = integer_between(argument, i64::from(i32::MIN), i64::from(i32::MAX))?;
+    let db = Db::try_from(number).ok().filter(|db| *db < shared.settings.databases());
+    db.ok_or(CommandError::text("ERR DB index is out of range"))
 }
 
 /// A count that must not be negative ("value is out of range, must be positive" otherwise).

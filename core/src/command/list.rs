@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::args::{index_range, integer, integer_in, is_option, positive};
+use super::args::{index_range, integer, integer_between, integer_in, is_option, positive};
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List, Side};
 use crate::data::root_of_kind;
@@ -30,12 +30,9 @@ pub(super) const HANDLERS: Group = &[
 ];
 
 /// Redis refuses the smallest `i64` where it is going to negate the number.
-const NEGATABLE: std::ops::RangeInclusive<i64> = -i64::MAX..=i64::MAX;
-
-/// How it says so.
-const NOT_NEGATABLE: CommandError = CommandError::text(
-    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-);
+fn negatable(argument: &[u8]) -> Result<i64, CommandError> {
+    integer_between(argument, -i64::MAX, i64::MAX)
+}
 
 const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
 const COUNT_NOT_POSITIVE: CommandError = CommandError::text("ERR count should be greater than 0");
@@ -59,10 +56,6 @@ fn end(argument: &[u8]) -> Result<End, CommandError> {
     } else {
         Err(CommandError::SYNTAX)
     }
-}
-
-fn negatable(argument: &[u8]) -> Result<i64, CommandError> {
-    integer_in(&integer(argument).map(|_| argument)?, NEGATABLE, NOT_NEGATABLE)
 }
 
 fn lpush(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

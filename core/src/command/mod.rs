@@ -9,8 +9,15 @@
 
 pub mod args;
 mod error;
+mod generic;
+pub mod glob;
+mod hash;
+pub mod help;
 mod list;
+pub mod random;
+pub mod scan;
 mod set;
+mod string;
 #[cfg(test)]
 mod tests;
 
@@ -51,7 +58,8 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[list::HANDLERS, set::HANDLERS];
+const GROUPS: &[Group] =
+    &[generic::HANDLERS, hash::HANDLERS, list::HANDLERS, set::HANDLERS, string::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

@@ -9,8 +9,11 @@ use crate::transcript::{self, Step};
 const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
-const TRANSCRIPTS: &[(&str, &str)] =
-    &[("transactions", include_str!("../../../tests/transcripts/transactions.txt"))];
+const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("strings", include_str!("../../../tests/transcripts/strings.txt")),
+    ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
+    ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
+];
 
 /// A server in the test's own memory with a few connections.
 struct Console<E> {

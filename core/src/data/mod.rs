@@ -4,8 +4,14 @@
 //! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+mod copy;
+pub mod extended;
+pub mod hash;
 pub mod list;
 pub mod set;
+pub mod string;
+
+pub use copy::copy;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
@@ -28,5 +34,25 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
     match txn.root(db, key)? {
         Some(root) if root.kind != kind => Err(DataError::WrongType),
         root => Ok(root),
+    }
+}
+
+/// The name OBJECT ENCODING gives to a key with this root; `list_fill` is `list-max-listpack-size`.
+pub fn encoding_name(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    root: &Root,
+    list_fill: i64,
+) -> Result<&'static str> {
+    match root.kind {
+        Kind::String => string::encoding_name(txn, db, key, root),
+        Kind::Hash => Ok(hash::encoding_name(root)),
+        Kind::List => match list::List::open(txn, db, key)? {
+            Some(mut list) => list.encoding_name(list_fill),
+            None => Ok("listpack"),
+        },
+        Kind::Set => Ok(set::encoding_name(root)),
+        Kind::SortedSet => Ok("listpack"),
     }
 }

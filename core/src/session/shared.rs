@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::client::ClientCard;
 use super::settings::Settings;
+use crate::command::scan::Positions;
 
 /// Facts only the host knows, for INFO: (section, name, value), sections in lower case.
 pub trait HostFacts: Send + Sync {
@@ -81,6 +82,8 @@ pub struct Shared {
     pub started_at_ms: u64,
     /// Unix time in seconds of the last successful SAVE (LASTSAVE).
     pub saved_at_s: AtomicU64,
+    /// Where unfinished HSCAN, SSCAN and ZSCAN walks stand.
+    pub scan_positions: Mutex<Positions>,
     next_client: AtomicU64,
 }
 
@@ -94,6 +97,7 @@ impl Shared {
             host,
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
+            scan_positions: Mutex::default(),
             next_client: AtomicU64::new(1),
         }
     }

@@ -1,14 +1,14 @@
 //! Sets: a root of kind set, and one subkey a member, without a value.
 //!
 //! Members are ordered by their bytes in every set, which [`algebra`] uses to combine sets without reading more of them
-//! than it must, and counted, which [`random`] uses to pick members by rank. A set that has lost its last member has
+//! than it must, and counted, which [`ranks`] uses to find members by rank. A set that has lost its last member has
 //! lost its root.
 //!
 //! The root's byte is the encoding Redis would have reached: `intset` while all members are integers and few,
 //! `listpack` while all are short and few, then `hashtable`. It only tells; every set is stored the same way.
 
 pub mod algebra;
-pub mod random;
+mod ranks;
 mod walk;
 #[cfg(test)]
 mod tests;

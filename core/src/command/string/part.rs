@@ -1,0 +1,89 @@
+//! Parts of strings: lengths, ranges, and changes in place.
+
+use super::{check_length, reply_part};
+use crate::command::{CommandError, Context, Outcome, args};
+use crate::data::string;
+
+pub(super) fn strlen(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let db = ctx.db();
+    let len = string::root(ctx.txn, db, args[1])?.map_or(0, |root| root.value_len);
+    ctx.reply.integer(as_integer(len));
+    Ok(())
+}
+
+/// GETRANGE, and SUBSTR which is its old name.
+pub(super) fn getrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let start = args::integer(args[2])?;
+    let end = args::integer(args[3])?;
+    let db = ctx.db();
+    let len = string::root(ctx.txn, db, args[1])?.map_or(0, |root| root.value_len);
+    match range(start, end, len) {
+        Some((start, len)) => reply_part(ctx, args[1], start, len),
+        None => {
+            ctx.reply.bulk(b"");
+            Ok(())
+        }
+    }
+}
+
+/// Offset and length of what GETRANGE shows of `len` bytes; None if that is nothing. Unlike elsewhere in Redis, an end
+/// before the first byte means the first byte, unless both bounds are negative and in the wrong order.
+fn range(start: i64, end: i64, len: u64) -> Option<(u64, u64)> {
+    if start < 0 && end < 0 && start > end {
+        return None;
+    }
+    let resolve = |index: i64| match u64::try_from(index) {
+        Ok(index) => index,
+        Err(_) => len.saturating_sub(index.unsigned_abs()),
+    };
+    let start = resolve(start);
+    let end = resolve(end).min(len.checked_sub(1)?);
+    Some((start, end.checked_sub(start)? + 1))
+}
+
+pub(super) fn append(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (db, key, more) = (ctx.db(), args[1], args[2]);
+    let Some(root) = string::root(ctx.txn, db, key)? else {
+        string::set(ctx.txn, db, key, more, None)?;
+        ctx.reply.integer(as_integer(more.len() as u64));
+        return Ok(());
+    };
+    check_length(ctx, root.value_len, more.len())?;
+    let mut value = ctx.txn.value(db, key)?.unwrap_or_default();
+    value.extend_from_slice(more);
+    string::put(ctx.txn, db, key, &value, string::GROWN, root.expires_at_ms)?;
+    ctx.reply.integer(as_integer(value.len() as u64));
+    Ok(())
+}
+
+pub(super) fn setrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (db, key, patch) = (ctx.db(), args[1], args[3]);
+    let offset = u64::try_from(args::integer(args[2])?)
+        .map_err(|_| CommandError::text("ERR offset is out of range"))?;
+    let root = string::root(ctx.txn, db, key)?;
+    if patch.is_empty() {
+        ctx.reply.integer(as_integer(root.map_or(0, |root| root.value_len)));
+        return Ok(());
+    }
+    check_length(ctx, offset, patch.len())?;
+    // The check bounds the offset by `proto-max-bulk-len`; where that is beyond the machine, this is the error.
+    let too_long = || CommandError::text("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    let start = usize::try_from(offset).map_err(|_| too_long())?;
+    let end = start.checked_add(patch.len()).ok_or_else(too_long)?;
+    let mut value = ctx.txn.value(db, key)?.unwrap_or_default();
+    if value.len() < end {
+        value.resize(end, 0);
+    }
+    if let Some(place) = value.get_mut(start..end) {
+        place.copy_from_slice(patch);
+    }
+    let expires_at_ms = root.and_then(|root| root.expires_at_ms);
+    string::put(ctx.txn, db, key, &value, string::GROWN, expires_at_ms)?;
+    ctx.reply.integer(as_integer(value.len() as u64));
+    Ok(())
+}
+
+/// A length as a reply; lengths never reach 2^63.
+fn as_integer(len: u64) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX)
+}
