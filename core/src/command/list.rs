@@ -29,11 +29,6 @@ pub(super) const HANDLERS: Group = &[
     ("rpushx", rpushx),
 ];
 
-/// Redis refuses the smallest `i64` where it is going to negate the number.
-fn negatable(argument: &[u8]) -> Result<i64, CommandError> {
-    integer_between(argument, -i64::MAX, i64::MAX)
-}
-
 const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
 const COUNT_NOT_POSITIVE: CommandError = CommandError::text("ERR count should be greater than 0");
 const COUNT_NEGATIVE: CommandError = CommandError::text("ERR COUNT can't be negative");
@@ -273,7 +268,7 @@ fn linsert(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn lrem(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, count, element] = args else { return Err(CommandError::SYNTAX) };
-    let count = negatable(count)?;
+    let count = integer(count)?;
     let from = if count < 0 { End::Tail } else { End::Head };
     let most = if count == 0 { u64::MAX } else { count.unsigned_abs() };
     let (db, shared) = (ctx.db(), ctx.shared);
@@ -292,7 +287,7 @@ fn lpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     while let [name, rest @ ..] = options {
         let [value, rest @ ..] = rest else { return Err(CommandError::SYNTAX) };
         if is_option(name, "RANK") {
-            rank = negatable(value)?;
+            rank = integer_between(value, -i64::MAX, i64::MAX)?;
             if rank == 0 {
                 return Err(RANK_ZERO);
             }

@@ -10,6 +10,8 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("lists", include_str!("../../../tests/transcripts/lists.txt")),
+    ("sets", include_str!("../../../tests/transcripts/sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
