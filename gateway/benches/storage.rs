@@ -13,14 +13,21 @@ const APPENDED_BYTES: u64 = 256 * 1024 * 1024;
 
 fn main() {
     let parent = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let folder = tempfile::tempdir_in(parent.map_or_else(std::env::temp_dir, PathBuf::from)).expect("a directory");
+    let folder =
+        tempfile::tempdir_in(parent.map_or_else(std::env::temp_dir, PathBuf::from)).expect("a directory");
     let mapped = Directory::open(folder.path()).expect("opens");
     let plain = Directory::open_unmapped(folder.path()).expect("opens");
-    println!("{:>9} {:>14} {:>14} {:>14} {:>14}   ns each", "bytes", "append mapped", "append plain", "read mapped", "read plain");
-    for size in [60, 256, 1024, 2048, 4096, 6000, 8000, 16_000, 32_000, 65_536, 200_000, 1_000_000, 2_000_000] {
+    println!(
+        "{:>9} {:>14} {:>14} {:>14} {:>14}   ns each",
+        "bytes", "append mapped", "append plain", "read mapped", "read plain"
+    );
+    for size in [60, 256, 1024, 2048, 4096, 6000, 8000, 16_000, 32_000, 65_536, 200_000, 1_000_000, 2_000_000]
+    {
         let (append_mapped, read_mapped) = costs(&mapped, size);
         let (append_plain, read_plain) = costs(&plain, size);
-        println!("{size:>9} {append_mapped:>14.0} {append_plain:>14.0} {read_mapped:>14.0} {read_plain:>14.0}");
+        println!(
+            "{size:>9} {append_mapped:>14.0} {append_plain:>14.0} {read_mapped:>14.0} {read_plain:>14.0}"
+        );
     }
     sync_costs("sync after one append, mapped", &mapped);
     sync_costs("sync after one append, plain", &plain);

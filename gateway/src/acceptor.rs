@@ -33,7 +33,11 @@ pub fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
 }
 
 /// Starts the accepting thread. It ends when a stop is requested, and then so do the workers.
-pub fn start(gateway: Arc<Gateway>, listeners: Vec<TcpListener>, workers: Workers) -> io::Result<JoinHandle<()>> {
+pub fn start(
+    gateway: Arc<Gateway>,
+    listeners: Vec<TcpListener>,
+    workers: Workers,
+) -> io::Result<JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     std::thread::Builder::new().name("acceptor".into()).spawn(move || {
         let workers = run(&runtime, &gateway, listeners, workers);
@@ -41,7 +45,12 @@ pub fn start(gateway: Arc<Gateway>, listeners: Vec<TcpListener>, workers: Worker
     })
 }
 
-fn run(runtime: &Runtime, gateway: &Arc<Gateway>, listeners: Vec<TcpListener>, mut workers: Workers) -> Workers {
+fn run(
+    runtime: &Runtime,
+    gateway: &Arc<Gateway>,
+    listeners: Vec<TcpListener>,
+    mut workers: Workers,
+) -> Workers {
     runtime.block_on(async {
         let (sender, mut accepted) = tokio::sync::mpsc::channel(1);
         let mut listening = JoinSet::new();

@@ -52,10 +52,19 @@ enum Next {
 impl Connection {
     /// A session for an accepted stream, which counts as connected until it is dropped.
     pub fn new(gateway: Arc<Gateway>, stream: TcpStream, busy: Arc<AtomicUsize>) -> Connection {
-        let shown = |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
+        let shown =
+            |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
         let session = Session::new(&gateway.server.shared, peer, seed(), now_ms());
-        Connection { gateway, stream, session, accepted: Instant::now(), busy, input_bytes: 0, had_long_output: false }
+        Connection {
+            gateway,
+            stream,
+            session,
+            accepted: Instant::now(),
+            busy,
+            input_bytes: 0,
+            had_long_output: false,
+        }
     }
 
     /// Serves until one side closes.
@@ -83,7 +92,8 @@ impl Connection {
             if self.session.input().is_empty() {
                 give_back(self.session.input());
             }
-            let settled = self.gateway.syncer.settle(&self.gateway.server.engine, progress.wrote.position()).await;
+            let settled =
+                self.gateway.syncer.settle(&self.gateway.server.engine, progress.wrote.position()).await;
             settled.map_err(|_| io::Error::other("a sync failed, so replies were withheld"))?;
             self.send().await?;
             if !progress.effects.is_empty() && self.carry_out(&progress.effects) == Next::Close {

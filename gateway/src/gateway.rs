@@ -39,7 +39,12 @@ struct LiveSettings {
 
 impl Gateway {
     /// Puts a server together; no thread is running yet.
-    pub fn new(server: Server<Store>, policy: Appendfsync, deadlines: Deadlines, protected_mode: bool) -> Gateway {
+    pub fn new(
+        server: Server<Store>,
+        policy: Appendfsync,
+        deadlines: Deadlines,
+        protected_mode: bool,
+    ) -> Gateway {
         let gateway = Gateway {
             server,
             syncer: Syncer::new(policy),

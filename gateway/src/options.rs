@@ -237,7 +237,8 @@ impl Options {
 
     /// A server that anybody can reach and that asks for nothing is found and emptied within hours.
     fn check_protection(&self) -> Result<(), OptionsError> {
-        let has_password = self.settings.iter().any(|(name, value)| *name == "requirepass" && !value.is_empty());
+        let has_password =
+            self.settings.iter().any(|(name, value)| *name == "requirepass" && !value.is_empty());
         let public = self.addresses.iter().find(|address| !is_local(address.ip()));
         match public {
             Some(address) if self.protected_mode && !has_password => Err(OptionsError(format!(
@@ -256,7 +257,8 @@ pub fn is_local(address: IpAddr) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<Flags, OptionsError> {
-    let told = |error: &dyn std::fmt::Display| OptionsError(format!("configuration {}: {error}", path.display()));
+    let told =
+        |error: &dyn std::fmt::Display| OptionsError(format!("configuration {}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| told(&error))?;
     toml::from_str(&text).map_err(|error| told(&error))
 }

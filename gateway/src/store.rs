@@ -68,7 +68,10 @@ pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, Open
         "recovered"
     );
     if let Some((datafile, offset, bytes)) = opened.torn_tail {
-        warn!(datafile, offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged");
+        warn!(
+            datafile,
+            offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged"
+        );
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");

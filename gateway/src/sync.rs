@@ -130,7 +130,8 @@ impl Syncer {
     fn serve(&self, store: &impl Durable, waiting: Vec<Waiting>) {
         let reached = self.sync(store);
         for Waiting { position, done } in waiting {
-            let outcome = if reached.is_ok_and(|reached| position <= reached) { Ok(()) } else { Err(SyncFailed) };
+            let outcome =
+                if reached.is_ok_and(|reached| position <= reached) { Ok(()) } else { Err(SyncFailed) };
             // Who does not wait any more has lost its connection.
             let _ = done.send(outcome);
         }

@@ -15,6 +15,8 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
+    ("lists", include_str!("../../../tests/transcripts/lists.txt")),
+    ("sets", include_str!("../../../tests/transcripts/sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),

@@ -34,7 +34,8 @@ fn the_command_line_wins_over_the_file_and_unknown_names_are_errors() {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("edgecask.toml");
     let line = format!("edgecask --config {} --port 7001", path.display());
-    std::fs::write(&path, "port = 7000\nappendfsync = \"always\"\nprotected-mode = \"no\"\n").expect("writes");
+    std::fs::write(&path, "port = 7000\nappendfsync = \"always\"\nprotected-mode = \"no\"\n")
+        .expect("writes");
     let options = Options::decide(flags(&line)).expect("decides");
     assert_eq!((setting(&options, "port"), options.appendfsync), ("7001", Appendfsync::Always));
     assert!(!options.protected_mode);

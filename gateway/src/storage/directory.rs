@@ -86,7 +86,8 @@ impl Device for Directory {
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         let mut open = self.open.lock();
         let renamed = fs::rename(self.path.join(from), self.path.join(to));
-        renamed.map_err(|error| failed("cannot rename", &self.path.join(from).display().to_string(), &error))?;
+        renamed
+            .map_err(|error| failed("cannot rename", &self.path.join(from).display().to_string(), &error))?;
         open.remove(to);
         if let Some(file) = open.remove(from) {
             open.insert(to.to_string(), file);
@@ -97,7 +98,8 @@ impl Device for Directory {
     fn remove(&self, name: &str) -> Result<()> {
         let mut open = self.open.lock();
         let path = self.path.join(name);
-        fs::remove_file(&path).map_err(|error| failed("cannot remove", &path.display().to_string(), &error))?;
+        fs::remove_file(&path)
+            .map_err(|error| failed("cannot remove", &path.display().to_string(), &error))?;
         open.remove(name);
         Ok(())
     }

@@ -21,7 +21,12 @@ impl DirectoryLock {
     /// Takes the directory, or says who cannot have it and why.
     pub fn take(directory: &Path) -> Result<DirectoryLock> {
         let shown = directory.display();
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(directory.join(LOCK_FILE));
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(directory.join(LOCK_FILE));
         let file = file.map_err(|error| {
             StorageError::Refused(format!("the data directory {shown} cannot be written: {error}"))
         })?;

@@ -22,7 +22,9 @@ use rustix::io::Errno;
 pub(crate) fn failed(what: &str, name: &str, error: &Error) -> StorageError {
     let text = format!("{what} {name}: {error}");
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => StorageError::Full(text),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            StorageError::Full(text)
+        }
         ErrorKind::NotFound | ErrorKind::UnexpectedEof => StorageError::Missing(text),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StorageError::Refused(text),
         _ => StorageError::Io(text),
