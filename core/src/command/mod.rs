@@ -17,6 +17,9 @@ pub mod random;
 pub mod scan;
 mod sorted_set;
 mod string;
+
+mod list;
+mod set;
 #[cfg(test)]
 mod tests;
 
@@ -58,6 +61,8 @@ type Group = &'static [(&'static str, Handler)];
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
 const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, sorted_set::HANDLERS, string::HANDLERS];
+
+const GROUPS: &[Group] = &[list::HANDLERS, set::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

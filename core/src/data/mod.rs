@@ -12,6 +12,9 @@ pub mod zset;
 
 pub use copy::copy;
 
+pub mod list;
+pub mod set;
+
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
 /// What can go wrong below a command's arguments.

@@ -1,10 +1,10 @@
 //! The settings of a server, as CONFIG GET and CONFIG SET see them.
 //!
 //! A setting is one row of [`SETTINGS`]: its name, its default, whether it can change while the server runs, and what
-//! its text may be. Values are kept as text; the few that are read for every command are also kept as atomics.
+//! its text may be. Values are kept as text; numbers, which commands read as they write, are also kept as atomics.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
@@ -42,7 +42,7 @@ const fn row(name: &'static str, default: &'static str, mutable: bool, kind: Set
     SettingSpec { name, default, mutable, kind }
 }
 
-/// All settings, by name.
+/// All settings. Invariant: in the order of their names, by which they are searched.
 pub const SETTINGS: &[SettingSpec] = &[
     row("appendfsync", "everysec", true, SettingKind::OneOf(&["always", "everysec", "no"])),
     row("appendonly", "yes", false, SettingKind::YesNo),
@@ -85,6 +85,8 @@ pub enum SettingError {
 #[derive(Debug)]
 pub struct Settings {
     values: RwLock<BTreeMap<&'static str, String>>,
+    /// What [`Settings::number`] gives, parallel to [`SETTINGS`].
+    numbers: Vec<AtomicI64>,
     bulk_max_bytes: AtomicU64,
     has_password: AtomicBool,
     databases: u32,
@@ -102,6 +104,7 @@ impl Settings {
         let values = SETTINGS.iter().map(|row| (row.name, row.default.to_string())).collect();
         let mut settings = Settings {
             values: RwLock::new(values),
+            numbers: SETTINGS.iter().map(|row| AtomicI64::new(number_of(row.default))).collect(),
             bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
             has_password: AtomicBool::new(false),
             databases: 16,
@@ -120,11 +123,10 @@ impl Settings {
         self.values.read().get(name).cloned()
     }
 
-    /// The number a numeric setting stands for; 0 for others.
+    /// The number a numeric setting stands for; 0 for others. Costs a few comparisons of names.
     pub fn number(&self, name: &str) -> i64 {
-        self.get(name)
-            .and_then(|text| parse_memory(&text).map(|bytes| bytes as i64).or(text.parse().ok()))
-            .unwrap_or(0)
+        let row = SETTINGS.binary_search_by_key(&name, |row| row.name).ok();
+        row.and_then(|row| self.numbers.get(row)).map_or(0, |number| number.load(Ordering::Relaxed))
     }
 
     /// All settings whose name passes `keep`, in order.
@@ -167,6 +169,11 @@ impl Settings {
             }
             "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
             _ => {}
+        }
+        if let Ok(row) = SETTINGS.binary_search_by_key(&spec.name, |row| row.name)
+            && let Some(number) = self.numbers.get(row)
+        {
+            number.store(number_of(&value), Ordering::Relaxed);
         }
         self.values.write().insert(spec.name, value);
     }
@@ -212,6 +219,12 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
     }
 }
 
+/// The number in a setting's text, 0 if there is none.
+fn number_of(text: &str) -> i64 {
+    let memory = parse_memory(text).map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+    memory.or(text.parse().ok()).unwrap_or(0)
+}
+
 /// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case.
 fn parse_memory(text: &str) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -227,4 +240,23 @@ fn parse_memory(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_a_setting_is_lost() {
+        assert!(SETTINGS.is_sorted_by_key(|row| row.name));
+        let settings = Settings::default();
+        for row in SETTINGS {
+            assert_eq!(settings.number(row.name), number_of(row.default), "{}", row.name);
+        }
+        assert_eq!(settings.number("proto-max-bulk-len"), 512 * 1024 * 1024);
+        assert_eq!(settings.number("list-max-listpack-size"), -2);
+        settings.set("hash-max-listpack-entries", "7").expect("in range");
+        assert_eq!(settings.number("hash-max-listpack-entries"), 7);
+        assert_eq!(settings.number("no-such-setting"), 0);
+    }
 }
