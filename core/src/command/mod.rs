@@ -13,13 +13,12 @@ mod generic;
 pub mod glob;
 mod hash;
 pub mod help;
+mod list;
 pub mod random;
 pub mod scan;
+mod set;
 mod sorted_set;
 mod string;
-
-mod list;
-mod set;
 #[cfg(test)]
 mod tests;
 
@@ -60,9 +59,14 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, sorted_set::HANDLERS, string::HANDLERS];
-
-const GROUPS: &[Group] = &[list::HANDLERS, set::HANDLERS];
+const GROUPS: &[Group] = &[
+    generic::HANDLERS,
+    hash::HANDLERS,
+    list::HANDLERS,
+    set::HANDLERS,
+    sorted_set::HANDLERS,
+    string::HANDLERS,
+];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

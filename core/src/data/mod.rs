@@ -7,13 +7,12 @@
 mod copy;
 pub mod extended;
 pub mod hash;
+pub mod list;
+pub mod set;
 pub mod string;
 pub mod zset;
 
 pub use copy::copy;
-
-pub mod list;
-pub mod set;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
