@@ -17,6 +17,10 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
+
+    ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
+    ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
+    ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
