@@ -12,6 +12,7 @@ const START_MS: u64 = 1_700_000_000_000;
 const TRANSCRIPTS: &[(&str, &str)] = &[
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
+    ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
 ];
 
