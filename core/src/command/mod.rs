@@ -8,6 +8,7 @@
 //! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
 
 pub mod args;
+mod connection;
 mod error;
 mod generic;
 pub mod glob;
@@ -15,6 +16,7 @@ mod hash;
 pub mod help;
 pub mod random;
 pub mod scan;
+mod server;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -56,7 +58,8 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] = &[generic::HANDLERS, hash::HANDLERS, string::HANDLERS];
+const GROUPS: &[Group] =
+    &[connection::HANDLERS, generic::HANDLERS, hash::HANDLERS, server::HANDLERS, string::HANDLERS];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();
