@@ -1,0 +1,111 @@
+//! Servers in this process, and the smallest client that can be wrong on purpose.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+use edgecask::limits::Deadlines;
+use edgecask::options::{Options, Task, parse};
+use edgecask::server::{self, Running, StartError};
+use edgecask::stop::StopRequest;
+use tempfile::TempDir;
+
+/// No step of a test takes longer on a healthy machine; it only bounds how long a broken one hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server in this process, ended with its test.
+pub struct Server {
+    running: Option<Running>,
+    pub directory: TempDir,
+}
+
+impl Server {
+    pub fn start(flags: &str) -> Server {
+        Server::start_with(flags, Deadlines::default())
+    }
+
+    pub fn start_with(flags: &str, deadlines: Deadlines) -> Server {
+        let directory = tempfile::tempdir().expect("a directory");
+        let running = start_in(directory.path(), flags, deadlines).expect("the server starts");
+        Server { running: Some(running), directory }
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::connect(self.running.as_ref().expect("running").addresses()[0])
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.gateway().stop.request(StopRequest { checkpoint: true });
+            assert!(running.wait(), "the log is synced at the end");
+        }
+    }
+}
+
+/// Starts a server on a port of the system's choice.
+pub fn start_in(directory: &Path, flags: &str, deadlines: Deadlines) -> Result<Running, StartError> {
+    let line = format!("edgecask --port 0 --threads 2 --dir {} {flags}", directory.display());
+    let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task;
+    server::start(&Options::decide(*flags)?, deadlines)
+}
+
+pub struct Client {
+    pub stream: TcpStream,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).expect("connects");
+        stream.set_nodelay(true).expect("a socket option");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a socket option");
+        Client { stream }
+    }
+
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("sends");
+    }
+
+    /// Sends a command and expects exactly these bytes.
+    pub fn expect(&mut self, command: &[&[u8]], reply: &[u8]) {
+        self.send(&request(command));
+        self.expect_bytes(reply);
+    }
+
+    pub fn expect_bytes(&mut self, expected: &[u8]) {
+        let mut received = vec![0; expected.len()];
+        self.stream.read_exact(&mut received).expect("a reply");
+        assert_eq!(String::from_utf8_lossy(&received), String::from_utf8_lossy(expected));
+    }
+
+    /// Everything until the server closes.
+    pub fn rest(&mut self) -> String {
+        let mut received = Vec::new();
+        self.stream.read_to_end(&mut received).expect("the end of the stream");
+        String::from_utf8_lossy(&received).into_owned()
+    }
+
+    /// One line, without its end.
+    pub fn line(&mut self) -> String {
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        while !line.ends_with(b"\r\n") {
+            self.stream.read_exact(&mut byte).expect("a line");
+            line.push(byte[0]);
+        }
+        String::from_utf8_lossy(&line).trim_end().to_string()
+    }
+}
+
+/// A command as RESP.
+pub fn request(command: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", command.len()).into_bytes();
+    for argument in command {
+        bytes.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
+        bytes.extend_from_slice(argument);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
