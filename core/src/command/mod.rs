@@ -8,6 +8,7 @@
 //! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
 
 pub mod args;
+mod connection;
 mod error;
 mod generic;
 pub mod glob;
@@ -16,6 +17,7 @@ pub mod help;
 mod list;
 pub mod random;
 pub mod scan;
+mod server;
 mod set;
 mod sorted_set;
 mod string;
@@ -60,9 +62,11 @@ type Group = &'static [(&'static str, Handler)];
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
 const GROUPS: &[Group] = &[
+    connection::HANDLERS,
     generic::HANDLERS,
     hash::HANDLERS,
     list::HANDLERS,
+    server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,
     string::HANDLERS,

@@ -23,6 +23,7 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
+    ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
 ];
 

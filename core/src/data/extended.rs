@@ -57,21 +57,22 @@ impl Extended {
         if rest.eq_ignore_ascii_case(b"inf") || rest.eq_ignore_ascii_case(b"infinity") {
             return Some(Extended::Infinite);
         }
-        let number = Decimal::parse(rest)?.to_binary(negative)?;
+        let number = Decimal::parse(rest)?.into_binary(negative)?;
         Some(Extended::Finite(number))
     }
 
     /// The sum; None if it is no finite number.
+    #[expect(clippy::should_implement_trait, reason = "a sum is no Extended")]
     pub fn add(self, other: Extended) -> Option<Finite> {
         match (self, other) {
-            (Extended::Finite(left), Extended::Finite(right)) => left.add(right),
+            (Extended::Finite(left), Extended::Finite(right)) => left.plus(right),
             _ => None,
         }
     }
 }
 
 impl Finite {
-    fn add(self, other: Finite) -> Option<Finite> {
+    fn plus(self, other: Finite) -> Option<Finite> {
         let key = |number: &Finite| (number.exponent, number.mantissa);
         let (large, small) = if key(&self) < key(&other) { (other, self) } else { (self, other) };
         // By the invariant `large` has the larger magnitude. 63 bits below its last one, and one to know of the rest,
@@ -155,7 +156,7 @@ impl Decimal {
     }
 
     /// The nearest number of the format; None if that is infinite, or zero although this is not.
-    fn to_binary(mut self, negative: bool) -> Option<Finite> {
+    fn into_binary(mut self, negative: bool) -> Option<Finite> {
         if self.count == 0 {
             return round(negative, 0, 0, false);
         }

@@ -28,8 +28,25 @@ pub struct Client {
     pub reply_mode: ReplyMode,
     /// Whether commands leave access times alone (CLIENT NO-TOUCH).
     pub no_touch: bool,
+    /// The last command's name, `container|subcommand` where it has one; empty before the first and after an unknown
+    /// one.
+    pub last_command: &'static str,
     /// What other connections see of this one (CLIENT LIST).
     pub card: Arc<Mutex<ClientCard>>,
+}
+
+impl Client {
+    /// Brings the card up to date; done after every batch of commands and before the card is read by its own client.
+    pub fn show(&self, protocol: u8, now_ms: u64) {
+        let mut card = self.card.lock();
+        card.db = self.db;
+        card.protocol = protocol;
+        card.active_at_ms = now_ms;
+        card.last_command = self.last_command;
+        card.queued = self.multi.as_ref().map(|multi| multi.queue.len() as u64);
+        card.watched = self.watched.len() as u64;
+        card.no_touch = self.no_touch;
+    }
 }
 
 /// A key under WATCH.
@@ -80,7 +97,7 @@ pub struct ClientCard {
     pub connected_at_ms: u64,
     /// Unix time in milliseconds of its last command.
     pub active_at_ms: u64,
-    /// The last command's name, `container|subcommand` where it has one.
+    /// The last command's name; see [`Client::last_command`].
     pub last_command: &'static str,
     /// Queued commands of an open MULTI.
     pub queued: Option<u64>,

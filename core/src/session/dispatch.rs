@@ -19,6 +19,7 @@ impl State {
         if let Err(error) = self.admit_and_run(server, args, now_ms) {
             self.reply.truncate(start);
             self.reply.error(&error.reply_text());
+            server.shared.counters.error_replies.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
         match self.client.reply_mode {
             ReplyMode::On => {}
@@ -66,14 +67,16 @@ impl State {
     }
 
     /// The row of a request that may run now.
-    fn admit(&self, args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
+    fn admit(&mut self, args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
         let name = args.first().copied().unwrap_or_default();
+        self.client.last_command = "";
         let mut spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
         if spec.is_container()
             && let Some(sub) = args.get(1)
         {
             spec = catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))?;
         }
+        self.client.last_command = spec.name;
         if !spec.accepts(args.len()) {
             let name = spec.name;
             return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));

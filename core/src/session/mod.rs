@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 pub use client::{Client, ClientCard, ReplyMode, WatchedKey};
 pub use effect::Effect;
 pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
-pub use shared::{Counters, HostFacts, NoFacts, Shared};
+pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use transaction::{Multi, Queued};
 
 use crate::engine::{Engine, Overlay, Receipt, Watch};
@@ -99,6 +99,7 @@ impl Session {
             random: fastrand::Rng::with_seed(seed),
             reply_mode: ReplyMode::On,
             no_touch: false,
+            last_command: "",
             card,
         };
         Session {
@@ -168,7 +169,8 @@ impl Session {
         let commands = std::mem::take(&mut self.state.commands);
         if commands > 0 {
             server.shared.counters.commands.fetch_add(commands, Ordering::Relaxed);
-            self.state.client.card.lock().active_at_ms = now_ms;
+            let protocol = if self.state.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
+            self.state.client.show(protocol, now_ms);
         }
         progress
     }

@@ -10,6 +10,9 @@ use super::client::ClientCard;
 use super::settings::Settings;
 use crate::command::scan::Positions;
 
+/// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
+pub const REDIS_VERSION: &str = "7.2.4";
+
 /// Facts only the host knows, for INFO: (section, name, value), sections in lower case.
 pub trait HostFacts: Send + Sync {
     /// The facts as they are now.

@@ -1,0 +1,158 @@
+//! The connection itself: who is speaking, in which protocol, to which database.
+
+mod client;
+
+use super::args::is_option;
+use super::{CommandError, Context, Group, Outcome};
+use crate::resp::{self, Protocol};
+use crate::session::REDIS_VERSION;
+
+pub(super) const HANDLERS: Group = &[
+    ("auth", auth),
+    ("client", client::client),
+    ("echo", echo),
+    ("hello", hello),
+    ("ping", ping),
+    ("select", select),
+];
+
+/// The only user until ACLs come.
+const DEFAULT_USER: &[u8] = b"default";
+
+fn ping(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    match args {
+        [_] => ctx.reply.simple("PONG"),
+        [_, message] => ctx.reply.bulk(message),
+        _ => return Err(CommandError::text("ERR wrong number of arguments for 'ping' command")),
+    }
+    Ok(())
+}
+
+fn echo(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    ctx.reply.bulk(args[1]);
+    Ok(())
+}
+
+fn select(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let number = resp::parse_i64(args[1]).ok_or(CommandError::NOT_INTEGER)?;
+    let number = i32::try_from(number).map_err(|_| {
+        CommandError::text("ERR value is out of range, value must between -2147483648 and 2147483647")
+    })?;
+    ctx.client.db = u32::try_from(number)
+        .ok()
+        .filter(|db| *db < ctx.shared.settings.databases())
+        .ok_or(CommandError::text("ERR DB index is out of range"))?;
+    ctx.reply.ok();
+    Ok(())
+}
+
+fn auth(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    match args {
+        [_, _] if !ctx.shared.settings.has_password() => {
+            return Err(CommandError::text(
+                "ERR AUTH <password> called without any password configured for the default user. \
+                 Are you sure your configuration is correct?",
+            ));
+        }
+        [_, password] => authenticate(ctx, DEFAULT_USER, password)?,
+        [_, user, password] => authenticate(ctx, user, password)?,
+        _ => return Err(CommandError::SYNTAX),
+    }
+    ctx.reply.ok();
+    Ok(())
+}
+
+/// Lets the connection in, or says why not; a connection that was in stays in.
+fn authenticate(ctx: &mut Context<'_, '_>, user: &[u8], password: &[u8]) -> Outcome {
+    let wanted = ctx.shared.settings.get("requirepass").unwrap_or_default();
+    let is_right = wanted.is_empty() || is_same_secret(wanted.as_bytes(), password);
+    if user != DEFAULT_USER || !is_right {
+        return Err(CommandError::text("WRONGPASS invalid username-password pair or user is disabled."));
+    }
+    ctx.client.authenticated = true;
+    Ok(())
+}
+
+/// Compares without telling by the time taken how much of the secret was right: every byte of the guess is looked at.
+fn is_same_secret(secret: &[u8], guess: &[u8]) -> bool {
+    let mut difference = u8::from(secret.len() != guess.len());
+    for (left, right) in guess.iter().zip(secret.iter().chain(std::iter::repeat(&0))) {
+        difference |= left ^ right;
+    }
+    std::hint::black_box(difference) == 0
+}
+
+fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let protocol = match args.get(1) {
+        None => None,
+        Some(version) => Some(protocol(version)?),
+    };
+    let mut login = None;
+    let mut name = None;
+    let mut rest = args.get(2..).unwrap_or_default();
+    while let Some(option) = rest.first() {
+        rest = match rest {
+            [_, user, password, rest @ ..] if is_option(option, "AUTH") => {
+                login = Some((*user, *password));
+                rest
+            }
+            [_, wanted, rest @ ..] if is_option(option, "SETNAME") => {
+                client::check_name(wanted)?;
+                name = Some(*wanted);
+                rest
+            }
+            _ => {
+                let shown = String::from_utf8_lossy(option);
+                return Err(CommandError::owned(format!("ERR Syntax error in HELLO option '{shown}'")));
+            }
+        };
+    }
+    if let Some((user, password)) = login {
+        authenticate(ctx, user, password)?;
+    }
+    if !ctx.client.authenticated {
+        return Err(CommandError::text(
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
+             HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the \
+             RESP protocol version at the same time",
+        ));
+    }
+    if let Some(name) = name {
+        ctx.client.card.lock().name = name.to_vec();
+    }
+    if let Some(protocol) = protocol {
+        ctx.reply.set_protocol(protocol);
+    }
+    describe_server(ctx);
+    Ok(())
+}
+
+fn protocol(version: &[u8]) -> Result<Protocol, CommandError> {
+    match resp::parse_i64(version) {
+        Some(2) => Ok(Protocol::Resp2),
+        Some(3) => Ok(Protocol::Resp3),
+        Some(_) => Err(CommandError::text("NOPROTO unsupported protocol version")),
+        None => Err(CommandError::text("ERR Protocol version is not an integer or out of range")),
+    }
+}
+
+fn describe_server(ctx: &mut Context<'_, '_>) {
+    let version = if ctx.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
+    let id = i64::try_from(ctx.client.id).unwrap_or(i64::MAX);
+    let reply = &mut *ctx.reply;
+    reply.map(7);
+    reply.bulk(b"server");
+    reply.bulk(b"redis");
+    reply.bulk(b"version");
+    reply.bulk(REDIS_VERSION.as_bytes());
+    reply.bulk(b"proto");
+    reply.integer(version);
+    reply.bulk(b"id");
+    reply.integer(id);
+    reply.bulk(b"mode");
+    reply.bulk(b"standalone");
+    reply.bulk(b"role");
+    reply.bulk(b"master");
+    reply.bulk(b"modules");
+    reply.array(0);
+}

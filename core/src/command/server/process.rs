@@ -1,0 +1,80 @@
+//! The running server: saving, stopping, its clock, its part in replication.
+//!
+//! The log is durable by its sync policy at any time; SAVE and its like only write what speeds up the next start.
+
+use std::sync::atomic::Ordering;
+
+use crate::command::args::is_option;
+use crate::command::{CommandError, Context, Outcome};
+use crate::session::Effect;
+
+pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    ctx.admin.checkpoint(ctx.now_ms())?;
+    ctx.shared.saved_at_s.store(ctx.now_ms() / 1000, Ordering::Relaxed);
+    ctx.reply.ok();
+    Ok(())
+}
+
+pub(super) fn bgsave(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    match &args[1..] {
+        [] => {}
+        [option] if is_option(option, "SCHEDULE") => {}
+        _ => return Err(CommandError::SYNTAX),
+    }
+    ctx.effects.push(Effect::Checkpoint);
+    ctx.reply.simple("Background saving started");
+    Ok(())
+}
+
+pub(super) fn bgrewriteaof(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    ctx.effects.push(Effect::Checkpoint);
+    ctx.reply.simple("Background append only file rewriting started");
+    Ok(())
+}
+
+pub(super) fn lastsave(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    let saved_at_s = ctx.shared.saved_at_s.load(Ordering::Relaxed);
+    ctx.reply.integer(i64::try_from(saved_at_s).unwrap_or(i64::MAX));
+    Ok(())
+}
+
+/// No reply on success: the connection closes with the process. NOW and FORCE are accepted; there are no replicas to
+/// wait for, and errors do not stop the shutdown.
+pub(super) fn shutdown(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
+    for option in &args[1..] {
+        match option.to_ascii_uppercase().as_slice() {
+            b"SAVE" => save = true,
+            b"NOSAVE" => no_save = true,
+            b"NOW" | b"FORCE" => others = true,
+            b"ABORT" => abort = true,
+            _ => return Err(CommandError::SYNTAX),
+        }
+    }
+    if (abort && (save || no_save || others)) || (save && no_save) {
+        return Err(CommandError::SYNTAX);
+    }
+    if abort {
+        return Err(CommandError::text("ERR No shutdown in progress."));
+    }
+    ctx.effects.push(Effect::Shutdown { save: !no_save });
+    ctx.effects.push(Effect::Close);
+    Ok(())
+}
+
+pub(super) fn time(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    let now_ms = ctx.now_ms();
+    let mut digits = itoa::Buffer::new();
+    ctx.reply.array(2);
+    ctx.reply.bulk(digits.format(now_ms / 1000).as_bytes());
+    ctx.reply.bulk(digits.format(now_ms % 1000 * 1000).as_bytes());
+    Ok(())
+}
+
+pub(super) fn role(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    ctx.reply.array(3);
+    ctx.reply.bulk(b"master");
+    ctx.reply.integer(0);
+    ctx.reply.array(0);
+    Ok(())
+}
