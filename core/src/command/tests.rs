@@ -12,15 +12,12 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
-<<<<<<< HEAD
-    ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
-    ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
-    ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
-=======
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
->>>>>>> main
+    ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
+    ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
+    ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
