@@ -15,9 +15,9 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
+
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
-
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
