@@ -14,9 +14,12 @@ mod generic;
 pub mod glob;
 mod hash;
 pub mod help;
+mod list;
 pub mod random;
 pub mod scan;
 mod server;
+mod set;
+mod sorted_set;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -58,8 +61,16 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] =
-    &[connection::HANDLERS, generic::HANDLERS, hash::HANDLERS, server::HANDLERS, string::HANDLERS];
+const GROUPS: &[Group] = &[
+    connection::HANDLERS,
+    generic::HANDLERS,
+    hash::HANDLERS,
+    list::HANDLERS,
+    server::HANDLERS,
+    set::HANDLERS,
+    sorted_set::HANDLERS,
+    string::HANDLERS,
+];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

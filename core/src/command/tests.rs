@@ -10,6 +10,12 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("command", include_str!("../../../tests/transcripts/command.txt")),
+    ("config", include_str!("../../../tests/transcripts/config.txt")),
+    ("connection", include_str!("../../../tests/transcripts/connection.txt")),
+    ("hello", include_str!("../../../tests/transcripts/hello.txt")),
+    ("server", include_str!("../../../tests/transcripts/server.txt")),
+    ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),

@@ -8,8 +8,12 @@ mod copy;
 pub mod extended;
 pub mod hash;
 pub mod string;
+pub mod zset;
 
 pub use copy::copy;
+
+pub mod list;
+pub mod set;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
@@ -40,6 +44,7 @@ pub fn encoding_name(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Resu
     match root.kind {
         Kind::String => string::encoding_name(txn, db, key, root),
         Kind::Hash => Ok(hash::encoding_name(root)),
-        Kind::List | Kind::Set | Kind::SortedSet => Ok("listpack"),
+        Kind::SortedSet => Ok(zset::encoding_name(root)),
+        Kind::List | Kind::Set => Ok("listpack"),
     }
 }

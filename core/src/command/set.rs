@@ -1,0 +1,300 @@
+//! The commands over sets.
+
+use std::ops::ControlFlow;
+
+use super::args::{integer, integer_in, is_option, positive};
+use super::{CommandError, Context, Group, Outcome};
+use crate::data::root_of_kind;
+use crate::data::set::algebra::{Operation, Sources};
+use crate::data::set::{Encoding, Limits, Set};
+use crate::engine::Kind;
+use crate::limits::RANDOM_PICKS_MAX;
+use crate::session::Shared;
+
+pub(super) const HANDLERS: Group = &[
+    ("sadd", sadd),
+    ("scard", scard),
+    ("sdiff", sdiff),
+    ("sdiffstore", sdiffstore),
+    ("sinter", sinter),
+    ("sintercard", sintercard),
+    ("sinterstore", sinterstore),
+    ("sismember", sismember),
+    ("smembers", smembers),
+    ("smismember", smismember),
+    ("smove", smove),
+    ("spop", spop),
+    ("srandmember", srandmember),
+    ("srem", srem),
+    ("sunion", sunion),
+    ("sunionstore", sunionstore),
+];
+
+const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
+const NUMKEYS_TOO_MANY: CommandError =
+    CommandError::text("ERR Number of keys can't be greater than number of args");
+const LIMIT_NEGATIVE: CommandError = CommandError::text("ERR LIMIT can't be negative");
+const COUNT_OUT_OF_RANGE: CommandError = CommandError::text(
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
+
+/// Up to where the small encodings go; asked for only when it matters.
+fn limits(shared: &Shared) -> Limits {
+    let number = |name| u64::try_from(shared.settings.number(name)).unwrap_or(0);
+    Limits {
+        intset_entries: number("set-max-intset-entries"),
+        listpack_entries: number("set-max-listpack-entries"),
+        listpack_value_bytes: number("set-max-listpack-value"),
+    }
+}
+
+fn sadd(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let [first, ..] = members else { return Err(CommandError::SYNTAX) };
+    let (db, hint) = (ctx.db(), members.len() as u64);
+    let ask = || limits(ctx.shared);
+    let mut set = if root_of_kind(ctx.txn, db, key, Kind::Set)?.is_none() {
+        Set::make(ctx.txn, db, key, Encoding::Fit { first, hint }, &ask)?
+    } else {
+        let Some(mut set) = Set::open(ctx.txn, db, key)? else { return Err(CommandError::NO_SUCH_KEY) };
+        set.expect(hint, &ask);
+        set
+    };
+    let added = set.add(members.iter().copied(), &ask)?;
+    ctx.reply.integer(added as i64);
+    Ok(())
+}
+
+fn srem(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    let removed = match Set::open(ctx.txn, db, key)? {
+        Some(mut set) => set.remove(members.iter().copied())?,
+        None => 0,
+    };
+    ctx.reply.integer(removed as i64);
+    Ok(())
+}
+
+fn scard(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    let len = Set::open(ctx.txn, db, key)?.map_or(Ok(0), |mut set| set.len())?;
+    ctx.reply.integer(len as i64);
+    Ok(())
+}
+
+fn sismember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, member] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    let is_there = Set::open(ctx.txn, db, key)?.map_or(Ok(false), |mut set| set.contains(member))?;
+    ctx.reply.integer(i64::from(is_there));
+    Ok(())
+}
+
+fn smismember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    let mut set = Set::open(ctx.txn, db, key)?;
+    ctx.reply.array(members.len());
+    for member in members {
+        let is_there = match &mut set {
+            Some(set) => set.contains(member)?,
+            None => false,
+        };
+        ctx.reply.integer(i64::from(is_there));
+    }
+    Ok(())
+}
+
+fn smembers(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key] = args else { return Err(CommandError::SYNTAX) };
+    let (db, reply) = (ctx.db(), &mut *ctx.reply);
+    match Set::open(ctx.txn, db, key)? {
+        Some(mut set) => {
+            reply.set(set.len()? as usize);
+            set.members(&mut |member| reply.bulk(member))?;
+        }
+        None => reply.set(0),
+    }
+    Ok(())
+}
+
+fn smove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, source, target, member] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    if root_of_kind(ctx.txn, db, source, Kind::Set)?.is_none() {
+        ctx.reply.integer(0);
+        return Ok(());
+    }
+    let has_target = root_of_kind(ctx.txn, db, target, Kind::Set)?.is_some();
+    let mut set = Set::open(ctx.txn, db, source)?.ok_or(CommandError::NO_SUCH_KEY)?;
+    if source == target || !set.contains(member)? {
+        let is_there = set.contains(member)?;
+        ctx.reply.integer(i64::from(is_there));
+        return Ok(());
+    }
+    set.remove([*member].into_iter())?;
+    let ask = || limits(ctx.shared);
+    let mut set = if has_target {
+        Set::open(ctx.txn, db, target)?.ok_or(CommandError::NO_SUCH_KEY)?
+    } else {
+        Set::make(ctx.txn, db, target, Encoding::Fit { first: member, hint: 1 }, &ask)?
+    };
+    set.add([*member].into_iter(), &ask)?;
+    ctx.reply.integer(1);
+    Ok(())
+}
+
+fn spop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (key, count) = match args {
+        [_, key] => (*key, None),
+        [_, key, count] => (*key, Some(positive(count)?)),
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let (db, reply, random) = (ctx.db(), &mut *ctx.reply, &mut ctx.client.random);
+    let Some(mut set) = Set::open(ctx.txn, db, key)? else {
+        if count.is_some() {
+            reply.set(0)
+        } else {
+            reply.null()
+        }
+        return Ok(());
+    };
+    let len = set.len()?;
+    if let Some(count) = count {
+        reply.set(count.min(len) as usize);
+    }
+    let taken = count.unwrap_or(1).min(len);
+    if taken == len {
+        set.members(&mut |member| reply.bulk(member))?;
+        ctx.txn.remove(db, key)?;
+    } else if taken > 0 {
+        set.take(random, taken, &mut |member| reply.bulk(member))?;
+    }
+    Ok(())
+}
+
+fn srandmember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (key, count) = match args {
+        [_, key] => (*key, None),
+        [_, key, count] => {
+            let count = integer(count)?;
+            if count == i64::MIN || count < 0 && count.unsigned_abs() > RANDOM_PICKS_MAX {
+                return Err(COUNT_OUT_OF_RANGE);
+            }
+            (*key, Some(count))
+        }
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let (db, reply, random) = (ctx.db(), &mut *ctx.reply, &mut ctx.client.random);
+    let Some(mut set) = Set::open(ctx.txn, db, key)? else {
+        if count.is_some() {
+            reply.array(0)
+        } else {
+            reply.null()
+        }
+        return Ok(());
+    };
+    let len = set.len()?;
+    match count {
+        None => set.select(random.u64(..len), &mut |member| reply.bulk(member))?,
+        Some(count @ 0..) => {
+            let count = count.unsigned_abs();
+            reply.array(count.min(len) as usize);
+            set.sample(random, count, &mut |member| reply.bulk(member))?;
+        }
+        Some(count) => {
+            reply.array(count.unsigned_abs() as usize);
+            for _ in 0..count.unsigned_abs() {
+                set.select(random.u64(..len), &mut |member| reply.bulk(member))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sinter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    combine(ctx, args, Operation::Intersection)
+}
+
+fn sdiff(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    combine(ctx, args, Operation::Difference)
+}
+
+fn sunion(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    combine(ctx, args, Operation::Union)
+}
+
+fn combine(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation) -> Outcome {
+    let [_, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let (db, reply) = (ctx.db(), &mut *ctx.reply);
+    let sources = Sources::open(ctx.txn, db, operation, keys)?;
+    let mark = reply.defer();
+    let mut count = 0;
+    sources.combine(ctx.txn, &mut |member| {
+        reply.bulk(member);
+        count += 1;
+        ControlFlow::Continue(())
+    })?;
+    reply.finish_set(mark, count);
+    Ok(())
+}
+
+fn sintercard(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, numkeys, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let numkeys = integer_in(numkeys, 1..=i64::MAX, NUMKEYS)?;
+    let keys = usize::try_from(numkeys).ok().and_then(|count| rest.split_at_checked(count));
+    let (keys, mut options) = keys.ok_or(NUMKEYS_TOO_MANY)?;
+    let mut limit = 0;
+    while let [name, rest @ ..] = options {
+        let [value, rest @ ..] = rest else { return Err(CommandError::SYNTAX) };
+        if !is_option(name, "LIMIT") {
+            return Err(CommandError::SYNTAX);
+        }
+        limit = integer_in(value, 0..=i64::MAX, LIMIT_NEGATIVE)?;
+        options = rest;
+    }
+    let db = ctx.db();
+    let sources = Sources::open(ctx.txn, db, Operation::Intersection, keys)?;
+    let mut count = 0;
+    sources.combine(ctx.txn, &mut |_| {
+        count += 1;
+        if count == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    ctx.reply.integer(count);
+    Ok(())
+}
+
+fn sinterstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    store(ctx, args, Operation::Intersection)
+}
+
+fn sdiffstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    store(ctx, args, Operation::Difference)
+}
+
+fn sunionstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    store(ctx, args, Operation::Union)
+}
+
+fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation) -> Outcome {
+    let [_, target, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let db = ctx.db();
+    let sources = Sources::open(ctx.txn, db, operation, keys)?;
+    // The target may be one of the sources, so the result is complete before anything is written.
+    let mut members: Vec<Vec<u8>> = Vec::new();
+    sources.combine(ctx.txn, &mut |member| {
+        members.push(member.to_vec());
+        ControlFlow::Continue(())
+    })?;
+    if members.is_empty() {
+        ctx.txn.remove(db, target)?;
+    } else {
+        let ask = || limits(ctx.shared);
+        let mut set = Set::make(ctx.txn, db, target, sources.encoding_for(&members, &ask), &ask)?;
+        set.add(members.iter().map(Vec::as_slice), &ask)?;
+    }
+    ctx.reply.integer(members.len() as i64);
+    Ok(())
+}

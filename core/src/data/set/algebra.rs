@@ -1,0 +1,178 @@
+//! Intersection, difference and union of sets, in the order of their members.
+//!
+//! All three walk the sets side by side ([`Walk`]) and keep one batch of each in memory. Keys that are not there count
+//! as empty sets; the same key may come several times.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
+use super::super::{Result, root_of_kind};
+use super::{AskLimits, Encoding, Walk};
+use crate::engine::{Db, Kind, Root, Txn};
+use crate::resp::parse_i64;
+
+/// Sees the members of a result and says whether to go on.
+pub type ResultVisitor<'v> = &'v mut dyn FnMut(&[u8]) -> ControlFlow<()>;
+
+/// Which members a combination has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Those of all sets.
+    Intersection,
+    /// Those of the first set that are in no other.
+    Difference,
+    /// Those of any set.
+    Union,
+}
+
+/// The sets of a combination, checked to be sets.
+#[derive(Debug)]
+pub struct Sources<'k> {
+    db: Db,
+    operation: Operation,
+    keys: Vec<&'k [u8]>,
+    first: Option<Root>,
+}
+
+impl<'k> Sources<'k> {
+    /// Looks up all keys; each must be missing or a set.
+    pub fn open(txn: &mut Txn<'_>, db: Db, operation: Operation, keys: &[&'k [u8]]) -> Result<Sources<'k>> {
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            let root = root_of_kind(txn, db, key, Kind::Set)?;
+            found.push((*key, root, 0));
+        }
+        match operation {
+            Operation::Union => found.retain(|(_, root, _)| root.is_some()),
+            Operation::Difference => {
+                let has_first = matches!(found.first(), Some((_, Some(_), _)));
+                found.retain(|(_, root, _)| has_first && root.is_some());
+            }
+            Operation::Intersection => {
+                if found.iter().any(|(_, root, _)| root.is_none()) {
+                    found.clear();
+                }
+                for (key, _, len) in &mut found {
+                    *len = txn.sub_len(db, key)?;
+                }
+                // The fewest members first: they say which are looked for in the others.
+                found.sort_by_key(|(_, _, len)| *len);
+            }
+        }
+        let first = found.first().and_then(|(_, root, _)| *root);
+        Ok(Sources { db, operation, keys: found.into_iter().map(|(key, _, _)| key).collect(), first })
+    }
+
+    /// The encoding Redis would begin to store these members of the combination with.
+    pub fn encoding_for(&self, members: &[Vec<u8>], ask: AskLimits<'_>) -> Encoding<'static> {
+        match self.first {
+            // Redis makes room for an intersection in the encoding of the smallest set, which an intersection of
+            // integers alone leaves again.
+            Some(root) if self.operation == Operation::Intersection => {
+                let is_intset = members.iter().all(|member| parse_i64(member).is_some())
+                    && members.len() as u64 <= ask().intset_entries;
+                if is_intset { Encoding::Grown } else { Encoding::Of(root.encoding) }
+            }
+            _ => Encoding::Grown,
+        }
+    }
+
+    /// Shows the members of the combination until told to stop.
+    pub fn combine(&self, txn: &mut Txn<'_>, visit: ResultVisitor<'_>) -> Result<()> {
+        let mut walks = self.keys.iter().map(|key| Walk::new(self.db, key));
+        match self.operation {
+            Operation::Union => unite(txn, walks.collect(), visit),
+            Operation::Intersection | Operation::Difference => {
+                let Some(first) = walks.next() else { return Ok(()) };
+                let others: Vec<Walk<'_>> = walks.collect();
+                match self.operation {
+                    Operation::Intersection => intersect(txn, first, others, visit),
+                    _ => subtract(txn, first, others, visit),
+                }
+            }
+        }
+    }
+}
+
+/// Leapfrog: whichever set stands ahead says where the others may go on.
+fn intersect(
+    txn: &mut Txn<'_>,
+    mut first: Walk<'_>,
+    mut others: Vec<Walk<'_>>,
+    visit: ResultVisitor<'_>,
+) -> Result<()> {
+    let mut candidate = Vec::new();
+    'candidates: while let Some(member) = first.member(txn)? {
+        candidate.clear();
+        candidate.extend_from_slice(member);
+        for other in &mut others {
+            match other.seek(txn, &candidate)? {
+                Some(true) => {}
+                None => return Ok(()),
+                Some(false) => {
+                    candidate.clear();
+                    candidate.extend_from_slice(other.member(txn)?.unwrap_or_default());
+                    if first.seek(txn, &candidate)?.is_none() {
+                        return Ok(());
+                    }
+                    continue 'candidates;
+                }
+            }
+        }
+        if visit(&candidate).is_break() {
+            return Ok(());
+        }
+        first.step();
+    }
+    Ok(())
+}
+
+fn subtract(
+    txn: &mut Txn<'_>,
+    mut first: Walk<'_>,
+    mut others: Vec<Walk<'_>>,
+    visit: ResultVisitor<'_>,
+) -> Result<()> {
+    let mut candidate = Vec::new();
+    'candidates: while let Some(member) = first.member(txn)? {
+        candidate.clear();
+        candidate.extend_from_slice(member);
+        first.step();
+        for other in &mut others {
+            if other.seek(txn, &candidate)? == Some(true) {
+                continue 'candidates;
+            }
+        }
+        if visit(&candidate).is_break() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// A merge: the heap holds the member each walk stands at.
+fn unite(txn: &mut Txn<'_>, mut walks: Vec<Walk<'_>>, visit: ResultVisitor<'_>) -> Result<()> {
+    let mut heads = BinaryHeap::with_capacity(walks.len());
+    for (at, walk) in walks.iter_mut().enumerate() {
+        if let Some(member) = walk.member(txn)? {
+            heads.push(Reverse((member.to_vec(), at)));
+        }
+    }
+    let mut shown: Option<Vec<u8>> = None;
+    while let Some(Reverse((member, at))) = heads.pop() {
+        let is_new = shown.as_ref() != Some(&member);
+        if is_new && visit(&member).is_break() {
+            return Ok(());
+        }
+        let Some(walk) = walks.get_mut(at) else { continue };
+        walk.step();
+        let mut buffer = if is_new { shown.replace(member).unwrap_or_default() } else { member };
+        if let Some(next) = walk.member(txn)? {
+            buffer.clear();
+            buffer.extend_from_slice(next);
+            heads.push(Reverse((buffer, at)));
+        }
+    }
+    Ok(())
+}
