@@ -12,12 +12,17 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("command", include_str!("../../../tests/transcripts/command.txt")),
+    ("config", include_str!("../../../tests/transcripts/config.txt")),
+    ("connection", include_str!("../../../tests/transcripts/connection.txt")),
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
+    ("hello", include_str!("../../../tests/transcripts/hello.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
+    ("server", include_str!("../../../tests/transcripts/server.txt")),
+    ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
-
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),

@@ -302,3 +302,64 @@ impl fmt::Display for Finite {
         write!(out, "{sign}{text}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(left: &str, right: &str) -> String {
+        let parsed = Extended::parse(left.as_bytes()).zip(Extended::parse(right.as_bytes()));
+        let sum = parsed.and_then(|(left, right)| left.add(right));
+        sum.map_or("none".to_string(), |sum| sum.to_string())
+    }
+
+    /// Sums that redis-server 7.0.15 made on x86-64, at the edges of the format.
+    #[test]
+    fn sum_differs_from_redis() {
+        for (left, right, expected) in [
+            ("0.1", "0.2", "0.3"),
+            ("18446744073709551615", "0.5", "18446744073709551616"),
+            ("18446744073709551614", "0.5", "18446744073709551614"),
+            ("9223372036854775807", "0.5", "9223372036854775807.5"),
+            ("2305843009213693951", "0.8125", "2305843009213693951.75"),
+            ("1e19", "-1e-19", "10000000000000000000"),
+            ("1", "-1e-19", "1"),
+            ("1", "-6e-20", "1"),
+            ("3.6e-4951", "0", "0"),
+            ("1.1e-4951", "0", "none"),
+            ("1e4932", "1e4932", "none"),
+            ("1e4933", "0", "none"),
+            ("inf", "0", "none"),
+            ("nan", "0", "none"),
+            ("-0", "-0", "0"),
+            ("-0.000000000000000005", "0", "0"),
+        ] {
+            assert_eq!(sum(left, right), expected, "{left} + {right}");
+            assert_eq!(sum(right, left), expected, "{right} + {left}");
+        }
+    }
+
+    /// A double has no more bits than this format, so its text must come back whatever the length.
+    #[test]
+    fn double_changes_on_the_way() {
+        let seed = 0x5EED_u64;
+        println!("seed {seed}");
+        let mut random = fastrand::Rng::with_seed(seed);
+        for _ in 0..5_000 {
+            let value = f64::from_bits(random.u64(..));
+            if !value.is_finite() || value.abs() > 1e300 {
+                continue;
+            }
+            // Exact digits of a double need up to 767 places; 17 of them are shown.
+            let shown = sum(&format!("{value:.800}"), "0");
+            let expected = format!("{value:.17}");
+            let expected = if expected.contains('.') {
+                expected.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                expected.as_str()
+            };
+            let expected = if expected == "-0" { "0" } else { expected };
+            assert_eq!(shown, expected, "{value:e}");
+        }
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::shared::Shared;
 use super::transaction::Multi;
 use crate::engine::{Db, Watch};
 
@@ -14,7 +15,7 @@ pub struct Client {
     pub id: u64,
     /// The selected database.
     pub db: Db,
-    /// Whether commands beyond AUTH and HELLO are allowed.
+    /// Whether it has logged in, or had no need to when it connected.
     pub authenticated: bool,
     /// The open MULTI, if there is one.
     pub multi: Option<Multi>,
@@ -36,6 +37,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
+    pub fn must_authenticate(&self, shared: &Shared) -> bool {
+        !self.authenticated && shared.settings.has_password()
+    }
+
     /// Brings the card up to date; done after every batch of commands and before the card is read by its own client.
     pub fn show(&self, protocol: u8, now_ms: u64) {
         let mut card = self.card.lock();

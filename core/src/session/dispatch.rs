@@ -41,7 +41,7 @@ impl State {
         args: &[&[u8]],
         now_ms: u64,
     ) -> Result<(), CommandError> {
-        let spec = match self.admit(args) {
+        let spec = match self.admit(server, args) {
             Ok(spec) => spec,
             Err(error) => {
                 if let Some(multi) = &mut self.client.multi {
@@ -67,7 +67,11 @@ impl State {
     }
 
     /// The row of a request that may run now.
-    fn admit(&mut self, args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
+    fn admit<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        args: &[&[u8]],
+    ) -> Result<&'static CommandSpec, CommandError> {
         let name = args.first().copied().unwrap_or_default();
         self.client.last_command = "";
         let mut spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
@@ -81,7 +85,7 @@ impl State {
             let name = spec.name;
             return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
         }
-        if !self.client.authenticated && !spec.flags.contains(Flags::NO_AUTH) {
+        if !spec.flags.contains(Flags::NO_AUTH) && self.client.must_authenticate(&server.shared) {
             return Err(CommandError::text("NOAUTH Authentication required."));
         }
         Ok(spec)

@@ -142,7 +142,7 @@ impl Session {
                 break;
             }
             let limits = RequestLimits {
-                authenticated: self.state.client.authenticated,
+                authenticated: !self.state.client.must_authenticate(&server.shared),
                 bulk_max_bytes: server.shared.settings.bulk_max_bytes(),
             };
             let mut args = Args::new();

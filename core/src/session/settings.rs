@@ -3,12 +3,16 @@
 //! A setting is one row of [`SETTINGS`]: its name, its default, whether it can change while the server runs, and what
 //! its text may be. Values are kept as text; numbers, which commands read as they write, are also kept as atomics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
 use crate::limits;
+
+mod table;
+
+pub use table::{ALIASES, SETTINGS};
 
 /// What a setting's text may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub enum SettingKind {
     YesNo,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Pairs of numbers: seconds and changes.
+    SavePoints,
 }
 
 /// One setting.
@@ -38,35 +44,6 @@ pub struct SettingSpec {
     pub kind: SettingKind,
 }
 
-const fn row(name: &'static str, default: &'static str, mutable: bool, kind: SettingKind) -> SettingSpec {
-    SettingSpec { name, default, mutable, kind }
-}
-
-/// All settings. Invariant: in the order of their names, by which they are searched.
-pub const SETTINGS: &[SettingSpec] = &[
-    row("appendfsync", "everysec", true, SettingKind::OneOf(&["always", "everysec", "no"])),
-    row("appendonly", "yes", false, SettingKind::YesNo),
-    row("bind", "127.0.0.1", false, SettingKind::Text),
-    row("databases", "16", false, SettingKind::Integer(1, 1024)),
-    row("dir", ".", false, SettingKind::Text),
-    row("hash-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
-    row("hash-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
-    row("list-max-listpack-size", "-2", true, SettingKind::Integer(i32::MIN as i64, i32::MAX as i64)),
-    row("maxclients", "10000", true, SettingKind::Integer(1, u32::MAX as i64)),
-    row("maxmemory", "0", true, SettingKind::Memory(0, u64::MAX)),
-    row("maxmemory-policy", "noeviction", false, SettingKind::Text),
-    row("port", "6379", false, SettingKind::Integer(0, 65535)),
-    row("proto-max-bulk-len", "512mb", true, SettingKind::Memory(1024 * 1024, i64::MAX as u64)),
-    row("requirepass", "", true, SettingKind::Text),
-    row("save", "", true, SettingKind::Text),
-    row("set-max-intset-entries", "512", true, SettingKind::Integer(0, i64::MAX)),
-    row("set-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
-    row("set-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
-    row("timeout", "0", true, SettingKind::Integer(0, i32::MAX as i64)),
-    row("zset-max-listpack-entries", "128", true, SettingKind::Integer(0, i64::MAX)),
-    row("zset-max-listpack-value", "64", true, SettingKind::Integer(0, i64::MAX)),
-];
-
 /// Why a setting was refused, in Redis' words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
@@ -76,6 +53,9 @@ pub enum SettingError {
     /// It cannot change while the server runs.
     #[error("can't set immutable config")]
     Immutable,
+    /// One request names it twice.
+    #[error("duplicate parameter")]
+    Duplicate,
     /// The text does not fit.
     #[error("{0}")]
     Invalid(String),
@@ -101,19 +81,21 @@ impl Default for Settings {
 impl Settings {
     /// The defaults with these changes, which may touch immutable settings.
     pub fn new(changes: &[(&str, String)]) -> Result<Settings, SettingError> {
-        let values = SETTINGS.iter().map(|row| (row.name, row.default.to_string())).collect();
         let mut settings = Settings {
-            values: RwLock::new(values),
-            numbers: SETTINGS.iter().map(|row| AtomicI64::new(number_of(row.default))).collect(),
+            values: RwLock::default(),
+            numbers: SETTINGS.iter().map(|_| AtomicI64::new(0)).collect(),
             bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
             has_password: AtomicBool::new(false),
             databases: 16,
         };
-        for (name, value) in changes {
-            let spec = find(name).ok_or_else(|| SettingError::Unknown((*name).to_string()))?;
-            let value = check(spec, value)?;
-            settings.apply(spec, value);
+        let defaults = SETTINGS.iter().map(|row| (row.name, row.default));
+        let changes = changes.iter().map(|(name, value)| (*name, value.as_str()));
+        let mut values = BTreeMap::new();
+        for (name, value) in defaults.chain(changes) {
+            let spec = find(name).ok_or_else(|| SettingError::Unknown(name.to_string()))?;
+            settings.apply(&mut values, spec, check(spec, value)?);
         }
+        settings.values = RwLock::new(values);
         settings.databases = settings.get("databases").and_then(|text| text.parse().ok()).unwrap_or(16);
         Ok(settings)
     }
@@ -129,20 +111,48 @@ impl Settings {
         row.and_then(|row| self.numbers.get(row)).map_or(0, |number| number.load(Ordering::Relaxed))
     }
 
-    /// All settings whose name passes `keep`, in order.
+    /// The present name of a setting, from any of its names in any case.
+    pub fn name_of(name: &str) -> Option<&'static str> {
+        find(name).map(|spec| spec.name)
+    }
+
+    /// All settings under all names that pass `keep`, older names last.
     pub fn all(&self, keep: &mut dyn FnMut(&str) -> bool) -> Vec<(&'static str, String)> {
         let values = self.values.read();
-        values.iter().filter(|(name, _)| keep(name)).map(|(name, value)| (*name, value.clone())).collect()
+        let names = values.keys().map(|name| (*name, *name)).chain(ALIASES.iter().copied());
+        let kept = names.filter(|(name, _)| keep(name));
+        kept.filter_map(|(name, present)| Some((name, values.get(present)?.clone()))).collect()
     }
 
     /// Changes a mutable setting.
     pub fn set(&self, name: &str, value: &str) -> Result<(), SettingError> {
-        let spec = find(name).ok_or_else(|| SettingError::Unknown(name.to_string()))?;
-        if !spec.mutable {
-            return Err(SettingError::Immutable);
+        self.set_all(&[(name, value)]).map_err(|(_, error)| error)
+    }
+
+    /// Changes mutable settings, all of them or none; of two names of one setting the later counts, as in Redis. On
+    /// failure tells which one was refused.
+    pub fn set_all(&self, changes: &[(&str, &str)]) -> Result<(), (String, SettingError)> {
+        let mut specs: Vec<&'static SettingSpec> = Vec::with_capacity(changes.len());
+        let mut names = HashSet::new();
+        for (name, _) in changes {
+            let refuse = |error| ((*name).to_string(), error);
+            let spec = find(name).ok_or_else(|| refuse(SettingError::Unknown((*name).to_string())))?;
+            if !spec.mutable {
+                return Err(refuse(SettingError::Immutable));
+            }
+            if !names.insert(name.to_ascii_lowercase()) {
+                return Err(refuse(SettingError::Duplicate));
+            }
+            specs.push(spec);
         }
-        let value = check(spec, value)?;
-        self.apply(spec, value);
+        let mut checked = Vec::with_capacity(changes.len());
+        for (spec, (_, value)) in specs.into_iter().zip(changes) {
+            checked.push((spec, check(spec, value).map_err(|error| (spec.name.to_string(), error))?));
+        }
+        let mut values = self.values.write();
+        for (spec, value) in checked {
+            self.apply(&mut values, spec, value);
+        }
         Ok(())
     }
 
@@ -161,7 +171,7 @@ impl Settings {
         self.databases
     }
 
-    fn apply(&self, spec: &SettingSpec, value: String) {
+    fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, value: String) {
         match spec.name {
             "proto-max-bulk-len" => {
                 self.bulk_max_bytes
@@ -175,11 +185,13 @@ impl Settings {
         {
             number.store(number_of(&value), Ordering::Relaxed);
         }
-        self.values.write().insert(spec.name, value);
+        values.insert(spec.name, value);
     }
 }
 
 fn find(name: &str) -> Option<&'static SettingSpec> {
+    let alias = ALIASES.iter().find(|(old, _)| old.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, present)| *present);
     SETTINGS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
 }
 
@@ -188,6 +200,14 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
     let invalid = |text: &str| SettingError::Invalid(text.to_string());
     match spec.kind {
         SettingKind::Text => Ok(value.to_string()),
+        SettingKind::SavePoints => {
+            let numbers: Option<Vec<u32>> = value.split_whitespace().map(|word| word.parse().ok()).collect();
+            let is_fine = |numbers: &Vec<u32>| {
+                numbers.len().is_multiple_of(2) && numbers.iter().step_by(2).all(|seconds| *seconds > 0)
+            };
+            let numbers = numbers.filter(is_fine).ok_or_else(|| invalid("Invalid save parameters"))?;
+            Ok(numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" "))
+        }
         SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
             word @ ("yes" | "no") => Ok(word.to_string()),
             _ => Err(invalid("argument must be 'yes' or 'no'")),
@@ -239,7 +259,9 @@ fn parse_memory(text: &str) -> Option<u64> {
         "gb" => 1 << 30,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(scale)
+    // A unit alone is no bytes, as in Redis.
+    let number = if number.is_empty() { 0 } else { number.parse::<u64>().ok()? };
+    number.checked_mul(scale)
 }
 
 #[cfg(test)]
@@ -252,11 +274,31 @@ mod tests {
         let settings = Settings::default();
         for row in SETTINGS {
             assert_eq!(settings.number(row.name), number_of(row.default), "{}", row.name);
+            assert!(check(row, row.default).is_ok(), "{}", row.name);
         }
         assert_eq!(settings.number("proto-max-bulk-len"), 512 * 1024 * 1024);
         assert_eq!(settings.number("list-max-listpack-size"), -2);
         settings.set("hash-max-listpack-entries", "7").expect("in range");
         assert_eq!(settings.number("hash-max-listpack-entries"), 7);
         assert_eq!(settings.number("no-such-setting"), 0);
+    }
+
+    #[test]
+    fn old_name_of_a_setting_is_unknown() {
+        let settings = Settings::default();
+        for (old, present) in ALIASES {
+            assert_eq!(Settings::name_of(old), Some(*present));
+            assert!(SETTINGS.iter().all(|row| row.name != *old));
+        }
+        settings.set("HASH-max-ziplist-entries", "9").expect("an old name");
+        assert_eq!(settings.number("hash-max-listpack-entries"), 9);
+    }
+
+    #[test]
+    fn refused_change_changes_something() {
+        let settings = Settings::default();
+        let refused = settings.set_all(&[("timeout", "5"), ("hz", "20"), ("loglevel", "loud")]);
+        assert_eq!(refused.expect_err("no such level").0, "loglevel");
+        assert_eq!((settings.number("timeout"), settings.number("hz")), (0, 10));
     }
 }

@@ -123,9 +123,9 @@ fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         [] => {}
         [option, kind] if is_option(option, "TYPE") => is_shown = is_normal(kind)?,
         [option, numbers @ ..] if is_option(option, "ID") && !numbers.is_empty() => {
-            let parsed = numbers.iter().map(|number| {
-                resp::parse_i64(number).ok_or(CommandError::text("ERR Invalid client ID"))
-            });
+            let parsed = numbers
+                .iter()
+                .map(|number| resp::parse_i64(number).ok_or(CommandError::text("ERR Invalid client ID")));
             ids = Some(parsed.collect::<Result<Vec<i64>, CommandError>>()?);
         }
         _ => return Err(CommandError::SYNTAX),
@@ -168,8 +168,8 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
         .filter_map(|(is_set, letter)| is_set.then_some(letter))
         .collect();
     let queued = card.queued.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
-    let mut line = format!("id={} addr={} laddr={} fd=-1 name=", card.id, card.address, card.local_address)
-        .into_bytes();
+    let mut line =
+        format!("id={} addr={} laddr={} fd=-1 name=", card.id, card.address, card.local_address).into_bytes();
     line.extend_from_slice(&card.name);
     line.extend_from_slice(
         format!(

@@ -110,7 +110,7 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if let Some((user, password)) = login {
         authenticate(ctx, user, password)?;
     }
-    if !ctx.client.authenticated {
+    if ctx.client.must_authenticate(ctx.shared) {
         return Err(CommandError::text(
             "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
              HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the \

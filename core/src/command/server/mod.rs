@@ -6,6 +6,8 @@ mod docs;
 mod info;
 mod keyspace;
 mod process;
+#[cfg(test)]
+mod tests;
 
 use super::Group;
 
