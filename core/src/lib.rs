@@ -19,6 +19,8 @@ pub mod data;
 
 pub mod engine;
 
+pub mod bitcask;
+
 pub mod storage;
 
 pub mod packed;

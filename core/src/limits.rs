@@ -41,6 +41,10 @@ pub const REPLY_DEPTH_MAX: usize = 128;
 /// the client buffer without end. Redis' longest are error texts that quote an argument.
 pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;
 
+/// A datafile is sealed before it grows beyond this many bytes: large enough that rotation is rare, small enough that
+/// merge finishes one in seconds.
+pub const DATAFILE_MAX_BYTES: u64 = 256 * 1024 * 1024;
+
 /// Steps (bytes of the pattern looked at) that any glob match may take: both sides up to 128 bytes always fit.
 pub const GLOB_STEPS_BASE: u64 = 16 * 1024;
 

@@ -34,14 +34,14 @@ pub(super) enum RecordType {
     Sub = 3,
     /// A subkey is gone. Owner: collection.
     SubTombstone = 4,
-    /// The value lists the space of each database, as u32. Owner: 0.
+    /// The value lists the space of each database, as u64. Owner: 0.
     Databases = 5,
     /// The value is the length (u64) up to which this datafile is known to be on the disk. Owner: 0.
     Synced = 6,
 }
 
 impl RecordType {
-    fn from_number(number: u8) -> Option<RecordType> {
+    pub(super) fn from_number(number: u8) -> Option<RecordType> {
         Some(match number {
             1 => RecordType::Root,
             2 => RecordType::RootTombstone,
@@ -192,6 +192,7 @@ impl Header {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'b> {
     pub(super) header: Header,
+    pub(super) checksum: u32,
     pub(super) key: &'b [u8],
     pub(super) value: &'b [u8],
 }
@@ -207,7 +208,12 @@ impl<'b> Record<'b> {
             return None;
         }
         let key_end = before_key.checked_add(usize::try_from(header.key_len).ok()?)?;
-        Some(Record { header, key: record.get(before_key..key_end)?, value: record.get(key_end..)? })
+        Some(Record {
+            header,
+            checksum,
+            key: record.get(before_key..key_end)?,
+            value: record.get(key_end..)?,
+        })
     }
 }
 
@@ -221,8 +227,8 @@ pub(super) struct FileHeader {
     pub(super) base_sequence: u64,
     /// The next sequence when the file was made.
     pub(super) next_sequence: u64,
-    /// The next collection when the file was made.
-    pub(super) next_collection: u64,
+    /// The next number of a collection or space when the file was made.
+    pub(super) next_number: u64,
     /// What was dead at this sequence is not in the file: 0 for one that was not made by merge.
     pub(super) watermark: u64,
     /// The datafiles that this one stands for; they are litter if they are still there.
@@ -237,9 +243,7 @@ impl FileHeader {
         out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         out.extend_from_slice(&((4 + 8 * 5 + 4 + 4 * self.replaces.len()) as u32).to_le_bytes());
         out.extend_from_slice(&self.id.to_le_bytes());
-        for number in
-            [self.seed, self.base_sequence, self.next_sequence, self.next_collection, self.watermark]
-        {
+        for number in [self.seed, self.base_sequence, self.next_sequence, self.next_number, self.watermark] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(&(self.replaces.len() as u32).to_le_bytes());
@@ -272,11 +276,11 @@ impl FileHeader {
         let seed = read_u64(&mut rest)?;
         let base_sequence = read_u64(&mut rest)?;
         let next_sequence = read_u64(&mut rest)?;
-        let next_collection = read_u64(&mut rest)?;
+        let next_number = read_u64(&mut rest)?;
         let watermark = read_u64(&mut rest)?;
         let count = read_u32(&mut rest)?;
         let replaces = (0..count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
-        Some(FileHeader { id, seed, base_sequence, next_sequence, next_collection, watermark, replaces })
+        Some(FileHeader { id, seed, base_sequence, next_sequence, next_number, watermark, replaces })
     }
 }
 

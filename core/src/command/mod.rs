@@ -17,6 +17,7 @@ mod list;
 pub mod random;
 pub mod scan;
 mod set;
+mod sorted_set;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -58,8 +59,14 @@ type Group = &'static [(&'static str, Handler)];
 
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
-const GROUPS: &[Group] =
-    &[generic::HANDLERS, hash::HANDLERS, list::HANDLERS, set::HANDLERS, string::HANDLERS];
+const GROUPS: &[Group] = &[
+    generic::HANDLERS,
+    hash::HANDLERS,
+    list::HANDLERS,
+    set::HANDLERS,
+    sorted_set::HANDLERS,
+    string::HANDLERS,
+];
 
 static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     let by_name: HashMap<&str, Handler> = GROUPS.iter().copied().flatten().copied().collect();

@@ -1,9 +1,11 @@
 //! Runs every transcript of `tests/transcripts` in process, on the reference engine.
 
+use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::resp::{Decoder, Value};
 use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
 const START_MS: u64 = 1_700_000_000_000;
@@ -69,5 +71,15 @@ impl<E: Engine> Console<E> {
 fn transcripts_hold_on_the_reference_engine() {
     for (name, text) in TRANSCRIPTS {
         Console::new(MemoryEngine::new(16)).run(name, text);
+    }
+}
+
+#[test]
+fn transcripts_hold_on_the_bitcask_store() {
+    for (name, text) in TRANSCRIPTS {
+        let storage = std::sync::Arc::new(MemoryStorage::new());
+        let options = Options { databases: 16, ..Options::default() };
+        let Ok(opened) = Bitcask::open(storage, &options) else { panic!("an empty store opens") };
+        Console::new(opened.store).run(name, text);
     }
 }

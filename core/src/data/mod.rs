@@ -10,6 +10,7 @@ pub mod hash;
 pub mod list;
 pub mod set;
 pub mod string;
+pub mod zset;
 
 pub use copy::copy;
 
@@ -53,6 +54,6 @@ pub fn encoding_name(
             None => Ok("listpack"),
         },
         Kind::Set => Ok(set::encoding_name(root)),
-        Kind::SortedSet => Ok("listpack"),
+        Kind::SortedSet => Ok(zset::encoding_name(root)),
     }
 }

@@ -187,7 +187,7 @@ impl Engine for MemoryEngine {
         Ok(MemoryGuard(self.state.lock()))
     }
 
-    fn commit(&self, guard: MemoryGuard<'_>, overlay: &Overlay, now_ms: u64) -> Result<Receipt> {
+    fn commit(&self, guard: MemoryGuard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
         if overlay.is_empty() {
             return Ok(Receipt::default());
         }
@@ -227,7 +227,8 @@ impl Engine for MemoryEngine {
                     let accessed_s = (now_ms / 1000) as u32 & super::ACCESS_CLOCK_MASK;
                     let value_len = value.len() as u64;
                     let place = Place(number, 0);
-                    let root = Root { kind, encoding, expires_at_ms, value_len, accessed_s, place };
+                    let root =
+                        Root { kind, encoding, expires_at_ms, value_len, accessed_s, place, collection: 0 };
                     state.keys[db as usize].insert(change.key.to_vec(), root);
                     number
                 }

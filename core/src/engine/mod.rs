@@ -68,8 +68,8 @@ impl Kind {
     }
 }
 
-/// Where an engine finds the value or the subkeys of a root it gave out; meaningless to anyone else, and only as long
-/// as the reader that gave it lives.
+/// Where an engine finds the value of a root it gave out; meaningless to anyone else, and only as long as the reader
+/// that gave it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Place(pub u64, pub u64);
 
@@ -86,8 +86,10 @@ pub struct Root {
     pub value_len: u64,
     /// Unix time in seconds, modulo 2^24, of the last access.
     pub accessed_s: u32,
-    /// Where the engine finds the rest.
+    /// Where the engine finds the value.
     pub place: Place,
+    /// Which collection holds the subkeys, if the engine made one; 0 if it did not.
+    pub collection: u64,
 }
 
 impl Root {
@@ -215,7 +217,7 @@ pub trait Engine: Admin + Send + Sync {
 
     /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
     /// that changes nothing gives the receipt of nothing.
-    fn commit(&self, guard: Self::Guard<'_>, overlay: &Overlay, now_ms: u64) -> Result<Receipt>;
+    fn commit(&self, guard: Self::Guard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt>;
 
     /// Begins to watch a key: `watch` is tripped by any commit that changes it.
     fn watch(&self, db: Db, key: &[u8], watch: &Watch);

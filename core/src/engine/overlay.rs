@@ -114,6 +114,7 @@ pub struct Overlay {
     pub(super) dbs: Vec<DbChange>,
     pub(super) fresh_count: u32,
     pub(super) expired_count: u64,
+    scratch: Vec<u8>,
 }
 
 /// Up to this many keys are found by walking the list; beyond, an index is kept.
@@ -140,6 +141,18 @@ impl Overlay {
         self.dbs.clear();
         self.fresh_count = 0;
         self.expired_count = 0;
+    }
+
+    /// An empty buffer for an engine's use during commit, kept from transaction to transaction.
+    pub(crate) fn take_scratch(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.scratch)
+    }
+
+    /// Gives the buffer back.
+    pub(crate) fn put_scratch(&mut self, mut scratch: Vec<u8>) {
+        scratch.clear();
+        scratch.shrink_to(ARENA_KEPT_BYTES);
+        self.scratch = scratch;
     }
 
     /// Whether a commit would change nothing.

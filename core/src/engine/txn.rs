@@ -287,6 +287,7 @@ impl KeyState {
             value_len: value.len(),
             accessed_s,
             place: Place::default(),
+            collection: 0,
         })
     }
 

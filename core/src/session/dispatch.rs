@@ -176,7 +176,7 @@ impl State {
         if self.overlay.is_empty() {
             return Ok(());
         }
-        match server.engine.commit(guard, &self.overlay, now_ms) {
+        match server.engine.commit(guard, &mut self.overlay, now_ms) {
             Ok(receipt) => {
                 let counters = &server.shared.counters;
                 let expired = self.overlay.expired_count();

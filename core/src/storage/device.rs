@@ -1,6 +1,23 @@
 //! Datafiles on anything that looks like one directory of files.
+//!
+//! | name in the directory  | what it is                                                          |
+//! | ---------------------- | ------------------------------------------------------------------- |
+//! | `0000000007.data`      | a listed datafile, whole since the moment it has this name          |
+//! | `0000000007.hidden`    | a datafile that is not published yet; litter for the next process   |
+//! | `0000000007.temporary` | a datafile whose header is being written; litter for the next process |
+//! | anything else          | not ours; never touched                                             |
+//!
+//! It promises that a name ending in `.data` is given only to a file that is already durable, and that the name is
+//! durable when the call that gave it returns. It must never sync again after a failed sync: the operating system may
+//! have dropped the bytes and would report success. So after one, everything but reading is refused until the store
+//! is opened again.
 
-use super::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+use super::{Datafile, DatafileId, MetaMap, Result, Storage, StorageError};
 
 /// One directory of files, as POSIX has it: names and contents become durable separately.
 pub trait Device: Send + Sync + 'static {
@@ -47,5 +64,288 @@ pub trait DeviceFile: Send + Sync + 'static {
     /// Whether the file has no bytes.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
+    }
+}
+
+const DATA_SUFFIX: &str = ".data";
+const HIDDEN_SUFFIX: &str = ".hidden";
+const TEMPORARY_SUFFIX: &str = ".temporary";
+
+/// Digits of the id in a file name: enough for every `u32`, so that names sort as ids do.
+const NAME_DIGITS: usize = 10;
+
+fn file_name(id: DatafileId, suffix: &str) -> String {
+    format!("{:0width$}{suffix}", id.0, width = NAME_DIGITS)
+}
+
+/// The id and the suffix of a file name, if it is exactly one that [`file_name`] makes.
+fn parse_name(name: &str) -> Option<(DatafileId, &str)> {
+    let (digits, suffix) = name.split_at_checked(NAME_DIGITS)?;
+    let ours = [DATA_SUFFIX, HIDDEN_SUFFIX, TEMPORARY_SUFFIX].contains(&suffix);
+    if !ours || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some((DatafileId(digits.parse().ok()?), suffix))
+}
+
+/// A classic mistake of storage code, planted on purpose: a crash test that stays green with one of these tests nothing.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// The sync of a file returns without syncing (planted in the simulated device).
+    SkipFileSync,
+    /// The sync of the directory returns without syncing (planted in the simulated device).
+    SkipDirectorySync,
+    /// A file gets its final name before its contents are durable (planted in [`DeviceStorage`]).
+    RenameBeforeSync,
+    /// A failed sync is made again and its second answer believed (planted in [`DeviceStorage`]).
+    RetrySyncAfterFailure,
+}
+
+/// What the storage and all of its open files know about the health of the disk.
+#[derive(Debug, Default)]
+struct Health {
+    /// The first failure after which nobody knows what the disk holds.
+    failure: OnceLock<String>,
+    bug: Option<Bug>,
+}
+
+impl Health {
+    /// Refuses `what` once a failure was seen.
+    fn check(&self, what: &str, name: &str) -> Result<()> {
+        match self.failure.get() {
+            None => Ok(()),
+            Some(failure) => {
+                Err(StorageError::Io(format!("{what} {name} is refused since an earlier failure: {failure}")))
+            }
+        }
+    }
+
+    /// Remembers a failure. The answer is never [`StorageError::Full`], which would invite the caller to try again.
+    fn fail(&self, what: &str, name: &str, error: &StorageError) -> StorageError {
+        let failure = format!("{what} {name}: {error}");
+        // Only the first failure is kept: what follows is its consequence.
+        let _ = self.failure.set(failure.clone());
+        StorageError::Io(failure)
+    }
+
+    /// Makes one sync, the last one if it fails.
+    fn sync(&self, name: &str, sync: impl Fn() -> Result<()>) -> Result<()> {
+        self.check("sync of", name)?;
+        let mut outcome = sync();
+        if outcome.is_err() && self.bug == Some(Bug::RetrySyncAfterFailure) {
+            outcome = sync();
+        }
+        outcome.map_err(|error| self.fail("sync of", name, &error))
+    }
+}
+
+/// A datafile of a [`DeviceStorage`].
+struct DeviceDatafile<F> {
+    file: F,
+    name: String,
+    health: Arc<Health>,
+    /// Held over check and sync, so that a sync that waited for a failing one is refused and not a second try.
+    syncing: Mutex<()>,
+}
+
+impl<F: DeviceFile> Datafile for DeviceDatafile<F> {
+    fn append(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
+        self.health.check("append to", &self.name)?;
+        self.file.write(offset, parts)
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.file.read(offset, len, visit)
+    }
+
+    fn sync(&self) -> Result<()> {
+        let _one_at_a_time = self.syncing.lock();
+        self.health.sync(&self.name, || self.file.sync())
+    }
+
+    fn cut(&self, len: u64) -> Result<()> {
+        self.health.check("cut of", &self.name)?;
+        self.file.set_len(len)?;
+        self.sync()
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.len()
+    }
+}
+
+/// The ids in use. What the directory says is read once, at open; from then on only this process changes it.
+struct Names<F> {
+    listed: BTreeSet<DatafileId>,
+    /// Unpublished files with the handle that wrote them: an error of writing back is certain to be reported only to
+    /// handles that were open when it happened, so [`Storage::publish`] must sync this one.
+    hidden: BTreeMap<DatafileId, Arc<DeviceDatafile<F>>>,
+}
+
+/// [`Storage`] on a [`Device`] and a [`MetaMap`].
+pub struct DeviceStorage<D: Device, M: MetaMap> {
+    device: D,
+    meta: M,
+    health: Arc<Health>,
+    /// Held over every change of names, so that a sync of the directory that waited for a failing one is refused.
+    names: Mutex<Names<D::File>>,
+}
+
+impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
+    /// Opens a store: removes what an earlier process left unfinished and leaves unknown names alone.
+    pub fn open(device: D, meta: M) -> Result<Self> {
+        Self::open_with_bug(device, meta, None)
+    }
+
+    /// [`DeviceStorage::open`] with a planted mistake, for the tests of crash tests.
+    #[doc(hidden)]
+    pub fn open_with_bug(device: D, meta: M, bug: Option<Bug>) -> Result<Self> {
+        let mut listed = BTreeSet::new();
+        for name in device.list()? {
+            match parse_name(&name) {
+                Some((id, DATA_SUFFIX)) => {
+                    listed.insert(id);
+                }
+                Some(_) => device.remove(&name)?,
+                None => {}
+            }
+        }
+        let health = Health { bug, ..Health::default() };
+        // An earlier process may have died between a rename and the sync of the directory. Without this sync its file
+        // would be written and acknowledged under a name that the loss of power takes back.
+        health.sync("the directory", || device.sync_directory())?;
+        let names = Mutex::new(Names { listed, hidden: BTreeMap::new() });
+        Ok(DeviceStorage { device, meta, health: Arc::new(health), names })
+    }
+
+    fn handle(&self, file: D::File, id: DatafileId) -> Arc<DeviceDatafile<D::File>> {
+        let name = file_name(id, DATA_SUFFIX);
+        Arc::new(DeviceDatafile { file, name, health: self.health.clone(), syncing: Mutex::new(()) })
+    }
+
+    /// Creates a file that holds `header` and is not durable yet.
+    fn begin(
+        &self,
+        names: &Names<D::File>,
+        id: DatafileId,
+        suffix: &str,
+        header: &[u8],
+    ) -> Result<Arc<DeviceDatafile<D::File>>> {
+        let name = file_name(id, suffix);
+        self.health.check("creation of", &name)?;
+        // The rename that comes later would silently replace the older file.
+        if names.listed.contains(&id) || names.hidden.contains_key(&id) {
+            return Err(StorageError::Refused(format!("datafile {} exists already", id.0)));
+        }
+        let file = self.device.create(&name)?;
+        if let Err(error) = file.write(0, &[header]) {
+            self.discard(&name);
+            return Err(error);
+        }
+        Ok(self.handle(file, id))
+    }
+
+    /// Removes an unfinished file as far as possible; the next process finds the rest.
+    fn discard(&self, name: &str) {
+        let _ = self.device.remove(name);
+    }
+
+    /// Gives a file its final name: contents before the name, the name before the answer.
+    fn finish(&self, file: &DeviceDatafile<D::File>, id: DatafileId, suffix: &str) -> Result<()> {
+        let (from, to) = (file_name(id, suffix), file_name(id, DATA_SUFFIX));
+        let rename_first = self.health.bug == Some(Bug::RenameBeforeSync);
+        if !rename_first {
+            file.sync()?;
+        }
+        match self.device.rename(&from, &to) {
+            Ok(()) => {}
+            Err(error @ StorageError::Full(_)) => return Err(error),
+            // Nobody knows which name the file has now.
+            Err(error) => return Err(self.health.fail("rename to", &to, &error)),
+        }
+        self.health.sync("the directory", || self.device.sync_directory())?;
+        if rename_first { file.sync() } else { Ok(()) }
+    }
+}
+
+impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
+    fn create(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>> {
+        let mut names = self.names.lock();
+        let file = self.begin(&names, id, TEMPORARY_SUFFIX, header)?;
+        if let Err(error) = self.finish(&file, id, TEMPORARY_SUFFIX) {
+            self.discard(&file_name(id, TEMPORARY_SUFFIX));
+            return Err(error);
+        }
+        names.listed.insert(id);
+        Ok(file)
+    }
+
+    fn create_hidden(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>> {
+        let mut names = self.names.lock();
+        // No sync: until it is published the next process removes the file, however much of it is there.
+        let file = self.begin(&names, id, HIDDEN_SUFFIX, header)?;
+        names.hidden.insert(id, file.clone());
+        Ok(file)
+    }
+
+    fn publish(&self, id: DatafileId) -> Result<()> {
+        let mut names = self.names.lock();
+        self.health.check("publication of", &file_name(id, HIDDEN_SUFFIX))?;
+        let Some(file) = names.hidden.get(&id) else {
+            return Err(StorageError::Missing(format!("hidden datafile {}", id.0)));
+        };
+        self.finish(file, id, HIDDEN_SUFFIX)?;
+        names.hidden.remove(&id);
+        names.listed.insert(id);
+        Ok(())
+    }
+
+    fn open(&self, id: DatafileId) -> Result<Arc<dyn Datafile>> {
+        let names = self.names.lock();
+        if !names.listed.contains(&id) {
+            return Err(StorageError::Missing(format!("datafile {}", id.0)));
+        }
+        let file = self.device.open(&file_name(id, DATA_SUFFIX))?;
+        Ok(self.handle(file, id))
+    }
+
+    fn remove(&self, id: DatafileId) -> Result<()> {
+        let mut names = self.names.lock();
+        let suffix = if names.listed.contains(&id) {
+            DATA_SUFFIX
+        } else if names.hidden.contains_key(&id) {
+            HIDDEN_SUFFIX
+        } else {
+            return Err(StorageError::Missing(format!("datafile {}", id.0)));
+        };
+        let name = file_name(id, suffix);
+        // What would replace this file may be among what the failure lost.
+        self.health.check("removal of", &name)?;
+        self.device.remove(&name)?;
+        names.listed.remove(&id);
+        names.hidden.remove(&id);
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<DatafileId>> {
+        Ok(self.names.lock().listed.iter().copied().collect())
+    }
+
+    fn meta(&self) -> &dyn MetaMap {
+        &self.meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Health, StorageError};
+
+    #[test]
+    fn sync_without_room_does_not_invite_another_try() {
+        let health = Health::default();
+        let outcome = health.sync("file", || Err(StorageError::Full("quota".into())));
+        assert!(matches!(outcome, Err(StorageError::Io(_))), "{outcome:?}");
+        assert!(health.sync("file", || panic!("a failed sync is never tried again")).is_err());
     }
 }

@@ -7,13 +7,19 @@
 //!
 //! Nothing here knows what is in a datafile beyond its bytes.
 
+#[doc(hidden)]
+pub mod contract;
 pub mod device;
 pub mod memory;
 pub mod simulated;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
-pub use device::{Device, DeviceFile};
+pub use device::{Device, DeviceFile, DeviceStorage};
+pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
+pub use simulated::{SimulatedStorage, Simulation};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,7 +16,7 @@ fn with_txn<T>(engine: &MemoryEngine, body: impl FnOnce(&mut Txn<'_>) -> T) -> T
     let mut overlay = Overlay::new();
     let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
     let result = body(&mut Txn::new(&mut guard, &mut overlay, 0));
-    engine.commit(guard, &overlay, 0).expect("a memory engine");
+    engine.commit(guard, &mut overlay, 0).expect("a memory engine");
     result
 }
 

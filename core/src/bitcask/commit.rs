@@ -1,0 +1,413 @@
+//! The commit of one transaction: its overlay becomes one frame of the log, then the keydir follows.
+//!
+//! The frame is built first, appended second and applied third. Nothing before the append changes anything, and
+//! nothing after it can fail, so a commit happens whole or not at all.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::Bitcask;
+use super::guard::Guard;
+use super::keydir::{Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_sub, shard_of};
+use super::record::{Header, RecordType};
+use crate::engine::{Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
+use crate::packed::tree::Tree;
+
+/// Values of at least this many bytes go from the overlay to the datafile without a copy into the frame buffer.
+const BORROWED_VALUE_BYTES: usize = 4 * 1024;
+
+/// Largest value of one record: its length is kept in four bytes.
+const VALUE_MAX_BYTES: u64 = u32::MAX as u64;
+
+/// What was decided about one changed key before the frame was built.
+struct KeyPlan {
+    space: u64,
+    /// The key's shard.
+    shard: usize,
+    hash: u64,
+    /// The collection the key has from now on.
+    collection: Option<u64>,
+    /// The collection it had and nobody has any more.
+    dropped: Option<u64>,
+}
+
+/// A frame under construction.
+struct Frame<'o> {
+    sequence: u64,
+    now_ms: u64,
+    /// Records that are still to come, the next one included.
+    missing: u64,
+    /// Everything but the borrowed values.
+    bytes: Vec<u8>,
+    /// Where in `bytes` a borrowed value belongs.
+    borrowed: SmallVec<[(usize, &'o [u8]); 1]>,
+    borrowed_len: u64,
+    /// Where in the frame each record begins, in order.
+    offsets: SmallVec<[u32; 4]>,
+    tombstones_len: u64,
+}
+
+impl<'o> Frame<'o> {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64 + self.borrowed_len
+    }
+
+    fn add(&mut self, mut header: Header, key: &[u8], value: &'o [u8]) -> Result<()> {
+        let too_large = || EngineError::Full("a transaction larger than a datafile".into());
+        let offset = u32::try_from(self.len()).map_err(|_| too_large())?;
+        header.is_first = self.offsets.is_empty();
+        header.is_last = self.missing == 1;
+        header.key_len = key.len() as u64;
+        header.value_len = value.len() as u64;
+        if header.value_len > VALUE_MAX_BYTES {
+            return Err(too_large());
+        }
+        self.missing = self.missing.saturating_sub(1);
+        self.offsets.push(offset);
+        header.write(key, value, &mut self.bytes);
+        if value.len() < BORROWED_VALUE_BYTES {
+            self.bytes.extend_from_slice(value);
+        } else {
+            self.borrowed.push((self.bytes.len(), value));
+            self.borrowed_len += value.len() as u64;
+        }
+        if header.record_type.is_tombstone() {
+            self.tombstones_len += header.record_len();
+        }
+        Ok(())
+    }
+
+    fn header(&self, record_type: RecordType, owner: u64) -> Header {
+        Header::new(record_type, self.sequence, self.now_ms, owner)
+    }
+
+    /// The frame in order, as parts to append.
+    fn parts(&self) -> SmallVec<[&[u8]; 4]> {
+        let mut parts: SmallVec<[&[u8]; 4]> = SmallVec::new();
+        let mut from = 0;
+        for (at, value) in &self.borrowed {
+            parts.push(&self.bytes[from..*at]);
+            parts.push(value);
+            from = *at;
+        }
+        parts.push(&self.bytes[from..]);
+        parts
+    }
+}
+
+/// The space of every database after the transaction, if any changes; and those of the fresh sources.
+struct Databases {
+    changed: Option<SmallVec<[u64; 16]>>,
+    before: SmallVec<[u64; 16]>,
+    fresh: Vec<(Source, u64)>,
+}
+
+impl Databases {
+    fn plan(store: &Bitcask, before: &[u64], overlay: &Overlay) -> Databases {
+        let mut fresh = Vec::new();
+        let mut after = SmallVec::from_slice(before);
+        for change in overlay.db_changes() {
+            let space = match change.source {
+                Source::Base(db) => before.get(db as usize).copied(),
+                Source::Fresh(_) => {
+                    let space = store.log.next_number();
+                    fresh.push((change.source, space));
+                    Some(space)
+                }
+            };
+            if let (Some(place), Some(space)) = (after.get_mut(change.db as usize), space) {
+                *place = space;
+            }
+        }
+        let changed = (!overlay.db_changes().is_empty()).then_some(after);
+        Databases { changed, before: SmallVec::from_slice(before), fresh }
+    }
+
+    fn space(&self, source: Source) -> Option<u64> {
+        match source {
+            Source::Base(db) => self.before.get(db as usize).copied(),
+            Source::Fresh(_) => {
+                self.fresh.iter().find(|(fresh, _)| *fresh == source).map(|(_, space)| *space)
+            }
+        }
+    }
+}
+
+/// The shard that holds a root's collection.
+fn shard_of_root(root: &Root) -> usize {
+    (root.place.1 >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+fn collection_of(root: Option<&Root>) -> Option<u64> {
+    root.map(|root| root.collection).filter(|collection| *collection != 0)
+}
+
+impl Guard<'_> {
+    /// Commits an overlay that changes something.
+    pub(super) fn commit(mut self, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+        let mut scratch = overlay.take_scratch();
+        let outcome = self.commit_with(overlay, &mut scratch, now_ms);
+        overlay.put_scratch(scratch);
+        outcome
+    }
+
+    fn commit_with(&mut self, overlay: &Overlay, scratch: &mut Vec<u8>, now_ms: u64) -> Result<Receipt> {
+        let databases = match self.shards.first() {
+            Some((_, shard)) if overlay.db_changes().is_empty() => {
+                Databases { changed: None, before: SmallVec::from_slice(&shard.databases), fresh: Vec::new() }
+            }
+            Some((_, shard)) => Databases::plan(self.store, &shard.databases, overlay),
+            None => return Err(EngineError::OutOfScope),
+        };
+        let plans = self.plan(overlay, &databases)?;
+        let spaces: Vec<u8> =
+            databases.changed.iter().flatten().flat_map(|space| space.to_le_bytes()).collect();
+        let mut frame = Frame {
+            sequence: self.store.log.next_sequence(),
+            now_ms,
+            missing: record_count(overlay) + u64::from(databases.changed.is_some()),
+            bytes: std::mem::take(scratch),
+            borrowed: SmallVec::new(),
+            borrowed_len: 0,
+            offsets: SmallVec::new(),
+            tombstones_len: 0,
+        };
+        let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
+        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), now_ms));
+        let (location, receipt) = match appended {
+            Ok(appended) => appended,
+            Err(error) => {
+                *scratch = frame.bytes;
+                return Err(error);
+            }
+        };
+        self.apply(overlay, &plans, &databases, location, &frame);
+        *scratch = frame.bytes;
+        Ok(receipt)
+    }
+
+    fn plan(&mut self, overlay: &Overlay, databases: &Databases) -> Result<SmallVec<[KeyPlan; 2]>> {
+        // Only RENAME and MOVE hand a collection to another key; only then must dropped ones be told from moved ones.
+        let mut adopted: HashSet<u64> = HashSet::new();
+        for change in overlay.changes() {
+            let own = collection_of(change.base);
+            adopted.extend(collection_of(change.subkeys_of).filter(|adopted| Some(*adopted) != own));
+        }
+        let mut plans = SmallVec::new();
+        for change in overlay.changes() {
+            let space = databases.space(change.source).ok_or(EngineError::OutOfScope)?;
+            let name = Name::of(self.store.seed, change.key);
+            let hash = name.hash(self.store.seed);
+            let shard = shard_of(hash);
+            self.shard(shard)?;
+            let had = collection_of(change.base);
+            let collection = match change.root {
+                RootChange::Removed => None,
+                RootChange::Unchanged => had,
+                RootChange::Put { kind: Kind::String, .. } => None,
+                RootChange::Put { .. } => {
+                    Some(collection_of(change.subkeys_of).unwrap_or_else(|| self.store.log.next_number()))
+                }
+            };
+            let dropped = had.filter(|had| collection != Some(*had) && !adopted.contains(had));
+            plans.push(KeyPlan { space, shard, hash, collection, dropped });
+        }
+        Ok(plans)
+    }
+
+    /// Makes the keydir say what the frame said.
+    fn apply(
+        &mut self,
+        overlay: &Overlay,
+        plans: &[KeyPlan],
+        databases: &Databases,
+        begin: Location,
+        frame: &Frame<'_>,
+    ) {
+        let mut records = frame.offsets.iter().map(|offset| Location {
+            file: begin.file,
+            // The frame ends within the datafile, whose offsets fit.
+            offset: begin.offset.saturating_add(*offset),
+        });
+        if let Some(after) = &databases.changed {
+            self.store.databases_record.lock().clone_from(&records.next());
+            self.show_databases(overlay, after);
+        }
+        for (_, shard) in &mut self.shards {
+            // So that the counters of a datafile begun by this very frame are found.
+            let _ = shard.file(self.store, begin.file);
+        }
+        if frame.tombstones_len > 0
+            && let Some((_, shard)) = self.shards.first_mut()
+            && let Ok(file) = shard.file(self.store, begin.file)
+        {
+            file.tombstones.fetch_add(frame.tombstones_len, Ordering::Relaxed);
+        }
+        let mut moved = self.move_collections(overlay, plans);
+        for (change, plan) in overlay.changes().zip(plans) {
+            let Some(collection) = self.apply_root(&change, plan, &mut records) else { continue };
+            let Ok(shard) = self.shard(plan.shard) else { continue };
+            if let Some(at) = moved.iter().position(|(moved, _)| *moved == collection) {
+                shard.collections.insert(collection, moved.swap_remove(at).1);
+            }
+            apply_subs(shard, &change, collection, &mut records);
+        }
+    }
+
+    /// Drops the collections nobody has any more, and takes out of their shards those that go to another.
+    fn move_collections(&mut self, overlay: &Overlay, plans: &[KeyPlan]) -> SmallVec<[(u64, Tree); 1]> {
+        let mut moved = SmallVec::new();
+        for (change, plan) in overlay.changes().zip(plans) {
+            if let Some(dropped) = plan.dropped {
+                self.store.owners.lock().remove(&dropped);
+                if let Ok(shard) = self.shard(plan.shard) {
+                    shard.discard(dropped);
+                }
+            }
+            let Some(from) = change.subkeys_of.filter(|root| root.collection != 0) else { continue };
+            if plan.collection == Some(from.collection)
+                && shard_of_root(from) != plan.shard
+                && let Ok(shard) = self.shard(shard_of_root(from))
+                && let Some(tree) = shard.collections.remove(&from.collection)
+            {
+                moved.push((from.collection, tree));
+            }
+        }
+        moved
+    }
+
+    /// Applies the change of a key's root; returns the collection its changed subkeys belong to.
+    fn apply_root(
+        &mut self,
+        change: &Change<'_>,
+        plan: &KeyPlan,
+        records: &mut impl Iterator<Item = Location>,
+    ) -> Option<u64> {
+        let store = self.store;
+        let shard = self.shard(plan.shard).ok()?;
+        if let Source::Base(db) = change.source {
+            shard.trip(db, change.key);
+        }
+        let name = Name::of(store.seed, change.key);
+        let before = match change.root {
+            RootChange::Unchanged => return plan.collection,
+            RootChange::Removed => {
+                records.next();
+                shard.remove_root(plan.space, &name, plan.hash)
+            }
+            RootChange::Put { kind, encoding, expires_at_ms, value } => {
+                let entry = RootEntry {
+                    kind,
+                    encoding,
+                    accessed_s: store.access_clock.load(Ordering::Relaxed),
+                    location: records.next()?,
+                    value_len: value.len() as u32,
+                    expires_at_ms,
+                    collection: plan.collection,
+                };
+                shard.put_root(plan.space, &name, plan.hash, entry)
+            }
+        };
+        if let Some(before) = before {
+            shard.bury_root(plan.space, change.key.len() as u64, &before);
+        }
+        if let Some(collection) = plan.collection {
+            store.owners.lock().insert(collection, plan.shard as u16);
+        }
+        plan.collection
+    }
+
+    /// Makes every shard show these spaces; what no database shows any more becomes garbage.
+    fn show_databases(&mut self, overlay: &Overlay, after: &[u64]) {
+        for (_, shard) in &mut self.shards {
+            for change in overlay.db_changes() {
+                shard.trip_all(change.db);
+            }
+            shard.databases.clear();
+            shard.databases.extend_from_slice(after);
+            let mut at = 0;
+            while at < shard.spaces.len() {
+                if after.contains(&shard.spaces[at].number) {
+                    at += 1;
+                } else {
+                    let space = shard.spaces.swap_remove(at);
+                    shard.garbage.push(Garbage::Space(space));
+                }
+            }
+        }
+    }
+}
+
+/// Applies the changed subkeys of one key.
+fn apply_subs(
+    shard: &mut Shard,
+    change: &Change<'_>,
+    collection: u64,
+    records: &mut impl Iterator<Item = Location>,
+) {
+    if change.subs.is_empty() {
+        return;
+    }
+    let Shard { collections, files, .. } = shard;
+    let tree = collections.entry(collection).or_default();
+    for ((subkey, sub), location) in change.subs.iter().zip(records) {
+        match &sub.value {
+            Some(value) => {
+                let entry = SubEntry { location, value_len: value.len() as u32 }.to_bytes(value);
+                tree.insert(subkey, &entry, &mut |old| bury_sub(files, collection, subkey, old));
+            }
+            None => {
+                tree.remove(subkey, &mut |old| bury_sub(files, collection, subkey, old));
+            }
+        }
+    }
+}
+
+/// How many records the changes of an overlay make.
+fn record_count(overlay: &Overlay) -> u64 {
+    let records =
+        |change: Change<'_>| u64::from(change.root != RootChange::Unchanged) + change.subs.len() as u64;
+    overlay.changes().map(records).sum()
+}
+
+/// Writes the records of a frame, in the order in which [`Guard::apply`] expects them.
+fn build<'o>(
+    frame: &mut Frame<'o>,
+    overlay: &'o Overlay,
+    plans: &[KeyPlan],
+    databases: Option<&'o Vec<u8>>,
+) -> Result<()> {
+    if let Some(spaces) = databases {
+        frame.add(frame.header(RecordType::Databases, 0), &[], spaces)?;
+    }
+    for (change, plan) in overlay.changes().zip(plans) {
+        let space = plan.space;
+        match change.root {
+            RootChange::Unchanged => {}
+            RootChange::Removed => {
+                let mut header = frame.header(RecordType::RootTombstone, space);
+                header.collection = plan.dropped;
+                frame.add(header, change.key, &[])?;
+            }
+            RootChange::Put { kind, encoding, expires_at_ms, value } => {
+                let mut header = frame.header(RecordType::Root, space);
+                header.kind = kind as u8;
+                header.encoding = encoding;
+                header.expires_at_ms = expires_at_ms;
+                header.collection = plan.collection;
+                frame.add(header, change.key, value)?;
+            }
+        }
+        let Some(collection) = plan.collection else { continue };
+        for (subkey, sub) in change.subs {
+            let (record_type, value) = match &sub.value {
+                Some(value) => (RecordType::Sub, value.as_slice()),
+                None => (RecordType::SubTombstone, [].as_slice()),
+            };
+            frame.add(frame.header(record_type, collection), subkey, value)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The datafiles of an open store and what is counted about them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::record::FileHeader;
+use crate::storage::Datafile;
+
+/// One datafile. Counters only guide merge; they may lag behind by a moment.
+pub(super) struct File {
+    pub(super) header: FileHeader,
+    pub(super) header_len: u64,
+    pub(super) datafile: Arc<dyn Datafile>,
+    /// Bytes of header and records.
+    pub(super) len: AtomicU64,
+    /// Bytes of records that a later one has replaced or removed.
+    pub(super) dead: AtomicU64,
+    /// Bytes of tombstones.
+    pub(super) tombstones: AtomicU64,
+    /// Whether nothing will be appended any more.
+    pub(super) is_sealed: AtomicBool,
+    /// How many bytes from the start the stored hints cover.
+    pub(super) hinted: AtomicU64,
+}
+
+/// All datafiles by their ids.
+pub(super) type FileTable = BTreeMap<u32, Arc<File>>;
+
+impl File {
+    pub(super) fn new(header: FileHeader, datafile: Arc<dyn Datafile>, len: u64) -> File {
+        let header_len = header.to_bytes().len() as u64;
+        File {
+            header,
+            header_len,
+            datafile,
+            len: AtomicU64::new(len),
+            dead: AtomicU64::new(0),
+            tombstones: AtomicU64::new(0),
+            is_sealed: AtomicBool::new(false),
+            hinted: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.header.id
+    }
+
+    /// Where in the order of replay the file stands.
+    pub(super) fn order(&self) -> (u64, u32) {
+        (self.header.base_sequence, self.header.id)
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len.load(Ordering::Acquire)
+    }
+
+    pub(super) fn dead(&self) -> u64 {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add_dead(&self, bytes: u64) {
+        self.dead.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn tombstones(&self) -> u64 {
+        self.tombstones.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_sealed(&self) -> bool {
+        self.is_sealed.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,355 @@
+//! Hints: what a datafile says about keys, without its values, in the metadata map.
+//!
+//! A datafile's hint is a run of blocks and one summary. An entry is a record's header and key and its offset; the
+//! value comes along only where the keydir keeps it. Entries are written only for records that were live and for
+//! tombstones. The summary is written last and only after the log was synced, because leaving a record out is right
+//! only if the record that replaced it survives.
+//!
+//! A hint is never believed over the data: it must fit its checksum, the file's number, seed and length, and the last
+//! record it covers must stand in the file with the very checksum the summary recorded.
+//!
+//! ```text
+//! key "hint/" file(4, big-endian) block(4, big-endian), value: entries
+//! key "hint/" file(4, big-endian) ffffffff, value (little-endian):
+//!   0  8 covered length   8  8 offset of the last covered record   16 4 that record's checksum
+//!   20 4 blocks           24 4 checksum of all blocks' bytes       28 8 seed
+//!   36 8 largest sequence 44 8 largest number                      52 4 checksum of the 52 bytes before
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::files::File;
+use super::keydir::{INLINE_SUB_BYTES, Name};
+use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
+use super::replay::Replay;
+use super::{Bitcask, scan};
+use crate::engine::{EngineError, Result};
+use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
+
+/// Size at which a block is full: sled needs memory in proportion to a batch, so each is written alone.
+const BLOCK_BYTES: usize = 128 * 1024;
+
+const SUMMARY_BLOCK: u32 = u32::MAX;
+
+const FLAG_EXPIRY: u8 = 1;
+const FLAG_COLLECTION: u8 = 2;
+const FLAG_FINGERPRINT: u8 = 4;
+
+/// What became of a datafile's hints at recovery.
+pub(super) enum Loaded {
+    /// There are none.
+    None,
+    /// There are some and they do not fit the file.
+    Rejected,
+    /// They were applied and cover the file up to this offset.
+    Covers(u64),
+}
+
+fn meta_key(file: u32, block: u32) -> Vec<u8> {
+    let mut key = b"hint/".to_vec();
+    key.extend_from_slice(&file.to_be_bytes());
+    key.extend_from_slice(&block.to_be_bytes());
+    key
+}
+
+/// The summary of a datafile's hints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Summary {
+    covered: u64,
+    last_offset: u64,
+    last_checksum: u32,
+    blocks: u32,
+    blocks_checksum: u32,
+    seed: u64,
+    max_sequence: u64,
+    max_number: u64,
+}
+
+impl Summary {
+    fn to_bytes(self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&self.covered.to_le_bytes());
+        out.extend_from_slice(&self.last_offset.to_le_bytes());
+        out.extend_from_slice(&self.last_checksum.to_le_bytes());
+        out.extend_from_slice(&self.blocks.to_le_bytes());
+        out.extend_from_slice(&self.blocks_checksum.to_le_bytes());
+        out.extend_from_slice(&self.seed.to_le_bytes());
+        out.extend_from_slice(&self.max_sequence.to_le_bytes());
+        out.extend_from_slice(&self.max_number.to_le_bytes());
+        out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
+        out
+    }
+
+    fn read(bytes: &[u8]) -> Option<Summary> {
+        let (body, checksum) = bytes.split_last_chunk::<4>()?;
+        if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let mut rest = body;
+        Some(Summary {
+            covered: read_u64(&mut rest)?,
+            last_offset: read_u64(&mut rest)?,
+            last_checksum: read_u32(&mut rest)?,
+            blocks: read_u32(&mut rest)?,
+            blocks_checksum: read_u32(&mut rest)?,
+            seed: read_u64(&mut rest)?,
+            max_sequence: read_u64(&mut rest)?,
+            max_number: read_u64(&mut rest)?,
+        })
+    }
+
+    /// Whether the file ends its covered part as the summary says.
+    fn fits(&self, file: &File) -> std::result::Result<bool, StorageError> {
+        if self.covered > file.len() || self.seed != file.header.seed || self.last_offset >= self.covered {
+            return Ok(self.covered == file.header_len && self.seed == file.header.seed);
+        }
+        let mut fits = false;
+        file.datafile.read(self.last_offset, self.covered - self.last_offset, &mut |bytes| {
+            let recorded = self.last_checksum.to_le_bytes();
+            fits = bytes.starts_with(&recorded)
+                && Record::read(bytes).is_some_and(|record| record.header.record_len() == bytes.len() as u64);
+        })?;
+        Ok(fits)
+    }
+}
+
+fn write_entry(header: &Header, name: &Name<'_>, value: &[u8], offset: u64, out: &mut Vec<u8>) {
+    let is_fingerprint = matches!(name, Name::Long(_));
+    let mut flags = if header.expires_at_ms.is_some() { FLAG_EXPIRY } else { 0 };
+    flags |= if header.collection.is_some() { FLAG_COLLECTION } else { 0 };
+    flags |= if is_fingerprint { FLAG_FINGERPRINT } else { 0 };
+    out.extend_from_slice(&[header.record_type as u8, flags, header.kind, header.encoding]);
+    for number in [offset, header.timestamp_ms, header.owner, header.key_len, header.value_len] {
+        write_varint(number, out);
+    }
+    for number in [header.expires_at_ms, header.collection].into_iter().flatten() {
+        write_varint(number, out);
+    }
+    out.extend_from_slice(name.bytes());
+    if keeps_value(header) {
+        out.extend_from_slice(value);
+    }
+}
+
+/// Whether an entry carries its record's value.
+fn keeps_value(header: &Header) -> bool {
+    match header.record_type {
+        RecordType::Sub => header.value_len <= INLINE_SUB_BYTES,
+        RecordType::Databases => true,
+        _ => false,
+    }
+}
+
+/// Takes an entry off the front: header, name, value, offset.
+fn read_entry<'b>(bytes: &mut &'b [u8]) -> Option<(Header, Name<'b>, &'b [u8], u64)> {
+    let (head, rest) = bytes.split_first_chunk::<4>()?;
+    let [number, flags, kind, encoding] = *head;
+    let mut rest = rest;
+    let offset = read_varint(&mut rest)?;
+    let timestamp_ms = read_varint(&mut rest)?;
+    let owner = read_varint(&mut rest)?;
+    let mut header = Header::new(RecordType::from_number(number)?, 0, timestamp_ms, owner);
+    header.kind = kind;
+    header.encoding = encoding;
+    header.key_len = read_varint(&mut rest)?;
+    header.value_len = read_varint(&mut rest)?;
+    if flags & FLAG_EXPIRY != 0 {
+        header.expires_at_ms = Some(read_varint(&mut rest)?);
+    }
+    if flags & FLAG_COLLECTION != 0 {
+        header.collection = Some(read_varint(&mut rest)?);
+    }
+    let name = if flags & FLAG_FINGERPRINT != 0 {
+        let (fingerprint, after) = rest.split_first_chunk::<16>()?;
+        rest = after;
+        Name::Long(*fingerprint)
+    } else {
+        Name::Short(take(&mut rest, header.key_len)?)
+    };
+    let value = if keeps_value(&header) { take(&mut rest, header.value_len)? } else { &[] };
+    *bytes = rest;
+    Some((header, name, value, offset))
+}
+
+fn take<'b>(bytes: &mut &'b [u8], len: u64) -> Option<&'b [u8]> {
+    let (taken, rest) = bytes.split_at_checked(usize::try_from(len).ok()?)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+/// Applies a datafile's hints to a replay, if they fit the file.
+pub(super) fn load(
+    storage: &dyn Storage,
+    file: &Arc<File>,
+    replay: &mut Replay,
+) -> std::result::Result<Loaded, StorageError> {
+    let meta = storage.meta();
+    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(Loaded::None) };
+    let Some(summary) = Summary::read(&bytes) else { return Ok(Loaded::Rejected) };
+    if !summary.fits(file)? {
+        return Ok(Loaded::Rejected);
+    }
+    // All blocks are checked before any is applied.
+    let mut blocks = Vec::new();
+    let mut checksum = 0;
+    for block in 0..summary.blocks {
+        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return Ok(Loaded::Rejected) };
+        checksum = crc32c::crc32c_append(checksum, &bytes);
+        blocks.push(bytes);
+    }
+    let is_readable = |bytes: &Vec<u8>| {
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            match read_entry(&mut rest) {
+                Some((header, _, _, offset)) if offset + header.record_len() <= summary.covered => {}
+                _ => return false,
+            }
+        }
+        true
+    };
+    if checksum != summary.blocks_checksum || !blocks.iter().all(is_readable) {
+        return Ok(Loaded::Rejected);
+    }
+    let mut hinted_len = 0;
+    for block in blocks {
+        let mut rest = block.as_slice();
+        while let Some((header, name, value, offset)) = read_entry(&mut rest) {
+            hinted_len += header.record_len();
+            replay.apply(&header, &name, value, file, offset);
+        }
+    }
+    // What the hint left out was dead already.
+    file.add_dead((summary.covered - file.header_len).saturating_sub(hinted_len));
+    file.hinted.store(summary.covered, Ordering::Release);
+    replay.max_sequence = replay.max_sequence.max(summary.max_sequence);
+    replay.max_number = replay.max_number.max(summary.max_number);
+    Ok(Loaded::Covers(summary.covered))
+}
+
+/// Forgets a datafile's hints.
+pub(super) fn forget(meta: &dyn MetaMap, file: u32) -> std::result::Result<(), StorageError> {
+    let mut keys = Vec::new();
+    let mut prefix = b"hint/".to_vec();
+    prefix.extend_from_slice(&file.to_be_bytes());
+    meta.scan(&prefix, &mut |key, _| {
+        keys.push(MetaOp::Delete(key.to_vec()));
+        true
+    })?;
+    if keys.is_empty() { Ok(()) } else { meta.apply(&keys) }
+}
+
+/// A hint under construction.
+struct Writer<'m> {
+    meta: &'m dyn MetaMap,
+    file: u32,
+    block: Vec<u8>,
+    blocks: u32,
+    checksum: u32,
+    failed: Option<StorageError>,
+}
+
+impl Writer<'_> {
+    fn flush(&mut self) {
+        if self.block.is_empty() || self.failed.is_some() {
+            return;
+        }
+        let block = std::mem::take(&mut self.block);
+        self.checksum = crc32c::crc32c_append(self.checksum, &block);
+        let put = MetaOp::Put(meta_key(self.file, self.blocks), block);
+        self.blocks += 1;
+        self.failed = self.meta.apply_lazily(&[put]).err();
+    }
+}
+
+impl Bitcask {
+    /// Writes hints for everything that has none yet. The metadata map's own failures do not harm the store: a missing
+    /// hint only makes the next start slower.
+    pub(super) fn write_hints(&self) -> Result<()> {
+        for file in self.log.files().values() {
+            if file.hinted.load(Ordering::Acquire) < file.len() {
+                self.write_hint(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes hints for one sealed datafile that has none yet, if there is one; returns whether there was.
+    pub fn hint_step(&self) -> Result<bool> {
+        let files = self.log.files();
+        let is_due = |file: &&Arc<File>| file.is_sealed() && file.hinted.load(Ordering::Acquire) < file.len();
+        let Some(file) = files.values().find(is_due) else { return Ok(false) };
+        self.write_hint(file)?;
+        Ok(true)
+    }
+
+    fn write_hint(&self, file: &Arc<File>) -> Result<()> {
+        let storage = self.log.storage();
+        let meta = storage.meta();
+        let failed = |error: StorageError| EngineError::Damaged(format!("hints were not written: {error}"));
+        forget(meta, file.id()).map_err(failed)?;
+        let covered = file.len();
+        let mut writer =
+            Writer { meta, file: file.id(), block: Vec::new(), blocks: 0, checksum: 0, failed: None };
+        let (mut last_offset, mut last_checksum) = (file.header_len, 0);
+        let (mut max_sequence, mut max_number) = (0, 0);
+        let walked = scan::frames(file, file.header_len, covered, &mut |offset, record| {
+            let header = &record.header;
+            last_offset = offset;
+            last_checksum = record.checksum;
+            max_sequence = header.sequence.max(max_sequence);
+            max_number = max_number.max(header.collection.unwrap_or(0));
+            if matches!(header.record_type, RecordType::Sub | RecordType::SubTombstone) {
+                max_number = max_number.max(header.owner);
+            }
+            if header.record_type.is_tombstone() || self.is_needed_in_hint(record, file, offset) {
+                let name = self.name_of(record);
+                write_entry(header, &name, record.value, offset, &mut writer.block);
+                if writer.block.len() >= BLOCK_BYTES {
+                    writer.flush();
+                }
+            }
+        });
+        let end = walked.map_err(failed)?;
+        if let scan::End::Broken(offset) = end {
+            let what = format!("datafile {} is damaged at offset {offset}", file.id());
+            return Err(EngineError::Damaged(what));
+        }
+        writer.flush();
+        if let Some(error) = writer.failed {
+            return Err(failed(error));
+        }
+        // Records were left out because later ones replace them: those must survive whatever the summary survives.
+        self.sync()?;
+        let summary = Summary {
+            covered,
+            last_offset,
+            last_checksum,
+            blocks: writer.blocks,
+            blocks_checksum: writer.checksum,
+            seed: file.header.seed,
+            max_sequence,
+            max_number,
+        };
+        let put = MetaOp::Put(meta_key(file.id(), SUMMARY_BLOCK), summary.to_bytes());
+        meta.apply(&[put]).map_err(failed)?;
+        file.hinted.store(covered, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the keydir points at a record, or will once a merge that has published the file has relocated it.
+    fn is_needed_in_hint(&self, record: &Record<'_>, file: &File, offset: u64) -> bool {
+        self.entry_location(record).is_some_and(|entry| {
+            let is_here = entry.file == file.id() && u64::from(entry.offset) == offset;
+            is_here || file.header.replaces.contains(&entry.file)
+        })
+    }
+
+    /// A record's key as the keydir holds it.
+    pub(super) fn name_of<'r>(&self, record: &Record<'r>) -> Name<'r> {
+        match record.header.record_type {
+            RecordType::Sub | RecordType::SubTombstone => Name::Short(record.key),
+            _ => Name::of(self.seed, record.key),
+        }
+    }
+}

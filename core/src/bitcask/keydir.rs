@@ -1,0 +1,419 @@
+//! The keydir: where in the datafiles every live record is, in memory.
+//!
+//! It is cut into shards by the hash of the key. A shard holds, for each *space* (what a logical database shows), a
+//! table of roots, and for each *collection* (the subkeys of one key) an ordered, counted tree. Everything a key owns is
+//! in the key's shard, so one lock serves a command.
+//!
+//! A root's entry in the table, little-endian:
+//!
+//! ```text
+//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection
+//! 1   1  encoding
+//! 2   3  access clock in seconds
+//! 5   4  datafile
+//! 9   4  offset of the record
+//! 13  4  length of the value
+//! 17 [8] expiry in unix milliseconds   [8] collection
+//! ```
+//!
+//! A subkey's entry in the tree: datafile (4), offset (4), value length (4), and the value itself if it is short.
+//!
+//! Invariant: an entry's record carries the entry's key; for keys beyond [`LONG_KEY_BYTES`] the table holds a 128-bit
+//! fingerprint instead, and the record is what tells the key.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use super::files::FileTable;
+use super::record::{Header, RecordType};
+use crate::engine::{Db, Kind, Watch};
+use crate::packed::table::{self, Table};
+use crate::packed::tree::Tree;
+
+/// Number of bits of the hash that pick the shard.
+pub(super) const SHARD_BITS: u32 = 6;
+
+/// Number of shards: enough that two cores rarely meet in one, few enough that taking all of them costs a microsecond.
+pub(super) const SHARDS: usize = 1 << SHARD_BITS;
+
+/// Keys longer than this many bytes are held as a fingerprint, so that a key costs bounded memory.
+pub(super) const LONG_KEY_BYTES: usize = 255;
+
+/// Values of subkeys up to this many bytes are kept in the keydir as well, so that reading a small collection needs no
+/// datafile.
+pub(super) const INLINE_SUB_BYTES: u64 = 64;
+
+const ROOT_FIXED_LEN: usize = 17;
+const ROOT_EXPIRY: u8 = 0x10;
+const ROOT_COLLECTION: u8 = 0x20;
+
+/// A key as the table holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Name<'k> {
+    Short(&'k [u8]),
+    Long([u8; 16]),
+}
+
+impl<'k> Name<'k> {
+    pub(super) fn of(seed: u64, key: &'k [u8]) -> Name<'k> {
+        if key.len() <= LONG_KEY_BYTES {
+            Name::Short(key)
+        } else {
+            Name::Long(xxh3_128_with_seed(key, seed).to_le_bytes())
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Name::Short(key) => key,
+            Name::Long(fingerprint) => fingerprint,
+        }
+    }
+
+    pub(super) fn hash(&self, seed: u64) -> u64 {
+        table::hash(seed, self.bytes())
+    }
+}
+
+/// The shard that a hash belongs to.
+pub(super) fn shard_of(hash: u64) -> usize {
+    (hash >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Location {
+    pub(super) file: u32,
+    pub(super) offset: u32,
+}
+
+/// A root's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RootEntry {
+    pub(super) kind: Kind,
+    pub(super) encoding: u8,
+    pub(super) accessed_s: u32,
+    pub(super) location: Location,
+    pub(super) value_len: u32,
+    pub(super) expires_at_ms: Option<u64>,
+    pub(super) collection: Option<u64>,
+}
+
+impl RootEntry {
+    pub(super) fn to_bytes(self) -> SmallVec<[u8; 36]> {
+        let mut out = SmallVec::new();
+        let expiry = if self.expires_at_ms.is_some() { ROOT_EXPIRY } else { 0 };
+        let collection = if self.collection.is_some() { ROOT_COLLECTION } else { 0 };
+        out.push(self.kind as u8 | expiry | collection);
+        out.push(self.encoding);
+        out.extend_from_slice(&self.accessed_s.to_le_bytes()[..3]);
+        out.extend_from_slice(&self.location.file.to_le_bytes());
+        out.extend_from_slice(&self.location.offset.to_le_bytes());
+        out.extend_from_slice(&self.value_len.to_le_bytes());
+        for number in [self.expires_at_ms, self.collection].into_iter().flatten() {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<RootEntry> {
+        let fixed: &[u8; ROOT_FIXED_LEN] = bytes.first_chunk()?;
+        let mut numbers = bytes[ROOT_FIXED_LEN..].chunks_exact(8).map(|chunk| {
+            let mut number = [0; 8];
+            number.copy_from_slice(chunk);
+            u64::from_le_bytes(number)
+        });
+        let u32_at = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        Some(RootEntry {
+            kind: Kind::from_number(fixed[0] & 0x0F)?,
+            encoding: fixed[1],
+            accessed_s: u32::from_le_bytes([fixed[2], fixed[3], fixed[4], 0]),
+            location: Location { file: u32_at(5), offset: u32_at(9) },
+            value_len: u32_at(13),
+            expires_at_ms: if fixed[0] & ROOT_EXPIRY != 0 { numbers.next() } else { None },
+            collection: if fixed[0] & ROOT_COLLECTION != 0 { numbers.next() } else { None },
+        })
+    }
+
+    /// Bytes of the record before its value, for a root in this space under a key of this length.
+    pub(super) fn prefix_len(&self, space: u64, key_len: u64) -> u64 {
+        let mut header = Header::new(RecordType::Root, 0, 0, space);
+        header.key_len = key_len;
+        header.value_len = u64::from(self.value_len);
+        header.expires_at_ms = self.expires_at_ms;
+        header.collection = self.collection;
+        header.prefix_len()
+    }
+}
+
+/// Changes a root entry's access clock in place.
+pub(super) fn touch(bytes: &mut [u8], accessed_s: u32) {
+    if let Some(clock) = bytes.get_mut(2..5) {
+        clock.copy_from_slice(&accessed_s.to_le_bytes()[..3]);
+    }
+}
+
+/// A subkey's entry, without its inline value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SubEntry {
+    pub(super) location: Location,
+    pub(super) value_len: u32,
+}
+
+impl SubEntry {
+    /// The entry's bytes for a value that is kept inline if it is short.
+    pub(super) fn to_bytes(self, value: &[u8]) -> SmallVec<[u8; 96]> {
+        let mut out = SmallVec::new();
+        out.extend_from_slice(&self.location.file.to_le_bytes());
+        out.extend_from_slice(&self.location.offset.to_le_bytes());
+        out.extend_from_slice(&self.value_len.to_le_bytes());
+        if u64::from(self.value_len) <= INLINE_SUB_BYTES {
+            out.extend_from_slice(value);
+        }
+        out
+    }
+
+    /// Reads an entry; the second part is the value if it is inline.
+    pub(super) fn read(bytes: &[u8]) -> Option<(SubEntry, Option<&[u8]>)> {
+        let (fixed, rest) = bytes.split_first_chunk::<12>()?;
+        let u32_at = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let entry =
+            SubEntry { location: Location { file: u32_at(0), offset: u32_at(4) }, value_len: u32_at(8) };
+        let inline = u64::from(entry.value_len) <= INLINE_SUB_BYTES;
+        Some((entry, inline.then_some(rest)))
+    }
+
+    /// Bytes of the record before its value.
+    pub(super) fn prefix_len(&self, collection: u64, subkey_len: u64) -> u64 {
+        let mut header = Header::new(RecordType::Sub, 0, 0, collection);
+        header.key_len = subkey_len;
+        header.value_len = u64::from(self.value_len);
+        header.prefix_len()
+    }
+
+    fn record_len(&self, collection: u64, subkey_len: u64) -> u64 {
+        self.prefix_len(collection, subkey_len) + u64::from(self.value_len)
+    }
+}
+
+/// Hashes collection numbers, which are handed out in order, by one multiplication.
+#[derive(Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+}
+
+/// A map keyed by collection number.
+pub(super) type ByCollection<V> = HashMap<u64, V, BuildHasherDefault<NumberHasher>>;
+
+/// The roots of one space in one shard.
+pub(super) struct Space {
+    pub(super) number: u64,
+    /// Keys of up to [`LONG_KEY_BYTES`].
+    pub(super) short: Table,
+    /// Longer keys, by fingerprint.
+    pub(super) long: Table,
+    /// Entries that have an expiry.
+    pub(super) expiring: u64,
+}
+
+impl Space {
+    fn new(number: u64, seed: u64) -> Space {
+        let (short, long) = (Table::new(seed, SHARD_BITS), Table::new(seed, SHARD_BITS));
+        Space { number, short, long, expiring: 0 }
+    }
+
+    pub(super) fn table(&self, name: &Name<'_>) -> &Table {
+        match name {
+            Name::Short(_) => &self.short,
+            Name::Long(_) => &self.long,
+        }
+    }
+
+    pub(super) fn table_mut(&mut self, name: &Name<'_>) -> &mut Table {
+        match name {
+            Name::Short(_) => &mut self.short,
+            Name::Long(_) => &mut self.long,
+        }
+    }
+}
+
+/// What was dropped in O(1) and is freed in slices.
+pub(super) enum Garbage {
+    Collection(u64, Tree),
+    Space(Space),
+}
+
+/// One shard.
+pub(super) struct Shard {
+    pub(super) seed: u64,
+    /// The space each database shows; the same in every shard.
+    pub(super) databases: Vec<u64>,
+    pub(super) spaces: Vec<Space>,
+    pub(super) collections: ByCollection<Tree>,
+    pub(super) watches: Vec<(Db, Vec<u8>, Watch)>,
+    pub(super) garbage: Vec<Garbage>,
+    /// The datafiles as this shard last saw them.
+    pub(super) files: Arc<FileTable>,
+}
+
+impl Shard {
+    pub(super) fn new(seed: u64, databases: Vec<u64>, files: Arc<FileTable>) -> Shard {
+        Shard {
+            seed,
+            databases,
+            spaces: Vec::new(),
+            collections: ByCollection::default(),
+            watches: Vec::new(),
+            garbage: Vec::new(),
+            files,
+        }
+    }
+
+    pub(super) fn space(&self, number: u64) -> Option<&Space> {
+        self.spaces.iter().find(|space| space.number == number)
+    }
+
+    pub(super) fn space_mut(&mut self, number: u64) -> Option<&mut Space> {
+        self.spaces.iter_mut().find(|space| space.number == number)
+    }
+
+    fn space_or_new(&mut self, number: u64) -> &mut Space {
+        let at = self.spaces.iter().position(|space| space.number == number).unwrap_or_else(|| {
+            self.spaces.push(Space::new(number, self.seed));
+            self.spaces.len() - 1
+        });
+        &mut self.spaces[at]
+    }
+
+    pub(super) fn root(&self, space: u64, name: &Name<'_>, hash: u64) -> Option<RootEntry> {
+        RootEntry::read(self.space(space)?.table(name).get(hash, name.bytes())?)
+    }
+
+    /// Puts a root; returns the one it replaced.
+    pub(super) fn put_root(
+        &mut self,
+        space: u64,
+        name: &Name<'_>,
+        hash: u64,
+        entry: RootEntry,
+    ) -> Option<RootEntry> {
+        let space = self.space_or_new(space);
+        let table = space.table_mut(name);
+        let before = table.get(hash, name.bytes()).and_then(RootEntry::read);
+        table.insert(hash, name.bytes(), &entry.to_bytes());
+        let had_expiry = before.is_some_and(|before| before.expires_at_ms.is_some());
+        space.expiring = space.expiring + u64::from(entry.expires_at_ms.is_some()) - u64::from(had_expiry);
+        before
+    }
+
+    /// Removes a root; returns it.
+    pub(super) fn remove_root(&mut self, space: u64, name: &Name<'_>, hash: u64) -> Option<RootEntry> {
+        let space = self.space_mut(space)?;
+        let table = space.table_mut(name);
+        let before = table.get(hash, name.bytes()).and_then(RootEntry::read)?;
+        table.remove(hash, name.bytes());
+        space.expiring -= u64::from(before.expires_at_ms.is_some());
+        Some(before)
+    }
+
+    /// Says that a key changed to those who watch it.
+    pub(super) fn trip(&self, db: Db, key: &[u8]) {
+        for (watched_db, watched, watch) in &self.watches {
+            if *watched_db == db && watched == key {
+                watch.trip();
+            }
+        }
+    }
+
+    /// Says that a whole database changed.
+    pub(super) fn trip_all(&self, db: Db) {
+        self.watches.iter().filter(|(watched_db, ..)| *watched_db == db).for_each(|(.., watch)| watch.trip());
+    }
+
+    /// Drops a collection in O(1).
+    pub(super) fn discard(&mut self, collection: u64) {
+        if let Some(tree) = self.collections.remove(&collection) {
+            self.garbage.push(Garbage::Collection(collection, tree));
+        }
+    }
+
+    /// Counts a root's record as dead.
+    pub(super) fn bury_root(&self, space: u64, key_len: u64, entry: &RootEntry) {
+        let len = entry.prefix_len(space, key_len) + u64::from(entry.value_len);
+        bury(&self.files, entry.location, len);
+    }
+
+    /// Frees about `budget` entries of what was dropped; returns how many.
+    pub(super) fn drain_garbage(&mut self, budget: u64, gone: &mut dyn FnMut(u64)) -> u64 {
+        let mut freed = 0;
+        while freed < budget {
+            let files = self.files.clone();
+            let Some(garbage) = self.garbage.last_mut() else { break };
+            match garbage {
+                Garbage::Collection(collection, tree) => {
+                    let collection = *collection;
+                    freed += 1 + tree.drain_some(budget - freed, &mut |subkey, bytes| {
+                        bury_sub(&files, collection, subkey, bytes);
+                    });
+                    if tree.is_empty() {
+                        gone(collection);
+                        self.garbage.pop();
+                    }
+                }
+                Garbage::Space(space) => {
+                    let number = space.number;
+                    let mut collections = Vec::new();
+                    let mut drop_root = |key: &[u8], bytes: &[u8]| {
+                        let Some(entry) = RootEntry::read(bytes) else { return };
+                        let len = entry.prefix_len(number, key.len() as u64);
+                        bury(&files, entry.location, len + u64::from(entry.value_len));
+                        collections.extend(entry.collection);
+                    };
+                    freed += 1 + space.short.drain_some(budget - freed, &mut drop_root);
+                    freed += space.long.drain_some(budget.saturating_sub(freed), &mut drop_root);
+                    if space.short.is_empty() && space.long.is_empty() {
+                        self.garbage.pop();
+                    }
+                    for collection in collections {
+                        if let Some(tree) = self.collections.remove(&collection) {
+                            self.garbage.push(Garbage::Collection(collection, tree));
+                        }
+                    }
+                }
+            }
+        }
+        freed
+    }
+}
+
+/// Counts the record at a location as dead.
+pub(super) fn bury(files: &FileTable, location: Location, len: u64) {
+    if let Some(file) = files.get(&location.file) {
+        file.add_dead(len);
+    }
+}
+
+/// Counts a subkey's record as dead, given its entry.
+pub(super) fn bury_sub(files: &FileTable, collection: u64, subkey: &[u8], entry: &[u8]) {
+    if let Some((entry, _)) = SubEntry::read(entry) {
+        bury(files, entry.location, entry.record_len(collection, subkey.len() as u64));
+    }
+}

@@ -1,0 +1,282 @@
+//! The write end of the log: the active datafile, its rotation and its syncs.
+//!
+//! Promises: frames are appended whole and in one place; a failed append or sync poisons the log for good, because
+//! nobody knows any more what the disk holds; a full disk does not, because nothing was written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use super::files::{File, FileTable};
+use super::keydir::Location;
+use super::record::{FileHeader, Header, RecordType};
+use crate::engine::{EngineError, Receipt, Result};
+use crate::storage::{DatafileId, Storage, StorageError};
+
+/// Largest datafile: offsets are kept in four bytes.
+const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64;
+
+/// The log of one store.
+pub(super) struct Log {
+    storage: Arc<dyn Storage>,
+    seed: u64,
+    datafile_max_bytes: u64,
+    writer: Mutex<Writer>,
+    /// One sync at a time; those that wait find their work done.
+    syncing: Mutex<()>,
+    files: RwLock<Arc<FileTable>>,
+    /// Frame bytes appended since the store was opened.
+    appended: AtomicU64,
+    /// How many of those are known to be on the disk.
+    synced: AtomicU64,
+    next_sequence: AtomicU64,
+    next_number: AtomicU64,
+    next_file: AtomicU64,
+}
+
+struct Writer {
+    active: Option<Active>,
+    poison: Option<String>,
+}
+
+struct Active {
+    file: Arc<File>,
+    len: u64,
+    /// Length that is known to be on the disk.
+    synced_len: u64,
+    /// The largest length that a record in the file says is on the disk.
+    marked_len: u64,
+}
+
+/// Where numbering goes on after recovery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counters {
+    pub(super) next_sequence: u64,
+    pub(super) next_number: u64,
+    pub(super) next_file: u32,
+}
+
+impl Log {
+    pub(super) fn new(
+        storage: Arc<dyn Storage>,
+        seed: u64,
+        datafile_max_bytes: u64,
+        files: Arc<FileTable>,
+        counters: Counters,
+    ) -> Log {
+        Log {
+            storage,
+            seed,
+            datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
+            writer: Mutex::new(Writer { active: None, poison: None }),
+            syncing: Mutex::new(()),
+            files: RwLock::new(files),
+            appended: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
+            next_sequence: AtomicU64::new(counters.next_sequence),
+            next_number: AtomicU64::new(counters.next_number),
+            next_file: AtomicU64::new(u64::from(counters.next_file)),
+        }
+    }
+
+    /// Goes on appending to a datafile that recovery found whole, and durable, up to its length.
+    pub(super) fn resume(&self, file: Arc<File>) {
+        let len = file.len();
+        self.writer.lock().active = Some(Active { file, len, synced_len: len, marked_len: 0 });
+    }
+
+    pub(super) fn files(&self) -> Arc<FileTable> {
+        self.files.read().clone()
+    }
+
+    pub(super) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    pub(super) fn datafile_max_bytes(&self) -> u64 {
+        self.datafile_max_bytes
+    }
+
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.next_sequence.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn next_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A sequence larger than that of any frame whose commit has begun.
+    pub(super) fn sequence_bound(&self) -> u64 {
+        self.next_sequence.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn appended(&self) -> u64 {
+        self.appended.load(Ordering::Acquire)
+    }
+
+    pub(super) fn synced(&self) -> u64 {
+        self.synced.load(Ordering::Acquire)
+    }
+
+    /// Appends a frame given in parts and returns where it begins.
+    pub(super) fn append(&self, parts: &[&[u8]], now_ms: u64) -> Result<(Location, Receipt)> {
+        let frame_len: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let mut writer = self.writer.lock();
+        if let Some(reason) = &writer.poison {
+            return Err(EngineError::ReadOnly(reason.clone()));
+        }
+        let is_full = writer.active.as_ref().is_none_or(|active| self.must_rotate(active, frame_len));
+        if is_full {
+            self.rotate(&mut writer)?;
+        }
+        let Some(active) = writer.active.as_mut() else { return Err(EngineError::OutOfScope) };
+        let marker = active.marker(|| self.next_sequence(), now_ms);
+        let begin = active.len + marker.len() as u64;
+        let end = begin + frame_len;
+        let location = match u32::try_from(begin) {
+            Ok(offset) if end <= DATAFILE_HARD_MAX_BYTES => Location { file: active.file.id(), offset },
+            _ => return Err(EngineError::Full("a transaction larger than a datafile".into())),
+        };
+        let appended = if marker.is_empty() {
+            active.file.datafile.append(active.len, parts)
+        } else {
+            let mut with_marker: Vec<&[u8]> = vec![&marker];
+            with_marker.extend_from_slice(parts);
+            active.file.datafile.append(active.len, &with_marker)
+        };
+        if let Err(error) = appended {
+            return Err(writer.fail(error));
+        }
+        if !marker.is_empty() {
+            active.marked_len = active.synced_len;
+            active.file.add_dead(marker.len() as u64);
+        }
+        active.len = end;
+        active.file.len.store(end, Ordering::Release);
+        let position = self.appended.load(Ordering::Relaxed) + frame_len;
+        self.appended.store(position, Ordering::Release);
+        Ok((location, Receipt::at(position)))
+    }
+
+    fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
+        // A short active file that is mostly dead is sealed early, so that merge can have it.
+        let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
+        active.len > active.file.header_len && (active.len + frame_len > self.datafile_max_bytes || is_stale)
+    }
+
+    /// Seals the active datafile and begins the next one.
+    fn rotate(&self, writer: &mut Writer) -> Result<()> {
+        if let Some(active) = writer.active.take() {
+            let sealed = active.file.datafile.sync().and_then(|()| active.file.datafile.cut(active.len));
+            if let Err(error) = sealed {
+                return Err(writer.fail(error));
+            }
+            active.file.is_sealed.store(true, Ordering::Release);
+            self.synced.fetch_max(self.appended(), Ordering::AcqRel);
+        }
+        let base_sequence = self.next_sequence();
+        let header = self.header(base_sequence, 0, Vec::new());
+        let bytes = header.to_bytes();
+        match self.storage.create(DatafileId(header.id), &bytes) {
+            Ok(datafile) => {
+                let len = bytes.len() as u64;
+                let file = Arc::new(File::new(header, datafile, len));
+                self.add_file(file.clone());
+                writer.active = Some(Active { file, len, synced_len: len, marked_len: len });
+                Ok(())
+            }
+            Err(error) => Err(writer.fail(error)),
+        }
+    }
+
+    /// The header of a new datafile.
+    pub(super) fn header(&self, base_sequence: u64, watermark: u64, replaces: Vec<u32>) -> FileHeader {
+        FileHeader {
+            id: self.next_file.fetch_add(1, Ordering::Relaxed) as u32,
+            seed: self.seed,
+            base_sequence,
+            next_sequence: self.sequence_bound(),
+            next_number: self.next_number.load(Ordering::Relaxed),
+            watermark,
+            replaces,
+        }
+    }
+
+    pub(super) fn add_file(&self, file: Arc<File>) {
+        let mut files = self.files.write();
+        Arc::make_mut(&mut files).insert(file.id(), file);
+    }
+
+    pub(super) fn remove_file(&self, id: u32) {
+        let mut files = self.files.write();
+        Arc::make_mut(&mut files).remove(&id);
+    }
+
+    /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
+    pub(super) fn sync(&self) -> Result<u64> {
+        let wanted = self.appended();
+        let _turn = self.syncing.lock();
+        if self.synced() >= wanted {
+            return self.check_poison().map(|()| self.synced());
+        }
+        let (file, len, position) = {
+            let writer = self.writer.lock();
+            if let Some(reason) = &writer.poison {
+                return Err(EngineError::ReadOnly(reason.clone()));
+            }
+            let Some(active) = &writer.active else { return Ok(self.synced()) };
+            (active.file.clone(), active.len, self.appended())
+        };
+        // Appends go on meanwhile: the lock is not held.
+        if let Err(error) = file.datafile.sync() {
+            return Err(self.writer.lock().fail(error));
+        }
+        let mut writer = self.writer.lock();
+        if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {
+            active.synced_len = active.synced_len.max(len);
+        }
+        Ok(self.synced.fetch_max(position, Ordering::AcqRel).max(position))
+    }
+
+    fn check_poison(&self) -> Result<()> {
+        match &self.writer.lock().poison {
+            Some(reason) => Err(EngineError::ReadOnly(reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the log refuse writes from now on.
+    pub(super) fn poison(&self, error: StorageError) -> EngineError {
+        self.writer.lock().fail(error)
+    }
+}
+
+impl Writer {
+    /// What a storage error means for the log.
+    fn fail(&mut self, error: StorageError) -> EngineError {
+        match error {
+            StorageError::Full(what) => EngineError::Full(what),
+            error => {
+                let reason = self.poison.get_or_insert_with(|| error.to_string());
+                EngineError::ReadOnly(reason.clone())
+            }
+        }
+    }
+}
+
+impl Active {
+    /// A record that says how much of the file is on the disk, if no record says so yet; else nothing. It lets recovery
+    /// tell a torn tail from damage.
+    fn marker(&self, sequence: impl Fn() -> u64, now_ms: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.synced_len > self.marked_len {
+            let mut header = Header::new(RecordType::Synced, sequence(), now_ms, 0);
+            let value = self.synced_len.to_le_bytes();
+            header.value_len = value.len() as u64;
+            header.write(&[], &value, &mut out);
+            out.extend_from_slice(&value);
+        }
+        out
+    }
+}

@@ -1,0 +1,225 @@
+//! The Bitcask store: append-only datafiles, a keydir in memory, hints and merge.
+//!
+//! [`Bitcask`] implements [`Engine`] over any [`Storage`]. A commit is one frame of the active datafile; a read is one
+//! look-up in the keydir and one read of a datafile. What is on the disk is described byte by byte in
+//! `core/FORMAT.md`; what must survive which failure is tested by `tests/` on the simulated device.
+//!
+//! Locks, always taken in this order: shards by number, the writer of the log, the list of datafiles, owners.
+
+mod commit;
+mod files;
+mod guard;
+mod hint;
+mod keydir;
+mod log;
+mod merge;
+mod record;
+mod recovery;
+mod replay;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+pub use guard::Guard;
+pub use recovery::{OpenError, Opened};
+
+use self::keydir::{ByCollection, Location, Name, SHARDS, Shard, shard_of};
+use self::log::Log;
+use crate::engine::{ACCESS_CLOCK_MASK, Admin, Db, Engine, Overlay, Receipt, Result, Scope, Txn, Watch};
+use crate::limits::DATAFILE_MAX_BYTES;
+use crate::storage::Storage;
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Number of logical databases.
+    pub databases: Db,
+    /// A datafile is sealed before it grows beyond this many bytes.
+    pub datafile_max_bytes: u64,
+    /// Random number of the host; becomes the seed of a new store.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0 }
+    }
+}
+
+/// An open store.
+pub struct Bitcask {
+    seed: u64,
+    shards: Box<[Mutex<Shard>]>,
+    log: Log,
+    /// The shard of every collection, for merge, which meets subkeys without their keys.
+    owners: Mutex<ByCollection<u16>>,
+    /// Where the live record of the databases is, if one was ever written.
+    databases_record: Mutex<Option<Location>>,
+    /// The clock that new roots get as their access time.
+    access_clock: AtomicU32,
+    /// The bucket at which active expiry goes on.
+    expiry_position: AtomicU64,
+    merging: Mutex<merge::Merge>,
+}
+
+impl Bitcask {
+    /// Opens the store on a storage, recovering what a crash left.
+    pub fn open(storage: Arc<dyn Storage>, options: &Options) -> std::result::Result<Opened, OpenError> {
+        recovery::open(storage, options)
+    }
+
+    /// Frame bytes appended since the store was opened.
+    pub fn appended(&self) -> u64 {
+        self.log.appended()
+    }
+
+    /// How many of the appended bytes are known to be on the disk.
+    pub fn synced(&self) -> u64 {
+        self.log.synced()
+    }
+
+    /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
+    /// After an error the store is read-only until it is opened again.
+    pub fn sync(&self) -> Result<u64> {
+        self.log.sync()
+    }
+
+    /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
+    pub fn drain_garbage(&self, budget: u64) -> u64 {
+        let mut freed = 0;
+        for shard in &self.shards {
+            if freed >= budget {
+                break;
+            }
+            let mut gone = Vec::new();
+            freed += shard.lock().drain_garbage(budget - freed, &mut |collection| gone.push(collection));
+            if !gone.is_empty() {
+                let mut owners = self.owners.lock();
+                gone.iter().for_each(|collection| {
+                    owners.remove(collection);
+                });
+            }
+        }
+        freed
+    }
+
+    fn shard_of_key(&self, key: &[u8]) -> usize {
+        shard_of(Name::of(self.seed, key).hash(self.seed))
+    }
+}
+
+impl Engine for Bitcask {
+    type Guard<'e> = Guard<'e>;
+
+    fn begin(&self, scope: Scope<'_>) -> Result<Guard<'_>> {
+        Ok(Guard::new(self, scope))
+    }
+
+    fn commit(&self, guard: Guard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+        if overlay.is_empty() {
+            return Ok(Receipt::default());
+        }
+        self.access_clock.store((now_ms / 1000) as u32 & ACCESS_CLOCK_MASK, Ordering::Relaxed);
+        guard.commit(overlay, now_ms)
+    }
+
+    fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
+        self.shards[self.shard_of_key(key)].lock().watches.push((db, key.to_vec(), watch.clone()));
+    }
+
+    fn unwatch(&self, db: Db, key: &[u8], watch: &Watch) {
+        let ended = |entry: &(Db, Vec<u8>, Watch)| entry.0 == db && entry.1 == key && entry.2.is_same(watch);
+        self.shards[self.shard_of_key(key)].lock().watches.retain(|entry| !ended(entry));
+    }
+}
+
+impl Admin for Bitcask {
+    fn checkpoint(&self, _now_ms: u64) -> Result<()> {
+        self.sync()?;
+        self.write_hints()
+    }
+
+    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
+        let (mut visited, mut gone) = (0, 0);
+        // One turn around the whole store at most.
+        for _ in 0..SHARDS {
+            if visited >= budget {
+                break;
+            }
+            let position = self.expiry_position.load(Ordering::Relaxed);
+            let at = shard_of(position);
+            let (expired, next) = self.expired_in(at, position, budget - visited, now_ms, &mut visited)?;
+            let next = next.unwrap_or((at as u64 + 1) << (u64::BITS - keydir::SHARD_BITS));
+            self.expiry_position
+                .store(if at + 1 == SHARDS && next <= position { 0 } else { next }, Ordering::Relaxed);
+            for (db, key) in expired {
+                // Reading an expired key in a transaction is what removes it.
+                let mut guard = self.begin(Scope::Keys(&[&key]))?;
+                let mut overlay = Overlay::new();
+                Txn::new(&mut guard, &mut overlay, now_ms).root(db, &key)?;
+                gone += overlay.expired_count();
+                self.commit(guard, &mut overlay, now_ms)?;
+            }
+        }
+        Ok((gone, visited >= budget && gone * 4 > visited))
+    }
+
+    fn report(&self) -> Vec<(&'static str, u64)> {
+        let files = self.log.files();
+        let total = |count: fn(&files::File) -> u64| files.values().map(|file| count(file)).sum::<u64>();
+        vec![
+            ("datafiles", files.len() as u64),
+            ("datafile_bytes", total(files::File::len)),
+            ("datafile_dead_bytes", total(files::File::dead)),
+            ("datafile_tombstone_bytes", total(files::File::tombstones)),
+            ("log_appended_bytes", self.appended()),
+            ("log_unsynced_bytes", self.appended().saturating_sub(self.synced())),
+        ]
+    }
+}
+
+/// A database and one of its keys.
+type DbKey = (Db, Vec<u8>);
+
+impl Bitcask {
+    /// The expired keys of a shard from a position on, after about `budget` entries; and where to go on in the shard.
+    fn expired_in(
+        &self,
+        at: usize,
+        position: u64,
+        budget: u64,
+        now_ms: u64,
+        visited: &mut u64,
+    ) -> Result<(Vec<DbKey>, Option<u64>)> {
+        let mut expired = Vec::new();
+        let mut shard = self.shards[at].lock();
+        if shard.spaces.iter().all(|space| space.expiring == 0) {
+            return Ok((expired, None));
+        }
+        let mut from = Some(position);
+        let limit = *visited + budget;
+        while let Some(here) = from.filter(|_| *visited < limit) {
+            let mut next: Option<u64> = None;
+            for db in 0..shard.databases.len() as Db {
+                let step = self.scan_bucket(&mut shard, at, db, here, &mut |key, root| {
+                    *visited += 1;
+                    if root.is_expired(now_ms) {
+                        expired.push((db, key.to_vec()));
+                    }
+                })?;
+                // The databases' tables are cut differently: the shortest step misses nothing.
+                next = match (next, step) {
+                    (Some(next), Some(step)) => Some(next.min(step)),
+                    (next, step) => next.or(step),
+                };
+            }
+            from = next;
+        }
+        Ok((expired, from))
+    }
+}

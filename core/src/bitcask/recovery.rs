@@ -1,0 +1,210 @@
+//! Opening a store: which datafiles count, what they say, and what a crash left at the end of the last one.
+//!
+//! Datafiles that a published merge output names in its header are litter. The others are replayed in the order of
+//! their base sequences; hints stand in for the part of a file that they cover. Only the last file may end in a torn
+//! frame, and only where nothing says that the frame had been synced; anything else that does not carry its checksum
+//! is damage, and the store refuses to open rather than lose it silently.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::files::File;
+use super::hint;
+use super::keydir::Name;
+use super::log::{Counters, Log};
+use super::record::FileHeader;
+use super::replay::{Replay, Replayed};
+use super::scan::{self, End};
+use super::{Bitcask, Options, merge};
+use crate::storage::{DatafileId, Storage, StorageError};
+
+/// Why a store does not open. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Bytes that were on the disk do not carry their checksum any more.
+    #[error("datafile {file} is damaged at offset {offset}: {what}")]
+    Damaged {
+        /// The datafile's number.
+        file: u32,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// A store and what opening it found.
+pub struct Opened {
+    /// The store.
+    pub store: Bitcask,
+    /// Number of datafiles.
+    pub datafiles: u64,
+    /// Records read from datafiles because no hint covered them.
+    pub replayed_records: u64,
+    /// Datafiles whose hints were used.
+    pub hinted_datafiles: u64,
+    /// Datafiles whose hints were there but did not fit the data, and were left aside.
+    pub rejected_hints: u64,
+    /// The torn tail that was cut: datafile, offset, bytes.
+    pub torn_tail: Option<(u32, u64, u64)>,
+}
+
+/// What is counted while opening.
+#[derive(Default)]
+struct Found {
+    replayed_records: u64,
+    hinted_datafiles: u64,
+    rejected_hints: u64,
+    torn_tail: Option<(u32, u64, u64)>,
+}
+
+pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
+    let mut files = open_files(&*storage)?;
+    let replaced: BTreeSet<u32> = files.iter().flat_map(|file| file.header.replaces.clone()).collect();
+    for litter in files.iter().filter(|file| replaced.contains(&file.id())) {
+        storage.remove(DatafileId(litter.id()))?;
+    }
+    files.retain(|file| !replaced.contains(&file.id()));
+    files.sort_by_key(|file| file.order());
+    let seed = files.first().map_or(options.seed, |file| file.header.seed);
+    let mut replay = Replay::new(seed);
+    replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
+    let mut found = Found::default();
+    for (at, file) in files.iter().enumerate() {
+        let is_last = at + 1 == files.len();
+        replay_file(&*storage, file, is_last, seed, &mut replay, &mut found)?;
+    }
+    let counters = Counters {
+        next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
+        next_number: next(&files, |header| header.next_number, replay.max_number),
+        next_file: files.iter().map(|file| file.id()).chain(replaced).max().map_or(1, |id| id + 1),
+    };
+    let table = Arc::new(replay.files.clone());
+    let Replayed { shards, owners, databases_record } = replay.finish(options.databases);
+    let log = Log::new(storage, seed, options.datafile_max_bytes, table, counters);
+    for (at, file) in files.iter().enumerate() {
+        let may_grow = file.header.replaces.is_empty() && file.header.watermark == 0;
+        if at + 1 == files.len() && may_grow && file.len() < log.datafile_max_bytes() {
+            log.resume(file.clone());
+        } else {
+            file.is_sealed.store(true, Ordering::Release);
+        }
+    }
+    let store = Bitcask {
+        seed,
+        shards: shards.into_iter().map(Mutex::new).collect(),
+        log,
+        owners: Mutex::new(owners),
+        databases_record: Mutex::new(databases_record),
+        access_clock: AtomicU32::new(0),
+        expiry_position: AtomicU64::new(0),
+        merging: Mutex::new(merge::Merge::default()),
+    };
+    Ok(Opened {
+        store,
+        datafiles: files.len() as u64,
+        replayed_records: found.replayed_records,
+        hinted_datafiles: found.hinted_datafiles,
+        rejected_hints: found.rejected_hints,
+        torn_tail: found.torn_tail,
+    })
+}
+
+/// The number to go on with: beyond what headers promised and what records used.
+fn next(files: &[Arc<File>], promised: fn(&FileHeader) -> u64, used: u64) -> u64 {
+    files.iter().map(|file| promised(&file.header)).fold(used + 1, u64::max)
+}
+
+fn open_files(storage: &dyn Storage) -> Result<Vec<Arc<File>>, OpenError> {
+    let mut files = Vec::new();
+    for id in storage.list()? {
+        let datafile = storage.open(id)?;
+        let len = datafile.len()?;
+        let damaged =
+            || OpenError::Damaged { file: id.0, offset: 0, what: "not a datafile header of this version" };
+        let mut header_len = None;
+        datafile.read(0, len.min(16), &mut |bytes| header_len = FileHeader::len_of(bytes))?;
+        let header_len = header_len.filter(|header_len| *header_len <= len).ok_or_else(damaged)?;
+        let mut header = None;
+        datafile.read(0, header_len, &mut |bytes| header = FileHeader::read(bytes))?;
+        let header = header.filter(|header| header.id == id.0).ok_or_else(damaged)?;
+        files.push(Arc::new(File::new(header, datafile, len)));
+    }
+    Ok(files)
+}
+
+fn replay_file(
+    storage: &dyn Storage,
+    file: &Arc<File>,
+    is_last: bool,
+    seed: u64,
+    replay: &mut Replay,
+    found: &mut Found,
+) -> Result<(), OpenError> {
+    let end = file.len();
+    let mut from = file.header_len;
+    match hint::load(storage, file, replay)? {
+        hint::Loaded::Covers(covered) => {
+            found.hinted_datafiles += 1;
+            from = covered;
+        }
+        hint::Loaded::Rejected => found.rejected_hints += 1,
+        hint::Loaded::None => {}
+    }
+    let walked = scan::frames(file, from, end, &mut |offset, record| {
+        found.replayed_records += 1;
+        // Subkeys are held whole whatever their length; only keys are cut to fingerprints.
+        let name = match record.header.record_type {
+            super::record::RecordType::Sub | super::record::RecordType::SubTombstone => {
+                Name::Short(record.key)
+            }
+            _ => Name::of(seed, record.key),
+        };
+        replay.apply(&record.header, &name, record.value, file, offset);
+    })?;
+    let len = match walked {
+        End::Clean => end,
+        End::Broken(offset) if !is_last || scan::was_synced(file, offset, end)? => {
+            let what = "the record does not carry its checksum";
+            return Err(OpenError::Damaged { file: file.id(), offset, what });
+        }
+        End::Broken(offset) => {
+            let torn = torn_bytes(file, offset, end)?;
+            if torn > 0 {
+                found.torn_tail = Some((file.id(), offset, torn));
+            }
+            offset
+        }
+    };
+    if is_last {
+        // What a killed process left in the operating system must be on the disk before it counts as such.
+        if len < end {
+            file.datafile.cut(len)?;
+        }
+        file.datafile.sync()?;
+    }
+    file.len.store(len, Ordering::Release);
+    Ok(())
+}
+
+/// How many bytes behind the last whole frame are not preallocated zeros.
+fn torn_bytes(file: &File, from: u64, end: u64) -> Result<u64, StorageError> {
+    const WINDOW_BYTES: u64 = 1024 * 1024;
+    let (mut at, mut last) = (from, from);
+    while at < end {
+        let len = (end - at).min(WINDOW_BYTES);
+        file.datafile.read(at, len, &mut |bytes| {
+            if let Some(place) = bytes.iter().rposition(|byte| *byte != 0) {
+                last = at + place as u64 + 1;
+            }
+        })?;
+        at += len;
+    }
+    Ok(last - from)
+}

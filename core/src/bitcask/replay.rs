@@ -1,0 +1,184 @@
+//! Building the keydir from records in the order of the log.
+//!
+//! The same rules serve records of datafiles and entries of hints: later wins. Collections are kept apart from the
+//! roots that own them until the end, because a root's record may stand after its subkeys' (merge drops replaced
+//! roots); whatever no root owns then is dead.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::files::{File, FileTable};
+use super::keydir::{
+    ByCollection, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury, bury_sub, shard_of,
+};
+use super::record::{Header, RecordType, read_u64};
+use crate::engine::ACCESS_CLOCK_MASK;
+use crate::packed::tree::Tree;
+
+/// The state of a replay.
+pub(super) struct Replay {
+    seed: u64,
+    pub(super) files: FileTable,
+    shards: Vec<Shard>,
+    collections: ByCollection<Tree>,
+    /// The last record of the databases and where it was.
+    databases: Option<(Vec<u64>, Location)>,
+    pub(super) max_sequence: u64,
+    pub(super) max_number: u64,
+}
+
+/// What a replay ends with.
+pub(super) struct Replayed {
+    pub(super) shards: Vec<Shard>,
+    pub(super) owners: ByCollection<u16>,
+    pub(super) databases_record: Option<Location>,
+}
+
+/// Collections and spaces share one run of numbers, none used twice; those below this one are the spaces that the
+/// databases of a new store show.
+const FIRST_NUMBER: u64 = 1 << 16;
+
+impl Replay {
+    pub(super) fn new(seed: u64) -> Replay {
+        let empty = Arc::new(FileTable::new());
+        Replay {
+            seed,
+            files: FileTable::new(),
+            shards: (0..SHARDS).map(|_| Shard::new(seed, Vec::new(), empty.clone())).collect(),
+            collections: ByCollection::default(),
+            databases: None,
+            max_sequence: 0,
+            max_number: FIRST_NUMBER - 1,
+        }
+    }
+
+    /// Takes one record. `name` is the key, or its fingerprint; `value` may be missing where the keydir keeps none.
+    pub(super) fn apply(
+        &mut self,
+        header: &Header,
+        name: &Name<'_>,
+        value: &[u8],
+        file: &Arc<File>,
+        offset: u64,
+    ) {
+        self.max_sequence = self.max_sequence.max(header.sequence);
+        self.max_number = self.max_number.max(header.collection.unwrap_or(0));
+        let Ok(offset) = u32::try_from(offset) else { return };
+        let location = Location { file: file.id(), offset };
+        match header.record_type {
+            RecordType::Root => self.root(header, name, location),
+            RecordType::RootTombstone => {
+                self.root_tombstone(header, name);
+                file.tombstones.fetch_add(header.record_len(), std::sync::atomic::Ordering::Relaxed);
+            }
+            RecordType::Sub => {
+                self.max_number = self.max_number.max(header.owner);
+                let entry = SubEntry { location, value_len: header.value_len as u32 }.to_bytes(value);
+                let files = &self.files;
+                let tree = self.collections.entry(header.owner).or_default();
+                let subkey = name.bytes();
+                tree.insert(subkey, &entry, &mut |old| bury_sub(files, header.owner, subkey, old));
+            }
+            RecordType::SubTombstone => {
+                self.max_number = self.max_number.max(header.owner);
+                if let Some(tree) = self.collections.get_mut(&header.owner) {
+                    let (files, subkey) = (&self.files, name.bytes());
+                    tree.remove(subkey, &mut |old| bury_sub(files, header.owner, subkey, old));
+                }
+                file.tombstones.fetch_add(header.record_len(), std::sync::atomic::Ordering::Relaxed);
+            }
+            RecordType::Databases => {
+                let mut rest = value;
+                let spaces: Vec<u64> = std::iter::from_fn(|| read_u64(&mut rest)).collect();
+                self.max_number = spaces.iter().copied().fold(self.max_number, u64::max);
+                self.databases = Some((spaces, location));
+            }
+            RecordType::Synced => file.add_dead(header.record_len()),
+        }
+    }
+
+    fn root(&mut self, header: &Header, name: &Name<'_>, location: Location) {
+        let Some(kind) = header.redis_kind() else { return };
+        let space = header.owner;
+        self.max_number = self.max_number.max(space);
+        let entry = RootEntry {
+            kind,
+            encoding: header.encoding,
+            accessed_s: (header.timestamp_ms / 1000) as u32 & ACCESS_CLOCK_MASK,
+            location,
+            value_len: header.value_len as u32,
+            expires_at_ms: header.expires_at_ms,
+            collection: header.collection,
+        };
+        let hash = name.hash(self.seed);
+        if let Some(before) = self.shards[shard_of(hash)].put_root(space, name, hash, entry) {
+            self.bury_root(space, header.key_len, &before);
+        }
+    }
+
+    fn root_tombstone(&mut self, header: &Header, name: &Name<'_>) {
+        if let Some(collection) = header.collection {
+            self.drop_collection(collection);
+        }
+        let space = header.owner;
+        let hash = name.hash(self.seed);
+        if let Some(before) = self.shards[shard_of(hash)].remove_root(space, name, hash) {
+            self.bury_root(space, header.key_len, &before);
+        }
+    }
+
+    fn bury_root(&self, space: u64, key_len: u64, entry: &RootEntry) {
+        bury(&self.files, entry.location, entry.prefix_len(space, key_len) + u64::from(entry.value_len));
+    }
+
+    fn drop_collection(&mut self, collection: u64) {
+        if let Some(tree) = self.collections.remove(&collection) {
+            tree.iter().for_each(|(subkey, entry)| bury_sub(&self.files, collection, subkey, entry));
+        }
+    }
+
+    /// Gives the collections to their roots' shards and drops what no database shows.
+    pub(super) fn finish(mut self, databases: u32) -> Replayed {
+        let (mut shown, databases_record) = match self.databases.take() {
+            Some((spaces, location)) => (spaces, Some(location)),
+            None => (Vec::new(), None),
+        };
+        let recorded = shown.len() as u64;
+        shown.extend(recorded..u64::from(databases));
+        let live: BTreeSet<u64> = shown.iter().copied().collect();
+        let files = Arc::new(std::mem::take(&mut self.files));
+        let mut owners = ByCollection::default();
+        let mut shards = std::mem::take(&mut self.shards);
+        for (at, shard) in shards.iter_mut().enumerate() {
+            shard.databases = shown.clone();
+            shard.files = files.clone();
+            let spaces = std::mem::take(&mut shard.spaces);
+            for space in spaces {
+                let is_live = live.contains(&space.number);
+                for table in [&space.short, &space.long] {
+                    let mut position = Some((at as u64) << (u64::BITS - super::keydir::SHARD_BITS));
+                    while let Some(here) = position {
+                        position = table.scan(here, &mut |_, key, bytes| {
+                            let Some(entry) = RootEntry::read(bytes) else { return };
+                            if !is_live {
+                                let len = entry.prefix_len(space.number, key.len() as u64);
+                                bury(&files, entry.location, len + u64::from(entry.value_len));
+                            } else if let Some(collection) = entry.collection {
+                                owners.insert(collection, at as u16);
+                                let tree = self.collections.remove(&collection).unwrap_or_default();
+                                shard.collections.insert(collection, tree);
+                            }
+                        });
+                    }
+                }
+                if is_live {
+                    shard.spaces.push(space);
+                }
+            }
+        }
+        for (collection, tree) in &self.collections {
+            tree.iter().for_each(|(subkey, entry)| bury_sub(&files, *collection, subkey, entry));
+        }
+        Replayed { shards, owners, databases_record }
+    }
+}

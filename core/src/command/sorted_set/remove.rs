@@ -1,0 +1,163 @@
+//! Removals by member, by range, and the pops.
+
+use std::ops::Range;
+
+use super::Layout;
+use super::bounds::{lex_range, score_range};
+use crate::command::args::{index_range, integer, integer_in, is_option, positive};
+use crate::command::{CommandError, Context, Outcome};
+use crate::data::zset::{Slot, SortedSet};
+use crate::engine::Direction;
+use crate::resp::Protocol;
+
+pub(super) fn zrem(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let db = context.db();
+    let mut set = SortedSet::open(context.txn, db, key)?;
+    let mut removed = 0;
+    let mut slot = Slot::of(&[]);
+    for member in members {
+        slot.reset(member);
+        removed += i64::from(set.remove(context.txn, &mut slot)?);
+    }
+    context.reply.integer(removed);
+    Ok(())
+}
+
+pub(super) fn zremrangebyrank(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, start, stop] = args else { return Err(CommandError::SYNTAX) };
+    let (start, stop) = (integer(start)?, integer(stop)?);
+    let db = context.db();
+    let set = SortedSet::open(context.txn, db, key)?;
+    let len = set.len(context.txn)?;
+    let (start, end) = index_range(start, stop, len).unwrap_or((0, 0));
+    remove_range(context, set, start..end)
+}
+
+pub(super) fn zremrangebyscore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, min, max] = args else { return Err(CommandError::SYNTAX) };
+    let range = score_range(min, max)?;
+    let db = context.db();
+    let set = SortedSet::open(context.txn, db, key)?;
+    let ranks = set.ranks_by_score(context.txn, &range)?;
+    remove_range(context, set, ranks)
+}
+
+pub(super) fn zremrangebylex(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, min, max] = args else { return Err(CommandError::SYNTAX) };
+    let range = lex_range(min, max)?;
+    let db = context.db();
+    let set = SortedSet::open(context.txn, db, key)?;
+    let ranks = set.ranks_by_name(context.txn, &range)?;
+    remove_range(context, set, ranks)
+}
+
+fn remove_range(context: &mut Context<'_, '_>, mut set: SortedSet<'_>, ranks: Range<u64>) -> Outcome {
+    let count = ranks.end - ranks.start;
+    if count > 0 {
+        set.remove_ranks(context.txn, ranks, Direction::Ascending, None)?;
+    }
+    context.reply.integer(count.cast_signed());
+    Ok(())
+}
+
+/// Which end of a sorted set is popped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Lowest,
+    Highest,
+}
+
+impl End {
+    /// The ranks of `count` members at this end.
+    fn ranks(self, len: u64, count: u64) -> Range<u64> {
+        match self {
+            End::Lowest => 0..count.min(len),
+            End::Highest => len.saturating_sub(count)..len,
+        }
+    }
+
+    fn direction(self) -> Direction {
+        match self {
+            End::Lowest => Direction::Ascending,
+            End::Highest => Direction::Descending,
+        }
+    }
+}
+
+pub(super) fn zpopmin(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop(context, args, End::Lowest)
+}
+
+pub(super) fn zpopmax(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop(context, args, End::Highest)
+}
+
+fn pop(context: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
+    let (key, count) = match args {
+        [_, key] => (key, None),
+        [_, key, count] => (key, Some(positive(count)?)),
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let db = context.db();
+    let set = SortedSet::open(context.txn, db, key)?;
+    let is_nested = count.is_some() && context.reply.protocol() == Protocol::Resp3;
+    let layout = if is_nested { Layout::Pairs } else { Layout::Flat };
+    pop_from(context, set, end, count.unwrap_or(1), layout)
+}
+
+/// Takes up to `count` members from one end and replies with them.
+fn pop_from(
+    context: &mut Context<'_, '_>,
+    mut set: SortedSet<'_>,
+    end: End,
+    count: u64,
+    layout: Layout,
+) -> Outcome {
+    let ranks = end.ranks(set.len(context.txn)?, count);
+    let reply = &mut *context.reply;
+    layout.begin(reply, ranks.end - ranks.start);
+    if !ranks.is_empty() {
+        let mut write = |member: &[u8], score| layout.write(reply, member, score);
+        set.remove_ranks(context.txn, ranks, end.direction(), Some(&mut write))?;
+    }
+    Ok(())
+}
+
+pub(super) fn zmpop(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    const NO_KEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
+    const NO_COUNT: CommandError = CommandError::text("ERR count should be greater than 0");
+    let [_, count, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let count = integer_in(count, 1..=i64::MAX, NO_KEYS)?;
+    let (keys, options) = usize::try_from(count)
+        .ok()
+        .and_then(|count| rest.split_at_checked(count))
+        .ok_or(CommandError::SYNTAX)?;
+    let (end, options) = match options {
+        [end, options @ ..] if is_option(end, "MIN") => (End::Lowest, options),
+        [end, options @ ..] if is_option(end, "MAX") => (End::Highest, options),
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let count = match options {
+        [] => 1,
+        [option, count, others @ ..] if is_option(option, "COUNT") => {
+            let count = integer_in(count, 1..=i64::MAX, NO_COUNT)?;
+            if !others.is_empty() {
+                return Err(CommandError::SYNTAX);
+            }
+            count
+        }
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let db = context.db();
+    for key in keys {
+        let set = SortedSet::open(context.txn, db, key)?;
+        if set.is_there() {
+            context.reply.array(2);
+            context.reply.bulk(key);
+            return pop_from(context, set, end, count.unsigned_abs(), Layout::Pairs);
+        }
+    }
+    context.reply.null_array();
+    Ok(())
+}

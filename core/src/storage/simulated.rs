@@ -1,1 +1,0 @@
-//! A device that loses power.
