@@ -12,6 +12,9 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("generic", include_str!("../../../tests/transcripts/generic.txt")),
+    ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
+    ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
@@ -20,19 +23,19 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
 ];
 
 /// A server in the test's own memory with a few connections.
-struct Console<E> {
+pub(super) struct Console<E> {
     server: Server<E>,
-    sessions: Vec<Session>,
+    pub(super) sessions: Vec<Session>,
     now_ms: u64,
 }
 
 impl<E: Engine> Console<E> {
-    fn new(engine: E) -> Console<E> {
+    pub(super) fn new(engine: E) -> Console<E> {
         let shared = Shared::new(Settings::default(), Box::new(NoFacts), START_MS);
         Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS }
     }
 
-    fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+    pub(super) fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
         while self.sessions.len() < connection {
             let seed = self.sessions.len() as u64;
             self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
