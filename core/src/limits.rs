@@ -52,6 +52,10 @@ pub const GLOB_STEPS_BASE: u64 = 16 * 1024;
 /// step a byte; patterns made to cost more than this fail, or KEYS could be made to run for hours.
 pub const GLOB_STEPS_PER_BYTE: u64 = 64;
 
+/// Buckets SCAN may look into before it returns with fewer keys than asked for, however few those are: an almost empty
+/// database is walked in one call although its buckets are spread over many shards.
+pub const SCAN_STEPS_MIN: u64 = 1024;
+
 /// Most positions of unfinished HSCAN, SSCAN and ZSCAN walks a server remembers: far more than walk at the same time.
 pub const SCAN_POSITIONS_MAX: usize = 16 * 1024;
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::args::{index_range, integer, integer_in, is_option, positive};
+use super::args::{index_range, integer, integer_between, integer_in, is_option, positive};
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List, Side};
 use crate::data::root_of_kind;
@@ -29,14 +29,6 @@ pub(super) const HANDLERS: Group = &[
     ("rpushx", rpushx),
 ];
 
-/// Redis refuses the smallest `i64` where it is going to negate the number.
-const NEGATABLE: std::ops::RangeInclusive<i64> = -i64::MAX..=i64::MAX;
-
-/// How it says so.
-const NOT_NEGATABLE: CommandError = CommandError::text(
-    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-);
-
 const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
 const COUNT_NOT_POSITIVE: CommandError = CommandError::text("ERR count should be greater than 0");
 const COUNT_NEGATIVE: CommandError = CommandError::text("ERR COUNT can't be negative");
@@ -59,10 +51,6 @@ fn end(argument: &[u8]) -> Result<End, CommandError> {
     } else {
         Err(CommandError::SYNTAX)
     }
-}
-
-fn negatable(argument: &[u8]) -> Result<i64, CommandError> {
-    integer_in(&integer(argument).map(|_| argument)?, NEGATABLE, NOT_NEGATABLE)
 }
 
 fn lpush(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -280,7 +268,7 @@ fn linsert(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn lrem(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, count, element] = args else { return Err(CommandError::SYNTAX) };
-    let count = negatable(count)?;
+    let count = integer(count)?;
     let from = if count < 0 { End::Tail } else { End::Head };
     let most = if count == 0 { u64::MAX } else { count.unsigned_abs() };
     let (db, shared) = (ctx.db(), ctx.shared);
@@ -299,7 +287,7 @@ fn lpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     while let [name, rest @ ..] = options {
         let [value, rest @ ..] = rest else { return Err(CommandError::SYNTAX) };
         if is_option(name, "RANK") {
-            rank = negatable(value)?;
+            rank = integer_between(value, -i64::MAX, i64::MAX)?;
             if rank == 0 {
                 return Err(RANK_ZERO);
             }

@@ -29,7 +29,7 @@ use super::args::{integer, is_option};
 use super::glob::Glob;
 use super::{CommandError, Context, Outcome};
 use crate::engine::{Direction, Kind, Root, Start, Txn, Want};
-use crate::limits::{SCAN_POSITION_MAX_BYTES, SCAN_POSITIONS_MAX, SCAN_POSITIONS_MAX_BYTES};
+use crate::limits::{SCAN_POSITION_MAX_BYTES, SCAN_POSITIONS_MAX, SCAN_POSITIONS_MAX_BYTES, SCAN_STEPS_MIN};
 use crate::resp::Reply;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -142,8 +142,8 @@ impl ScanOptions<'_> {
 
 /// Runs SCAN over the keys of the selected database.
 pub fn reply_keys(context: &mut Context<'_, '_>, cursor: u64, options: &ScanOptions<'_>) -> Outcome {
-    // An engine shows one bucket a step and buckets may be empty: like Redis, ten steps for each key asked for.
-    let mut steps = options.count.saturating_mul(10);
+    // An engine shows one bucket a step, and buckets may be empty: like Redis, ten steps for each key asked for.
+    let mut steps = options.count.saturating_mul(10).max(SCAN_STEPS_MIN);
     let db = context.db();
     let mut elements = Reply::new(context.reply.protocol());
     let (mut seen, mut returned) = (0, 0);

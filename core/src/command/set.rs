@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::args::{integer, integer_in, is_option, positive};
-use super::{CommandError, Context, Group, Outcome};
+use super::args::{integer_between, integer_in, is_option, positive};
+use super::scan::{self, SubScan};
+use super::{CommandError, Context, Group, Outcome, random};
 use crate::data::root_of_kind;
 use crate::data::set::algebra::{Operation, Sources};
-use crate::data::set::{Encoding, Limits, Set};
-use crate::engine::Kind;
-use crate::limits::RANDOM_PICKS_MAX;
+use crate::data::set::{Encoding, Limits, Set, is_small};
+use crate::engine::{Kind, Want};
 use crate::session::Shared;
 
 pub(super) const HANDLERS: Group = &[
@@ -26,6 +26,7 @@ pub(super) const HANDLERS: Group = &[
     ("spop", spop),
     ("srandmember", srandmember),
     ("srem", srem),
+    ("sscan", sscan),
     ("sunion", sunion),
     ("sunionstore", sunionstore),
 ];
@@ -34,9 +35,6 @@ const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater 
 const NUMKEYS_TOO_MANY: CommandError =
     CommandError::text("ERR Number of keys can't be greater than number of args");
 const LIMIT_NEGATIVE: CommandError = CommandError::text("ERR LIMIT can't be negative");
-const COUNT_OUT_OF_RANGE: CommandError = CommandError::text(
-    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-);
 
 /// Up to where the small encodings go; asked for only when it matters.
 fn limits(shared: &Shared) -> Limits {
@@ -152,7 +150,7 @@ fn spop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         [_, key, count] => (*key, Some(positive(count)?)),
         _ => return Err(CommandError::SYNTAX),
     };
-    let (db, reply, random) = (ctx.db(), &mut *ctx.reply, &mut ctx.client.random);
+    let (db, reply) = (ctx.db(), &mut *ctx.reply);
     let Some(mut set) = Set::open(ctx.txn, db, key)? else {
         if count.is_some() {
             reply.set(0)
@@ -162,15 +160,16 @@ fn spop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Ok(());
     };
     let len = set.len()?;
-    if let Some(count) = count {
-        reply.set(count.min(len) as usize);
-    }
     let taken = count.unwrap_or(1).min(len);
+    if count.is_some() {
+        reply.set(taken as usize);
+    }
     if taken == len {
         set.members(&mut |member| reply.bulk(member))?;
         ctx.txn.remove(db, key)?;
     } else if taken > 0 {
-        set.take(random, taken, &mut |member| reply.bulk(member))?;
+        let ranks = random::ranks(&mut ctx.client.random, taken as i64, len)?;
+        set.take(ranks, &mut |member| reply.bulk(member))?;
     }
     Ok(())
 }
@@ -178,16 +177,10 @@ fn spop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 fn srandmember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (key, count) = match args {
         [_, key] => (*key, None),
-        [_, key, count] => {
-            let count = integer(count)?;
-            if count == i64::MIN || count < 0 && count.unsigned_abs() > RANDOM_PICKS_MAX {
-                return Err(COUNT_OUT_OF_RANGE);
-            }
-            (*key, Some(count))
-        }
+        [_, key, count] => (*key, Some(integer_between(count, -i64::MAX, i64::MAX)?)),
         _ => return Err(CommandError::SYNTAX),
     };
-    let (db, reply, random) = (ctx.db(), &mut *ctx.reply, &mut ctx.client.random);
+    let (db, reply) = (ctx.db(), &mut *ctx.reply);
     let Some(mut set) = Set::open(ctx.txn, db, key)? else {
         if count.is_some() {
             reply.array(0)
@@ -197,21 +190,37 @@ fn srandmember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Ok(());
     };
     let len = set.len()?;
-    match count {
-        None => set.select(random.u64(..len), &mut |member| reply.bulk(member))?,
-        Some(count @ 0..) => {
-            let count = count.unsigned_abs();
-            reply.array(count.min(len) as usize);
-            set.sample(random, count, &mut |member| reply.bulk(member))?;
+    if count.is_some_and(|count| count > 0 && count.unsigned_abs() >= len) {
+        reply.array(len as usize);
+        set.members(&mut |member| reply.bulk(member))?;
+        return Ok(());
+    }
+    let ranks = random::ranks(&mut ctx.client.random, count.unwrap_or(1), len)?;
+    if count.is_some() {
+        reply.array(ranks.len());
+    }
+    if count.is_some_and(|count| count < 0) {
+        for rank in ranks {
+            set.select(rank, &mut |member| reply.bulk(member))?;
         }
-        Some(count) => {
-            reply.array(count.unsigned_abs() as usize);
-            for _ in 0..count.unsigned_abs() {
-                set.select(random.u64(..len), &mut |member| reply.bulk(member))?;
-            }
-        }
+    } else {
+        set.pick(ranks, &mut |member| reply.bulk(member))?;
     }
     Ok(())
+}
+
+fn sscan(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, cursor, options @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let (db, cursor) = (ctx.db(), scan::cursor(cursor)?);
+    let Some(root) = root_of_kind(ctx.txn, db, key, Kind::Set)? else {
+        scan::reply_nothing(ctx.reply);
+        return Ok(());
+    };
+    let options = scan::options(options, false)?;
+    let ranks = 0..ctx.txn.sub_len(db, key)?;
+    let is_small = is_small(&root);
+    let walk = SubScan { key, cursor, options, ranks, is_small, want: Want::Subkeys };
+    walk.reply(ctx, 1, |member| member, &mut |reply, member, _| reply.bulk(member))
 }
 
 fn sinter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

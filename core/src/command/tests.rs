@@ -1,9 +1,11 @@
 //! Runs every transcript of `tests/transcripts` in process, on the reference engine.
 
+use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::resp::{Decoder, Value};
 use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
 const START_MS: u64 = 1_700_000_000_000;
@@ -13,9 +15,17 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("command", include_str!("../../../tests/transcripts/command.txt")),
     ("config", include_str!("../../../tests/transcripts/config.txt")),
     ("connection", include_str!("../../../tests/transcripts/connection.txt")),
+    ("generic", include_str!("../../../tests/transcripts/generic.txt")),
+    ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("hello", include_str!("../../../tests/transcripts/hello.txt")),
+    ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
+    ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("server", include_str!("../../../tests/transcripts/server.txt")),
     ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
+    ("sets", include_str!("../../../tests/transcripts/sets.txt")),
+    ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
+    ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
+    ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),
@@ -23,19 +33,19 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
 ];
 
 /// A server in the test's own memory with a few connections.
-struct Console<E> {
+pub(super) struct Console<E> {
     server: Server<E>,
-    sessions: Vec<Session>,
+    pub(super) sessions: Vec<Session>,
     now_ms: u64,
 }
 
 impl<E: Engine> Console<E> {
-    fn new(engine: E) -> Console<E> {
+    pub(super) fn new(engine: E) -> Console<E> {
         let shared = Shared::new(Settings::default(), Box::new(NoFacts), START_MS);
         Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS }
     }
 
-    fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+    pub(super) fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
         while self.sessions.len() < connection {
             let seed = self.sessions.len() as u64;
             self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
@@ -74,5 +84,15 @@ impl<E: Engine> Console<E> {
 fn transcripts_hold_on_the_reference_engine() {
     for (name, text) in TRANSCRIPTS {
         Console::new(MemoryEngine::new(16)).run(name, text);
+    }
+}
+
+#[test]
+fn transcripts_hold_on_the_bitcask_store() {
+    for (name, text) in TRANSCRIPTS {
+        let storage = std::sync::Arc::new(MemoryStorage::new());
+        let options = Options { databases: 16, ..Options::default() };
+        let Ok(opened) = Bitcask::open(storage, &options) else { panic!("an empty store opens") };
+        Console::new(opened.store).run(name, text);
     }
 }

@@ -7,13 +7,12 @@
 mod copy;
 pub mod extended;
 pub mod hash;
+pub mod list;
+pub mod set;
 pub mod string;
 pub mod zset;
 
 pub use copy::copy;
-
-pub mod list;
-pub mod set;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
 
@@ -39,12 +38,22 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
     }
 }
 
-/// The name OBJECT ENCODING gives to a key with this root.
-pub fn encoding_name(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<&'static str> {
+/// The name OBJECT ENCODING gives to a key with this root; `list_fill` is `list-max-listpack-size`.
+pub fn encoding_name(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    root: &Root,
+    list_fill: i64,
+) -> Result<&'static str> {
     match root.kind {
         Kind::String => string::encoding_name(txn, db, key, root),
         Kind::Hash => Ok(hash::encoding_name(root)),
         Kind::SortedSet => Ok(zset::encoding_name(root)),
-        Kind::List | Kind::Set => Ok("listpack"),
+        Kind::List => match list::List::open(txn, db, key)? {
+            Some(mut list) => list.encoding_name(list_fill),
+            None => Ok("listpack"),
+        },
+        Kind::Set => Ok(set::encoding_name(root)),
     }
 }

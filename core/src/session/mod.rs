@@ -122,6 +122,11 @@ impl Session {
         &mut self.input
     }
 
+    /// Whether the peer may run commands beyond AUTH and HELLO.
+    pub fn is_authenticated(&self) -> bool {
+        self.state.client.authenticated
+    }
+
     /// What is to be sent; the host clears what it has sent.
     pub fn reply(&mut self) -> &mut Reply {
         &mut self.state.reply

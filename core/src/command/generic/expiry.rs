@@ -153,7 +153,8 @@ fn reply_expiry(context: &mut Context<'_, '_>, key: &[u8], base_ms: i64, unit_ms
         Some(None) => -1,
         Some(Some(at)) => {
             let left_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_sub(base_ms).max(0);
-            left_ms.saturating_add(unit_ms / 2) / unit_ms
+            // The largest time of all must round as well.
+            ((left_ms.cast_unsigned() + unit_ms.cast_unsigned() / 2) / unit_ms.cast_unsigned()) as i64
         }
     });
     Ok(())

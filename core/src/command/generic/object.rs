@@ -30,7 +30,8 @@ fn about_key(context: &mut Context<'_, '_>, subcommand: &[u8], key: &[u8]) -> Ou
         return Ok(());
     };
     if is_option(subcommand, "ENCODING") {
-        let name = data::encoding_name(context.txn, db, key, &root)?;
+        let list_fill = context.shared.settings.number("list-max-listpack-size");
+        let name = data::encoding_name(context.txn, db, key, &root, list_fill)?;
         context.reply.bulk(name.as_bytes());
     } else if is_option(subcommand, "IDLETIME") {
         let now_s = (context.now_ms() / 1000) as u32;
@@ -38,7 +39,7 @@ fn about_key(context: &mut Context<'_, '_>, subcommand: &[u8], key: &[u8]) -> Ou
         context.reply.integer(i64::from(idle_s));
     } else if is_option(subcommand, "REFCOUNT") {
         let is_shared = root.kind == Kind::String
-            && data::encoding_name(context.txn, db, key, &root)? == "int"
+            && data::string::encoding_name(context.txn, db, key, &root)? == "int"
             && context.txn.value(db, key)?.and_then(|value| resp::parse_i64(&value)).is_some_and(is_shared);
         context.reply.integer(if is_shared { SHARED_REFERENCES } else { 1 });
     } else {

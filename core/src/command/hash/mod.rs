@@ -1,6 +1,8 @@
 //! Commands on hashes.
 
 mod read;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod write;
 

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::command::scan::ElementWriter;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash;
 use crate::engine::{Direction, Start, Want};
-use crate::resp::Reply;
 
 /// `HGET key field`
 pub(super) fn hget(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -92,12 +92,7 @@ fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError
     Ok(usize::try_from(len).unwrap_or(usize::MAX))
 }
 
-fn all(
-    context: &mut Context<'_, '_>,
-    key: &[u8],
-    want: Want,
-    write: &mut dyn FnMut(&mut Reply, &[u8], &[u8]),
-) -> Outcome {
+fn all(context: &mut Context<'_, '_>, key: &[u8], want: Want, write: ElementWriter<'_>) -> Outcome {
     let (db, reply) = (context.client.db, &mut *context.reply);
     context.txn.sub_scan(db, key, Start::End, Direction::Ascending, want, &mut |field, value| {
         write(reply, field, value);

@@ -14,6 +14,8 @@ mod range;
 mod read;
 mod remove;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use super::Group;
 use crate::data::zset::ListpackLimits;

@@ -80,6 +80,7 @@ impl<'t, 'e> List<'t, 'e> {
     }
 
     /// Number of elements.
+    #[expect(clippy::len_without_is_empty, reason = "a list that is there is never empty")]
     pub fn len(&mut self) -> Result<u64> {
         Ok(self.txn.sub_len(self.db, self.key)?)
     }

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use super::super::{Result, root_of_kind};
-use super::{AskLimits, Encoding, Walk};
+use super::{AskLimits, Encoding, INTSET, Walk};
 use crate::engine::{Db, Kind, Root, Txn};
 use crate::resp::parse_i64;
 
@@ -32,6 +32,7 @@ pub struct Sources<'k> {
     db: Db,
     operation: Operation,
     keys: Vec<&'k [u8]>,
+    /// The smallest set of an intersection, the first one otherwise.
     first: Option<Root>,
 }
 
@@ -64,18 +65,13 @@ impl<'k> Sources<'k> {
         Ok(Sources { db, operation, keys: found.into_iter().map(|(key, _, _)| key).collect(), first })
     }
 
-    /// The encoding Redis would begin to store these members of the combination with.
+    /// The encoding in which Redis would begin to store these members of the combination.
     pub fn encoding_for(&self, members: &[Vec<u8>], ask: AskLimits<'_>) -> Encoding<'static> {
-        match self.first {
-            // Redis makes room for an intersection in the encoding of the smallest set, which an intersection of
-            // integers alone leaves again.
-            Some(root) if self.operation == Operation::Intersection => {
-                let is_intset = members.iter().all(|member| parse_i64(member).is_some())
-                    && members.len() as u64 <= ask().intset_entries;
-                if is_intset { Encoding::Grown } else { Encoding::Of(root.encoding) }
-            }
-            _ => Encoding::Grown,
-        }
+        let is_packed = self.operation == Operation::Intersection
+            && self.first.is_some_and(|root| root.encoding != INTSET)
+            && (members.len() as u64 > ask().intset_entries
+                || members.iter().any(|member| parse_i64(member).is_none()));
+        if is_packed { Encoding::Packed } else { Encoding::Grown }
     }
 
     /// Shows the members of the combination until told to stop.

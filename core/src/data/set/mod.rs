@@ -1,14 +1,14 @@
 //! Sets: a root of kind set, and one subkey a member, without a value.
 //!
 //! Members are ordered by their bytes in every set, which [`algebra`] uses to combine sets without reading more of them
-//! than it must, and counted, which [`random`] uses to pick members by rank. A set that has lost its last member has
+//! than it must, and counted, which [`ranks`] uses to find members by rank. A set that has lost its last member has
 //! lost its root.
 //!
 //! The root's byte is the encoding Redis would have reached: `intset` while all members are integers and few,
 //! `listpack` while all are short and few, then `hashtable`. It only tells; every set is stored the same way.
 
 pub mod algebra;
-pub mod random;
+mod ranks;
 mod walk;
 #[cfg(test)]
 mod tests;
@@ -60,10 +60,10 @@ pub struct Set<'t, 'e> {
 /// What encoding a new set begins with.
 #[derive(Clone, Copy, Debug)]
 pub enum Encoding<'m> {
-    /// The smallest; it grows with what is added.
+    /// That of integers; it grows with what is added.
     Grown,
-    /// This root's byte.
-    Of(u8),
+    /// That of few and short members of any kind; it grows with what is added.
+    Packed,
     /// The one that fits this first member and this many members.
     Fit {
         /// The first member.
@@ -112,7 +112,7 @@ impl<'t, 'e> Set<'t, 'e> {
     ) -> Result<Set<'t, 'e>> {
         let encoding = match encoding {
             Encoding::Grown => INTSET,
-            Encoding::Of(byte) => byte,
+            Encoding::Packed => LISTPACK,
             Encoding::Fit { first, hint } => {
                 let limits = ask();
                 if parse_i64(first).is_some() && hint <= limits.intset_entries {
@@ -129,6 +129,7 @@ impl<'t, 'e> Set<'t, 'e> {
     }
 
     /// Number of members.
+    #[expect(clippy::len_without_is_empty, reason = "a set that is there is never empty")]
     pub fn len(&mut self) -> Result<u64> {
         Ok(self.txn.sub_len(self.db, self.key)?)
     }

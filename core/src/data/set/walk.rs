@@ -122,6 +122,11 @@ impl<'k> Walk<'k> {
         Ok(())
     }
 
+    #[cfg(test)]
+    pub(super) fn batch_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn batch_member(&self, at: usize) -> &[u8] {
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(at).copied().unwrap_or(start);

@@ -1,0 +1,116 @@
+//! Accepts connections, refuses those there is no room for, and hands the others to the workers in turn.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+
+use crate::gateway::Gateway;
+use crate::limits::ACCEPT_RETRY;
+use crate::options::is_local;
+use crate::workers::Workers;
+
+const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
+
+const DENIED: &[u8] = b"-DENIED This server has no password and is in protected mode, in which it serves only clients \
+on its own machine. Set a password (--requirepass), or start it with --protected-mode no if only trusted machines can \
+reach it.\r\n";
+
+/// Binds all addresses. Port 0 is chosen by the system, for each address by itself.
+pub fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
+    let bind_one = |address: &SocketAddr| {
+        let listener = TcpListener::bind(address)
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    addresses.iter().map(bind_one).collect()
+}
+
+/// Starts the accepting thread. It ends when a stop is requested, and then so do the workers.
+pub fn start(
+    gateway: Arc<Gateway>,
+    listeners: Vec<TcpListener>,
+    workers: Workers,
+) -> io::Result<JoinHandle<()>> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    std::thread::Builder::new().name("acceptor".into()).spawn(move || {
+        let workers = run(&runtime, &gateway, listeners, workers);
+        workers.join();
+    })
+}
+
+fn run(
+    runtime: &Runtime,
+    gateway: &Arc<Gateway>,
+    listeners: Vec<TcpListener>,
+    mut workers: Workers,
+) -> Workers {
+    runtime.block_on(async {
+        let (sender, mut accepted) = tokio::sync::mpsc::channel(1);
+        let mut listening = JoinSet::new();
+        for listener in listeners {
+            listening.spawn(listen(listener, sender.clone()));
+        }
+        let hand_over = async {
+            while let Some((stream, peer)) = accepted.recv().await {
+                match admit(gateway, peer) {
+                    Ok(()) => workers.hand_over(stream),
+                    Err(refusal) => refuse(stream, refusal),
+                }
+            }
+        };
+        tokio::select! {
+            () = hand_over => {}
+            _ = gateway.stop.requested() => {}
+        }
+    });
+    workers
+}
+
+async fn listen(listener: TcpListener, accepted: tokio::sync::mpsc::Sender<(TcpStream, SocketAddr)>) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return warn!(%error, "cannot listen"),
+    };
+    loop {
+        let outcome = listener.accept().await.and_then(|(stream, peer)| Ok((stream.into_std()?, peer)));
+        match outcome {
+            Ok(arrival) => {
+                if accepted.send(arrival).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => debug!(%error, "accept"),
+            Err(error) => {
+                warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_RETRY).await;
+            }
+        }
+    }
+}
+
+/// Counts a new connection in, or says why not.
+fn admit(gateway: &Gateway, peer: SocketAddr) -> Result<(), &'static [u8]> {
+    let has_password = gateway.server.shared.settings.has_password();
+    // Options refuse such a server at the start; but the password may have been taken away since.
+    if gateway.protected_mode && !has_password && !is_local(peer.ip()) {
+        return Err(DENIED);
+    }
+    if gateway.connected.fetch_add(1, Ordering::Relaxed) >= gateway.maxclients() {
+        gateway.connected.fetch_sub(1, Ordering::Relaxed);
+        gateway.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
+        return Err(TOO_MANY);
+    }
+    Ok(())
+}
+
+/// Tells the peer as far as that is possible at once.
+fn refuse(mut stream: TcpStream, refusal: &[u8]) {
+    let _ = stream.write(refusal);
+}

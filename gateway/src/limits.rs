@@ -1,0 +1,58 @@
+//! Every bound of the gateway, each with its reason. The bounds of the protocol are the core's.
+
+use std::time::Duration;
+
+/// A worker's read buffer, lent to whichever connection is reading: one per thread, not per connection. Large enough
+/// for a deep pipeline or a good piece of a large value in one system call.
+pub const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// The beginning of a request that waits for its rest keeps a buffer of its own only above this many bytes; below, it
+/// is copied, so that a slow sender holds no more than it sent.
+pub const SMALL_INPUT_BYTES: usize = 4 * 1024;
+
+/// A connection that goes idle after a longer reply gives its output buffer back.
+pub const IDLE_OUTPUT_BYTES: usize = 1024;
+
+/// File descriptors kept for datafiles, sled, listeners and logs when `maxclients` is fitted into the system's limit.
+pub const RESERVED_DESCRIPTORS: u64 = 1024;
+
+/// After accept failed (no descriptor left, say), the acceptor waits this long: the cause does not go away at once.
+pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+
+/// How long replies of running batches may take to leave when the process stops.
+pub const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// The syncer's period under `everysec`.
+pub const SYNC_PERIOD: Duration = Duration::from_secs(1);
+
+/// Maintenance looks for work this often.
+pub const MAINTENANCE_PERIOD: Duration = Duration::from_millis(100);
+
+/// Keys collected by one step of active expiry: some tens of microseconds.
+pub const EXPIRE_STEP_KEYS: u64 = 200;
+
+/// Bytes of log read by one step of a merge: a few milliseconds of an NVMe disk.
+pub const MERGE_STEP_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Units of keydir garbage freed by one step.
+pub const GARBAGE_STEP: u64 = 1000;
+
+/// Maintenance sleeps for at least as many times the duration of its last step as this: it takes at most half of one
+/// processor however fast the disk is.
+pub const REST_PER_WORK: u32 = 1;
+
+/// The deadlines of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadlines {
+    /// From connecting to a successful AUTH or HELLO, where a password is set.
+    pub unauthenticated: Duration,
+    /// A peer that takes nothing of what is sent to it for so long is cut. Its memory is bounded meanwhile: requests
+    /// do not run while replies wait.
+    pub unread_output: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Deadlines {
+        Deadlines { unauthenticated: Duration::from_secs(10), unread_output: Duration::from_secs(60) }
+    }
+}

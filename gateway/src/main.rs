@@ -1,0 +1,47 @@
+//! The `edgecask` program.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use edgecask::limits::Deadlines;
+use edgecask::options::{self, LogLevel, Options, Task};
+use edgecask::server::{self, StartError};
+use edgecask::signals;
+use tracing::level_filters::LevelFilter;
+
+/// Costs less processor time per request than the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let Task::Serve(flags) = match options::parse(std::env::args_os()) {
+        Ok(line) => line.task,
+        Err(error) => error.exit(),
+    };
+    match Options::decide(*flags).map_err(StartError::from).and_then(|options| serve(&options)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("edgecask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(options: &Options) -> Result<ExitCode, StartError> {
+    log_to_standard_error(options.log_level);
+    let running = server::start(options, Deadlines::default())?;
+    signals::watch(running.gateway())?;
+    Ok(if running.wait() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn log_to_standard_error(level: LogLevel) {
+    let level = match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(colours).with_max_level(level).init();
+}

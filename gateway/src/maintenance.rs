@@ -1,0 +1,108 @@
+//! What a store needs done while nobody asks: collecting expired keys, merging datafiles, freeing keydir garbage, and
+//! writing checkpoints in the background.
+//!
+//! One thread does all of it in small steps and rests after each at least as long as the step took, so it never takes
+//! more than half of one processor and follows the speed of the disk. Clients never wait for this thread, only for the
+//! short locks its steps take.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use edgecask_core::engine::Engine;
+use edgecask_core::session::Server;
+use parking_lot::{Condvar, Mutex};
+use tracing::{info, warn};
+
+use crate::clock::now_ms;
+use crate::limits::{EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_WORK};
+use crate::store::Maintain;
+
+/// How others talk to the maintenance thread.
+#[derive(Default)]
+pub struct Maintenance {
+    asked: Mutex<Asked>,
+    wake: Condvar,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    checkpoint: bool,
+    stop: bool,
+}
+
+impl Maintenance {
+    /// Has a checkpoint written soon; asking twice before it begins is asking once.
+    pub fn ask_for_checkpoint(&self) {
+        self.asked.lock().checkpoint = true;
+        self.wake.notify_one();
+    }
+
+    /// Ends the thread after its current step.
+    pub fn stop(&self) {
+        self.asked.lock().stop = true;
+        self.wake.notify_one();
+    }
+
+    /// The thread's life.
+    pub fn run<E: Engine + Maintain>(&self, server: &Server<E>) {
+        let mut merge_works = true;
+        let mut rest = MAINTENANCE_PERIOD;
+        loop {
+            let asked = self.rest(rest);
+            if asked.stop {
+                return;
+            }
+            if asked.checkpoint {
+                write_checkpoint(server);
+            }
+            let begin = Instant::now();
+            let has_more = step(server, &mut merge_works);
+            rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
+        }
+    }
+
+    fn rest(&self, duration: Duration) -> Asked {
+        let mut asked = self.asked.lock();
+        if !asked.stop && !asked.checkpoint {
+            self.wake.wait_for(&mut asked, duration);
+        }
+        let found = *asked;
+        asked.checkpoint = false;
+        found
+    }
+}
+
+/// One piece of each kind of work; true if any of them has more to do at once.
+fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> bool {
+    let mut has_more = false;
+    // An error here means that the store is read-only or full, which whoever writes is told.
+    if let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS) {
+        server.shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
+        has_more |= more && gone > 0;
+    }
+    has_more |= server.engine.garbage_step(GARBAGE_STEP);
+    match server.engine.merge_step(MERGE_STEP_BYTES) {
+        Ok(more) => {
+            *merge_works = true;
+            has_more |= more;
+        }
+        Err(error) => {
+            // Once for each trouble, not ten times a second.
+            if std::mem::take(merge_works) {
+                warn!(%error, "merging datafiles does not work at the moment");
+            }
+        }
+    }
+    has_more
+}
+
+fn write_checkpoint<E: Engine + Maintain>(server: &Server<E>) {
+    let begin = Instant::now();
+    match Maintain::checkpoint(&server.engine, now_ms()) {
+        Ok(()) => {
+            server.shared.saved_at_s.store(now_ms() / 1000, Ordering::Relaxed);
+            info!(took_ms = begin.elapsed().as_millis() as u64, "checkpoint written");
+        }
+        Err(error) => warn!(%error, "the checkpoint could not be written"),
+    }
+}

@@ -1,0 +1,58 @@
+use super::{Appendfsync, Flags, Options, Task, parse};
+
+fn flags(line: &str) -> Flags {
+    let Task::Serve(flags) = parse(line.split(' ').map(Into::into)).expect("parses").task;
+    *flags
+}
+
+fn setting<'o>(options: &'o Options, name: &str) -> &'o str {
+    &options.settings.iter().find(|(setting, _)| *setting == name).expect("a setting").1
+}
+
+#[test]
+fn serve_is_the_default_and_h_is_the_host() {
+    for line in ["edgecask -h ::1 -p 7", "edgecask serve -h ::1 -p 7"] {
+        let options = Options::decide(flags(line)).expect("decides");
+        assert_eq!(options.addresses, ["[::1]:7".parse().expect("an address")]);
+    }
+    let options = Options::decide(flags("edgecask --threads 3")).expect("decides");
+    assert_eq!((setting(&options, "port"), options.threads), ("6379", 3));
+    assert!(parse(["edgecask".into(), "--nonsense".into()]).is_err());
+}
+
+#[test]
+fn every_flag_has_help_with_its_default() {
+    let help = parse(["edgecask".into(), "--help".into()]).expect_err("help is printed").to_string();
+    for flag in ["host", "port", "dir", "appendfsync", "databases", "requirepass", "maxclients", "threads"] {
+        let at = help.find(&format!("--{flag}")).unwrap_or_else(|| panic!("--{flag} is not in {help}"));
+        assert!(help[at..].lines().take(12).any(|line| line.contains("[default: ")), "--{flag} in {help}");
+    }
+}
+
+#[test]
+fn the_command_line_wins_over_the_file_and_unknown_names_are_errors() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("edgecask.toml");
+    let line = format!("edgecask --config {} --port 7001", path.display());
+    std::fs::write(&path, "port = 7000\nappendfsync = \"always\"\nprotected-mode = \"no\"\n")
+        .expect("writes");
+    let options = Options::decide(flags(&line)).expect("decides");
+    assert_eq!((setting(&options, "port"), options.appendfsync), ("7001", Appendfsync::Always));
+    assert!(!options.protected_mode);
+    std::fs::write(&path, "prot = 7000\n").expect("writes");
+    let error = Options::decide(flags(&line)).expect_err("an unknown name").to_string();
+    assert!(error.contains("prot") && error.contains("edgecask.toml"), "{error}");
+}
+
+#[test]
+fn a_public_address_needs_a_password() {
+    let error = Options::decide(flags("edgecask -h 0.0.0.0")).expect_err("refused").to_string();
+    assert!(error.contains("--requirepass") && error.contains("0.0.0.0"), "{error}");
+    for line in [
+        "edgecask -h 0.0.0.0 --requirepass secret",
+        "edgecask -h 0.0.0.0 --protected-mode no",
+        "edgecask -h 127.0.0.2",
+    ] {
+        assert!(Options::decide(flags(line)).is_ok(), "{line}");
+    }
+}

@@ -1,0 +1,143 @@
+//! A server from its start to its end.
+//!
+//! Start: take the directory, open the store, listen, start the threads. End, once [`crate::stop::Stop`] is requested:
+//! accept nothing more, let what has been run be answered, stop maintenance, sync, write a checkpoint, close.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use edgecask_core::bitcask::OpenError;
+use edgecask_core::engine::Admin;
+use edgecask_core::session::{Server, Shared};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tracing::{error, info, warn};
+
+use crate::acceptor;
+use crate::clock::now_ms;
+use crate::facts::ProcessFacts;
+use crate::gateway::Gateway;
+use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
+use crate::options::{Options, OptionsError};
+use crate::storage::lock::DirectoryLock;
+use crate::store;
+use crate::workers::Workers;
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The options do not fit.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    /// The system refuses a socket or a thread.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// A server that is running.
+pub struct Running {
+    gateway: Arc<Gateway>,
+    addresses: Vec<SocketAddr>,
+    acceptor: JoinHandle<()>,
+    syncer: JoinHandle<()>,
+    maintenance: JoinHandle<()>,
+    lock: DirectoryLock,
+}
+
+/// Starts a server.
+pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartError> {
+    let settings = options.settings()?;
+    raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
+    let begin = Instant::now();
+    let opened = store::open(&options.directory, settings.databases())?;
+    let listeners = acceptor::bind(&options.addresses)?;
+    let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
+    let port = addresses.first().map_or(0, SocketAddr::port);
+    let facts = Box::new(ProcessFacts::new(port, options.config.clone()));
+    let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
+    let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
+    let syncing = gateway.clone();
+    let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
+    let maintaining = gateway.clone();
+    let maintenance = spawn("maintenance", move || maintaining.maintenance.run(&maintaining.server))?;
+    let workers = Workers::start(&gateway, options.threads)?;
+    let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
+    info!(
+        version = env!("CARGO_PKG_VERSION"),
+        directory = %options.directory.display(),
+        listening = ?addresses,
+        appendfsync = options.appendfsync.word(),
+        threads = options.threads,
+        opened_in_ms = begin.elapsed().as_millis() as u64,
+        "edgecask is ready"
+    );
+    Ok(Running { gateway, addresses, acceptor, syncer, maintenance, lock: opened.lock })
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What its threads share.
+    pub fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
+    /// Waits for a request to stop and ends the server. False if the last writes may not have reached the disk.
+    pub fn wait(self) -> bool {
+        let gateway = self.gateway;
+        // The acceptor ends when a stop is requested, after the workers have.
+        join(self.acceptor, "acceptor");
+        info!("stopping");
+        gateway.maintenance.stop();
+        join(self.maintenance, "maintenance");
+        gateway.syncer.stop();
+        join(self.syncer, "syncer");
+        let is_safe = gateway.syncer.finish(&gateway.server.engine);
+        let wants_checkpoint = gateway.stop.request_made().is_none_or(|request| request.checkpoint);
+        if is_safe
+            && wants_checkpoint
+            && let Err(error) = Admin::checkpoint(&gateway.server.engine, now_ms())
+        {
+            warn!(%error, "the checkpoint could not be written; the next start reads the log instead");
+        }
+        // The store goes before the lock that keeps others away from its directory.
+        drop(gateway);
+        drop(self.lock);
+        if is_safe {
+            info!("stopped");
+        } else {
+            error!("stopped; the last writes may not have reached the disk");
+        }
+        is_safe
+    }
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.into()).spawn(run)
+}
+
+fn join(thread: JoinHandle<()>, name: &str) {
+    if thread.join().is_err() {
+        error!(thread = name, "a thread panicked");
+    }
+}
+
+/// Lets this process open as many descriptors as its clients and its own files may need, as far as it is allowed to.
+fn raise_descriptor_limit(maxclients: u64) {
+    let wanted = maxclients.saturating_add(RESERVED_DESCRIPTORS);
+    let limit = getrlimit(Resource::Nofile);
+    let Some(current) = limit.current.filter(|current| *current < wanted) else { return };
+    let reachable = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let raised = Rlimit { current: Some(reachable), maximum: limit.maximum };
+    if setrlimit(Resource::Nofile, raised).is_err() || reachable < wanted {
+        warn!(current, wanted, "the limit of open files is too low for maxclients connections");
+    }
+}

@@ -1,0 +1,161 @@
+//! A directory of real files as a [`Device`].
+//!
+//! A name that is open is open once: opening it again gives the same file. The safety of [`super::mapped`] rests on
+//! that, and so does the agreement of all handles on what has been written.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+use edgecask_core::storage::{Device, DeviceFile, Result, StorageError};
+use parking_lot::Mutex;
+use rustix::fs::StatFs;
+
+use super::failed;
+use super::mapped::MappedFile;
+
+/// File systems where blocks given by fallocate are kept for the page writes that follow, and whose files no other
+/// machine can cut: ext4, XFS, tmpfs, and an overlay over one of them. On all others files are not mapped.
+const MAPPABLE_FILE_SYSTEMS: &[u64] = &[0xEF53, 0x5846_5342, 0x0102_1994, 0x794C_7630];
+
+/// One directory of files.
+pub struct Directory {
+    path: PathBuf,
+    /// For syncing names.
+    handle: File,
+    maps: bool,
+    open: Mutex<HashMap<String, Weak<MappedFile>>>,
+}
+
+/// One open file of a [`Directory`].
+#[derive(Clone)]
+pub struct Handle(Arc<MappedFile>);
+
+impl Directory {
+    /// Opens a directory that exists.
+    pub fn open(path: &Path) -> Result<Directory> {
+        let name = path.display().to_string();
+        let handle = File::open(path).map_err(|error| failed("cannot open", &name, &error))?;
+        let maps = rustix::fs::fstatfs(&handle).is_ok_and(|facts| is_mappable(&facts));
+        Ok(Directory { path: path.to_path_buf(), handle, maps, open: Mutex::default() })
+    }
+
+    /// The same, but without ever mapping a file, as on file systems that are not fit for it.
+    pub fn open_unmapped(path: &Path) -> Result<Directory> {
+        Ok(Directory { maps: false, ..Directory::open(path)? })
+    }
+
+    fn register(
+        &self,
+        open: &mut HashMap<String, Weak<MappedFile>>,
+        name: &str,
+        options: &OpenOptions,
+    ) -> Result<Handle> {
+        let path = self.path.join(name);
+        let shown = path.display().to_string();
+        let file = options.open(&path).map_err(|error| failed("cannot open", &shown, &error))?;
+        let file = Arc::new(MappedFile::new(file, &shown, self.maps)?);
+        open.retain(|_, file| file.strong_count() > 0);
+        open.insert(name.to_string(), Arc::downgrade(&file));
+        Ok(Handle(file))
+    }
+}
+
+/// The type of a file system is a small signed or unsigned number depending on the machine.
+#[allow(clippy::unnecessary_cast)]
+fn is_mappable(facts: &StatFs) -> bool {
+    MAPPABLE_FILE_SYSTEMS.contains(&(facts.f_type as u64 & 0xFFFF_FFFF))
+}
+
+impl Device for Directory {
+    type File = Handle;
+
+    fn create(&self, name: &str) -> Result<Handle> {
+        self.register(&mut self.open.lock(), name, File::options().read(true).write(true).create_new(true))
+    }
+
+    fn open(&self, name: &str) -> Result<Handle> {
+        let mut open = self.open.lock();
+        match open.get(name).and_then(Weak::upgrade) {
+            Some(file) => Ok(Handle(file)),
+            None => self.register(&mut open, name, File::options().read(true).write(true)),
+        }
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        let mut open = self.open.lock();
+        let renamed = fs::rename(self.path.join(from), self.path.join(to));
+        renamed
+            .map_err(|error| failed("cannot rename", &self.path.join(from).display().to_string(), &error))?;
+        open.remove(to);
+        if let Some(file) = open.remove(from) {
+            open.insert(to.to_string(), file);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        let mut open = self.open.lock();
+        let path = self.path.join(name);
+        fs::remove_file(&path)
+            .map_err(|error| failed("cannot remove", &path.display().to_string(), &error))?;
+        open.remove(name);
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        let shown = self.path.display().to_string();
+        let told = |error| failed("cannot list", &shown, &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(told)? {
+            let entry = entry.map_err(told)?;
+            // A name that is not UTF-8 is not one of ours.
+            let name = entry.file_name().into_string().ok();
+            if entry.file_type().map_err(told)?.is_file() {
+                names.extend(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn sync_directory(&self) -> Result<()> {
+        let shown = self.path.display().to_string();
+        self.handle.sync_all().map_err(|error| failed("cannot sync", &shown, &error))
+    }
+}
+
+impl DeviceFile for Handle {
+    fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
+        self.0.write(offset, parts)
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.0.read(offset, len, visit)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.0.sync()
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.0.len())
+    }
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Handle({} bytes)", self.0.len())
+    }
+}
+
+/// Says that the directory is missing or cannot be made.
+pub fn make(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| {
+        StorageError::Refused(format!("cannot make the data directory {}: {error}", path.display()))
+    })
+}

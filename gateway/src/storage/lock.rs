@@ -1,0 +1,43 @@
+//! One process per directory.
+//!
+//! The lock is flock's, on the file `lock`: the kernel gives it up when the process ends, however it ends, so a crash
+//! leaves nothing to clean up. Everything else in the directory relies on having no other writer.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use edgecask_core::storage::{Result, StorageError};
+
+/// The name of the locked file.
+const LOCK_FILE: &str = "lock";
+
+/// The exclusive use of a directory, for as long as this lives.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    _file: File,
+}
+
+impl DirectoryLock {
+    /// Takes the directory, or says who cannot have it and why.
+    pub fn take(directory: &Path) -> Result<DirectoryLock> {
+        let shown = directory.display();
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(directory.join(LOCK_FILE));
+        let file = file.map_err(|error| {
+            StorageError::Refused(format!("the data directory {shown} cannot be written: {error}"))
+        })?;
+        match file.try_lock() {
+            Ok(()) => Ok(DirectoryLock { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(
+                "the data directory {shown} is in use by another edgecask; stop it or choose another --dir"
+            ))),
+            Err(TryLockError::Error(error)) => {
+                Err(StorageError::Refused(format!("the data directory {shown} cannot be locked: {error}")))
+            }
+        }
+    }
+}

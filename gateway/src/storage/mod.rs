@@ -1,0 +1,37 @@
+//! The disk of the gateway: datafiles as memory-mapped files in one directory, the metadata map in sled beside them.
+//!
+//! ```text
+//! DIR/lock          held while a process uses the directory
+//! DIR/meta/         sled: what can be made again from the datafiles
+//! DIR/meta.broken-N a sled folder that could not be opened, kept for whoever wants to know why
+//! DIR/…             the datafiles, named by the core
+//! ```
+
+mod gate;
+pub mod directory;
+pub mod lock;
+pub mod mapped;
+pub mod sled_meta;
+
+use std::io::{Error, ErrorKind};
+
+use edgecask_core::storage::StorageError;
+use rustix::io::Errno;
+
+/// What an error of the operating system is to a store. `what` and `name` become the beginning of its text.
+pub(crate) fn failed(what: &str, name: &str, error: &Error) -> StorageError {
+    let text = format!("{what} {name}: {error}");
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            StorageError::Full(text)
+        }
+        ErrorKind::NotFound | ErrorKind::UnexpectedEof => StorageError::Missing(text),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StorageError::Refused(text),
+        _ => StorageError::Io(text),
+    }
+}
+
+/// The same for errors of system calls made through rustix.
+pub(crate) fn failed_errno(what: &str, name: &str, error: Errno) -> StorageError {
+    failed(what, name, &error.into())
+}

@@ -1,0 +1,148 @@
+//! The metadata map on sled.
+//!
+//! Everything in it can be made again from the datafiles, so a folder that sled cannot open is moved aside and an
+//! empty one takes its place; the store then rebuilds what it needs. sled keeps a log of its own and recovers a prefix
+//! of it, which is the order the map's laws ask for.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use edgecask_core::storage::{MetaMap, MetaOp, Result, StorageError};
+use tracing::warn;
+
+/// Memory sled may use for pages, in bytes. Hint blocks are read once, at the start.
+const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A lazy change of more operations than this is applied in pieces, in order: sled needs some 40 kB of memory for each
+/// operation of a batch. After a crash a beginning of such a change may be there, which its owner must be able to tell.
+pub const LAZY_BATCH_MAX: usize = 256;
+
+/// A lazy piece ends when its keys and values reach this many bytes.
+pub const LAZY_BATCH_MAX_BYTES: usize = 1024 * 1024;
+
+/// How often sled writes lazy changes to its file by itself.
+const FLUSH_EVERY_MS: u64 = 1000;
+
+/// Folders moved aside are numbered up to this; a directory with more of them needs a person.
+const BROKEN_MAX: u32 = 1000;
+
+/// The map in one folder.
+pub struct SledMeta {
+    db: sled::Db,
+}
+
+impl SledMeta {
+    /// Opens the folder, making or replacing it where needed.
+    pub fn open(folder: &Path) -> Result<SledMeta> {
+        match open_guarded(folder) {
+            Ok(db) => Ok(SledMeta { db }),
+            Err(error @ StorageError::Refused(_)) => Err(error),
+            Err(error) => {
+                let aside = move_aside(folder)?;
+                warn!(
+                    folder = %folder.display(), moved_to = %aside.display(), %error,
+                    "the metadata map cannot be read and will be rebuilt from the datafiles"
+                );
+                open_guarded(folder).map(|db| SledMeta { db })
+            }
+        }
+    }
+
+    fn change(&self, changes: &[MetaOp]) -> Result<()> {
+        let mut batch = sled::Batch::default();
+        for change in changes {
+            match change {
+                MetaOp::Put(key, value) => batch.insert(key.as_slice(), value.as_slice()),
+                MetaOp::Delete(key) => batch.remove(key.as_slice()),
+            }
+        }
+        self.db.apply_batch(batch).map_err(|error| failed(&error))
+    }
+}
+
+impl MetaMap for SledMeta {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let value = self.db.get(key).map_err(|error| failed(&error))?;
+        Ok(value.map(|value| value.to_vec()))
+    }
+
+    fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        for pair in self.db.scan_prefix(prefix) {
+            let (key, value) = pair.map_err(|error| failed(&error))?;
+            if !visit(&key, &value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, changes: &[MetaOp]) -> Result<()> {
+        self.change(changes)?;
+        self.db.flush().map_err(|error| failed(&error))?;
+        Ok(())
+    }
+
+    fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()> {
+        let mut rest = changes;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |change: &&MetaOp| {
+                bytes += size(change);
+                bytes <= LAZY_BATCH_MAX_BYTES
+            };
+            let count = rest.iter().take(LAZY_BATCH_MAX).take_while(fits).count().max(1);
+            let (piece, later) = rest.split_at(count);
+            self.change(piece)?;
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+fn size(change: &MetaOp) -> usize {
+    match change {
+        MetaOp::Put(key, value) => key.len() + value.len(),
+        MetaOp::Delete(key) => key.len(),
+    }
+}
+
+/// Opens sled. On some damage it panics instead of returning an error; both come out as an error here.
+fn open_guarded(folder: &Path) -> Result<sled::Db> {
+    let config = sled::Config::new()
+        .path(folder)
+        .cache_capacity(CACHE_BYTES)
+        .flush_every_ms(Some(FLUSH_EVERY_MS))
+        .mode(sled::Mode::LowSpace);
+    match catch_unwind(AssertUnwindSafe(|| config.open())) {
+        Ok(Ok(db)) => Ok(db),
+        Ok(Err(error)) => Err(failed(&error)),
+        Err(_) => Err(StorageError::Io("sled panicked while opening".into())),
+    }
+}
+
+fn move_aside(folder: &Path) -> Result<PathBuf> {
+    let beside = |number: u32| {
+        let mut name = folder.as_os_str().to_os_string();
+        name.push(format!(".broken-{number}"));
+        PathBuf::from(name)
+    };
+    let aside = (1..=BROKEN_MAX).map(beside).find(|aside| !aside.exists());
+    let aside = aside.ok_or_else(|| {
+        StorageError::Refused(format!("{}: too many broken copies beside it; remove some", folder.display()))
+    })?;
+    let shown = folder.display().to_string();
+    fs::rename(folder, &aside).map_err(|error| super::failed("cannot move aside", &shown, &error))?;
+    Ok(aside)
+}
+
+fn failed(error: &sled::Error) -> StorageError {
+    match error {
+        // Our own lock on the directory is held, so a locked folder belongs to a copy of this process that is ending.
+        sled::Error::Io(error) if error.to_string().contains("could not acquire lock") => {
+            StorageError::Refused(format!("the metadata map is in use: {error}"))
+        }
+        sled::Error::Io(error) => super::failed("cannot use", "the metadata map", error),
+        error => StorageError::Io(format!("the metadata map: {error}")),
+    }
+}

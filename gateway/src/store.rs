@@ -1,0 +1,112 @@
+//! Which engine the gateway hosts, and what it asks of it beyond the core's [`Engine`].
+//!
+//! [`Engine`]: edgecask_core::engine::Engine
+
+use std::path::Path;
+use std::sync::Arc;
+
+use edgecask_core::bitcask::{Bitcask, OpenError, Options};
+use edgecask_core::engine::{Admin, Result};
+use edgecask_core::storage::DeviceStorage;
+use tracing::{info, warn};
+
+use crate::clock::seed;
+use crate::storage::directory::{self, Directory};
+use crate::storage::lock::DirectoryLock;
+use crate::storage::sled_meta::SledMeta;
+
+/// The engine behind all sessions.
+pub type Store = Bitcask;
+
+/// What the sync policy asks of a store. Positions are counts of log bytes since the store was opened.
+pub trait Durable: Send + Sync {
+    /// The end of what has been appended.
+    fn appended(&self) -> u64;
+
+    /// The end of what would survive the loss of power.
+    fn synced(&self) -> u64;
+
+    /// Syncs all that has been appended when it is called and returns the end of it.
+    fn sync(&self) -> Result<u64>;
+}
+
+/// What maintenance asks of a store. Every call does a bounded piece of work; true means that there is more to do.
+pub trait Maintain: Send + Sync {
+    /// Collects up to `budget` expired keys; returns how many went and whether there may be more.
+    fn expire_step(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)>;
+
+    /// Moves up to about `budget_bytes` of live data out of mostly dead datafiles.
+    fn merge_step(&self, budget_bytes: u64) -> Result<bool>;
+
+    /// Frees up to about `budget` entries that deleted collections left in the keydir.
+    fn garbage_step(&self, budget: u64) -> bool;
+
+    /// Writes what speeds up the next start.
+    fn checkpoint(&self, now_ms: u64) -> Result<()>;
+}
+
+/// A store with the directory it has for itself.
+pub struct Owned {
+    /// The store.
+    pub store: Store,
+    /// Kept as long as the store.
+    pub lock: DirectoryLock,
+}
+
+/// Opens the store in `directory`, making it if it is missing, and logs what was found.
+pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, OpenError> {
+    directory::make(directory)?;
+    let lock = DirectoryLock::take(directory)?;
+    let meta = SledMeta::open(&directory.join("meta"))?;
+    let storage = DeviceStorage::open(Directory::open(directory)?, meta)?;
+    let options = Options { databases, seed: seed(), ..Options::default() };
+    let opened = Bitcask::open(Arc::new(storage), &options)?;
+    info!(
+        datafiles = opened.datafiles,
+        hinted = opened.hinted_datafiles,
+        replayed_records = opened.replayed_records,
+        "recovered"
+    );
+    if let Some((datafile, offset, bytes)) = opened.torn_tail {
+        warn!(
+            datafile,
+            offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged"
+        );
+    }
+    if opened.rejected_hints > 0 {
+        warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
+    }
+    Ok(Owned { store: opened.store, lock })
+}
+
+impl Durable for Bitcask {
+    fn appended(&self) -> u64 {
+        Bitcask::appended(self)
+    }
+
+    fn synced(&self) -> u64 {
+        Bitcask::synced(self)
+    }
+
+    fn sync(&self) -> Result<u64> {
+        Bitcask::sync(self)
+    }
+}
+
+impl Maintain for Bitcask {
+    fn expire_step(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
+        self.expire_slice(now_ms, budget)
+    }
+
+    fn merge_step(&self, budget_bytes: u64) -> Result<bool> {
+        Bitcask::merge_step(self, budget_bytes).map(|step| step.is_unfinished)
+    }
+
+    fn garbage_step(&self, budget: u64) -> bool {
+        self.drain_garbage(budget) >= budget
+    }
+
+    fn checkpoint(&self, now_ms: u64) -> Result<()> {
+        Admin::checkpoint(self, now_ms)
+    }
+}

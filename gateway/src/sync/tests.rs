@@ -1,0 +1,115 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, Condvar, Mutex};
+
+use edgecask_core::engine::{EngineError, Result};
+
+use super::{SyncFailed, Syncer};
+use crate::options::Appendfsync;
+use crate::store::Durable;
+
+/// A log whose syncs wait until a test lets them go.
+struct SlowLog {
+    appended: AtomicU64,
+    synced: AtomicU64,
+    syncs: AtomicU64,
+    fails: AtomicBool,
+    begun: Barrier,
+    go: (Mutex<bool>, Condvar),
+}
+
+impl SlowLog {
+    fn new(appended: u64) -> SlowLog {
+        SlowLog {
+            appended: appended.into(),
+            synced: 0.into(),
+            syncs: 0.into(),
+            fails: false.into(),
+            begun: Barrier::new(2),
+            go: (Mutex::new(false), Condvar::new()),
+        }
+    }
+
+    fn let_go(&self) {
+        *self.go.0.lock().expect("not poisoned") = true;
+        self.go.1.notify_all();
+    }
+}
+
+impl Durable for SlowLog {
+    fn appended(&self) -> u64 {
+        self.appended.load(Ordering::SeqCst)
+    }
+
+    fn synced(&self) -> u64 {
+        self.synced.load(Ordering::SeqCst)
+    }
+
+    fn sync(&self) -> Result<u64> {
+        let reached = self.appended();
+        if self.syncs.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.begun.wait();
+            let mut go = self.go.0.lock().expect("not poisoned");
+            while !*go {
+                go = self.go.1.wait(go).expect("not poisoned");
+            }
+        }
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(EngineError::ReadOnly("the disk is gone".into()));
+        }
+        self.synced.store(reached, Ordering::SeqCst);
+        Ok(reached)
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+}
+
+/// Runs the first waiter into a sync that does not end, lets nine more arrive, and then lets the sync go.
+fn ten_waiters(log: &SlowLog, syncer: &Syncer) -> Vec<std::result::Result<(), SyncFailed>> {
+    std::thread::scope(|scope| {
+        scope.spawn(|| syncer.run(log));
+        let first = scope.spawn(|| block_on(syncer.settle(log, 10)));
+        log.begun.wait();
+        log.appended.store(20, Ordering::SeqCst);
+        let later: Vec<_> = (0..9).map(|_| scope.spawn(|| block_on(syncer.settle(log, 10)))).collect();
+        while syncer.state.lock().waiting.len() < 9 {
+            std::thread::yield_now();
+        }
+        log.let_go();
+        let outcomes = std::iter::once(first).chain(later);
+        let outcomes = outcomes.map(|waiter| waiter.join().expect("no panic")).collect();
+        syncer.stop();
+        outcomes
+    })
+}
+
+#[test]
+fn one_sync_serves_all_who_wait() {
+    let (log, syncer) = (SlowLog::new(10), Syncer::new(Appendfsync::Always));
+    assert_eq!(ten_waiters(&log, &syncer), [Ok(()); 10]);
+    assert_eq!(log.syncs.load(Ordering::SeqCst), 2, "one for the first, one for the nine behind it");
+    assert_eq!(log.synced(), 20);
+    assert_eq!(block_on(syncer.settle(&log, 20)), Ok(()), "a clean log needs no sync");
+}
+
+#[test]
+fn nobody_is_acknowledged_after_a_failed_sync_and_none_is_tried_again() {
+    let (log, syncer) = (SlowLog::new(10), Syncer::new(Appendfsync::Always));
+    log.fails.store(true, Ordering::SeqCst);
+    assert_eq!(ten_waiters(&log, &syncer), [Err(SyncFailed); 10]);
+    log.fails.store(false, Ordering::SeqCst);
+    assert_eq!(block_on(syncer.settle(&log, 20)), Err(SyncFailed), "a write that came too late");
+    assert_eq!(block_on(syncer.settle(&log, 0)), Ok(()), "reads go on");
+    assert!(!syncer.finish(&log));
+    assert_eq!(log.syncs.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn nobody_waits_under_the_other_policies() {
+    let log = SlowLog::new(10);
+    for policy in [Appendfsync::Everysec, Appendfsync::No] {
+        assert_eq!(block_on(Syncer::new(policy).settle(&log, 10)), Ok(()));
+    }
+    assert_eq!(log.syncs.load(Ordering::SeqCst), 0);
+}
