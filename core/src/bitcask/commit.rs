@@ -254,6 +254,12 @@ impl Guard<'_> {
             }
             apply_subs(shard, &change, collection, &mut records);
         }
+        // What the transaction put into the spaces it shows.
+        for change in overlay.db_changes() {
+            for (_, shard) in &self.shards {
+                shard.databases.get(change.db as usize).into_iter().for_each(|space| shard.trip_shown(change.db, *space));
+            }
+        }
     }
 
     /// Drops the collections nobody has any more, and takes out of their shards those that go to another.
@@ -323,7 +329,8 @@ impl Guard<'_> {
     fn show_databases(&mut self, overlay: &Overlay, after: &[u64]) {
         for (_, shard) in &mut self.shards {
             for change in overlay.db_changes() {
-                shard.trip_all(change.db);
+                let spaces = [shard.databases.get(change.db as usize), after.get(change.db as usize)];
+                spaces.into_iter().flatten().for_each(|space| shard.trip_shown(change.db, *space));
             }
             shard.databases.clear();
             shard.databases.extend_from_slice(after);

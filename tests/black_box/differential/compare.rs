@@ -41,7 +41,7 @@ pub fn mode(request: &[Vec<u8>]) -> Mode {
         "hscan" | "sscan" | "zscan" if word(2) != b"0" => Mode::Shape,
         "scan" | "sscan" => Mode::Walk { pairs: false },
         "hscan" | "zscan" => Mode::Walk { pairs: true },
-        "object|encoding" | "object|refcount" | "object|freq" => Mode::Exact,
+        "object|encoding" | "object|freq" => Mode::Exact,
         _ if spec.tips.contains("nondeterministic_output_order") => Mode::AnyOrder,
         _ if spec.tips.contains("nondeterministic_output") => Mode::Shape,
         "client|id" => Mode::Shape,

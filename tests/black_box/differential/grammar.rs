@@ -55,6 +55,11 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
     catalog::all().iter().filter(may_run).map(parsed).collect()
 });
 
+/// The commands whose rows may run, containers by their own name.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().filter_map(|(spec, _)| spec.name.split('|').next())
+}
+
 /// A random request of any group that means the same on two servers.
 pub fn request(values: &mut Values) -> Request {
     loop {

@@ -48,7 +48,7 @@ pub struct Pair {
     differences: BTreeMap<String, String>,
     pub compared: u64,
     /// How often each command was compared, and how often it was no error.
-    pub by_command: BTreeMap<String, (u64, u64)>,
+    by_command: BTreeMap<String, (u64, u64)>,
 }
 
 impl Pair {
@@ -105,7 +105,7 @@ impl Pair {
                 Check::Pick if at == 1 => Mode::Shape,
                 // A pick that changed the key left something else on each server.
                 Check::Pick if at == 2 && bundle.requests.len() == 4 => Mode::Shape,
-                Check::Transaction if theirs.value == Value::Simple(b"QUEUED".to_vec()) => {
+                Check::Transaction if is_queued(theirs) => {
                     queued.push(request);
                     Mode::Exact
                 }
@@ -117,7 +117,8 @@ impl Pair {
                 }
                 _ => compare::agree(&mode, ours, theirs) || self.allow(request, ours, theirs),
             };
-            if !is_same {
+            // Where an allowed difference makes only one server refuse the queue, the rest means nothing.
+            if !is_same || is_queued(ours) != is_queued(theirs) {
                 return false;
             }
             self.history.push((request.clone(), theirs.value.clone()));
@@ -187,17 +188,31 @@ impl Pair {
         }
     }
 
-    /// Empties both servers.
+    /// Empties both servers and forgets what the connections were told.
     pub fn start_over(&mut self) {
         for client in [&mut self.ours, &mut self.theirs] {
             client.must("DISCARD");
             client.must("FLUSHALL");
+            client.must("CLIENT SETNAME ");
         }
         self.history.clear();
     }
 
     fn told(&self) -> String {
         self.differences.values().cloned().collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Fails unless each of these commands was compared and did something.
+    pub fn assert_covered(&self, names: impl Iterator<Item = &'static str>) {
+        let good = |name: &str| self.by_command.get(name).map_or(0, |(_, good)| *good);
+        let (mut least, mut of) = (u64::MAX, "");
+        for name in names {
+            assert!(good(name) > 0, "{name} never did anything");
+            if good(name) < least {
+                (least, of) = (good(name), name);
+            }
+        }
+        report(&format!("differential: every command at least {least} times without an error ({of} is the rarest)"));
     }
 
     /// Fails if there was an unexplained difference.
@@ -211,6 +226,10 @@ impl Pair {
         ));
         assert!(self.differences.is_empty(), "{what}: unexplained differences:\n\n{}", self.told());
     }
+}
+
+fn is_queued(reply: &Reply) -> bool {
+    reply.value == Value::Simple(b"QUEUED".to_vec())
 }
 
 fn is_exec(request: &Request) -> bool {

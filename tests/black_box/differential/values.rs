@@ -181,7 +181,7 @@ impl Values {
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
             // So many picks are a long reply and nothing else.
-            b"srandmember" | b"hrandfield" | b"zrandmember" => number(2).is_some_and(|count| (-(1 << 61)..-500).contains(&count)),
+            b"srandmember" | b"hrandfield" | b"zrandmember" => number(2).is_some_and(|count| (-i64::MAX..-500).contains(&count)),
             _ => false,
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use edgecask_core::resp::Value;
 use edgecask_tests::client::Client;
 
-use super::compare::scalars;
+use super::compare::{plain_number, scalars};
 use super::grammar::Request;
 use super::pair::Pair;
 use super::values::{KEYS, Values};
@@ -62,7 +62,11 @@ fn walk(client: &mut Client, request: &Request) -> Result<BTreeSet<Vec<String>>,
         let reply = client.call(&request).expect("a reply");
         let Value::Array(parts) = &reply else { return Err(format!("{reply:?}")) };
         let [cursor, elements] = parts.as_slice() else { return Err(format!("{reply:?}")) };
-        found.extend(scalars(elements).chunks(unit).map(<[String]>::to_vec));
+        let mut scalars = scalars(elements);
+        if request[0] == b"ZSCAN" {
+            scalars.iter_mut().skip(1).step_by(2).for_each(|score| *score = plain_number(score));
+        }
+        found.extend(scalars.chunks(unit).map(<[String]>::to_vec));
         let cursor = cursor.as_bytes().unwrap_or_default().to_vec();
         if cursor == b"0" {
             return Ok(found);
