@@ -67,17 +67,17 @@ fn resp3_gets_the_shapes_of_resp2() {
 #[test]
 fn listpack_too_long_or_too_short() {
     let mut hashes = Hashes::new();
-    hashes.fill("h", (0..128).map(field));
+    hashes.fill("h", (0..512).map(field));
     assert_eq!(hashes.shown("OBJECT ENCODING h"), "\"listpack\"");
     hashes.fill("h", [field(0)].into_iter());
     assert_eq!(hashes.shown("OBJECT ENCODING h"), "\"listpack\"");
-    hashes.fill("h", [field(128)].into_iter());
+    hashes.fill("h", [field(512)].into_iter());
     assert_eq!(hashes.shown("OBJECT ENCODING h"), "\"hashtable\"");
     hashes.call(&["HDEL", "h", &field(0), &field(1)]);
     assert_eq!(hashes.shown("OBJECT ENCODING h"), "\"hashtable\"");
     // Redis guesses from the number of arguments, even if they all name the same field.
     let mut request = vec!["HSET", "repeated"];
-    request.extend(std::iter::repeat_n("f", 2 * 129));
+    request.extend(std::iter::repeat_n("f", 2 * 513));
     hashes.call(&request);
     assert_eq!(hashes.shown("OBJECT ENCODING repeated"), "\"hashtable\"");
     assert_eq!(hashes.shown("HLEN repeated"), "(integer) 1");
