@@ -23,6 +23,7 @@ use tracing::debug;
 use crate::clock::{now_ms, seed};
 use crate::gateway::Gateway;
 use crate::limits::{IDLE_OUTPUT_BYTES, READ_BUFFER_BYTES, SMALL_INPUT_BYTES};
+use crate::linger::Linger;
 use crate::stop::StopRequest;
 
 thread_local! {
@@ -38,6 +39,7 @@ pub struct Connection {
     accepted: Instant,
     /// Connections of this thread that have something to finish before the process may end.
     busy: Arc<AtomicUsize>,
+    linger: Linger,
     input_bytes: u64,
     had_long_output: bool,
 }
@@ -51,7 +53,12 @@ enum Next {
 
 impl Connection {
     /// A session for an accepted stream, which counts as connected until it is dropped.
-    pub fn new(gateway: Arc<Gateway>, stream: TcpStream, busy: Arc<AtomicUsize>) -> Connection {
+    pub fn new(
+        gateway: Arc<Gateway>,
+        stream: TcpStream,
+        busy: Arc<AtomicUsize>,
+        linger: Linger,
+    ) -> Connection {
         let shown =
             |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
@@ -62,6 +69,7 @@ impl Connection {
             session,
             accepted: Instant::now(),
             busy,
+            linger,
             input_bytes: 0,
             had_long_output: false,
         }
@@ -78,6 +86,7 @@ impl Connection {
         let busy = self.busy.clone();
         while self.receive_in_time().await? > 0 {
             let _busy = Busy::new(&busy);
+            self.linger.worked();
             if self.answer().await? == Next::Close {
                 break;
             }

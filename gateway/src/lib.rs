@@ -9,6 +9,7 @@ pub mod server;
 pub mod signals;
 pub mod acceptor;
 pub mod workers;
+pub mod linger;
 pub mod connection;
 pub mod gateway;
 pub mod stop;

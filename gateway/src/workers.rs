@@ -18,6 +18,7 @@ use tracing::{debug, warn};
 use crate::connection::Connection;
 use crate::gateway::Gateway;
 use crate::limits::STOP_GRACE;
+use crate::linger::Linger;
 
 /// How often a stopping worker looks whether its connections have finished.
 const STOP_POLL: Duration = Duration::from_millis(2);
@@ -67,9 +68,12 @@ impl Workers {
 
 async fn work(gateway: &Arc<Gateway>, mut arrivals: UnboundedReceiver<TcpStream>) {
     let busy = Arc::new(AtomicUsize::new(0));
+    let linger = Linger::default();
+    let lingering = linger.clone();
+    tokio::spawn(async move { lingering.run().await });
     let serve = async {
         while let Some(stream) = arrivals.recv().await {
-            if let Err(error) = begin(gateway, stream, &busy) {
+            if let Err(error) = begin(gateway, stream, &busy, &linger) {
                 gateway.connected.fetch_sub(1, Ordering::Relaxed);
                 debug!(%error, "a connection ended before it began");
             }
@@ -87,10 +91,15 @@ async fn work(gateway: &Arc<Gateway>, mut arrivals: UnboundedReceiver<TcpStream>
     }
 }
 
-fn begin(gateway: &Arc<Gateway>, stream: TcpStream, busy: &Arc<AtomicUsize>) -> io::Result<()> {
+fn begin(
+    gateway: &Arc<Gateway>,
+    stream: TcpStream,
+    busy: &Arc<AtomicUsize>,
+    linger: &Linger,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(true)?;
     let stream = tokio::net::TcpStream::from_std(stream)?;
-    tokio::spawn(Connection::new(gateway.clone(), stream, busy.clone()).serve());
+    tokio::spawn(Connection::new(gateway.clone(), stream, busy.clone(), linger.clone()).serve());
     Ok(())
 }

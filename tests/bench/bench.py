@@ -121,6 +121,7 @@ def main():
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the number of requests")
     parser.add_argument("--only", default="", help="comma-separated case names")
     parser.add_argument("--appendfsync", default="everysec")
+    parser.add_argument("--edgecask-args", default="", help="further arguments for edgecask serve")
     parser.add_argument("--out", default="bench")
     options = parser.parse_args()
     redis = shutil.which("redis-server") or sys.exit("redis-server is not installed")
@@ -129,7 +130,8 @@ def main():
     policy = options.appendfsync
     servers = [
         Server("edgecask", lambda port, directory: [
-            options.edgecask, "serve", "-p", str(port), "-d", directory + "/data", "--appendfsync", policy]),
+            options.edgecask, "serve", "-p", str(port), "-d", directory + "/data", "--appendfsync", policy,
+            *options.edgecask_args.split()]),
         Server("redis", lambda port, directory: [
             redis, "--port", str(port), "--dir", directory, "--save", "", "--appendonly", "yes",
             "--appendfsync", policy, "--daemonize", "no"]),

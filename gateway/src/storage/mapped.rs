@@ -66,6 +66,14 @@ pub const RESERVED_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 0 };
 /// A file grows by this many bytes at once: few fallocate calls, and little wasted by an almost empty store.
 pub const ALLOCATION_STEP_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The same once a whole step was refused.
+const SMALL_STEP_BYTES: u64 = 64 * 1024;
+
+/// Room that datafiles leave on a file system: so much, or this part of a small one. Without it a full disk could not
+/// even be opened again, because the metadata map needs to write when it is.
+const LEFT_FREE_BYTES: u64 = 32 * 1024 * 1024;
+const LEFT_FREE_PART: u64 = 16;
+
 /// Zeros written ahead of the appends at once. The kernel keeps what was written in one piece in large pieces of page
 /// cache, which halves the cost of the page faults that follow (measured: 95 ns to 40 ns for an append of 60 bytes).
 const BLANK_STEP_BYTES: u64 = 128 * 1024;
@@ -101,6 +109,8 @@ pub struct MappedFile {
 struct Writer {
     /// Length of the file as the file system knows it.
     allocated: u64,
+    /// By how much the file grows at once.
+    step: u64,
     /// The file is in the page cache up to this offset: written, or blanked.
     blanked: u64,
     /// The writable mapping, once there has been an append.
@@ -112,7 +122,7 @@ impl MappedFile {
     pub fn new(file: File, name: &str, maps: bool) -> Result<MappedFile> {
         let length = file.metadata().map_err(|error| failed("cannot look at", name, &error))?.len();
         let window = if maps { sealed_window(&file, name, length)? } else { None };
-        let writer = Writer { allocated: length, blanked: 0, window: None };
+        let writer = Writer { allocated: length, step: ALLOCATION_STEP_BYTES, blanked: 0, window: None };
         Ok(MappedFile {
             file,
             name: name.to_string(),
@@ -205,22 +215,42 @@ impl MappedFile {
         if end <= writer.allocated || !self.maps {
             return Ok(());
         }
-        let from = writer.allocated;
-        let mut target = end.checked_next_multiple_of(ALLOCATION_STEP_BYTES).unwrap_or(end);
-        loop {
-            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), from, target - from) {
-                Ok(()) => break,
-                Err(Errno::INTR) => {}
-                // Not a whole step is left; perhaps this write still fits.
-                Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) if target > end => target = end,
-                Err(error) => {
-                    self.give_back(writer);
-                    return Err(failed_errno("cannot grow", &self.name, error));
-                }
-            }
+        let room_end = writer.allocated.saturating_add(self.room());
+        let whole_step = end.checked_next_multiple_of(writer.step).unwrap_or(end).min(room_end);
+        if whole_step < end {
+            return Err(failed_errno("cannot grow", &self.name, Errno::NOSPC));
         }
-        writer.allocated = target;
-        Ok(())
+        let mut outcome = self.allocate_to(writer, whole_step);
+        if matches!(outcome, Err(StorageError::Full(_))) && end < whole_step {
+            // A quota, or somebody was faster. Perhaps this write still fits, and a few more.
+            writer.step = SMALL_STEP_BYTES;
+            outcome = self.allocate_to(writer, end);
+        }
+        outcome
+    }
+
+    fn allocate_to(&self, writer: &mut Writer, target: u64) -> Result<()> {
+        let from = writer.allocated;
+        let outcome = loop {
+            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), from, target - from) {
+                Err(Errno::INTR) => {}
+                outcome => break outcome,
+            }
+        };
+        match outcome {
+            Ok(()) => writer.allocated = target,
+            Err(_) => self.give_back(writer),
+        }
+        outcome.map_err(|error| failed_errno("cannot grow", &self.name, error))
+    }
+
+    /// Bytes that datafiles may still take on this file system. Who cannot find out goes on: the disk itself says when
+    /// it is full.
+    fn room(&self) -> u64 {
+        rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |facts| {
+            let left = LEFT_FREE_BYTES.min(facts.f_blocks.saturating_mul(facts.f_frsize) / LEFT_FREE_PART);
+            facts.f_bavail.saturating_mul(facts.f_frsize).saturating_sub(left)
+        })
     }
 
     /// Copies a small append into the mapping; false if it is large or does not lie inside. The file is long enough

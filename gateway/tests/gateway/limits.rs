@@ -60,5 +60,8 @@ fn a_public_address_without_a_password_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let refused = start_in(directory.path(), "-h 0.0.0.0", Deadlines::default()).err().expect("refused");
     assert!(refused.to_string().contains("--requirepass"), "{refused}");
-    assert!(start_in(&directory.path().join("meant"), "-h 0.0.0.0 --protected-mode no", Deadlines::default()).is_ok());
+    assert!(
+        start_in(&directory.path().join("meant"), "-h 0.0.0.0 --protected-mode no", Deadlines::default())
+            .is_ok()
+    );
 }

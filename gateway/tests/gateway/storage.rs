@@ -8,9 +8,7 @@ use edgecask::limits::Deadlines;
 use edgecask::storage::directory::Directory;
 use edgecask::storage::mapped::{ALLOCATION_STEP_BYTES, MAPPED_WRITE_BELOW_BYTES};
 use edgecask::storage::sled_meta::SledMeta;
-use edgecask_core::storage::{
-    Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, StorageError, contract,
-};
+use edgecask_core::storage::{Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, StorageError, contract};
 use tempfile::TempDir;
 
 use crate::support::{Client, Server, request, start_in};
@@ -47,19 +45,29 @@ fn small_and_large_writes_may_alternate() {
     let sizes = [1, 60, MAPPED_WRITE_BELOW_BYTES - 1, MAPPED_WRITE_BELOW_BYTES, 3, 500_000, 1, 17];
     let mut whole = Vec::new();
     for (number, size) in sizes.iter().cycle().take(400).enumerate() {
-        let bytes = vec![number as u8 + 1; *size as usize];
+        let bytes = vec![number as u8; *size as usize];
         let (begin, end) = bytes.split_at(bytes.len() / 3);
         file.write(whole.len() as u64, &[begin, end]).expect("writes");
         whole.extend_from_slice(&bytes);
     }
     assert!(whole.len() as u64 > ALLOCATION_STEP_BYTES, "the file grew more than once");
     assert!(contents(&file, 0, whole.len() as u64) == whole, "as read by this handle");
-    assert!(fs::read(folder.path().join("file")).expect("reads").starts_with(&whole), "and by everybody else");
+    assert!(
+        fs::read(folder.path().join("file")).expect("reads").starts_with(&whole),
+        "and by everybody else"
+    );
     let cut = whole.len() as u64 / 2 + 1;
     file.set_len(cut).expect("cuts");
-    assert_eq!(fs::metadata(folder.path().join("file")).expect("is there").len(), cut, "nothing preallocated is left");
+    assert_eq!(
+        fs::metadata(folder.path().join("file")).expect("is there").len(),
+        cut,
+        "nothing preallocated is left"
+    );
     file.write(cut, &[b"after the cut"]).expect("writes");
-    assert_eq!(contents(&file, cut - 1, 14), [&whole[cut as usize - 1..cut as usize], b"after the cut"].concat());
+    assert_eq!(
+        contents(&file, cut - 1, 14),
+        [&whole[cut as usize - 1..cut as usize], b"after the cut"].concat()
+    );
     file.set_len(cut + 100).expect("extends");
     assert_eq!(contents(&file, cut + 13, 87), [0; 87], "with zeros");
 }
@@ -77,7 +85,9 @@ fn readers_and_an_appender_do_not_disturb_each_other() {
                 let mut known = 0;
                 while known < count {
                     known = file.len().expect("a length") / 64;
-                    for number in [known / 2, known.saturating_sub(1)].into_iter().filter(|number| *number < known) {
+                    for number in
+                        [known / 2, known.saturating_sub(1)].into_iter().filter(|number| *number < known)
+                    {
                         assert_eq!(contents(&file, number * 64, 64), record(number));
                     }
                 }
@@ -97,8 +107,9 @@ impl SmallDisk {
     fn mount(megabytes: u64) -> Option<SmallDisk> {
         let folder = tempfile::tempdir().expect("a directory");
         let size = format!("size={megabytes}m");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "edgecask-test"]).arg(folder.path());
-        let is_mounted = mounted.output().is_ok_and(|output| output.status.success());
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "edgecask-test"]).arg(folder.path());
+        let is_mounted = mount.output().is_ok_and(|output| output.status.success());
         is_mounted.then(|| SmallDisk(folder.path().to_path_buf(), folder))
     }
 }
@@ -194,9 +205,11 @@ fn a_read_only_directory_ends_the_program_with_an_error() {
     let Some(disk) = SmallDisk::mount(16) else {
         return eprintln!("mounting is not allowed here: a read-only file system was not tested");
     };
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.0).status().expect("mount runs");
+    let remounted =
+        Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.0).status().expect("mount runs");
     assert!(remounted.success());
-    let program = Command::new(env!("CARGO_BIN_EXE_edgecask")).args(["--port", "0", "--dir"]).arg(&disk.0).output();
+    let program =
+        Command::new(env!("CARGO_BIN_EXE_edgecask")).args(["--port", "0", "--dir"]).arg(&disk.0).output();
     let program = program.expect("the program runs");
     let told = String::from_utf8_lossy(&program.stderr).into_owned();
     assert_eq!(program.status.code(), Some(1), "{told}");
@@ -208,10 +221,13 @@ fn a_broken_sled_folder_is_moved_aside() {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("meta");
     for number in 1..=2 {
-        SledMeta::open(&path).expect("opens").apply(&[MetaOp::Put(b"key".to_vec(), vec![7; 5000])]).expect("applies");
+        SledMeta::open(&path)
+            .expect("opens")
+            .apply(&[MetaOp::Put(b"key".to_vec(), vec![7; 5000])])
+            .expect("applies");
         let broken = vec![0xA5; fs::metadata(path.join("db")).expect("sled's file").len() as usize];
         fs::write(path.join("db"), broken).expect("writes");
-        fs::write(path.join("conf"), b"nonsense").expect("writes");
+        fs::write(path.join("conf"), b"neither a configuration nor its checksum").expect("writes");
         let meta = SledMeta::open(&path).expect("opens all the same");
         assert_eq!(meta.get(b"key"), Ok(None), "with an empty map");
         assert!(folder.path().join(format!("meta.broken-{number}")).is_dir(), "and the old one kept");
@@ -229,9 +245,12 @@ fn large_lazy_changes_arrive_whole() {
     meta.apply(&[]).expect("makes it durable");
     drop(meta);
     let mut count = 0;
-    SledMeta::open(&path).expect("opens").scan(b"", &mut |_, value| {
-        count += 1;
-        value.len() == 3000
-    }).expect("scans");
+    SledMeta::open(&path)
+        .expect("opens")
+        .scan(b"", &mut |_, value| {
+            count += 1;
+            value.len() == 3000
+        })
+        .expect("scans");
     assert_eq!(count, 2000);
 }
