@@ -39,6 +39,28 @@ pub enum LexBound<'a> {
     Exclusive(&'a [u8]),
 }
 
+impl LexBound<'_> {
+    /// Whether the name lies before a range that begins here.
+    fn is_above(&self, name: &[u8]) -> bool {
+        match self {
+            LexBound::Lowest => false,
+            LexBound::Highest => true,
+            LexBound::Inclusive(bound) => name < *bound,
+            LexBound::Exclusive(bound) => name <= *bound,
+        }
+    }
+
+    /// Whether the name lies behind a range that ends here.
+    fn is_below(&self, name: &[u8]) -> bool {
+        match self {
+            LexBound::Lowest => true,
+            LexBound::Highest => false,
+            LexBound::Inclusive(bound) => name > *bound,
+            LexBound::Exclusive(bound) => name >= *bound,
+        }
+    }
+}
+
 /// A range of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexRange<'a> {
@@ -66,11 +88,18 @@ impl SortedSet<'_> {
         Ok(start..end.max(start))
     }
 
-    /// The ranks of the members with names in a range. Like Redis this takes all members to have one score, here that
-    /// of the first; where they do not, the answer is some run of members, and all of them from `-` to `+`.
+    /// The ranks of the members with names in a range. Like Redis this takes names to ascend with their ranks, which
+    /// they do where all scores are equal; where they do not, the answer is some run of members, and all of them from
+    /// `-` to `+`.
     pub fn ranks_by_name(&self, txn: &mut Txn<'_>, range: &LexRange<'_>) -> Result<Range<u64>> {
         let len = self.len(txn)?;
-        let Some(score) = self.first_score(txn)? else { return Ok(0..0) };
+        let Some((_, score)) = self.member_at(txn, len, 0)? else { return Ok(0..0) };
+        let last = self.member_at(txn, len, len.saturating_sub(1))?;
+        if last.is_none_or(|(_, last)| last != score) {
+            let start = self.count_leading(txn, len, |name| range.min.is_above(name))?;
+            let end = self.count_leading(txn, len, |name| !range.max.is_below(name))?;
+            return Ok(start..end.max(start));
+        }
         let start = match range.min {
             LexBound::Lowest => 0,
             LexBound::Highest => len,
@@ -84,6 +113,20 @@ impl SortedSet<'_> {
             LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, false)?.saturating_sub(len),
         };
         Ok(start..end.max(start))
+    }
+
+    /// The number of members before the first one that does not pass, found by halving.
+    fn count_leading(&self, txn: &mut Txn<'_>, len: u64, passes: impl Fn(&[u8]) -> bool) -> Result<u64> {
+        let (mut low, mut high) = (0, len);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.member_at(txn, len, middle)?.is_some_and(|(name, _)| passes(&name)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
     }
 
     /// The rank among subkeys of the first one with this score, or with a higher one.
@@ -107,13 +150,16 @@ impl SortedSet<'_> {
         Ok(txn.sub_rank(self.db, self.key, &bound)?)
     }
 
-    fn first_score(&self, txn: &mut Txn<'_>) -> Result<Option<f64>> {
-        let mut first = None;
-        let start = Start::Subkey(&[SCORE_FAMILY]);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-            first = super::split_scored(subkey).map(|(_, score)| score);
-            std::ops::ControlFlow::Break(())
-        })?;
-        Ok(first)
+    /// The member with a rank, and its score; `len` is the number of members.
+    fn member_at(&self, txn: &mut Txn<'_>, len: u64, rank: u64) -> Result<Option<(SmallVec<[u8; 64]>, f64)>> {
+        let mut found = None;
+        if rank < len {
+            let start = Start::Rank(len + rank);
+            txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+                found = super::split_scored(subkey).map(|(name, score)| (SmallVec::from_slice(name), score));
+                std::ops::ControlFlow::Break(())
+            })?;
+        }
+        Ok(found)
     }
 }
