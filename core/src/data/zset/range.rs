@@ -1,12 +1,15 @@
 //! Ranges of scores and of names as runs of ranks: each end is the rank of a subkey that need not be there.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use smallvec::SmallVec;
 
 use super::score::sortable_bits;
 use super::{Result, SCORE_FAMILY, SCORED_PREFIX_BYTES, SortedSet, scored_prefix};
 use crate::engine::{Direction, Start, Txn, Want};
+
+/// Sets of up to this many members are walked for a range of names over mixed scores.
+const LINEAR_NAMES_MAX: u64 = 128;
 
 /// One end of a range of scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,11 +69,29 @@ impl SortedSet<'_> {
         Ok(start..end.max(start))
     }
 
-    /// The ranks of the members with names in a range. Like Redis this takes all members to have one score, here that
-    /// of the first; where they do not, the answer is some run of members, and all of them from `-` to `+`.
+    /// The ranks of the members with names in a range, which takes all members to have one score. Where they do not,
+    /// the order by name is not the order of ranks, and the answer is, as in Redis, a run of members: in a small set
+    /// from the first name that is not below the range to the last before one that is above it, in a large one what
+    /// halving finds.
     pub fn ranks_by_name(&self, txn: &mut Txn<'_>, range: &LexRange<'_>) -> Result<Range<u64>> {
         let len = self.len(txn)?;
-        let Some(score) = self.first_score(txn)? else { return Ok(0..0) };
+        let Some(score) = self.end_score(txn, Direction::Ascending)? else { return Ok(0..0) };
+        if self.end_score(txn, Direction::Descending)? != Some(score) {
+            let is_below = |name: &[u8]| match range.min {
+                LexBound::Lowest => false,
+                LexBound::Highest => true,
+                LexBound::Inclusive(min) => name < min,
+                LexBound::Exclusive(min) => name <= min,
+            };
+            let is_inside = |name: &[u8]| match range.max {
+                LexBound::Lowest => false,
+                LexBound::Highest => true,
+                LexBound::Inclusive(max) => name <= max,
+                LexBound::Exclusive(max) => name < max,
+            };
+            let start = self.run_of_names(txn, 0, len, &is_below)?;
+            return Ok(start..self.run_of_names(txn, start, len, &is_inside)?);
+        }
         let start = match range.min {
             LexBound::Lowest => 0,
             LexBound::Highest => len,
@@ -107,13 +128,51 @@ impl SortedSet<'_> {
         Ok(txn.sub_rank(self.db, self.key, &bound)?)
     }
 
-    fn first_score(&self, txn: &mut Txn<'_>) -> Result<Option<f64>> {
-        let mut first = None;
-        let start = Start::Subkey(&[SCORE_FAMILY]);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-            first = super::split_scored(subkey).map(|(_, score)| score);
-            std::ops::ControlFlow::Break(())
+    /// The rank at which a run of members whose names pass `keep` ends, beginning at rank `from` of `len`.
+    fn run_of_names(
+        &self,
+        txn: &mut Txn<'_>,
+        from: u64,
+        len: u64,
+        keep: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<u64> {
+        let (mut low, mut high) = (from, len);
+        if len <= LINEAR_NAMES_MAX {
+            let start = Start::Rank(len + from);
+            txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+                match super::split_scored(subkey) {
+                    Some((name, _)) if keep(name) => {
+                        low += 1;
+                        ControlFlow::Continue(())
+                    }
+                    _ => ControlFlow::Break(()),
+                }
+            })?;
+            return Ok(low);
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let subkey = txn.sub_select(self.db, self.key, len + middle)?.unwrap_or_default();
+            if super::split_scored(&subkey).is_some_and(|(name, _)| keep(name)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The lowest score (ascending) or the highest one (descending).
+    fn end_score(&self, txn: &mut Txn<'_>, direction: Direction) -> Result<Option<f64>> {
+        let mut score = None;
+        let start = match direction {
+            Direction::Ascending => Start::Subkey(&[SCORE_FAMILY]),
+            Direction::Descending => Start::End,
+        };
+        txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |subkey, _| {
+            score = super::split_scored(subkey).map(|(_, score)| score);
+            ControlFlow::Break(())
         })?;
-        Ok(first)
+        Ok(score)
     }
 }
