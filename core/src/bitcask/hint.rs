@@ -317,7 +317,10 @@ impl Bitcask {
         }
         let storage = self.log.storage();
         let meta = storage.meta();
-        let failed = |error: StorageError| EngineError::Damaged(format!("hints were not written: {error}"));
+        let failed = |error: StorageError| match error {
+            StorageError::Full(what) => EngineError::Full(what),
+            error => EngineError::Damaged(format!("hints were not written: {error}")),
+        };
         forget(meta, file.id()).map_err(failed)?;
         let covered = file.len();
         // A record whose commit is on its way to the keydir would be taken for dead.

@@ -13,7 +13,7 @@ fn acknowledged_writes_survive_crashes_anywhere() {
     let mut findings = Findings::default();
     for seed in 0..24 {
         let policy = [Policy::Always, Policy::Sometimes, Policy::Never][seed as usize % 3];
-        let mut matrix = Matrix::new(seed, policy, 60);
+        let mut matrix = Matrix::new(seed, policy, 100);
         matrix.chain_every = 41;
         matrix.preallocation_bytes = if seed % 2 == 0 { 0 } else { 4096 };
         matrix.run(&mut findings);
@@ -64,20 +64,5 @@ fn store_does_not_open_after_a_merge_on_a_home_that_preallocates() {
         let next = open(&machine.after_kill()).unwrap_or_else(|error| panic!("{error}, time {again}"));
         assert_eq!(laws::difference(&before, &contents(&next.store)), None);
         merge_all(&next.store);
-    }
-}
-
-#[test]
-fn debug_it() {
-    use super::harness::{Phase, Plan};
-    let plan = Plan::new(0, Policy::Always, 180);
-    for n in 1..60 {
-        let phase = Phase::new(&plan, &[], 0..n);
-        let machine = Simulation::new(0);
-        let opened = open(&machine).expect("open");
-        let driven = phase.drive(&opened.store, false);
-        if let Err(e) = phase.held(&opened.store, driven.now_ms, n, n) {
-            panic!("{n} {e} {:?} {:?}", plan.transactions[n - 1], driven.errors);
-        }
     }
 }

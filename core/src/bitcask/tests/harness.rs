@@ -164,6 +164,11 @@ impl<'p> Phase<'p> {
         driven
     }
 
+    /// What the last of its transactions leaves.
+    pub(super) fn last_state(&self) -> Dump {
+        self.states.last().cloned().unwrap_or_default()
+    }
+
     fn first_ms(&self) -> u64 {
         self.plan.transactions[self.range.start].1
     }
@@ -462,8 +467,12 @@ pub(super) fn contents(store: &Bitcask) -> Dump {
 
 /// Merges until there is nothing more to merge.
 pub(super) fn merge_all(store: &Bitcask) {
+    // One step begins a merge, and one that ended may be followed by another.
+    let mut idle = 0;
     for _ in 0..10_000 {
-        if !store.merge_step(1 << 20).expect("a healthy store").is_unfinished {
+        let step = store.merge_step(1 << 20).expect("a healthy store");
+        idle = if step.is_unfinished { 0 } else { idle + 1 };
+        if idle > 1 {
             return;
         }
     }
