@@ -6,3 +6,6 @@ mod flipped_bit_unnoticed;
 mod harness;
 mod planted_bug_unnoticed;
 mod reopen_forgets;
+mod space_grows_without_end;
+#[cfg(not(target_family = "wasm"))]
+mod value_missing_after_a_race;
