@@ -1,10 +1,12 @@
 //! Bits flip, files are cut, the metadata map is gone, old or nonsense: the store says so, naming datafile and offset,
 //! or opens with everything; never does it show a value that was not written.
 
-use super::harness::{Meta, Phase, Plan, Policy, open};
+use std::ops::ControlFlow;
+
+use super::harness::{Chore, Meta, Phase, Plan, Policy, contents, open, put, run};
 use crate::bitcask::Opened;
 use crate::engine::laws;
-use crate::engine::{Admin, Engine, EngineError, Overlay, Scope, Txn};
+use crate::engine::{Admin, Direction, Engine, EngineError, Overlay, Scope, Start, Txn, Want};
 use crate::storage::Simulation;
 
 const TRANSACTIONS: usize = 70;
@@ -20,9 +22,7 @@ impl Scene {
     fn new(seed: u64, hints: bool) -> Scene {
         let mut plan = Plan::new(seed, Policy::Always, TRANSACTIONS);
         if !hints {
-            let is_hint = |chore: &super::harness::Chore| {
-                format!("{chore:?}").contains('H') || format!("{chore:?}").contains("Check")
-            };
+            let is_hint = |chore: &Chore| matches!(chore, Chore::Hint | Chore::Checkpoint);
             plan.chores.iter_mut().for_each(|chores| chores.retain(|chore| !is_hint(chore)));
         }
         let machine = Simulation::new(seed);
@@ -146,7 +146,7 @@ fn flips_under_a_hint_are_found_when_the_value_is_read() {
 /// Compares every key with what it should be; returns how many cannot be read, which must name the place.
 fn unreadable(scene: &Scene, opened: &Opened, number: u32, damage: u64, at: &str) -> u64 {
     let now_ms = scene.now_ms();
-    if let Ok(_) = laws::dump(&opened.store, now_ms) {
+    if laws::dump(&opened.store, now_ms).is_ok() {
         let held = scene.phase().held(&opened.store, now_ms, TRANSACTIONS, TRANSACTIONS);
         assert!(held.is_ok(), "{at}: {}", held.unwrap_err());
         return 0;
@@ -160,11 +160,9 @@ fn unreadable(scene: &Scene, opened: &Opened, number: u32, damage: u64, at: &str
         let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
         let mut subs = Vec::new();
         let read = txn.value(*db, key).and_then(|value| {
-            let ascending = crate::engine::Direction::Ascending;
-            let want = crate::engine::Want::Values;
-            txn.sub_scan(*db, key, crate::engine::Start::End, ascending, want, &mut |subkey, value| {
+            txn.sub_scan(*db, key, Start::End, Direction::Ascending, Want::Values, &mut |subkey, value| {
                 subs.push((subkey.to_vec(), value.to_vec()));
-                std::ops::ControlFlow::Continue(())
+                ControlFlow::Continue(())
             })?;
             Ok(value)
         });
@@ -255,6 +253,58 @@ fn metadata_that_is_gone_old_or_nonsense_costs_only_time() {
         short.pop_first();
         check(short, "without its first block");
     }
+}
+
+#[test]
+fn refused_store_has_already_removed_its_good_datafiles() {
+    let machine = Simulation::new(1);
+    let store = open(&machine).expect("open").store;
+    for round in 0..20_u8 {
+        run(&store, &[put("overwritten", &[round; 900]), put(&format!("kept {round}"), &[round; 300])]);
+    }
+    // Until an output is listed and its inputs are still there.
+    let before = machine.file_names().len();
+    while machine.file_names().iter().filter(|name| name.ends_with(".data")).count() <= before {
+        store.merge_step(500).expect("a healthy device");
+    }
+    drop(store);
+    let machine = machine.after_kill();
+    let names = machine.file_names();
+    let output = names.last().expect("a datafile");
+    assert!(machine.flip_bit(output, 500, 1));
+    let refused = open(&machine).err().unwrap_or_default();
+    assert!(names_place(&refused, names.len() as u32, 500), "{refused}");
+    assert_eq!(machine.file_names(), names, "nothing is changed by a store that does not open");
+}
+
+/// What a client stores must never be taken for the log's own word that bytes were on the disk.
+#[test]
+fn torn_tail_full_of_copied_log_is_taken_for_damage() {
+    let synced_rounds = |rounds: u8| {
+        let machine = Simulation::new(1);
+        let store = open(&machine).expect("open").store;
+        for round in 0..rounds {
+            run(&store, &[put("key", &[round; 200])]);
+            store.sync().expect("a healthy device");
+        }
+        let name = machine.file_names().pop().expect("a datafile");
+        let datafile = machine.bytes(&name).unwrap_or_default();
+        (machine, store, name, datafile)
+    };
+    // The records at the end of another store's datafile say of more than this one has that it was synced.
+    let (_, _, _, other) = synced_rounds(18);
+    let (machine, store, name, datafile) = synced_rounds(4);
+    assert!(other.len() > datafile.len() + 3600);
+    let before = contents(&store);
+    run(&store, &[put("unsynced", &[1; 1000]), put("copy", &other[other.len() - 2000..])]);
+    drop(store);
+    let machine = machine.after_kill();
+    let mut torn = machine.bytes(&name).unwrap_or_default();
+    torn[datafile.len() + 100..datafile.len() + 600].fill(0);
+    machine.set_bytes(&name, torn);
+    let opened = open(&machine).unwrap_or_else(|error| panic!("{error}"));
+    assert!(opened.torn_tail.is_some());
+    assert_eq!(laws::difference(&before, &contents(&opened.store)), None);
 }
 
 /// The metadata map of the scene as it was at earlier times.
