@@ -265,6 +265,16 @@ impl Guard<'_> {
             }
             apply_subs(shard, &change, collection, &mut records);
         }
+        // What the transaction put into the spaces it shows.
+        for change in overlay.db_changes() {
+            for (_, shard) in &self.shards {
+                shard
+                    .databases
+                    .get(change.db as usize)
+                    .into_iter()
+                    .for_each(|space| shard.trip_shown(change.db, *space));
+            }
+        }
     }
 
     /// Drops the collections nobody has any more, and takes out of their shards those that go to another.
@@ -335,7 +345,8 @@ impl Guard<'_> {
         let adopted: Arc<[u64]> = adopted_collections(overlay).into_iter().collect();
         for (_, shard) in &mut self.shards {
             for change in overlay.db_changes() {
-                shard.trip_all(change.db);
+                let spaces = [shard.databases.get(change.db as usize), after.get(change.db as usize)];
+                spaces.into_iter().flatten().for_each(|space| shard.trip_shown(change.db, *space));
             }
             shard.databases.clear();
             shard.databases.extend_from_slice(after);

@@ -356,9 +356,14 @@ impl Shard {
         }
     }
 
-    /// Says that a whole database changed.
-    pub(super) fn trip_all(&self, db: Db) {
-        self.watches.iter().filter(|(watched_db, ..)| *watched_db == db).for_each(|(.., watch)| watch.trip());
+    /// Says that a database came to show, or no longer shows, a space: that changes the watched keys the space has.
+    pub(super) fn trip_shown(&self, db: Db, space: u64) {
+        for (watched_db, key, watch) in &self.watches {
+            let name = Name::of(self.seed, key);
+            if *watched_db == db && self.root(space, &name, name.hash(self.seed)).is_some() {
+                watch.trip();
+            }
+        }
     }
 
     /// Drops a collection in O(1).

@@ -1,5 +1,7 @@
 //! Parsing of arguments that many commands share, with Redis' error texts.
 
+use std::borrow::Cow;
+
 use super::CommandError;
 use crate::engine::Db;
 use crate::resp;
@@ -60,4 +62,11 @@ pub fn index_range(start: i64, stop: i64, len: u64) -> Option<(u64, u64)> {
     let stop = if stop < 0 && stop.unsigned_abs() > len { return None } else { resolve(stop) };
     let start = resolve(start);
     (start <= stop && start < len).then(|| (start, stop.min(len.saturating_sub(1)) + 1))
+}
+
+/// What an error text shows of the client's bytes: like Redis at most so many and none from the first NUL on, but as
+/// UTF-8, because clients decode error texts.
+pub fn quoted(bytes: &[u8], most: usize) -> Cow<'_, str> {
+    let shown = bytes.get(..most).unwrap_or(bytes);
+    String::from_utf8_lossy(shown.split(|byte| *byte == 0).next().unwrap_or_default())
 }

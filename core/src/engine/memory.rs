@@ -151,11 +151,19 @@ impl Reader for MemoryGuard<'_> {
 }
 
 impl State {
-    fn touched(&self, db: Db, key: Option<&[u8]>) {
+    fn touched(&self, db: Db, key: &[u8]) {
         for (watched_db, watched, watch) in &self.watches {
-            if *watched_db == db && key.is_none_or(|key| key == watched) {
+            if *watched_db == db && key == watched {
                 watch.trip();
             }
+        }
+    }
+
+    /// The keys these databases show now have come or are about to go.
+    fn touched_shown(&self, overlay: &Overlay) {
+        for change in overlay.db_changes() {
+            let keys = self.keys.get(change.db as usize);
+            keys.into_iter().flat_map(BTreeMap::keys).for_each(|key| self.touched(change.db, key));
         }
     }
 
@@ -170,9 +178,6 @@ impl State {
                 Source::Fresh(_) => None,
             };
             self.keys.push(keys.unwrap_or_default());
-            if source.is_some() {
-                self.touched(db as Db, None);
-            }
         }
         for root in before.into_iter().flatten().flat_map(BTreeMap::into_values) {
             self.objects.remove(&root.place.0);
@@ -201,7 +206,9 @@ impl Engine for MemoryEngine {
                 taken.insert(from, std::mem::take(&mut object.subs));
             }
         }
+        state.touched_shown(overlay);
         state.show(overlay);
+        state.touched_shown(overlay);
         let shown = |source: Source, databases: usize| {
             let changes = overlay.db_changes();
             let moved = changes.iter().find(|change| change.source == source).map(|change| change.db);
@@ -217,7 +224,7 @@ impl Engine for MemoryEngine {
         }
         for change in overlay.changes() {
             let Some(db) = shown(change.source, state.keys.len()) else { continue };
-            state.touched(db, Some(change.key));
+            state.touched(db, change.key);
             let object = match change.root {
                 RootChange::Removed => {
                     state.keys[db as usize].remove(change.key);
@@ -248,6 +255,7 @@ impl Engine for MemoryEngine {
                 };
             }
         }
+        state.touched_shown(overlay);
         state.commits += 1;
         Ok(Receipt::at(state.commits))
     }
@@ -279,7 +287,7 @@ impl Admin for MemoryEngine {
             for (key, object) in expired {
                 state.keys[db].remove(&key);
                 state.objects.remove(&object);
-                state.touched(db as Db, Some(&key));
+                state.touched(db as Db, &key);
                 gone += 1;
             }
         }

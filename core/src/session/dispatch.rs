@@ -4,12 +4,15 @@
 use smallvec::SmallVec;
 
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
-use crate::catalog::{self, CommandSpec, Flags};
+use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Handler};
 use crate::engine::{Engine, EngineError, Scope, Txn};
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
+
+const UNWATCH: CommandId = catalog::id("unwatch");
 
 impl State {
     /// Runs or queues one request and leaves its reply.
@@ -51,7 +54,9 @@ impl State {
             }
         };
         let handler = command::handler(spec);
-        if let (Some(multi), Some(_)) = (&mut self.client.multi, handler) {
+        // Of the session's own commands only UNWATCH waits for EXEC, which has then forgotten the watched keys already.
+        let is_queued = handler.is_some() || spec.id == UNWATCH;
+        if let (Some(multi), true) = (&mut self.client.multi, is_queued) {
             if spec.flags.contains(Flags::NO_MULTI) {
                 multi.refused = true;
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
@@ -150,7 +155,10 @@ impl State {
         txn.set_touches(!self.client.no_touch);
         self.reply.array(queue.len());
         for (queued, args) in queue.iter().zip(&requests) {
-            let Some(handler) = command::handler(queued.spec) else { continue };
+            let Some(handler) = command::handler(queued.spec) else {
+                self.reply.ok();
+                continue;
+            };
             let start = self.reply.len();
             let mut context = Context {
                 txn: &mut txn,
@@ -227,24 +235,22 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
 }
 
 fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
-    let cut =
-        |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
     let mut text =
-        format!("ERR unknown command '{}', with args beginning with: ", cut(name, QUOTED_ARGUMENT_BYTES));
-    let mut quoted = 0;
+        format!("ERR unknown command '{}', with args beginning with: ", quoted(name, QUOTED_ARGUMENT_BYTES));
+    let mut used = 0;
     for argument in args.iter().skip(1) {
-        if quoted >= QUOTED_ARGUMENT_BYTES {
+        if used >= QUOTED_ARGUMENT_BYTES {
             break;
         }
-        let shown = cut(argument, QUOTED_ARGUMENT_BYTES - quoted);
-        quoted += shown.len() + 3;
+        let shown = quoted(argument, QUOTED_ARGUMENT_BYTES - used);
+        used += shown.len() + 3;
         text.push_str(&format!("'{shown}' "));
     }
     CommandError::owned(text)
 }
 
 fn unknown_subcommand(spec: &CommandSpec, sub: &[u8]) -> CommandError {
-    let shown = String::from_utf8_lossy(&sub[..sub.len().min(QUOTED_ARGUMENT_BYTES)]);
+    let shown = quoted(sub, QUOTED_ARGUMENT_BYTES);
     let container = spec.name.to_ascii_uppercase();
     CommandError::owned(format!("ERR unknown subcommand '{shown}'. Try {container} HELP."))
 }

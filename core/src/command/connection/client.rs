@@ -1,7 +1,7 @@
 //! CLIENT: what connections are called and how they behave, and the list of them.
 
 use crate::catalog;
-use crate::command::args::is_option;
+use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::resp::{self, Protocol};
 use crate::session::{ClientCard, ReplyMode};
@@ -74,7 +74,7 @@ fn is_one_word(text: &[u8]) -> bool {
 }
 
 fn setinfo(ctx: &mut Context<'_, '_>, option: &[u8], value: &[u8]) -> Outcome {
-    let shown = String::from_utf8_lossy(option);
+    let shown = quoted(option, usize::MAX);
     let is_name = is_option(option, "LIB-NAME");
     if !is_name && !is_option(option, "LIB-VER") {
         return Err(CommandError::owned(format!("ERR Unrecognized option '{shown}'")));
@@ -156,7 +156,7 @@ fn is_normal(kind: &[u8]) -> Result<bool, CommandError> {
     if others.iter().any(|other| is_option(kind, other)) {
         return Ok(false);
     }
-    let shown = String::from_utf8_lossy(kind);
+    let shown = quoted(kind, usize::MAX);
     Err(CommandError::owned(format!("ERR Unknown client type '{shown}'")))
 }
 

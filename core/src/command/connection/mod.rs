@@ -2,7 +2,7 @@
 
 mod client;
 
-use super::args::is_option;
+use super::args::{is_option, quoted};
 use super::{CommandError, Context, Group, Outcome};
 use crate::resp::{self, Protocol};
 use crate::session::REDIS_VERSION;
@@ -102,7 +102,7 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
                 rest
             }
             _ => {
-                let shown = String::from_utf8_lossy(option);
+                let shown = quoted(option, usize::MAX);
                 return Err(CommandError::owned(format!("ERR Syntax error in HELLO option '{shown}'")));
             }
         };

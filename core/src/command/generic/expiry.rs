@@ -3,7 +3,7 @@
 //! A time is Unix time in milliseconds throughout. One that is over already deletes the key at once.
 
 use super::untouched;
-use crate::command::args::{integer, is_option};
+use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 
 const MS_PER_SECOND: i64 = 1000;
@@ -88,7 +88,7 @@ impl Conditions {
                 () if is_option(option, "GT") => &mut wanted.earlier,
                 () if is_option(option, "LT") => &mut wanted.later,
                 () => {
-                    let shown = String::from_utf8_lossy(option);
+                    let shown = quoted(option, usize::MAX);
                     return Err(CommandError::owned(format!("ERR Unsupported option {shown}")));
                 }
             };

@@ -1,0 +1,325 @@
+//! Values for requests: ordinary ones mostly, and often enough those at which a parser or an encoding breaks.
+//!
+//! Time is the one thing two servers cannot agree on, so no value here expires a key within hours of the run: a moment
+//! is far away, already past, or not a number. For the same reason sizes stop where a server would only be busy.
+
+use edgecask_core::catalog::Group;
+use fastrand::Rng;
+
+/// Words that no pool holds by chance: they collide with names of options.
+const JUNK: &[&[u8]] = &[
+    b"",
+    b"x",
+    b"-1",
+    b"0",
+    b"nx",
+    b"GET",
+    b"*",
+    b"\x00\xff",
+    b"COUNT",
+    b"limit",
+    b"withscores",
+    b"9223372036854775808",
+    b"1.5",
+    b"(1",
+    b"nan",
+];
+
+const INTEGERS: &[&str] = &[
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "-9223372036854775807",
+    "4294967296",
+    "2147483648",
+    "-2147483649",
+    "18446744073709551615",
+    "1.0",
+    "",
+    " 1",
+    "1 ",
+    "+1",
+    "-0",
+    "01",
+    "abc",
+    "1e3",
+];
+
+const DOUBLES: &[&str] = &[
+    "inf",
+    "-inf",
+    "+inf",
+    "Infinity",
+    "nan",
+    "NaN",
+    "1e308",
+    "-1.7976931348623157e308",
+    "1e400",
+    "1e-320",
+    "4.9e-324",
+    "",
+    "abc",
+    " 1",
+    "1 ",
+    "-0",
+    "+5",
+    ".5",
+    "5.",
+    "1e",
+    "0.1",
+    "3.0",
+    "17179869184.5",
+    "9007199254740993",
+    "1e21",
+    "1e17",
+    "123456789012345678",
+    "-1e-7",
+    "3.141592653589793",
+];
+
+const MEMBERS: &[&[u8]] = &[
+    b"a",
+    b"b",
+    b"c",
+    b"d",
+    b"e",
+    b"f",
+    b"aa",
+    b"ab",
+    b"B",
+    b"1",
+    b"2",
+    b"3",
+    b"-5",
+    b"10",
+    b"01",
+    b"1.5",
+    b"",
+    b"\x00\xff\r\n",
+    b"9223372036854775807",
+    b"-9223372036854775808",
+    b"9223372036854775808",
+    b"foobar",
+    b"foobaz",
+    b"3.0e3",
+    b"a long value of seventy bytes, which is above the limits of a listpack.....",
+    b"\xc3\xa9",
+];
+
+const PATTERNS: &[&[u8]] = &[
+    b"*", b"a*", b"?", b"??", b"[a-c]", b"[^a]*", b"s[12]", b"*1", b"\\*", b"", b"h*[", b"*\x00*", b"[b-a]",
+    b"[]", b"[^]", b"**a**", b"z?", b"*o*b*",
+];
+
+const LEXICAL: &[&[u8]] = &[
+    b"-", b"+", b"[a", b"(a", b"[b", b"(c", b"[", b"(", b"a", b"", b"[\xff", b"(foobar", b"[e", b"-inf",
+    b"+x",
+];
+
+/// Relative times begin this far away, in seconds.
+const FAR_S: i64 = 100_000;
+
+/// And are that far from each other, so that GT and LT mean the same on both servers.
+const APART_S: i64 = 100;
+
+/// The keys that commands of a group like best, so that most of them meet the type they are for.
+fn home(group: Group) -> &'static [&'static [u8]] {
+    match group {
+        Group::String => &[b"s1", b"s2", b"s3", b""],
+        Group::Hash => &[b"h1", b"h2", b"h3"],
+        Group::List => &[b"l1", b"l2", b"l3"],
+        Group::Set => &[b"t1", b"t2", b"t3"],
+        Group::SortedSet => &[b"z1", b"z2", b"z3"],
+        _ => &[
+            b"s1",
+            b"s2",
+            b"s3",
+            b"h1",
+            b"h2",
+            b"l1",
+            b"l2",
+            b"t1",
+            b"t2",
+            b"z1",
+            b"z2",
+            b"\xffkey\r\n",
+            b"missing",
+        ],
+    }
+}
+
+/// All keys of the run.
+pub const KEYS: &[&[u8]] = &[
+    b"s1",
+    b"s2",
+    b"s3",
+    b"",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"l1",
+    b"l2",
+    b"l3",
+    b"t1",
+    b"t2",
+    b"t3",
+    b"z1",
+    b"z2",
+    b"z3",
+    b"\xffkey\r\n",
+    b"missing",
+];
+
+/// Where values come from.
+pub struct Values {
+    pub rng: Rng,
+    now_s: i64,
+}
+
+impl Values {
+    /// The values of a seed. `now_s` is Unix time.
+    pub fn new(seed: u64, now_s: i64) -> Values {
+        Values { rng: Rng::with_seed(seed), now_s }
+    }
+
+    pub fn chance(&mut self, percent: u32) -> bool {
+        self.rng.u32(..100) < percent
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.rng.usize(..from.len())]
+    }
+
+    pub fn junk(&mut self) -> Vec<u8> {
+        self.pick(JUNK).to_vec()
+    }
+
+    pub fn key(&mut self, group: Group) -> Vec<u8> {
+        let from = if self.chance(85) { home(group) } else { KEYS };
+        self.pick(from).to_vec()
+    }
+
+    /// A field, a member, an element or a string.
+    pub fn member(&mut self) -> Vec<u8> {
+        match self.rng.u32(..100) {
+            0..70 => self.pick(MEMBERS).to_vec(),
+            70..95 => self.rng.i32(-3..40).to_string().into_bytes(),
+            95..98 => vec![self.rng.u8(..); self.rng.usize(..80)],
+            _ => self.pick(DOUBLES).into(),
+        }
+    }
+
+    pub fn integer(&mut self, low: i64, high: i64) -> Vec<u8> {
+        if self.chance(8) { self.pick(INTEGERS).into() } else { self.rng.i64(low..=high).to_string().into() }
+    }
+
+    pub fn double(&mut self) -> Vec<u8> {
+        match self.rng.u32(..100) {
+            0..50 => self.rng.i32(-5..12).to_string().into(),
+            50..75 => (f64::from(self.rng.i32(-40..80)) / 8.0).to_string().into(),
+            75..85 => (self.rng.f64() * 100.0).to_string().into(),
+            _ => self.pick(DOUBLES).into(),
+        }
+    }
+
+    /// A bound of a range of scores.
+    pub fn score_bound(&mut self) -> Vec<u8> {
+        let mut bound = if self.chance(25) { b"(".to_vec() } else { Vec::new() };
+        let number = if self.chance(25) { self.pick(&["-inf", "+inf", "inf"]).into() } else { self.double() };
+        bound.extend(number);
+        bound
+    }
+
+    pub fn lexical_bound(&mut self) -> Vec<u8> {
+        self.pick(LEXICAL).to_vec()
+    }
+
+    pub fn pattern(&mut self) -> Vec<u8> {
+        self.pick(PATTERNS).to_vec()
+    }
+
+    pub fn database(&mut self) -> Vec<u8> {
+        let usual = self.rng.i32(..3).to_string();
+        let odd = self.pick(&["15", "16", "-1", "x", "", "4294967296"]).to_string();
+        if self.chance(85) { usual.into() } else { odd.into() }
+    }
+
+    pub fn cursor(&mut self) -> Vec<u8> {
+        if self.chance(85) {
+            b"0".to_vec()
+        } else {
+            self.pick(&["x", "17", "-1", "18446744073709551615", "18446744073709551616", ""]).into()
+        }
+    }
+
+    /// Seconds from now, or milliseconds.
+    pub fn lifetime(&mut self, unit_ms: bool) -> Vec<u8> {
+        let factor = if unit_ms { 1000 } else { 1 };
+        self.moment(0, factor)
+    }
+
+    /// Unix time in seconds, or in milliseconds.
+    pub fn unix_time(&mut self, unit_ms: bool) -> Vec<u8> {
+        let factor = if unit_ms { 1000 } else { 1 };
+        self.moment(self.now_s, factor)
+    }
+
+    fn moment(&mut self, from_s: i64, factor: i64) -> Vec<u8> {
+        let odd = [
+            "0",
+            "-1",
+            "-100000",
+            "9223372036854775807",
+            "9223372036854775",
+            "-9223372036854775808",
+            "abc",
+            "",
+            "1.5",
+        ];
+        if self.chance(15) {
+            return self.pick(&odd).into();
+        }
+        let seconds = from_s + FAR_S + APART_S * self.rng.i64(0..1_000_000);
+        (seconds * factor).to_string().into()
+    }
+
+    /// Whether a request means the same on two servers that run it a little apart, and keeps them from mere work.
+    pub fn is_fair(&self, request: &[Vec<u8>]) -> bool {
+        let number = |at: usize| {
+            request
+                .get(at)
+                .and_then(|argument| std::str::from_utf8(argument).ok()?.trim().parse::<i64>().ok())
+        };
+        let is_near = |at: usize, from_s: i64, factor: i64| {
+            number(at).is_some_and(|value| {
+                value > from_s * factor - FAR_S * factor / 2
+                    && value < (from_s + FAR_S / 2) * factor
+                    && value > 0
+            })
+        };
+        let name = request.first().map(|name| name.to_ascii_lowercase()).unwrap_or_default();
+        let unit = |at: usize| match request[at].to_ascii_lowercase().as_slice() {
+            b"ex" => is_near(at + 1, 0, 1),
+            b"px" => is_near(at + 1, 0, 1000),
+            b"exat" => is_near(at + 1, self.now_s, 1),
+            b"pxat" => is_near(at + 1, self.now_s, 1000),
+            _ => false,
+        };
+        let mut places = 0..request.len();
+        !match name.as_slice() {
+            b"expire" | b"setex" => is_near(2, 0, 1),
+            b"pexpire" | b"psetex" => is_near(2, 0, 1000),
+            b"expireat" => is_near(2, self.now_s, 1),
+            b"pexpireat" => is_near(2, self.now_s, 1000),
+            b"set" | b"getex" => places.any(unit),
+            // Zeros up to the offset: not worth half a gigabyte of memory.
+            b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
+            // So many picks are a long reply and nothing else.
+            b"srandmember" | b"hrandfield" | b"zrandmember" => {
+                number(2).is_some_and(|count| (-i64::MAX..-500).contains(&count))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Black-box evidence: everything here talks to a server that runs as a process of its own.
+//!
+//! Built first by `cargo build -p edgecask`; `make test` does. Run with `--test-threads=1`: several of these use all
+//! processors, and their figures would mean nothing side by side.
+
+#![allow(missing_docs)]
+
+mod differential;
