@@ -104,7 +104,8 @@ pub fn redis(flags: &[&str]) -> Server {
 
 impl Server {
     fn spawn(mut command: Command, address: SocketAddr, scratch: Option<TempDir>) -> Result<Server, NoStart> {
-        let directory = scratch.as_ref().map_or_else(std::env::temp_dir, |scratch| scratch.path().to_path_buf());
+        let directory =
+            scratch.as_ref().map_or_else(std::env::temp_dir, |scratch| scratch.path().to_path_buf());
         let log = directory.join(LOG_FILE);
         let file = File::create(&log).expect("a log file");
         let copy = file.try_clone().expect("a second handle of the log");
@@ -133,7 +134,8 @@ impl Server {
 
     /// A new connection.
     pub fn client(&self) -> Client {
-        Client::connect(self.address).unwrap_or_else(|error| panic!("cannot connect to {}: {error}", self.address))
+        Client::connect(self.address)
+            .unwrap_or_else(|error| panic!("cannot connect to {}: {error}", self.address))
     }
 
     /// What the server wrote to its standard output and error.
@@ -144,7 +146,8 @@ impl Server {
     /// Memory of the process that is in RAM, in bytes.
     pub fn resident_bytes(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("the process lives");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line for resident memory");
+        let line =
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line for resident memory");
         let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number of kilobytes");
         kilobytes * 1024
     }
@@ -199,7 +202,11 @@ pub fn free_address() -> SocketAddr {
 pub fn edgecask_program() -> PathBuf {
     let built = std::env::current_exe().ok().and_then(|test| {
         // target/PROFILE/deps/black_box-HASH or target/PROFILE/edgecask-bench
-        test.ancestors().skip(1).take(2).map(|folder| folder.join("edgecask")).find(|program| program.is_file())
+        test.ancestors()
+            .skip(1)
+            .take(2)
+            .map(|folder| folder.join("edgecask"))
+            .find(|program| program.is_file())
     });
     let program = std::env::var_os("EDGECASK_BIN").map(PathBuf::from).or(built);
     match program {

@@ -4,13 +4,16 @@
 //! nothing after it can fail, so a commit happens whole or not at all.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
 use super::Bitcask;
 use super::guard::Guard;
-use super::keydir::{Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_sub, shard_of};
+use super::keydir::{
+    Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub, shard_of,
+};
 use super::record::{Header, RecordType};
 use crate::engine::{Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
 use crate::packed::tree::Tree;
@@ -144,6 +147,16 @@ fn collection_of(root: Option<&Root>) -> Option<u64> {
     root.map(|root| root.collection).filter(|collection| *collection != 0)
 }
 
+/// The collections that go to another key. Only RENAME and MOVE do that; only then must dropped ones be told from moved
+/// ones.
+fn adopted_collections(overlay: &Overlay) -> HashSet<u64> {
+    let adopted = |change: Change<'_>| {
+        let own = collection_of(change.base);
+        collection_of(change.subkeys_of).filter(|adopted| Some(*adopted) != own)
+    };
+    overlay.changes().filter_map(adopted).collect()
+}
+
 impl Guard<'_> {
     /// Commits an overlay that changes something.
     pub(super) fn commit(mut self, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
@@ -189,12 +202,7 @@ impl Guard<'_> {
     }
 
     fn plan(&mut self, overlay: &Overlay, databases: &Databases) -> Result<SmallVec<[KeyPlan; 2]>> {
-        // Only RENAME and MOVE hand a collection to another key; only then must dropped ones be told from moved ones.
-        let mut adopted: HashSet<u64> = HashSet::new();
-        for change in overlay.changes() {
-            let own = collection_of(change.base);
-            adopted.extend(collection_of(change.subkeys_of).filter(|adopted| Some(*adopted) != own));
-        }
+        let adopted = adopted_collections(overlay);
         let mut plans = SmallVec::new();
         for change in overlay.changes() {
             let space = databases.space(change.source).ok_or(EngineError::OutOfScope)?;
@@ -231,13 +239,16 @@ impl Guard<'_> {
             // The frame ends within the datafile, whose offsets fit.
             offset: begin.offset.saturating_add(*offset),
         });
-        if let Some(after) = &databases.changed {
-            self.store.databases_record.lock().clone_from(&records.next());
-            self.show_databases(overlay, after);
-        }
         for (_, shard) in &mut self.shards {
             // So that the counters of a datafile begun by this very frame are found.
             let _ = shard.file(self.store, begin.file);
+        }
+        if let Some(after) = &databases.changed {
+            let before = std::mem::replace(&mut *self.store.databases_record.lock(), records.next());
+            if let (Some(before), Some((_, shard))) = (before, self.shards.first()) {
+                bury_databases(&shard.files, before, databases.before.len());
+            }
+            self.show_databases(overlay, after);
         }
         if frame.tombstones_len > 0
             && let Some((_, shard)) = self.shards.first_mut()
@@ -257,7 +268,11 @@ impl Guard<'_> {
         // What the transaction put into the spaces it shows.
         for change in overlay.db_changes() {
             for (_, shard) in &self.shards {
-                shard.databases.get(change.db as usize).into_iter().for_each(|space| shard.trip_shown(change.db, *space));
+                shard
+                    .databases
+                    .get(change.db as usize)
+                    .into_iter()
+                    .for_each(|space| shard.trip_shown(change.db, *space));
             }
         }
     }
@@ -327,6 +342,7 @@ impl Guard<'_> {
 
     /// Makes every shard show these spaces; what no database shows any more becomes garbage.
     fn show_databases(&mut self, overlay: &Overlay, after: &[u64]) {
+        let adopted: Arc<[u64]> = adopted_collections(overlay).into_iter().collect();
         for (_, shard) in &mut self.shards {
             for change in overlay.db_changes() {
                 let spaces = [shard.databases.get(change.db as usize), after.get(change.db as usize)];
@@ -340,7 +356,7 @@ impl Guard<'_> {
                     at += 1;
                 } else {
                     let space = shard.spaces.swap_remove(at);
-                    shard.garbage.push(Garbage::Space(space));
+                    shard.garbage.push(Garbage::Space(space, adopted.clone()));
                 }
             }
         }

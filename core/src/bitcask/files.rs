@@ -20,6 +20,8 @@ pub(super) struct File {
     pub(super) tombstones: AtomicU64,
     /// Whether nothing will be appended any more.
     pub(super) is_sealed: AtomicBool,
+    /// Whether merge found a record in it that it could not read.
+    pub(super) is_damaged: AtomicBool,
     /// How many bytes from the start the stored hints cover.
     pub(super) hinted: AtomicU64,
 }
@@ -38,6 +40,7 @@ impl File {
             dead: AtomicU64::new(0),
             tombstones: AtomicU64::new(0),
             is_sealed: AtomicBool::new(false),
+            is_damaged: AtomicBool::new(false),
             hinted: AtomicU64::new(0),
         }
     }
@@ -65,6 +68,10 @@ impl File {
 
     pub(super) fn tombstones(&self) -> u64 {
         self.tombstones.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_sealed(&self) -> bool {

@@ -6,21 +6,24 @@
 //! only if the record that replaced it survives.
 //!
 //! A hint is never believed over the data: it must fit its checksum, the file's number, seed and length, and the last
-//! record it covers must stand in the file with the very checksum the summary recorded.
+//! record it covers must stand in the file with the very checksum the summary recorded. One that does not fit is left
+//! aside, but that it was written still proves that so many bytes of the file were on the disk.
 //!
 //! ```text
 //! key "hint/" file(4, big-endian) block(4, big-endian), value: entries
 //! key "hint/" file(4, big-endian) ffffffff, value (little-endian):
 //!   0  8 covered length   8  8 offset of the last covered record   16 4 that record's checksum
 //!   20 4 blocks           24 4 checksum of all blocks' bytes       28 8 seed
-//!   36 8 largest sequence 44 8 largest number                      52 4 checksum of the 52 bytes before
+//!   36 8 largest sequence 44 8 largest number
+//!   52 4 file             56 4 checksum of the 56 bytes before
 //! ```
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::files::File;
-use super::keydir::{INLINE_SUB_BYTES, Name};
+use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
+use super::planted::{Mistake, is_planted};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
 use super::replay::Replay;
 use super::{Bitcask, scan};
@@ -40,8 +43,8 @@ const FLAG_FINGERPRINT: u8 = 4;
 pub(super) enum Loaded {
     /// There are none.
     None,
-    /// There are some and they do not fit the file.
-    Rejected,
+    /// There are some and they do not fit the file. So many bytes of it were on the disk when they were written.
+    Rejected(u64),
     /// They were applied and cover the file up to this offset.
     Covers(u64),
 }
@@ -64,6 +67,7 @@ struct Summary {
     seed: u64,
     max_sequence: u64,
     max_number: u64,
+    file: u32,
 }
 
 impl Summary {
@@ -77,6 +81,7 @@ impl Summary {
         out.extend_from_slice(&self.seed.to_le_bytes());
         out.extend_from_slice(&self.max_sequence.to_le_bytes());
         out.extend_from_slice(&self.max_number.to_le_bytes());
+        out.extend_from_slice(&self.file.to_le_bytes());
         out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
         out
     }
@@ -96,13 +101,19 @@ impl Summary {
             seed: read_u64(&mut rest)?,
             max_sequence: read_u64(&mut rest)?,
             max_number: read_u64(&mut rest)?,
+            file: read_u32(&mut rest)?,
         })
+    }
+
+    /// Whether the summary is about this file and not about one of another store.
+    fn is_of(&self, file: &File) -> bool {
+        self.seed == file.header.seed && self.file == file.id()
     }
 
     /// Whether the file ends its covered part as the summary says.
     fn fits(&self, file: &File) -> std::result::Result<bool, StorageError> {
-        if self.covered > file.len() || self.seed != file.header.seed || self.last_offset >= self.covered {
-            return Ok(self.covered == file.header_len && self.seed == file.header.seed);
+        if self.covered > file.len() || self.covered <= file.header_len || self.last_offset >= self.covered {
+            return Ok(self.covered == file.header_len);
         }
         let mut fits = false;
         file.datafile.read(self.last_offset, self.covered - self.last_offset, &mut |bytes| {
@@ -161,9 +172,9 @@ fn read_entry<'b>(bytes: &mut &'b [u8]) -> Option<(Header, Name<'b>, &'b [u8], u
         header.collection = Some(read_varint(&mut rest)?);
     }
     let name = if flags & FLAG_FINGERPRINT != 0 {
-        let (fingerprint, after) = rest.split_first_chunk::<16>()?;
+        let (name, after) = rest.split_first_chunk::<LONG_NAME_BYTES>()?;
         rest = after;
-        Name::Long(*fingerprint)
+        Name::Long(*name)
     } else {
         Name::Short(take(&mut rest, header.key_len)?)
     };
@@ -178,6 +189,13 @@ fn take<'b>(bytes: &mut &'b [u8], len: u64) -> Option<&'b [u8]> {
     Some(taken)
 }
 
+/// Whether a record at an offset ends within the covered part, whatever its lengths say.
+fn ends_within(header: &Header, offset: u64, covered: u64) -> bool {
+    let variable = header.key_len.checked_add(header.value_len);
+    variable.is_some_and(|len| len <= covered)
+        && offset.checked_add(header.record_len()).is_some_and(|end| end <= covered)
+}
+
 /// Applies a datafile's hints to a replay, if they fit the file.
 pub(super) fn load(
     storage: &dyn Storage,
@@ -186,15 +204,17 @@ pub(super) fn load(
 ) -> std::result::Result<Loaded, StorageError> {
     let meta = storage.meta();
     let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(Loaded::None) };
-    let Some(summary) = Summary::read(&bytes) else { return Ok(Loaded::Rejected) };
-    if !summary.fits(file)? {
-        return Ok(Loaded::Rejected);
+    let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
+    let Some(summary) = summary else { return Ok(Loaded::Rejected(0)) };
+    let rejected = Ok(Loaded::Rejected(summary.covered));
+    if !is_planted(Mistake::TrustHints) && !summary.fits(file)? {
+        return rejected;
     }
     // All blocks are checked before any is applied.
     let mut blocks = Vec::new();
     let mut checksum = 0;
     for block in 0..summary.blocks {
-        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return Ok(Loaded::Rejected) };
+        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return rejected };
         checksum = crc32c::crc32c_append(checksum, &bytes);
         blocks.push(bytes);
     }
@@ -202,14 +222,14 @@ pub(super) fn load(
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             match read_entry(&mut rest) {
-                Some((header, _, _, offset)) if offset + header.record_len() <= summary.covered => {}
+                Some((header, _, _, offset)) if ends_within(&header, offset, summary.covered) => {}
                 _ => return false,
             }
         }
         true
     };
     if checksum != summary.blocks_checksum || !blocks.iter().all(is_readable) {
-        return Ok(Loaded::Rejected);
+        return rejected;
     }
     let mut hinted_len = 0;
     for block in blocks {
@@ -220,7 +240,7 @@ pub(super) fn load(
         }
     }
     // What the hint left out was dead already.
-    file.add_dead((summary.covered - file.header_len).saturating_sub(hinted_len));
+    file.add_dead(summary.covered.saturating_sub(file.header_len).saturating_sub(hinted_len));
     file.hinted.store(summary.covered, Ordering::Release);
     replay.max_sequence = replay.max_sequence.max(summary.max_sequence);
     replay.max_number = replay.max_number.max(summary.max_number);
@@ -283,12 +303,28 @@ impl Bitcask {
         Ok(true)
     }
 
+    /// Forgets the hints of a datafile that the store does not use any more.
+    pub(super) fn forget_hint(&self, file: u32) -> std::result::Result<(), StorageError> {
+        let _one_at_a_time = self.hinting.lock();
+        forget(self.log.storage().meta(), file)
+    }
+
     fn write_hint(&self, file: &Arc<File>) -> Result<()> {
+        let _one_at_a_time = self.hinting.lock();
+        if !self.log.files().contains_key(&file.id()) {
+            // Merged away meanwhile: nobody would ever remove its hints.
+            return Ok(());
+        }
         let storage = self.log.storage();
         let meta = storage.meta();
-        let failed = |error: StorageError| EngineError::Damaged(format!("hints were not written: {error}"));
+        let failed = |error: StorageError| match error {
+            StorageError::Full(what) => EngineError::Full(what),
+            error => EngineError::Damaged(format!("hints were not written: {error}")),
+        };
         forget(meta, file.id()).map_err(failed)?;
         let covered = file.len();
+        // A record whose commit is on its way to the keydir would be taken for dead.
+        self.wait_for_commits();
         let mut writer =
             Writer { meta, file: file.id(), block: Vec::new(), blocks: 0, checksum: 0, failed: None };
         let (mut last_offset, mut last_checksum) = (file.header_len, 0);
@@ -320,7 +356,9 @@ impl Bitcask {
             return Err(failed(error));
         }
         // Records were left out because later ones replace them: those must survive whatever the summary survives.
-        self.sync()?;
+        if !is_planted(Mistake::HintUnsynced) {
+            self.sync()?;
+        }
         let summary = Summary {
             covered,
             last_offset,
@@ -330,6 +368,7 @@ impl Bitcask {
             seed: file.header.seed,
             max_sequence,
             max_number,
+            file: file.id(),
         };
         let put = MetaOp::Put(meta_key(file.id(), SUMMARY_BLOCK), summary.to_bytes());
         meta.apply(&[put]).map_err(failed)?;

@@ -19,7 +19,7 @@
 //! A subkey's entry in the tree: datafile (4), offset (4), value length (4), and the value itself if it is short.
 //!
 //! Invariant: an entry's record carries the entry's key; for keys beyond [`LONG_KEY_BYTES`] the table holds a 128-bit
-//! fingerprint instead, and the record is what tells the key.
+//! fingerprint and the key's length instead, and the record is what tells the key.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -47,6 +47,9 @@ pub(super) const LONG_KEY_BYTES: usize = 255;
 /// datafile.
 pub(super) const INLINE_SUB_BYTES: u64 = 64;
 
+/// Bytes by which the table holds a longer key.
+pub(super) const LONG_NAME_BYTES: usize = 20;
+
 const ROOT_FIXED_LEN: usize = 17;
 const ROOT_EXPIRY: u8 = 0x10;
 const ROOT_COLLECTION: u8 = 0x20;
@@ -55,7 +58,8 @@ const ROOT_COLLECTION: u8 = 0x20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Name<'k> {
     Short(&'k [u8]),
-    Long([u8; 16]),
+    /// Fingerprint (16) and length of the key (4).
+    Long([u8; LONG_NAME_BYTES]),
 }
 
 impl<'k> Name<'k> {
@@ -63,7 +67,10 @@ impl<'k> Name<'k> {
         if key.len() <= LONG_KEY_BYTES {
             Name::Short(key)
         } else {
-            Name::Long(xxh3_128_with_seed(key, seed).to_le_bytes())
+            let mut name = [0; LONG_NAME_BYTES];
+            name[..16].copy_from_slice(&xxh3_128_with_seed(key, seed).to_le_bytes());
+            name[16..].copy_from_slice(&(key.len() as u32).to_le_bytes());
+            Name::Long(name)
         }
     }
 
@@ -77,6 +84,11 @@ impl<'k> Name<'k> {
     pub(super) fn hash(&self, seed: u64) -> u64 {
         table::hash(seed, self.bytes())
     }
+}
+
+/// The length of the key that a table of long keys holds under this name.
+pub(super) fn long_key_len(name: &[u8]) -> u64 {
+    name.last_chunk().map_or(0, |len| u64::from(u32::from_le_bytes(*len)))
 }
 
 /// The shard that a hash belongs to.
@@ -258,7 +270,8 @@ impl Space {
 /// What was dropped in O(1) and is freed in slices.
 pub(super) enum Garbage {
     Collection(u64, Tree),
-    Space(Space),
+    /// A space, and those of its collections that keys of other spaces adopted before it was dropped.
+    Space(Space, Arc<[u64]>),
 }
 
 /// One shard.
@@ -383,17 +396,21 @@ impl Shard {
                         self.garbage.pop();
                     }
                 }
-                Garbage::Space(space) => {
+                Garbage::Space(space, adopted) => {
                     let number = space.number;
                     let mut collections = Vec::new();
-                    let mut drop_root = |key: &[u8], bytes: &[u8]| {
+                    let mut drop_root = |key_len: u64, bytes: &[u8]| {
                         let Some(entry) = RootEntry::read(bytes) else { return };
-                        let len = entry.prefix_len(number, key.len() as u64);
+                        let len = entry.prefix_len(number, key_len);
                         bury(&files, entry.location, len + u64::from(entry.value_len));
-                        collections.extend(entry.collection);
+                        collections.extend(entry.collection.filter(|number| !adopted.contains(number)));
                     };
-                    freed += 1 + space.short.drain_some(budget - freed, &mut drop_root);
-                    freed += space.long.drain_some(budget.saturating_sub(freed), &mut drop_root);
+                    freed += 1 + space.short.drain_some(budget - freed, &mut |key, bytes| {
+                        drop_root(key.len() as u64, bytes);
+                    });
+                    freed += space.long.drain_some(budget.saturating_sub(freed), &mut |name, bytes| {
+                        drop_root(long_key_len(name), bytes);
+                    });
                     if space.short.is_empty() && space.long.is_empty() {
                         self.garbage.pop();
                     }
@@ -414,6 +431,13 @@ pub(super) fn bury(files: &FileTable, location: Location, len: u64) {
     if let Some(file) = files.get(&location.file) {
         file.add_dead(len);
     }
+}
+
+/// Counts the record that says what so many databases show as dead.
+pub(super) fn bury_databases(files: &FileTable, location: Location, databases: usize) {
+    let mut header = Header::new(RecordType::Databases, 0, 0, 0);
+    header.value_len = databases as u64 * 8;
+    bury(files, location, header.record_len());
 }
 
 /// Counts a subkey's record as dead, given its entry.

@@ -10,12 +10,13 @@ use parking_lot::{Mutex, RwLock};
 
 use super::files::{File, FileTable};
 use super::keydir::Location;
-use super::record::{FileHeader, Header, RecordType};
+use super::record::{FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use crate::engine::{EngineError, Receipt, Result};
 use crate::storage::{DatafileId, Storage, StorageError};
 
-/// Largest datafile: offsets are kept in four bytes.
-const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64;
+/// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
+/// markers, seals and the longer headers of merge outputs.
+const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
 
 /// The log of one store.
 pub(super) struct Log {
@@ -128,7 +129,7 @@ impl Log {
         }
         let is_full = writer.active.as_ref().is_none_or(|active| self.must_rotate(active, frame_len));
         if is_full {
-            self.rotate(&mut writer)?;
+            self.rotate(&mut writer, now_ms)?;
         }
         let Some(active) = writer.active.as_mut() else { return Err(EngineError::OutOfScope) };
         let marker = active.marker(|| self.next_sequence(), now_ms);
@@ -162,18 +163,19 @@ impl Log {
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
         // A short active file that is mostly dead is sealed early, so that merge can have it.
         let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
-        active.len > active.file.header_len && (active.len + frame_len > self.datafile_max_bytes || is_stale)
+        // A marker before the frame and the seal behind it must fit as well.
+        let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > self.datafile_max_bytes;
+        active.len > active.file.header_len && (is_full || is_stale)
     }
 
     /// Seals the active datafile and begins the next one.
-    fn rotate(&self, writer: &mut Writer) -> Result<()> {
-        if let Some(active) = writer.active.take() {
-            let sealed = active.file.datafile.sync().and_then(|()| active.file.datafile.cut(active.len));
-            if let Err(error) = sealed {
+    fn rotate(&self, writer: &mut Writer, now_ms: u64) -> Result<()> {
+        if let Some(active) = writer.active.as_mut() {
+            if let Err(error) = active.seal(self.next_sequence(), now_ms) {
                 return Err(writer.fail(error));
             }
-            active.file.is_sealed.store(true, Ordering::Release);
             self.synced.fetch_max(self.appended(), Ordering::AcqRel);
+            writer.active = None;
         }
         let base_sequence = self.next_sequence();
         let header = self.header(base_sequence, 0, Vec::new());
@@ -230,7 +232,7 @@ impl Log {
         };
         // Appends go on meanwhile: the lock is not held.
         if let Err(error) = file.datafile.sync() {
-            return Err(self.writer.lock().fail(error));
+            return Err(self.writer.lock().fail(never_again(error)));
         }
         let mut writer = self.writer.lock();
         if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {
@@ -239,7 +241,8 @@ impl Log {
         Ok(self.synced.fetch_max(position, Ordering::AcqRel).max(position))
     }
 
-    fn check_poison(&self) -> Result<()> {
+    /// Refuses once the log is poisoned.
+    pub(super) fn check_poison(&self) -> Result<()> {
         match &self.writer.lock().poison {
             Some(reason) => Err(EngineError::ReadOnly(reason.clone())),
             None => Ok(()),
@@ -265,18 +268,37 @@ impl Writer {
     }
 }
 
+/// A failed sync is never tried again, not even one that failed for want of room.
+fn never_again(error: StorageError) -> StorageError {
+    match error {
+        StorageError::Full(what) => StorageError::Io(what),
+        error => error,
+    }
+}
+
 impl Active {
     /// A record that says how much of the file is on the disk, if no record says so yet; else nothing. It lets recovery
     /// tell a torn tail from damage.
     fn marker(&self, sequence: impl Fn() -> u64, now_ms: u64) -> Vec<u8> {
-        let mut out = Vec::new();
         if self.synced_len > self.marked_len {
-            let mut header = Header::new(RecordType::Synced, sequence(), now_ms, 0);
-            let value = self.synced_len.to_le_bytes();
-            header.value_len = value.len() as u64;
-            header.write(&[], &value, &mut out);
-            out.extend_from_slice(&value);
+            synced_record(&self.file.header, self.len, self.synced_len, sequence(), now_ms)
+        } else {
+            Vec::new()
         }
-        out
+    }
+
+    /// Makes everything durable, says so at the end of the file, and cuts off what was preallocated. When there is no
+    /// room for the seal nothing has changed.
+    fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(), StorageError> {
+        let datafile = &self.file.datafile;
+        datafile.sync().map_err(never_again)?;
+        let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
+        datafile.append(self.len, &[&seal])?;
+        self.len += SYNCED_RECORD_BYTES;
+        self.file.len.store(self.len, Ordering::Release);
+        self.file.add_dead(SYNCED_RECORD_BYTES);
+        datafile.cut(self.len).map_err(never_again)?;
+        self.file.is_sealed.store(true, Ordering::Release);
+        Ok(())
     }
 }

@@ -9,8 +9,10 @@
 //! 3. *Relocate*: entries of the keydir that still point into an input point to the output from now on.
 //! 4. *Remove*: the inputs go.
 //!
-//! A crash before 2 leaves the inputs, a crash after it the output. Readers and writers are never blocked for longer
-//! than one record takes.
+//! A crash before 2 leaves the inputs, a crash after it the output. An error before 2 removes the output and gives up;
+//! an error after it is reported and the same step is tried again, because an input that stayed would be taken for a
+//! living datafile once its output is merged in turn. Readers and writers are never blocked for longer than one record
+//! takes.
 //!
 //! When a tombstone may go: an output's header carries a *watermark*, the sequence at which its copy began; what was
 //! dead by then is not in it. A tombstone is needed only while a file that stands before it could still hold what it
@@ -21,11 +23,12 @@ use std::sync::atomic::Ordering;
 
 use super::Bitcask;
 use super::files::File;
-use super::hint;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
-use super::record::{Header, Record, RecordType};
+use super::planted::{Mistake, is_planted};
+use super::record::{Header, Record, RecordType, seal_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
+use crate::packed::tree::Tree;
 use crate::storage::{DatafileId, StorageError};
 
 /// A datafile is worth merging once this share of it, in percent, is dead.
@@ -47,6 +50,7 @@ pub(super) enum Merge {
     Idle,
     Copying(Copying),
     Relocating(Relocating),
+    Removing(Removing),
 }
 
 /// Step 1.
@@ -67,6 +71,9 @@ pub(super) struct Relocating {
     position: u64,
 }
 
+/// Step 4: the inputs that are still there.
+pub(super) struct Removing(Vec<Arc<File>>);
+
 /// What a merge step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeStep {
@@ -81,24 +88,41 @@ impl Bitcask {
     /// data as long as the host's budget keeps up with its writes.
     pub fn merge_step(&self, budget_bytes: u64) -> Result<MergeStep> {
         let mut merge = self.merging.lock();
-        let before = std::mem::take(&mut *merge);
-        let (after, bytes) = match before {
-            Merge::Idle => (self.begin_merge()?, 0),
-            Merge::Copying(copying) => self.copy(copying, budget_bytes)?,
-            Merge::Relocating(relocating) => self.relocate(relocating, budget_bytes)?,
+        let stepped = match &mut *merge {
+            Merge::Idle => self.begin_merge().map(|begun| (Some(begun), 0)),
+            Merge::Copying(copying) => self.copy(copying, budget_bytes),
+            Merge::Relocating(relocating) => self.relocate(relocating, budget_bytes),
+            Merge::Removing(removing) => self.remove_inputs(removing).map(|()| (Some(Merge::Idle), 0)),
         };
-        *merge = after;
+        let (next, bytes) = match stepped {
+            Ok(stepped) => stepped,
+            Err(error) => {
+                if let Merge::Copying(copying) = &*merge {
+                    self.discard_output(copying);
+                    *merge = Merge::Idle;
+                }
+                return Err(error);
+            }
+        };
+        if let Some(next) = next {
+            *merge = next;
+        }
         Ok(MergeStep { bytes, is_unfinished: !matches!(*merge, Merge::Idle) })
     }
 
+    /// Removes an output that will not be published, as far as possible; the next process finds the rest.
+    fn discard_output(&self, copying: &Copying) {
+        let _ = self.log.storage().remove(DatafileId(copying.output.id()));
+    }
+
     fn begin_merge(&self) -> Result<Merge> {
+        self.log.check_poison()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
         files.sort_by_key(|file| file.order());
         let Some(run) = choose(&files, self.log.datafile_max_bytes()) else { return Ok(Merge::Idle) };
         let inputs: Vec<Arc<File>> = files[run.clone()].to_vec();
         let watermark = self.log.sequence_bound();
-        // Frames below the watermark are in the keydir once every shard was free after it was read.
-        self.shards.iter().for_each(|shard| drop(shard.lock()));
+        self.wait_for_commits();
         let older = files[..run.start].iter().map(|file| file.header.watermark).min();
         let Some(first) = inputs.first() else { return Ok(Merge::Idle) };
         let replaces = inputs.iter().map(|file| file.id()).collect();
@@ -114,9 +138,9 @@ impl Bitcask {
         Ok(Merge::Copying(Copying { inputs, input: 0, position, output, tombstones_needed_from }))
     }
 
-    fn copy(&self, mut copying: Copying, budget_bytes: u64) -> Result<(Merge, u64)> {
+    fn copy(&self, copying: &mut Copying, budget_bytes: u64) -> Result<(Option<Merge>, u64)> {
         let Some(input) = copying.inputs.get(copying.input).cloned() else {
-            return self.publish(copying).map(|relocating| (Merge::Relocating(relocating), 0));
+            return self.publish(copying).map(|relocating| (Some(Merge::Relocating(relocating)), 0));
         };
         let mut piece = Vec::new();
         let mut failed = None;
@@ -143,6 +167,8 @@ impl Bitcask {
             return Err(merge_error(error));
         }
         if let End::Broken(offset) = walked {
+            // It would be chosen again and again.
+            input.is_damaged.store(true, Ordering::Relaxed);
             let what = format!("datafile {} is damaged at offset {offset}", input.id());
             return Err(EngineError::Damaged(what));
         }
@@ -152,27 +178,44 @@ impl Bitcask {
             copying.input += 1;
             copying.position = copying.inputs.get(copying.input).map_or(0, |next| next.header_len);
         }
-        Ok((Merge::Copying(copying), bytes))
+        Ok((None, bytes))
     }
 
-    fn publish(&self, copying: Copying) -> Result<Relocating> {
+    fn publish(&self, copying: &Copying) -> Result<Relocating> {
         let Copying { inputs, output, .. } = copying;
-        self.sync()?;
+        let mut seal = seal_record(&output.header, output.len(), output.header.watermark, 0);
+        output.add_dead(seal.len() as u64);
+        append(output, &mut seal).map_err(merge_error)?;
+        // What the device preallocated must not look like damage to the next process.
+        output.datafile.cut(output.len()).map_err(|error| self.log.poison(error))?;
+        if !is_planted(Mistake::PublishUnsynced) {
+            self.sync()?;
+        }
         self.log.storage().publish(DatafileId(output.id())).map_err(|error| self.log.poison(error))?;
         output.is_sealed.store(true, Ordering::Release);
         self.log.add_file(output.clone());
+        self.show_files();
         let position = output.header_len;
-        Ok(Relocating { inputs, output, position })
+        Ok(Relocating { inputs: inputs.clone(), output: output.clone(), position })
     }
 
-    fn relocate(&self, mut relocating: Relocating, budget_bytes: u64) -> Result<(Merge, u64)> {
-        let Relocating { inputs, output, position } = &mut relocating;
+    /// Makes every shard see the datafiles as they are now.
+    fn show_files(&self) {
+        for shard in &self.shards {
+            shard.lock().files = self.log.files();
+        }
+    }
+
+    fn relocate(&self, relocating: &mut Relocating, budget_bytes: u64) -> Result<(Option<Merge>, u64)> {
+        let Relocating { inputs, output, position } = relocating;
         let (begin, end) = (*position, output.len());
         let stop = begin.saturating_add(budget_bytes.max(1));
         let walked = scan::frames_until(output, begin, end, &mut |offset, record| {
             let len = record.header.record_len();
             if record.header.record_type.is_tombstone() {
                 output.tombstones.fetch_add(len, Ordering::Relaxed);
+            } else if record.header.record_type == RecordType::Synced {
+                // The seal was counted when it was written.
             } else if !self.move_entry(record, inputs, Location { file: output.id(), offset: offset as u32 })
             {
                 output.add_dead(len);
@@ -186,21 +229,23 @@ impl Bitcask {
         }
         let bytes = *position - begin;
         if *position < end {
-            return Ok((Merge::Relocating(relocating), bytes));
+            return Ok((None, bytes));
         }
-        self.remove_inputs(inputs)?;
-        Ok((Merge::Idle, bytes))
+        inputs.iter().for_each(|input| self.log.remove_file(input.id()));
+        self.show_files();
+        Ok((Some(Merge::Removing(Removing(std::mem::take(inputs)))), bytes))
     }
 
-    fn remove_inputs(&self, inputs: &[Arc<File>]) -> Result<()> {
-        inputs.iter().for_each(|input| self.log.remove_file(input.id()));
-        for shard in &self.shards {
-            shard.lock().files = self.log.files();
-        }
+    fn remove_inputs(&self, removing: &mut Removing) -> Result<()> {
         let storage = self.log.storage();
-        for input in inputs {
-            storage.remove(DatafileId(input.id())).map_err(merge_error)?;
-            hint::forget(storage.meta(), input.id()).map_err(merge_error)?;
+        while let Some(input) = removing.0.last() {
+            // Hints first: as long as the file is there, the next process finds both.
+            self.forget_hint(input.id()).map_err(merge_error)?;
+            match storage.remove(DatafileId(input.id())) {
+                // A removal that failed may have happened all the same.
+                Ok(()) | Err(StorageError::Missing(_)) => removing.0.pop(),
+                Err(error) => return Err(merge_error(error)),
+            };
         }
         Ok(())
     }
@@ -227,15 +272,33 @@ impl Bitcask {
                 let shard = self.shards[shard_of(hash)].lock();
                 shard.root(header.owner, &name, hash).map(|entry| entry.location)
             }
-            RecordType::Sub => {
-                let at = usize::from(*self.owners.lock().get(&header.owner)?);
-                let shard = self.shards.get(at)?.lock();
-                let entry = shard.collections.get(&header.owner)?.get(record.key)?;
-                SubEntry::read(entry).map(|(entry, _)| entry.location)
-            }
+            RecordType::Sub => self.in_collection(header.owner, |tree| {
+                SubEntry::read(tree.get(record.key)?).map(|(entry, _)| entry.location)
+            }),
             RecordType::Databases => *self.databases_record.lock(),
             RecordType::RootTombstone | RecordType::SubTombstone | RecordType::Synced => None,
         }
+    }
+
+    /// Looks at a collection, wherever RENAME moves it meanwhile.
+    fn in_collection<R>(&self, collection: u64, look: impl FnOnce(&mut Tree) -> Option<R>) -> Option<R> {
+        loop {
+            let at = *self.owners.lock().get(&collection)?;
+            let mut shard = self.shards.get(usize::from(at))?.lock();
+            if let Some(tree) = shard.collections.get_mut(&collection) {
+                return look(tree);
+            }
+            // Asked while the shard is locked: nothing comes into it now.
+            if self.owners.lock().get(&collection) == Some(&at) {
+                return None;
+            }
+        }
+    }
+
+    /// Returns once every commit whose frame is in the log is in the keydir as well.
+    pub(super) fn wait_for_commits(&self) {
+        // A commit holds its shards from before it takes a sequence until the keydir has followed.
+        self.shards.iter().for_each(|shard| drop(shard.lock()));
     }
 
     /// Makes an entry that points into one of the inputs point to the output; false if it points elsewhere by now.
@@ -255,23 +318,13 @@ impl Bitcask {
                     bytes.copy_from_slice(&entry.to_bytes());
                     Some(())
                 }
-                RecordType::Sub => loop {
-                    let at = usize::from(*self.owners.lock().get(&header.owner)?);
-                    let mut shard = self.shards.get(at)?.lock();
-                    let Some(tree) = shard.collections.get_mut(&header.owner) else {
-                        drop(shard);
-                        // RENAME may have moved the collection between the two locks.
-                        if self.owners.lock().get(&header.owner) == Some(&(at as u16)) {
-                            return None;
-                        }
-                        continue;
-                    };
+                RecordType::Sub => self.in_collection(header.owner, |tree| {
                     let bytes = tree.get_mut(record.key)?;
                     SubEntry::read(bytes).filter(|(entry, _)| is_old(entry.location))?;
                     bytes.get_mut(0..4)?.copy_from_slice(&to.file.to_le_bytes());
                     bytes.get_mut(4..8)?.copy_from_slice(&to.offset.to_le_bytes());
-                    return Some(());
-                },
+                    Some(())
+                }),
                 RecordType::Databases => {
                     let mut place = self.databases_record.lock();
                     place.filter(|place| is_old(*place))?;
@@ -321,7 +374,7 @@ fn choose(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Rang
         let has_idle_tombstones = at == 0 || oldest_watermark >= next_base;
         let idle = if has_idle_tombstones { file.tombstones() } else { 0 };
         let percent = (file.dead() + idle) * 100 / file.len().max(1);
-        if percent >= DEAD_PERCENT && best.is_none_or(|(most, _)| percent > most) {
+        if percent >= DEAD_PERCENT && !file.is_damaged() && best.is_none_or(|(most, _)| percent > most) {
             best = Some((percent, at));
         }
         oldest_watermark = oldest_watermark.min(file.header.watermark);
@@ -333,7 +386,8 @@ fn choose(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Rang
     let tombstones: u64 = files.iter().map(|file| file.tombstones()).sum();
     if tombstones * 100 > total * TOMBSTONE_PERCENT && files.len() > 1 {
         // Tombstones stay because of older files that were not merged since: the one merged longest ago is next.
-        let oldest = (0..files.len() - 1).min_by_key(|at| files[*at].header.watermark)?;
+        let is_whole = |at: &usize| !files[*at].is_damaged();
+        let oldest = (0..files.len() - 1).filter(is_whole).min_by_key(|at| files[*at].header.watermark)?;
         if files[oldest].header.watermark < files[files.len() - 1].header.base_sequence {
             return Some(oldest..oldest + 1);
         }
@@ -342,7 +396,7 @@ fn choose(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Rang
 }
 
 fn small_run(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Range<usize>> {
-    let is_small = |file: &Arc<File>| file.len() < datafile_max_bytes / 8;
+    let is_small = |file: &Arc<File>| file.len() < datafile_max_bytes / 8 && !file.is_damaged();
     let mut start = 0;
     for at in 0..=files.len() {
         if files.get(at).is_some_and(is_small) {

@@ -4,7 +4,8 @@
 //! look-up in the keydir and one read of a datafile. What is on the disk is described byte by byte in
 //! `core/FORMAT.md`; what must survive which failure is tested by `tests/` on the simulated device.
 //!
-//! Locks, always taken in this order: shards by number, the writer of the log, the list of datafiles, owners.
+//! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the list of
+//! datafiles, owners.
 
 mod commit;
 mod files;
@@ -13,6 +14,7 @@ mod hint;
 mod keydir;
 mod log;
 mod merge;
+mod planted;
 mod record;
 mod recovery;
 mod replay;
@@ -65,6 +67,8 @@ pub struct Bitcask {
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
     merging: Mutex<merge::Merge>,
+    /// Hints are written, and forgotten, by one caller at a time.
+    hinting: Mutex<()>,
 }
 
 impl Bitcask {

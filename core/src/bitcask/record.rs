@@ -3,6 +3,8 @@
 //! Promises: what is written here reads back equal or not at all (a checksum covers everything after itself), no length
 //! found in a file is believed before the bytes are there, and nothing panics on any input.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use crate::engine::Kind;
 
 /// First bytes of every datafile.
@@ -36,7 +38,7 @@ pub(super) enum RecordType {
     SubTombstone = 4,
     /// The value lists the space of each database, as u64. Owner: 0.
     Databases = 5,
-    /// The value is the length (u64) up to which this datafile is known to be on the disk. Owner: 0.
+    /// How much of this datafile was on the disk when the record was written; see [`synced_record`]. Owner: 0.
     Synced = 6,
 }
 
@@ -217,6 +219,53 @@ impl<'b> Record<'b> {
     }
 }
 
+/// Length of a [`synced_record`].
+pub(super) const SYNCED_RECORD_BYTES: u64 = FIXED_LEN as u64 + 3 + 16;
+
+/// A record, to stand at `offset`, that says that the first `synced_len` bytes of its datafile are on the disk. One that
+/// counts itself among them is a *seal*: it is the last record of its file, and everything before it was synced first.
+///
+/// Its value: the length (u64), then a stamp (u64), the hash of file, offset and length under the store's seed. It tells
+/// the record from a copy of one that a client stored as its value.
+pub(super) fn synced_record(
+    file: &FileHeader,
+    offset: u64,
+    synced_len: u64,
+    sequence: u64,
+    now_ms: u64,
+) -> Vec<u8> {
+    let mut value = synced_len.to_le_bytes().to_vec();
+    value.extend_from_slice(&stamp(file, offset, synced_len).to_le_bytes());
+    let mut header = Header::new(RecordType::Synced, sequence, now_ms, 0);
+    header.value_len = value.len() as u64;
+    let mut out = Vec::new();
+    header.write(&[], &value, &mut out);
+    out.extend_from_slice(&value);
+    out
+}
+
+/// The seal of a datafile that would be `len` bytes long without it.
+pub(super) fn seal_record(file: &FileHeader, len: u64, sequence: u64, now_ms: u64) -> Vec<u8> {
+    synced_record(file, len, len + SYNCED_RECORD_BYTES, sequence, now_ms)
+}
+
+fn stamp(file: &FileHeader, offset: u64, synced_len: u64) -> u64 {
+    let mut bytes = file.id.to_le_bytes().to_vec();
+    bytes.extend_from_slice(&offset.to_le_bytes());
+    bytes.extend_from_slice(&synced_len.to_le_bytes());
+    xxh3_64_with_seed(&bytes, file.seed)
+}
+
+impl Record<'_> {
+    /// How much of the file was on the disk, if this is a record that says so and was written for this place.
+    pub(super) fn synced_len(&self, file: &FileHeader, offset: u64) -> Option<u64> {
+        let mut rest = self.value;
+        let synced_len = read_u64(&mut rest)?;
+        let is_stamped = read_u64(&mut rest)? == stamp(file, offset, synced_len);
+        (self.header.record_type == RecordType::Synced && is_stamped).then_some(synced_len)
+    }
+}
+
 /// What a datafile says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileHeader {
@@ -233,6 +282,13 @@ pub(super) struct FileHeader {
     pub(super) watermark: u64,
     /// The datafiles that this one stands for; they are litter if they are still there.
     pub(super) replaces: Vec<u32>,
+}
+
+impl FileHeader {
+    /// Whether merge made the file: then it was whole, sealed and on the disk before it was listed.
+    pub(super) fn is_output(&self) -> bool {
+        self.watermark != 0 || !self.replaces.is_empty()
+    }
 }
 
 impl FileHeader {

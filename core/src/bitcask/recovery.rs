@@ -2,8 +2,9 @@
 //!
 //! Datafiles that a published merge output names in its header are litter. The others are replayed in the order of
 //! their base sequences; hints stand in for the part of a file that they cover. Only the last file may end in a torn
-//! frame, and only where nothing says that the frame had been synced; anything else that does not carry its checksum
-//! is damage, and the store refuses to open rather than lose it silently.
+//! frame, and only where nothing says that the frame had been synced: no record behind it, no seal, no hint. Every
+//! other file, and every output of a merge, ends with its seal. Anything else is damage, and the store refuses to open
+//! rather than lose it silently.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -67,9 +68,7 @@ struct Found {
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
     let mut files = open_files(&*storage)?;
     let replaced: BTreeSet<u32> = files.iter().flat_map(|file| file.header.replaces.clone()).collect();
-    for litter in files.iter().filter(|file| replaced.contains(&file.id())) {
-        storage.remove(DatafileId(litter.id()))?;
-    }
+    let litter: Vec<u32> = files.iter().map(|file| file.id()).filter(|id| replaced.contains(id)).collect();
     files.retain(|file| !replaced.contains(&file.id()));
     files.sort_by_key(|file| file.order());
     let seed = files.first().map_or(options.seed, |file| file.header.seed);
@@ -80,6 +79,11 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         let is_last = at + 1 == files.len();
         replay_file(&*storage, file, is_last, seed, &mut replay, &mut found)?;
     }
+    // Only now that what stands for them was found whole.
+    for litter in litter {
+        hint::forget(storage.meta(), litter)?;
+        storage.remove(DatafileId(litter))?;
+    }
     let counters = Counters {
         next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
         next_number: next(&files, |header| header.next_number, replay.max_number),
@@ -89,11 +93,8 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     let Replayed { shards, owners, databases_record } = replay.finish(options.databases);
     let log = Log::new(storage, seed, options.datafile_max_bytes, table, counters);
     for (at, file) in files.iter().enumerate() {
-        let may_grow = file.header.replaces.is_empty() && file.header.watermark == 0;
-        if at + 1 == files.len() && may_grow && file.len() < log.datafile_max_bytes() {
+        if at + 1 == files.len() && !file.is_sealed() {
             log.resume(file.clone());
-        } else {
-            file.is_sealed.store(true, Ordering::Release);
         }
     }
     let store = Bitcask {
@@ -105,6 +106,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         access_clock: AtomicU32::new(0),
         expiry_position: AtomicU64::new(0),
         merging: Mutex::new(merge::Merge::default()),
+        hinting: Mutex::new(()),
     };
     Ok(Opened {
         store,
@@ -148,13 +150,21 @@ fn replay_file(
     found: &mut Found,
 ) -> Result<(), OpenError> {
     let end = file.len();
+    let damaged = |offset, what| OpenError::Damaged { file: file.id(), offset, what };
+    let is_sealed = scan::is_sealed(file, end)?;
     let mut from = file.header_len;
+    // So many bytes were on the disk once.
+    let mut proven = if is_sealed || !is_last || file.header.is_output() { end } else { 0 };
     match hint::load(storage, file, replay)? {
         hint::Loaded::Covers(covered) => {
             found.hinted_datafiles += 1;
             from = covered;
         }
-        hint::Loaded::Rejected => found.rejected_hints += 1,
+        hint::Loaded::Rejected(covered) => {
+            found.rejected_hints += 1;
+            // A seal knows better where the file ends.
+            proven = if is_sealed { proven } else { proven.max(covered) };
+        }
         hint::Loaded::None => {}
     }
     let walked = scan::frames(file, from, end, &mut |offset, record| {
@@ -169,10 +179,15 @@ fn replay_file(
         replay.apply(&record.header, &name, record.value, file, offset);
     })?;
     let len = match walked {
+        End::Clean if !is_sealed && (!is_last || file.header.is_output()) => {
+            return Err(damaged(end, "the datafile is cut short: it does not end with its seal"));
+        }
+        End::Clean if proven > end => {
+            return Err(damaged(end, "the datafile is cut short: more of it was synced"));
+        }
         End::Clean => end,
-        End::Broken(offset) if !is_last || scan::was_synced(file, offset, end)? => {
-            let what = "the record does not carry its checksum";
-            return Err(OpenError::Damaged { file: file.id(), offset, what });
+        End::Broken(offset) if offset < proven || scan::was_synced(file, offset, end)? => {
+            return Err(damaged(offset, "the record does not carry its checksum"));
         }
         End::Broken(offset) => {
             let torn = torn_bytes(file, offset, end)?;
@@ -190,6 +205,7 @@ fn replay_file(
         file.datafile.sync()?;
     }
     file.len.store(len, Ordering::Release);
+    file.is_sealed.store(is_sealed, Ordering::Release);
     Ok(())
 }
 

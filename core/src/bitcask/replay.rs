@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::files::{File, FileTable};
 use super::keydir::{
-    ByCollection, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury, bury_sub, shard_of,
+    ByCollection, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury, bury_databases, bury_sub,
+    long_key_len, shard_of,
 };
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::ACCESS_CLOCK_MASK;
@@ -91,7 +92,9 @@ impl Replay {
                 let mut rest = value;
                 let spaces: Vec<u64> = std::iter::from_fn(|| read_u64(&mut rest)).collect();
                 self.max_number = spaces.iter().copied().fold(self.max_number, u64::max);
-                self.databases = Some((spaces, location));
+                if let Some((before, location)) = self.databases.replace((spaces, location)) {
+                    bury_databases(&self.files, location, before.len());
+                }
             }
             RecordType::Synced => file.add_dead(header.record_len()),
         }
@@ -155,13 +158,14 @@ impl Replay {
             let spaces = std::mem::take(&mut shard.spaces);
             for space in spaces {
                 let is_live = live.contains(&space.number);
-                for table in [&space.short, &space.long] {
+                for (table, is_long) in [(&space.short, false), (&space.long, true)] {
                     let mut position = Some((at as u64) << (u64::BITS - super::keydir::SHARD_BITS));
                     while let Some(here) = position {
                         position = table.scan(here, &mut |_, key, bytes| {
                             let Some(entry) = RootEntry::read(bytes) else { return };
                             if !is_live {
-                                let len = entry.prefix_len(space.number, key.len() as u64);
+                                let key_len = if is_long { long_key_len(key) } else { key.len() as u64 };
+                                let len = entry.prefix_len(space.number, key_len);
                                 bury(&files, entry.location, len + u64::from(entry.value_len));
                             } else if let Some(collection) = entry.collection {
                                 owners.insert(collection, at as u16);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::File;
-use super::record::{HEADER_MAX_LEN, Header, Record, RecordType};
+use super::record::{HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES};
 use crate::storage::StorageError;
 
 /// How much of a datafile is read at once.
@@ -124,6 +124,17 @@ impl Window<'_> {
     }
 }
 
+/// Whether the last bytes of a file are its seal.
+pub(super) fn is_sealed(file: &File, end: u64) -> Result<bool, StorageError> {
+    let Some(offset) = end.checked_sub(SYNCED_RECORD_BYTES) else { return Ok(false) };
+    let mut is_sealed = false;
+    file.datafile.read(offset, SYNCED_RECORD_BYTES, &mut |bytes| {
+        let record = Record::read(bytes);
+        is_sealed = record.and_then(|record| record.synced_len(&file.header, offset)) == Some(end);
+    })?;
+    Ok(is_sealed)
+}
+
 /// Looks behind a broken frame for a record that says that the frame was on the disk: then it is damage, and not the
 /// tail of an unfinished write.
 pub(super) fn was_synced(file: &Arc<File>, broken: u64, end: u64) -> Result<bool, StorageError> {
@@ -134,14 +145,15 @@ pub(super) fn was_synced(file: &Arc<File>, broken: u64, end: u64) -> Result<bool
         file.datafile.read(at, len, &mut |bytes| {
             found = (0..bytes.len()).any(|start| {
                 let candidate = &bytes[start..];
+                let offset = at + start as u64;
                 candidate.get(4) == Some(&(RecordType::Synced as u8))
-                    && Record::read(candidate).is_some_and(|record| {
-                        record.value.first_chunk().is_some_and(|len| u64::from_le_bytes(*len) > broken)
-                    })
+                    && Record::read(candidate)
+                        .and_then(|record| record.synced_len(&file.header, offset))
+                        .is_some_and(|synced_len| synced_len > broken)
             });
         })?;
         // Windows overlap, so that a record across their border is seen.
-        at += len.saturating_sub(HEADER_MAX_LEN as u64 + 8).max(1);
+        at += len.saturating_sub(SYNCED_RECORD_BYTES).max(1);
     }
     Ok(found)
 }

@@ -64,6 +64,17 @@ fn dump_key(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<Dumped>> {
     Ok(Some(Dumped { kind, encoding, expires_at_ms, value, subs }))
 }
 
+/// Whether a dump has a key with this value and these subkeys.
+pub fn holds(dump: &Dump, db: Db, key: &[u8], value: &[u8], subs: &[(Vec<u8>, Vec<u8>)]) -> bool {
+    dump.get(&(db, key.to_vec())).is_some_and(|dumped| dumped.value == value && dumped.subs == subs)
+}
+
+/// Whether two dumps agree on everything that is not expired at `now_ms`.
+pub fn is_same_at(left: &Dump, right: &Dump, now_ms: u64) -> bool {
+    let is_alive = |entry: &(&(Db, Vec<u8>), &Dumped)| entry.1.expires_at_ms.is_none_or(|at| at > now_ms);
+    left.iter().filter(is_alive).eq(right.iter().filter(is_alive))
+}
+
 /// What two stores hold differently, one line a key; None if nothing.
 pub fn difference(left: &Dump, right: &Dump) -> Option<String> {
     let brief = |dumped: Option<&Dumped>| match dumped {

@@ -197,6 +197,15 @@ impl Engine for MemoryEngine {
             return Ok(Receipt::default());
         }
         let MemoryGuard(mut state) = guard;
+        // Subkeys are taken from all their old keys before anything else: RENAME hands them on, also out of a database
+        // that the same transaction empties.
+        let mut taken: HashMap<u64, BTreeMap<Vec<u8>, Vec<u8>>> = HashMap::new();
+        for change in overlay.changes().filter(|change| matches!(change.root, RootChange::Put { .. })) {
+            let Some(from) = change.subkeys_of.map(|root| root.place.0) else { continue };
+            if let Some(object) = state.objects.get_mut(&from) {
+                taken.insert(from, std::mem::take(&mut object.subs));
+            }
+        }
         state.touched_shown(overlay);
         state.show(overlay);
         state.touched_shown(overlay);
@@ -208,11 +217,9 @@ impl Engine for MemoryEngine {
                 _ => None,
             })
         };
-        // Subkeys are taken from all their old keys before any new key is made: RENAME hands them on.
-        let mut taken: HashMap<u64, BTreeMap<Vec<u8>, Vec<u8>>> = HashMap::new();
         for change in overlay.changes().filter(|change| change.root != RootChange::Unchanged) {
-            if let Some(object) = change.base.and_then(|base| state.objects.remove(&base.place.0)) {
-                taken.insert(change.base.map_or(0, |base| base.place.0), object.subs);
+            if let Some(base) = change.base {
+                state.objects.remove(&base.place.0);
             }
         }
         for change in overlay.changes() {

@@ -51,7 +51,9 @@ impl Allowed {
                 entries.push(Entry { line: number, request: text.to_lowercase(), ..Entry::default() });
                 continue;
             }
-            let entry = entries.last_mut().unwrap_or_else(|| panic!("line {number}: an entry begins with its request"));
+            let entry = entries
+                .last_mut()
+                .unwrap_or_else(|| panic!("line {number}: an entry begins with its request"));
             match field {
                 "redis:" => entry.redis = text,
                 "edgecask:" => entry.edgecask = text,
@@ -95,9 +97,11 @@ impl Allowed {
 
 /// A request as it would be typed.
 pub fn typed(request: &[Vec<u8>]) -> String {
-    let is_plain = |word: &[u8]| !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"'\\".contains(byte));
-    let words = request.iter().map(|word| {
-        if is_plain(word) { String::from_utf8_lossy(word).into_owned() } else { quote(word) }
-    });
+    let is_plain = |word: &[u8]| {
+        !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"'\\".contains(byte))
+    };
+    let words = request
+        .iter()
+        .map(|word| if is_plain(word) { String::from_utf8_lossy(word).into_owned() } else { quote(word) });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -100,7 +100,9 @@ fn is_end(cursor: &Value) -> bool {
 pub fn scalars(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) | Value::Set(items) => items.iter().flat_map(scalars).collect(),
-        Value::Map(pairs) => pairs.iter().flat_map(|(key, value)| [scalars(key), scalars(value)].concat()).collect(),
+        Value::Map(pairs) => {
+            pairs.iter().flat_map(|(key, value)| [scalars(key), scalars(value)].concat()).collect()
+        }
         other => vec![show(other, false)],
     }
 }

@@ -14,14 +14,39 @@ pub type Request = Vec<Vec<u8>>;
 /// Commands that end, stop or rename what the run stands on, or that describe the server itself: other tests have them.
 /// HELP texts are sentences of our own.
 const NOT_HERE: &[&str] = &[
-    "auth", "bgrewriteaof", "bgsave", "client|info", "client|reply", "command", "command|count", "command|docs", "command|info",
-    "command|list", "config|get", "config|resetstat", "config|rewrite", "flushall", "flushdb", "hello", "quit", "reset", "save",
-    "select", "shutdown", "swapdb",
+    "auth",
+    "bgrewriteaof",
+    "bgsave",
+    "client|info",
+    "client|reply",
+    "command",
+    "command|count",
+    "command|docs",
+    "command|info",
+    "command|list",
+    "config|get",
+    "config|resetstat",
+    "config|rewrite",
+    "flushall",
+    "flushdb",
+    "hello",
+    "quit",
+    "reset",
+    "save",
+    "select",
+    "shutdown",
+    "swapdb",
 ];
 
 /// Commands that delete everything, run once in so many requests.
-const FLUSHES: &[&[&[u8]]] =
-    &[&[b"FLUSHALL"], &[b"FLUSHDB"], &[b"SWAPDB", b"0", b"1"], &[b"FLUSHDB", b"async"], &[b"FLUSHALL", b"nosuch"], &[b"SWAPDB", b"0", b"99"]];
+const FLUSHES: &[&[&[u8]]] = &[
+    &[b"FLUSHALL"],
+    &[b"FLUSHDB"],
+    &[b"SWAPDB", b"0", b"1"],
+    &[b"FLUSHDB", b"async"],
+    &[b"FLUSHALL", b"nosuch"],
+    &[b"SWAPDB", b"0", b"99"],
+];
 const FLUSH_ONE_IN: u32 = 1500;
 
 /// Sorted sets whose scores are all equal. No other command gets these names.
@@ -48,7 +73,8 @@ fn is_newer_than_the_oracle(spec: &CommandSpec) -> bool {
 /// The rows of each group that may run, with their parsed syntax.
 static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = LazyLock::new(|| {
     let may_run = |spec: &&CommandSpec| {
-        let is_excluded = NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
+        let is_excluded =
+            NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
         !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !spec.is(Flags::BLOCKING)
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
@@ -98,7 +124,8 @@ fn one(values: &mut Values) -> Request {
         return values.pick(FLUSHES).iter().map(|argument| argument.to_vec()).collect();
     }
     if values.rng.u32(..400) == 0 {
-        let name = values.pick::<&[u8]>(&[b"NOSUCH", b"", b"get\x00", b"a\r\nb", b"object|encoding"]).to_vec();
+        let name =
+            values.pick::<&[u8]>(&[b"NOSUCH", b"", b"get\x00", b"a\r\nb", b"object|encoding"]).to_vec();
         return vec![name, values.member(), values.member()];
     }
     let group = group(values);
@@ -116,7 +143,9 @@ fn one(values: &mut Values) -> Request {
     }
     meet_names_of_equal_scores(values, &mut request);
     for word in 0..request.len().min(2) {
-        if values.chance(20) && spec.name.split('|').nth(word).is_some_and(|name| name.as_bytes() == request[word]) {
+        if values.chance(20)
+            && spec.name.split('|').nth(word).is_some_and(|name| name.as_bytes() == request[word])
+        {
             request[word].make_ascii_uppercase();
         }
     }
@@ -125,7 +154,9 @@ fn one(values: &mut Values) -> Request {
 
 /// Ranges of names are defined only where all scores are equal: they get sorted sets of their own.
 fn meet_names_of_equal_scores(values: &mut Values, request: &mut Request) {
-    let is_lexical = request[0].ends_with(b"lex") || request[0] == b"zlexcount" || request.iter().any(|word| word.eq_ignore_ascii_case(b"bylex"));
+    let is_lexical = request[0].ends_with(b"lex")
+        || request[0] == b"zlexcount"
+        || request.iter().any(|word| word.eq_ignore_ascii_case(b"bylex"));
     let place = if request[0] == b"zrangestore" { 2 } else { 1 };
     if let Some(key) = request.get_mut(place).filter(|_| is_lexical) {
         *key = values.pick(LEXICAL_KEYS).to_vec();
@@ -140,7 +171,11 @@ pub fn names_of_equal_scores(values: &mut Values) -> Request {
     }
     let mut request = vec![b"ZADD".to_vec(), key];
     for _ in 0..values.pick(&[1, 3, 10, 150]) {
-        let name = if values.chance(50) { values.member() } else { vec![values.rng.u8(b'a'..b'f'); values.rng.usize(1..4)] };
+        let name = if values.chance(50) {
+            values.member()
+        } else {
+            vec![values.rng.u8(b'a'..b'f'); values.rng.usize(1..4)]
+        };
         request.extend([b"0".to_vec(), name]);
     }
     request
@@ -218,7 +253,11 @@ impl Writer<'_> {
         if argument.kind == Kind::Key && argument.multiple {
             self.keys = count;
             if let Some(place) = self.numkeys.take() {
-                let told = if self.values.chance(94) { count.to_string().into() } else { self.values.integer(-1, 5) };
+                let told = if self.values.chance(94) {
+                    count.to_string().into()
+                } else {
+                    self.values.integer(-1, 5)
+                };
                 self.out[place] = told;
             }
         }
@@ -258,7 +297,9 @@ impl Writer<'_> {
             (Kind::Integer, "milliseconds") => values.lifetime(true),
             (_, "db" | "destination-db" | "index1" | "index2") => values.database(),
             (_, "cursor") => values.cursor(),
-            (_, "type") => values.pick(&["string", "list", "set", "zset", "hash", "stream", "nosuch", "ZSET"]).into(),
+            (_, "type") => {
+                values.pick(&["string", "list", "set", "zset", "hash", "stream", "nosuch", "ZSET"]).into()
+            }
             (Kind::Double, "min" | "max") => values.score_bound(),
             (Kind::Double, _) | (_, "score" | "weight") => values.double(),
             // Bounds that are ranks, scores or names, as an option says.

@@ -58,7 +58,8 @@ fn now_s() -> i64 {
 
 #[test]
 fn replies_differ_from_redis_servers() {
-    let wanted = std::env::var("EDGECASK_COMMANDS").ok().and_then(|count| count.parse().ok()).unwrap_or(COMMANDS);
+    let wanted =
+        std::env::var("EDGECASK_COMMANDS").ok().and_then(|count| count.parse().ok()).unwrap_or(COMMANDS);
     let seed = seed();
     report(&format!("differential: EDGECASK_SEED={seed}"));
     let directory = tempfile::tempdir().expect("a directory");
@@ -102,7 +103,10 @@ fn bundle(values: &mut Values) -> Bundle {
         1..5 => transaction(values),
         8 => Bundle { requests: vec![grammar::names_of_equal_scores(values)], check: Check::Alone },
         // Collections must not grow for ever, nor types settle.
-        5..8 => Bundle { requests: vec![vec![b"DEL".to_vec(), values.pick(values::KEYS).to_vec()]], check: Check::Alone },
+        5..8 => Bundle {
+            requests: vec![vec![b"DEL".to_vec(), values.pick(values::KEYS).to_vec()]],
+            check: Check::Alone,
+        },
         _ => alone(values),
     }
 }

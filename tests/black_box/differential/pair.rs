@@ -80,7 +80,8 @@ impl Pair {
         });
         let theirs = theirs.unwrap_or_else(|error| panic!("redis-server is gone: {error}"));
         let ours = ours.unwrap_or_else(|error| {
-            let requests: Vec<String> = bundles.iter().flat_map(|bundle| &bundle.requests).map(|r| typed(r)).collect();
+            let requests: Vec<String> =
+                bundles.iter().flat_map(|bundle| &bundle.requests).map(|r| typed(r)).collect();
             panic!("edgecask is gone: {error}; asked:\n{}", requests.join("\n"))
         });
         let mut at = 0;
@@ -112,7 +113,9 @@ impl Pair {
                 _ => alone,
             };
             let is_same = match (&ours.value, &theirs.value) {
-                (Value::Array(ours), Value::Array(theirs)) if is_exec(request) && ours.len() == theirs.len() => {
+                (Value::Array(ours), Value::Array(theirs))
+                    if is_exec(request) && ours.len() == theirs.len() =>
+                {
                     self.check_queue(&queued, ours, theirs)
                 }
                 _ => compare::agree(&mode, ours, theirs) || self.allow(request, ours, theirs),
@@ -138,7 +141,9 @@ impl Pair {
         let pairs = queued.iter().zip(ours.iter().zip(theirs));
         pairs.fold(true, |is_same, (request, (ours, theirs))| {
             let (ours, theirs) = (Reply::of(ours), Reply::of(theirs));
-            is_same & (compare::agree(&compare::mode(request), &ours, &theirs) || self.allow(request, &ours, &theirs))
+            is_same
+                & (compare::agree(&compare::mode(request), &ours, &theirs)
+                    || self.allow(request, &ours, &theirs))
         })
     }
 
@@ -153,7 +158,8 @@ impl Pair {
 
     fn count(&mut self, request: &Request, theirs: &Reply) {
         self.compared += 1;
-        let name = request.first().map(|name| String::from_utf8_lossy(name).to_lowercase()).unwrap_or_default();
+        let name =
+            request.first().map(|name| String::from_utf8_lossy(name).to_lowercase()).unwrap_or_default();
         let (all, good) = self.by_command.entry(name).or_default();
         *all += 1;
         *good += u64::from(theirs.value.as_error().is_none());
@@ -163,18 +169,30 @@ impl Pair {
     pub fn differs(&mut self, request: &Request, ours: &str, theirs: &str) {
         let told = |text: &str| text.chars().take(1500).collect::<String>();
         let start = |text: &str| text.chars().take(24).collect::<String>();
-        let name = request.first().map(|name| String::from_utf8_lossy(name).to_lowercase()).unwrap_or_default();
+        let name =
+            request.first().map(|name| String::from_utf8_lossy(name).to_lowercase()).unwrap_or_default();
         let kind = format!("{name} {} {}", start(ours), start(theirs));
-        let about: Vec<&Vec<u8>> = request.iter().skip(1).filter(|word| super::values::KEYS.contains(&word.as_slice())).collect();
-        let lines = self.history.iter().rev().filter(|(request, _)| request.iter().skip(1).any(|word| about.contains(&word)));
-        let mut lines: Vec<String> = lines.take(HISTORY_LINES).map(|(request, reply)| {
-            let cut = |text: String| text.replace('\n', " ").chars().take(160).collect::<String>();
-            format!("      {} → {}", cut(typed(request)), cut(show(reply, false)))
-        }).collect();
+        let about: Vec<&Vec<u8>> =
+            request.iter().skip(1).filter(|word| super::values::KEYS.contains(&word.as_slice())).collect();
+        let lines = self
+            .history
+            .iter()
+            .rev()
+            .filter(|(request, _)| request.iter().skip(1).any(|word| about.contains(&word)));
+        let mut lines: Vec<String> = lines
+            .take(HISTORY_LINES)
+            .map(|(request, reply)| {
+                let cut = |text: String| text.replace('\n', " ").chars().take(160).collect::<String>();
+                format!("      {} → {}", cut(typed(request)), cut(show(reply, false)))
+            })
+            .collect();
         lines.reverse();
         let text = format!(
             "> {}\n    redis:    {}\n    edgecask: {}\n    before:\n{}",
-            told(&typed(request)), told(theirs), told(ours), lines.join("\n")
+            told(&typed(request)),
+            told(theirs),
+            told(ours),
+            lines.join("\n")
         );
         self.differences.entry(kind).or_insert(text);
         assert!(self.differences.len() < KINDS_MAX, "too many differences:\n{}", self.told());
@@ -212,7 +230,9 @@ impl Pair {
                 (least, of) = (good(name), name);
             }
         }
-        report(&format!("differential: every command at least {least} times without an error ({of} is the rarest)"));
+        report(&format!(
+            "differential: every command at least {least} times without an error ({of} is the rarest)"
+        ));
     }
 
     /// Fails if there was an unexplained difference.
@@ -222,7 +242,8 @@ impl Pair {
         }
         report(&format!(
             "{what}: {} commands compared, {} unexplained kinds of differences",
-            self.compared, self.differences.len()
+            self.compared,
+            self.differences.len()
         ));
         assert!(self.differences.is_empty(), "{what}: unexplained differences:\n\n{}", self.told());
     }
@@ -249,7 +270,9 @@ fn pick_problem(request: &Request, ours: &[Reply], theirs: &[Reply]) -> Option<S
     }
     let there = scalars(before);
     let with_values = request.len() == 4;
-    let units = |flat: &[String]| flat.chunks(if with_values { 2 } else { 1 }).map(<[String]>::to_vec).collect::<Vec<_>>();
+    let units = |flat: &[String]| {
+        flat.chunks(if with_values { 2 } else { 1 }).map(<[String]>::to_vec).collect::<Vec<_>>()
+    };
     let known = if with_values { units(&there) } else { there.iter().map(|one| vec![one.clone()]).collect() };
     if let Some(stranger) = units(&picked).into_iter().find(|unit| !known.contains(unit)) {
         return Some(format!("picked {stranger:?}, which is not among {known:?}"));

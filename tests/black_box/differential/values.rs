@@ -7,32 +7,115 @@ use edgecask_core::catalog::Group;
 use fastrand::Rng;
 
 /// Words that no pool holds by chance: they collide with names of options.
-const JUNK: &[&[u8]] =
-    &[b"", b"x", b"-1", b"0", b"nx", b"GET", b"*", b"\x00\xff", b"COUNT", b"limit", b"withscores", b"9223372036854775808", b"1.5", b"(1", b"nan"];
+const JUNK: &[&[u8]] = &[
+    b"",
+    b"x",
+    b"-1",
+    b"0",
+    b"nx",
+    b"GET",
+    b"*",
+    b"\x00\xff",
+    b"COUNT",
+    b"limit",
+    b"withscores",
+    b"9223372036854775808",
+    b"1.5",
+    b"(1",
+    b"nan",
+];
 
 const INTEGERS: &[&str] = &[
-    "9223372036854775807", "-9223372036854775808", "9223372036854775808", "-9223372036854775809", "-9223372036854775807",
-    "4294967296", "2147483648", "-2147483649", "18446744073709551615", "1.0", "", " 1", "1 ", "+1", "-0", "01", "abc", "1e3",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "-9223372036854775807",
+    "4294967296",
+    "2147483648",
+    "-2147483649",
+    "18446744073709551615",
+    "1.0",
+    "",
+    " 1",
+    "1 ",
+    "+1",
+    "-0",
+    "01",
+    "abc",
+    "1e3",
 ];
 
 const DOUBLES: &[&str] = &[
-    "inf", "-inf", "+inf", "Infinity", "nan", "NaN", "1e308", "-1.7976931348623157e308", "1e400", "1e-320", "4.9e-324", "", "abc",
-    " 1", "1 ", "-0", "+5", ".5", "5.", "1e", "0.1", "3.0", "17179869184.5", "9007199254740993", "1e21", "1e17", "123456789012345678",
-    "-1e-7", "3.141592653589793",
+    "inf",
+    "-inf",
+    "+inf",
+    "Infinity",
+    "nan",
+    "NaN",
+    "1e308",
+    "-1.7976931348623157e308",
+    "1e400",
+    "1e-320",
+    "4.9e-324",
+    "",
+    "abc",
+    " 1",
+    "1 ",
+    "-0",
+    "+5",
+    ".5",
+    "5.",
+    "1e",
+    "0.1",
+    "3.0",
+    "17179869184.5",
+    "9007199254740993",
+    "1e21",
+    "1e17",
+    "123456789012345678",
+    "-1e-7",
+    "3.141592653589793",
 ];
 
 const MEMBERS: &[&[u8]] = &[
-    b"a", b"b", b"c", b"d", b"e", b"f", b"aa", b"ab", b"B", b"1", b"2", b"3", b"-5", b"10", b"01", b"1.5", b"", b"\x00\xff\r\n",
-    b"9223372036854775807", b"-9223372036854775808", b"9223372036854775808", b"foobar", b"foobaz", b"3.0e3",
-    b"a long value of seventy bytes, which is above the limits of a listpack.....", b"\xc3\xa9",
+    b"a",
+    b"b",
+    b"c",
+    b"d",
+    b"e",
+    b"f",
+    b"aa",
+    b"ab",
+    b"B",
+    b"1",
+    b"2",
+    b"3",
+    b"-5",
+    b"10",
+    b"01",
+    b"1.5",
+    b"",
+    b"\x00\xff\r\n",
+    b"9223372036854775807",
+    b"-9223372036854775808",
+    b"9223372036854775808",
+    b"foobar",
+    b"foobaz",
+    b"3.0e3",
+    b"a long value of seventy bytes, which is above the limits of a listpack.....",
+    b"\xc3\xa9",
 ];
 
 const PATTERNS: &[&[u8]] = &[
-    b"*", b"a*", b"?", b"??", b"[a-c]", b"[^a]*", b"s[12]", b"*1", b"\\*", b"", b"h*[", b"*\x00*", b"[b-a]", b"[]", b"[^]", b"**a**", b"z?", b"*o*b*",
+    b"*", b"a*", b"?", b"??", b"[a-c]", b"[^a]*", b"s[12]", b"*1", b"\\*", b"", b"h*[", b"*\x00*", b"[b-a]",
+    b"[]", b"[^]", b"**a**", b"z?", b"*o*b*",
 ];
 
-const LEXICAL: &[&[u8]] =
-    &[b"-", b"+", b"[a", b"(a", b"[b", b"(c", b"[", b"(", b"a", b"", b"[\xff", b"(foobar", b"[e", b"-inf", b"+x"];
+const LEXICAL: &[&[u8]] = &[
+    b"-", b"+", b"[a", b"(a", b"[b", b"(c", b"[", b"(", b"a", b"", b"[\xff", b"(foobar", b"[e", b"-inf",
+    b"+x",
+];
 
 /// Relative times begin this far away, in seconds.
 const FAR_S: i64 = 100_000;
@@ -48,14 +131,44 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::List => &[b"l1", b"l2", b"l3"],
         Group::Set => &[b"t1", b"t2", b"t3"],
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
-        _ => &[b"s1", b"s2", b"s3", b"h1", b"h2", b"l1", b"l2", b"t1", b"t2", b"z1", b"z2", b"\xffkey\r\n", b"missing"],
+        _ => &[
+            b"s1",
+            b"s2",
+            b"s3",
+            b"h1",
+            b"h2",
+            b"l1",
+            b"l2",
+            b"t1",
+            b"t2",
+            b"z1",
+            b"z2",
+            b"\xffkey\r\n",
+            b"missing",
+        ],
     }
 }
 
 /// All keys of the run.
 pub const KEYS: &[&[u8]] = &[
-    b"s1", b"s2", b"s3", b"", b"h1", b"h2", b"h3", b"l1", b"l2", b"l3", b"t1", b"t2", b"t3", b"z1", b"z2", b"z3",
-    b"\xffkey\r\n", b"missing",
+    b"s1",
+    b"s2",
+    b"s3",
+    b"",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"l1",
+    b"l2",
+    b"l3",
+    b"t1",
+    b"t2",
+    b"t3",
+    b"z1",
+    b"z2",
+    b"z3",
+    b"\xffkey\r\n",
+    b"missing",
 ];
 
 /// Where values come from.
@@ -133,7 +246,11 @@ impl Values {
     }
 
     pub fn cursor(&mut self) -> Vec<u8> {
-        if self.chance(85) { b"0".to_vec() } else { self.pick(&["x", "17", "-1", "18446744073709551615", "18446744073709551616", ""]).into() }
+        if self.chance(85) {
+            b"0".to_vec()
+        } else {
+            self.pick(&["x", "17", "-1", "18446744073709551615", "18446744073709551616", ""]).into()
+        }
     }
 
     /// Seconds from now, or milliseconds.
@@ -149,7 +266,17 @@ impl Values {
     }
 
     fn moment(&mut self, from_s: i64, factor: i64) -> Vec<u8> {
-        let odd = ["0", "-1", "-100000", "9223372036854775807", "9223372036854775", "-9223372036854775808", "abc", "", "1.5"];
+        let odd = [
+            "0",
+            "-1",
+            "-100000",
+            "9223372036854775807",
+            "9223372036854775",
+            "-9223372036854775808",
+            "abc",
+            "",
+            "1.5",
+        ];
         if self.chance(15) {
             return self.pick(&odd).into();
         }
@@ -159,9 +286,17 @@ impl Values {
 
     /// Whether a request means the same on two servers that run it a little apart, and keeps them from mere work.
     pub fn is_fair(&self, request: &[Vec<u8>]) -> bool {
-        let number = |at: usize| request.get(at).and_then(|argument| std::str::from_utf8(argument).ok()?.trim().parse::<i64>().ok());
+        let number = |at: usize| {
+            request
+                .get(at)
+                .and_then(|argument| std::str::from_utf8(argument).ok()?.trim().parse::<i64>().ok())
+        };
         let is_near = |at: usize, from_s: i64, factor: i64| {
-            number(at).is_some_and(|value| value > from_s * factor - FAR_S * factor / 2 && value < (from_s + FAR_S / 2) * factor && value > 0)
+            number(at).is_some_and(|value| {
+                value > from_s * factor - FAR_S * factor / 2
+                    && value < (from_s + FAR_S / 2) * factor
+                    && value > 0
+            })
         };
         let name = request.first().map(|name| name.to_ascii_lowercase()).unwrap_or_default();
         let unit = |at: usize| match request[at].to_ascii_lowercase().as_slice() {
@@ -181,7 +316,9 @@ impl Values {
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
             // So many picks are a long reply and nothing else.
-            b"srandmember" | b"hrandfield" | b"zrandmember" => number(2).is_some_and(|count| (-i64::MAX..-500).contains(&count)),
+            b"srandmember" | b"hrandfield" | b"zrandmember" => {
+                number(2).is_some_and(|count| (-i64::MAX..-500).contains(&count))
+            }
             _ => false,
         }
     }

@@ -44,7 +44,10 @@ fn request(values: &mut Values) -> Request {
         request.extend([b"COUNT".to_vec(), values.rng.u32(1..400).to_string().into()]);
     }
     if name == b"SCAN" && values.chance(30) {
-        request.extend([b"TYPE".to_vec(), values.pick(&["string", "list", "hash", "zset", "set", "nosuch"]).into()]);
+        request.extend([
+            b"TYPE".to_vec(),
+            values.pick(&["string", "list", "hash", "zset", "set", "nosuch"]).into(),
+        ]);
     }
     request
 }

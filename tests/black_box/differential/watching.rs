@@ -9,16 +9,67 @@ use fastrand::Rng;
 const STEPS: u32 = 6_000;
 
 const REQUESTS: &[&str] = &[
-    "WATCH a", "WATCH a b", "WATCH b", "UNWATCH", "MULTI", "MULTI", "MULTI", "EXEC", "EXEC", "EXEC", "DISCARD", "SET a 1", "SET b 2",
-    "DEL a", "DEL b", "DEL c", "INCR a", "APPEND b x", "GET a", "GET b", "EXPIRE a 100000", "PERSIST a", "RENAME a b", "COPY a b",
-    "RENAME b a", "SETNX a 5", "LPUSH c 1", "LPOP c", "SADD a x", "GETEX a", "GETDEL b", "SETRANGE b 0 x", "SET a 1 XX", "MSET a 1 b 1",
-    "SELECT 1", "SELECT 0", "SELECT 0", "MOVE a 1", "FLUSHDB", "SWAPDB 0 1", "FLUSHALL", "RESET", "GET", "NOSUCH", "PING", "TOUCH a",
-    "EXPIRE a -1", "HSET b f v", "HDEL b f", "ZADD b 1 m", "STRLEN b", "EXISTS a b c", "TYPE b", "CLIENT GETNAME", "CLIENT SETNAME me",
+    "WATCH a",
+    "WATCH a b",
+    "WATCH b",
+    "UNWATCH",
+    "MULTI",
+    "MULTI",
+    "MULTI",
+    "EXEC",
+    "EXEC",
+    "EXEC",
+    "DISCARD",
+    "SET a 1",
+    "SET b 2",
+    "DEL a",
+    "DEL b",
+    "DEL c",
+    "INCR a",
+    "APPEND b x",
+    "GET a",
+    "GET b",
+    "EXPIRE a 100000",
+    "PERSIST a",
+    "RENAME a b",
+    "COPY a b",
+    "RENAME b a",
+    "SETNX a 5",
+    "LPUSH c 1",
+    "LPOP c",
+    "SADD a x",
+    "GETEX a",
+    "GETDEL b",
+    "SETRANGE b 0 x",
+    "SET a 1 XX",
+    "MSET a 1 b 1",
+    "SELECT 1",
+    "SELECT 0",
+    "SELECT 0",
+    "MOVE a 1",
+    "FLUSHDB",
+    "SWAPDB 0 1",
+    "FLUSHALL",
+    "RESET",
+    "GET",
+    "NOSUCH",
+    "PING",
+    "TOUCH a",
+    "EXPIRE a -1",
+    "HSET b f v",
+    "HDEL b f",
+    "ZADD b 1 m",
+    "STRLEN b",
+    "EXISTS a b c",
+    "TYPE b",
+    "CLIENT GETNAME",
+    "CLIENT SETNAME me",
 ];
 
 /// Requests that may remove a key. In a queue they come first or not at all: a key that one transaction makes and
 /// removes again has changed for redis-server, but here not, since nobody could ever have seen it.
-const REMOVING: &[&str] = &["DEL", "GETDEL", "LPOP", "MOVE", "RENAME", "FLUSHDB", "FLUSHALL", "SWAPDB", "HDEL", "EXPIRE a -1"];
+const REMOVING: &[&str] =
+    &["DEL", "GETDEL", "LPOP", "MOVE", "RENAME", "FLUSHDB", "FLUSHALL", "SWAPDB", "HDEL", "EXPIRE a -1"];
 
 /// A request for a connection whose transaction has queued so many.
 fn request(rng: &mut Rng, queued: Option<u32>) -> &'static str {
@@ -45,7 +96,8 @@ fn watched_keys_decide_differently() {
     for step in 0..STEPS {
         let connection = rng.usize(..connections.len());
         let request = request(&mut rng, queued[connection]);
-        let [ours, theirs] = connections[connection].each_mut().map(|client| show(&client.must(request), false));
+        let [ours, theirs] =
+            connections[connection].each_mut().map(|client| show(&client.must(request), false));
         history.push(format!("{}> {request} → {theirs}", connection + 1));
         queued[connection] = match (request, theirs.as_str()) {
             ("MULTI", "OK") => Some(0),

@@ -1,3 +1,11 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
+mod acknowledged_write_lost;
+mod failed_io;
+mod flipped_bit_unnoticed;
+mod harness;
+mod planted_bug_unnoticed;
 mod reopen_forgets;
+mod space_grows_without_end;
+#[cfg(not(target_family = "wasm"))]
+mod value_missing_after_a_race;

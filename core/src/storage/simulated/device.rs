@@ -119,7 +119,8 @@ impl SimulatedFile {
     fn change(&self, disk: &mut Disk, change: Change) -> Result<()> {
         let len = self.contents(disk)?.visible.len() as u64;
         disk.check_room(len, change.len_after(len))?;
-        self.contents(disk)?.change(change)
+        let step = disk.plan.preallocation_bytes;
+        self.contents(disk)?.change(change, step)
     }
 }
 

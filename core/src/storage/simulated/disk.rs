@@ -1,7 +1,7 @@
 //! What a simulated disk holds: for readers, durably, and in between.
 //!
 //! Invariant: what readers see is what is durable with all pending changes made, except for what a failed sync dropped
-//! from the pending ones.
+//! from the pending ones and for preallocated zeros, which only the next process sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,14 +51,35 @@ pub(super) struct Contents {
     durable: Vec<u8>,
     /// Unsynced changes in their order.
     pending: Vec<Change>,
+    /// The length the next process finds: with preallocation it is larger than what readers of this one see.
+    allocated: u64,
     pub(super) handles: usize,
 }
 
 impl Contents {
-    pub(super) fn change(&mut self, change: Change) -> Result<()> {
+    /// Makes a change; a file that grows is preallocated up to the next multiple of `step` bytes.
+    pub(super) fn change(&mut self, change: Change, step: u64) -> Result<()> {
         change.apply(&mut self.visible)?;
+        let len = self.visible.len() as u64;
+        match change {
+            Change::SetLen(len) => self.allocated = len,
+            Change::Write { .. } if len > self.allocated => {
+                self.allocated = len.next_multiple_of(step.max(1));
+                if self.allocated > len {
+                    self.pending.push(Change::SetLen(self.allocated));
+                }
+            }
+            Change::Write { .. } => {}
+        }
         self.pending.push(change);
         Ok(())
+    }
+
+    /// What the next process sees if this one just ends.
+    fn end_process(&mut self) {
+        self.handles = 0;
+        let allocated = usize::try_from(self.allocated).unwrap_or(usize::MAX);
+        self.visible.resize(allocated.max(self.visible.len()), 0);
     }
 
     /// Makes pending changes durable.
@@ -72,8 +93,13 @@ impl Contents {
     }
 
     fn make_all_durable(&mut self, bytes: Vec<u8>) {
-        *self =
-            Contents { durable: bytes.clone(), visible: bytes, pending: Vec::new(), handles: self.handles };
+        *self = Contents {
+            durable: bytes.clone(),
+            allocated: bytes.len() as u64,
+            visible: bytes,
+            pending: Vec::new(),
+            handles: self.handles,
+        };
     }
 
     fn flip(&mut self, offset: usize, mask: u8) -> bool {
@@ -192,7 +218,17 @@ pub(super) struct Plan {
     pub(super) fail_from: Option<u64>,
     pub(super) full_from: Option<u64>,
     pub(super) capacity_bytes: Option<u64>,
+    /// Files grow in steps of so many bytes, if not 0.
+    pub(super) preallocation_bytes: u64,
     pub(super) bug: Option<Bug>,
+}
+
+impl Plan {
+    /// What stays when the machine or the process starts again.
+    pub(super) fn without_faults(&self) -> Plan {
+        let (capacity_bytes, bug) = (self.capacity_bytes, self.bug);
+        Plan { bug, capacity_bytes, preallocation_bytes: self.preallocation_bytes, ..Plan::default() }
+    }
 }
 
 /// What becomes of one operation.
@@ -389,9 +425,8 @@ impl Disk {
             }
             files.insert(*inode, contents);
         }
-        let plan = Plan { bug: self.plan.bug, capacity_bytes: self.plan.capacity_bytes, ..Plan::default() };
         Disk {
-            plan,
+            plan: self.plan.without_faults(),
             durable_names: names.clone(),
             names,
             files,
@@ -404,11 +439,11 @@ impl Disk {
 
     pub(super) fn after_kill(&self) -> Disk {
         let mut disk = self.clone();
-        disk.plan = Plan { bug: self.plan.bug, capacity_bytes: self.plan.capacity_bytes, ..Plan::default() };
+        disk.plan = self.plan.without_faults();
         disk.operations = 0;
         disk.power_off = false;
         disk.faults_seen.clear();
-        disk.files.values_mut().for_each(|contents| contents.handles = 0);
+        disk.files.values_mut().for_each(Contents::end_process);
         disk
     }
 

@@ -115,7 +115,7 @@ impl Simulation {
     }
 
     /// The machine after the loss of power, now or when it was planned: what survived, all of it durable, no handles,
-    /// no planned faults, operations counted from 0. Capacity and planted bug stay.
+    /// no planned faults, operations counted from 0. Capacity, preallocation and planted bug stay.
     pub fn after_power_loss(&self, survival: Survival) -> Simulation {
         Simulation::with(self.disk.lock().after_power_loss(survival))
     }
@@ -151,6 +151,12 @@ impl Simulation {
         self.disk.lock().plan.capacity_bytes = capacity_bytes;
     }
 
+    /// Makes files grow in steps of so many bytes (0: exactly as needed), as homes do that preallocate: whoever opens a
+    /// file later finds zeros behind what was written, until it is cut. The process that writes does not see them.
+    pub fn set_preallocation_bytes(&self, step_bytes: u64) {
+        self.disk.lock().plan.preallocation_bytes = step_bytes;
+    }
+
     /// Makes this machine, and the storage that [`Simulation::open`] gives, wrong in a classic way.
     #[doc(hidden)]
     pub fn plant(&self, bug: Option<Bug>) {
@@ -160,7 +166,7 @@ impl Simulation {
     /// Forgets planned faults and the capacity. A power that is already cut stays cut.
     pub fn clear_faults(&self) {
         let plan = &mut self.disk.lock().plan;
-        *plan = disk::Plan { bug: plan.bug, ..disk::Plan::default() };
+        *plan = disk::Plan { capacity_bytes: None, ..plan.without_faults() };
     }
 
     /// The faults that happened so far, in words, for the messages of failing tests.

@@ -202,6 +202,22 @@ fn full_disk_writes_nothing() {
 }
 
 #[test]
+fn preallocated_zeros_are_seen_by_the_next_process_only() {
+    let (machine, file) = machine();
+    machine.set_preallocation_bytes(4096);
+    file.write(1280, &[b"text"]).expect("write");
+    assert_eq!((file.len(), machine.bytes(NAME).map(|bytes| bytes.len())), (Ok(1284), Some(1284)));
+    let padded = [&[b'o'; 1280][..], b"text", &[0; 2812]].concat();
+    assert_eq!(machine.after_kill().bytes(NAME), Some(padded.clone()));
+    file.sync().expect("sync");
+    assert_eq!(left(&machine, Survival::None), padded);
+    file.set_len(1284).expect("cut");
+    file.sync().expect("sync");
+    assert_eq!(left(&machine, Survival::None), padded[..1284]);
+    assert_eq!(machine.after_kill().bytes(NAME), Some(padded[..1284].to_vec()));
+}
+
+#[test]
 fn flipped_bits_are_seen_by_readers_and_after_power_loss() {
     let (machine, file) = machine();
     file.write(1278, &[b"abcd"]).expect("write");

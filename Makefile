@@ -1,0 +1,78 @@
+# make run    builds EdgeCask and serves ./data on port 6379
+# make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
+# make bench  EdgeCask beside redis-server, written to bench/
+# make demo   a real data set in, kill -9, and out again
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+
+VENV := .build/venv
+PYTHON := $(VENV)/bin/python
+BIN := target/debug/edgecask
+RELEASE := target/release/edgecask
+
+.PHONY: run test bench demo setup lint core wasm gateway black-box conformance demo-test
+
+run:
+	cargo build --release -p edgecask
+	exec $(RELEASE) serve --dir ./data
+
+test: setup lint core wasm gateway black-box conformance demo-test
+	@echo "make test: everything passed"
+
+# Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
+setup: .build/apt .build/venv/ready
+	rustup target list --installed | grep -q wasm32-wasip1 || rustup target add wasm32-wasip1 wasm32-unknown-unknown
+
+.build/apt:
+	mkdir -p .build
+	if ! command -v redis-server redis-cli redis-benchmark > /dev/null || ! python3 -c 'import venv, ensurepip' 2> /dev/null; then
+		apt-get update -qq
+		# The package starts a server of its own, which nobody asked for.
+		printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-tools python3-venv
+		rm -f /usr/sbin/policy-rc.d
+	fi
+	# The demo's records are the package index.
+	[ "$$(apt-cache dumpavail 2> /dev/null | wc -l)" -gt 100000 ] || apt-get update -qq
+	touch $@
+
+.build/venv/ready: tests/requirements.txt
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install -q -r tests/requirements.txt
+	touch $@
+
+lint:
+	cargo fmt --all --check
+	cargo clippy -q --workspace --all-targets -- -D warnings
+
+core:
+	cargo test -q -p edgecask-core
+
+wasm: .build/venv/ready
+	CARGO_TARGET_WASM32_WASIP1_RUNNER="$(CURDIR)/$(PYTHON) $(CURDIR)/tests/wasm/run.py" \
+		cargo test -q -p edgecask-core --target wasm32-wasip1 --lib
+
+gateway:
+	cargo test -q -p edgecask
+
+black-box:
+	cargo build -q -p edgecask
+	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test -p edgecask-tests -- --nocapture --test-threads 1
+
+conformance: .build/venv/ready
+	cargo build -q -p edgecask
+	tests/conformance/run.sh $(BIN) $(PYTHON)
+
+demo-test:
+	cargo build -q -p edgecask
+	python3 tests/demo/demo.py --edgecask $(BIN)
+
+demo:
+	cargo build --release -p edgecask
+	python3 tests/demo/demo.py --edgecask $(RELEASE)
+
+bench: setup
+	cargo build --release -p edgecask
+	python3 tests/bench/bench.py --edgecask $(RELEASE)

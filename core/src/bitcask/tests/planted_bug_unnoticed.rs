@@ -1,0 +1,99 @@
+//! The crash matrix must notice the classic mistakes, each planted by itself: a matrix that stays green with one of
+//! them proves nothing.
+
+use super::harness::{Fault, Findings, Matrix, Phase, Plan, Policy, open};
+use crate::bitcask::planted::{self, Mistake};
+use crate::engine::Admin;
+use crate::storage::device::Bug;
+
+/// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the mistake nothing may be.
+fn check(policy: Policy, faults: &'static [Fault], plant: impl Fn(&mut Matrix)) {
+    for seed in 100..103 {
+        let mut matrix = Matrix { faults, ..Matrix::new(seed, policy, 100) };
+        let mut findings = Findings::default();
+        if seed == 100 {
+            matrix.run(&mut findings);
+            assert!(
+                findings.violations.is_empty(),
+                "nothing is planted yet: {}",
+                findings.violations.join("\n")
+            );
+        }
+        plant(&mut matrix);
+        let mut findings = Findings::default();
+        matrix.run(&mut findings);
+        if !findings.violations.is_empty() {
+            return;
+        }
+    }
+    panic!("nobody notices");
+}
+
+use super::harness::CUTS;
+
+#[test]
+fn acknowledgement_before_the_sync() {
+    check(Policy::Sometimes, &CUTS, |matrix| matrix.acknowledges_early = true);
+}
+
+#[test]
+fn rename_before_sync() {
+    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::RenameBeforeSync));
+}
+
+#[test]
+fn directory_never_synced() {
+    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::SkipDirectorySync));
+}
+
+#[test]
+fn file_never_synced() {
+    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::SkipFileSync));
+}
+
+#[test]
+fn failed_sync_tried_again() {
+    check(Policy::Always, &[Fault::Fail], |matrix| matrix.bug = Some(Bug::RetrySyncAfterFailure));
+}
+
+#[test]
+fn merge_published_before_the_log_is_synced() {
+    check(Policy::Never, &CUTS, |matrix| matrix.mistake = Some(Mistake::PublishUnsynced));
+}
+
+#[test]
+fn hint_finished_before_the_log_is_synced() {
+    check(Policy::Never, &CUTS, |matrix| matrix.mistake = Some(Mistake::HintUnsynced));
+}
+
+/// The metadata map of one continuation of a store beside the datafiles of another.
+#[test]
+fn hint_trusted_over_data() {
+    let strays = |mistake: Option<Mistake>| (0..20).filter(|seed| has_strayed(*seed, mistake)).count();
+    assert_eq!(strays(None), 0, "hints that do not fit are left aside");
+    assert!(strays(Some(Mistake::TrustHints)) > 0, "nobody notices");
+}
+
+fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
+    let plan = Plan::new(seed, Policy::Never, 120);
+    let start = Phase::new(&plan, &[], 0..20);
+    let machine = crate::storage::Simulation::new(seed);
+    let opened = open(&machine).expect("open");
+    assert_eq!(start.drive(&opened.store, false).committed, 20);
+    drop(opened);
+    let lineage: Vec<usize> = (0..20).collect();
+    let [hinted, other] = [machine.after_kill(), machine.after_kill()];
+    let opened = open(&hinted).expect("open");
+    Phase::new(&plan, &lineage, 20..30).drive(&opened.store, false);
+    opened.store.checkpoint(0).expect("a healthy device");
+    let phase = Phase::new(&plan, &lineage, 40..120);
+    let opened = open(&other).expect("open");
+    let driven = phase.drive(&opened.store, false);
+    drop(opened);
+    other.set_meta(hinted.meta_copy());
+    let next = other.after_kill();
+    planted::with(mistake, || {
+        let held = open(&next).and_then(|opened| phase.held(&opened.store, driven.now_ms, 80, 80));
+        held.inspect_err(|error| println!("seed {seed}: {error}")).is_err()
+    })
+}
