@@ -66,7 +66,8 @@ def plain(value):
 
 
 def ordered(value):
-    return sorted(value, key=repr) if isinstance(value, list) else value
+    """A reply in an order of its own at every depth: the elements of SCAN's replies stand beside its cursor."""
+    return sorted((ordered(item) for item in value), key=repr) if isinstance(value, list) else value
 
 
 def alike(got, wanted):
