@@ -6,3 +6,4 @@
 #![allow(missing_docs)]
 
 mod differential;
+mod transcripts;

@@ -19,7 +19,8 @@ use grammar::Request;
 use pair::{Bundle, Check, Pair};
 use values::Values;
 
-pub use allowed::Allowed;
+pub use allowed::{Allowed, typed};
+use edgecask_tests::client::Reply;
 
 /// Requests of a run, half of them in RESP2 and half in RESP3.
 const COMMANDS: u64 = 300_000;
@@ -42,6 +43,11 @@ const PICKS: &[(&[u8], &[&[u8]])] = &[
 pub fn seed() -> u64 {
     let chosen = std::env::var("EDGECASK_SEED").ok().and_then(|seed| seed.parse().ok());
     chosen.unwrap_or_else(|| fastrand::u64(..))
+}
+
+/// Whether replies to a request agree.
+pub fn agree(request: &[Vec<u8>], ours: &Reply, theirs: &Reply) -> bool {
+    compare::agree(&compare::mode(request), ours, theirs)
 }
 
 /// Unix time in seconds.
