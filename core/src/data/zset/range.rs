@@ -1,12 +1,15 @@
 //! Ranges of scores and of names as runs of ranks: each end is the rank of a subkey that need not be there.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use smallvec::SmallVec;
 
 use super::score::sortable_bits;
 use super::{Result, SCORE_FAMILY, SCORED_PREFIX_BYTES, SortedSet, scored_prefix};
 use crate::engine::{Direction, Start, Txn, Want};
+
+/// Sets of up to this many members are walked for a range of names over mixed scores.
+const LINEAR_NAMES_MAX: u64 = 128;
 
 /// One end of a range of scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,28 +42,6 @@ pub enum LexBound<'a> {
     Exclusive(&'a [u8]),
 }
 
-impl LexBound<'_> {
-    /// Whether the name lies before a range that begins here.
-    fn is_above(&self, name: &[u8]) -> bool {
-        match self {
-            LexBound::Lowest => false,
-            LexBound::Highest => true,
-            LexBound::Inclusive(bound) => name < *bound,
-            LexBound::Exclusive(bound) => name <= *bound,
-        }
-    }
-
-    /// Whether the name lies behind a range that ends here.
-    fn is_below(&self, name: &[u8]) -> bool {
-        match self {
-            LexBound::Lowest => true,
-            LexBound::Highest => false,
-            LexBound::Inclusive(bound) => name > *bound,
-            LexBound::Exclusive(bound) => name >= *bound,
-        }
-    }
-}
-
 /// A range of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexRange<'a> {
@@ -88,17 +69,28 @@ impl SortedSet<'_> {
         Ok(start..end.max(start))
     }
 
-    /// The ranks of the members with names in a range. Like Redis this takes names to ascend with their ranks, which
-    /// they do where all scores are equal; where they do not, the answer is some run of members, and all of them from
-    /// `-` to `+`.
+    /// The ranks of the members with names in a range, which takes all members to have one score. Where they do not,
+    /// the order by name is not the order of ranks, and the answer is, as in Redis, a run of members: in a small set
+    /// from the first name that is not below the range to the last before one that is above it, in a large one what
+    /// halving finds.
     pub fn ranks_by_name(&self, txn: &mut Txn<'_>, range: &LexRange<'_>) -> Result<Range<u64>> {
         let len = self.len(txn)?;
-        let Some((_, score)) = self.member_at(txn, len, 0)? else { return Ok(0..0) };
-        let last = self.member_at(txn, len, len.saturating_sub(1))?;
-        if last.is_none_or(|(_, last)| last != score) {
-            let start = self.count_leading(txn, len, |name| range.min.is_above(name))?;
-            let end = self.count_leading(txn, len, |name| !range.max.is_below(name))?;
-            return Ok(start..end.max(start));
+        let Some(score) = self.end_score(txn, Direction::Ascending)? else { return Ok(0..0) };
+        if self.end_score(txn, Direction::Descending)? != Some(score) {
+            let is_below = |name: &[u8]| match range.min {
+                LexBound::Lowest => false,
+                LexBound::Highest => true,
+                LexBound::Inclusive(min) => name < min,
+                LexBound::Exclusive(min) => name <= min,
+            };
+            let is_inside = |name: &[u8]| match range.max {
+                LexBound::Lowest => false,
+                LexBound::Highest => true,
+                LexBound::Inclusive(max) => name <= max,
+                LexBound::Exclusive(max) => name < max,
+            };
+            let start = self.run_of_names(txn, 0, len, &is_below)?;
+            return Ok(start..self.run_of_names(txn, start, len, &is_inside)?);
         }
         let start = match range.min {
             LexBound::Lowest => 0,
@@ -113,20 +105,6 @@ impl SortedSet<'_> {
             LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, false)?.saturating_sub(len),
         };
         Ok(start..end.max(start))
-    }
-
-    /// The number of members before the first one that does not pass, found by halving.
-    fn count_leading(&self, txn: &mut Txn<'_>, len: u64, passes: impl Fn(&[u8]) -> bool) -> Result<u64> {
-        let (mut low, mut high) = (0, len);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.member_at(txn, len, middle)?.is_some_and(|(name, _)| passes(&name)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
     }
 
     /// The rank among subkeys of the first one with this score, or with a higher one.
@@ -150,16 +128,51 @@ impl SortedSet<'_> {
         Ok(txn.sub_rank(self.db, self.key, &bound)?)
     }
 
-    /// The member with a rank, and its score; `len` is the number of members.
-    fn member_at(&self, txn: &mut Txn<'_>, len: u64, rank: u64) -> Result<Option<(SmallVec<[u8; 64]>, f64)>> {
-        let mut found = None;
-        if rank < len {
-            let start = Start::Rank(len + rank);
+    /// The rank at which a run of members whose names pass `keep` ends, beginning at rank `from` of `len`.
+    fn run_of_names(
+        &self,
+        txn: &mut Txn<'_>,
+        from: u64,
+        len: u64,
+        keep: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<u64> {
+        let (mut low, mut high) = (from, len);
+        if len <= LINEAR_NAMES_MAX {
+            let start = Start::Rank(len + from);
             txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-                found = super::split_scored(subkey).map(|(name, score)| (SmallVec::from_slice(name), score));
-                std::ops::ControlFlow::Break(())
+                match super::split_scored(subkey) {
+                    Some((name, _)) if keep(name) => {
+                        low += 1;
+                        ControlFlow::Continue(())
+                    }
+                    _ => ControlFlow::Break(()),
+                }
             })?;
+            return Ok(low);
         }
-        Ok(found)
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let subkey = txn.sub_select(self.db, self.key, len + middle)?.unwrap_or_default();
+            if super::split_scored(&subkey).is_some_and(|(name, _)| keep(name)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The lowest score (ascending) or the highest one (descending).
+    fn end_score(&self, txn: &mut Txn<'_>, direction: Direction) -> Result<Option<f64>> {
+        let mut score = None;
+        let start = match direction {
+            Direction::Ascending => Start::Subkey(&[SCORE_FAMILY]),
+            Direction::Descending => Start::End,
+        };
+        txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |subkey, _| {
+            score = super::split_scored(subkey).map(|(_, score)| score);
+            ControlFlow::Break(())
+        })?;
+        Ok(score)
     }
 }
