@@ -59,15 +59,15 @@ fn fields_of_a_hash_renamed_during_merges() {
                 let (from, to) = (name(number), name(number + 1));
                 run_on(&store, &[&from, &to], &Operation::Rename(0, from.clone(), 0, to.clone()))
                     .expect("rename");
-                if number % 50 == 0 {
+                if number % 4 == 0 {
                     // What is dead beside the fields makes their datafiles worth merging.
-                    let field = format!("field {}", number / 50 % 40);
-                    run_on(&store, &[&to], &sub_put(&String::from_utf8_lossy(&to), &field, &[7; 90]))
-                        .expect("put");
+                    let field = format!("field {}", number / 4 % 40);
+                    let operation = sub_put(&String::from_utf8_lossy(&to), &field, &[7; 90]);
+                    run_on(&store, &[&to], &operation).expect("put");
                 }
             }
         },
-        &[&|| assert!(store.merge_step(1000).is_ok())],
+        &[&|| assert!(store.merge_step(10_000).is_ok())],
     );
     let found = laws::dump(&store, 0).expect("every field is readable");
     assert_eq!(found.len(), 1);
