@@ -65,7 +65,7 @@ fn check(live_bytes_max: u64, count: u64, transaction: impl Fn(u64, &mut fastran
             store.sync().expect("a healthy device");
         }
         // What is dead must be known after a restart as well, with hints and without.
-        if number % (count / 8) == count / 9 {
+        if number % (count / 3) == count / 4 {
             if random.bool() {
                 store.checkpoint(now_ms).expect("a healthy device");
             } else {
