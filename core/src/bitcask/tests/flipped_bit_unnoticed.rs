@@ -286,7 +286,7 @@ fn torn_tail_full_of_copied_log_is_taken_for_damage() {
         let machine = Simulation::new(1);
         let store = open(&machine).expect("open").store;
         for round in 0..rounds {
-            run(&store, &[put("key", &[round; 200])]);
+            run(&store, &[put(&format!("key {round}"), &[round; 200])]);
             store.sync().expect("a healthy device");
         }
         let name = machine.file_names().pop().expect("a datafile");
