@@ -63,7 +63,7 @@ black-box:
 
 conformance: .build/venv/ready
 	cargo build -q -p edgecask
-	tests/conformance/run.sh $(BIN) $(PYTHON)
+	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
 
 demo-test:
 	cargo build -q -p edgecask

@@ -101,6 +101,10 @@ impl Connection {
             if self.session.input().is_empty() {
                 give_back(self.session.input());
             }
+            if progress.effects.contains(&Effect::SettingsChanged) {
+                // Before the reply: whoever has read it may count on the change.
+                self.gateway.settings_changed();
+            }
             let settled =
                 self.gateway.syncer.settle(&self.gateway.server.engine, progress.wrote.position()).await;
             settled.map_err(|_| io::Error::other("a sync failed, so replies were withheld"))?;
@@ -120,7 +124,7 @@ impl Connection {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.gateway.maintenance.ask_for_checkpoint(),
-                Effect::SettingsChanged => self.gateway.settings_changed(),
+                Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {
                     self.gateway.stop.request(StopRequest { checkpoint: *save });
                     next = Next::Close;

@@ -32,7 +32,8 @@ struct Outcome {
 #[test]
 fn transcripts_differ_over_tcp() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
-    let mut names: Vec<_> = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     names.sort();
     let begin = Instant::now();
     let waiting = Mutex::new(VecDeque::from(names));
@@ -94,7 +95,10 @@ fn run(path: &Path) -> Outcome {
                 let Some(theirs) = theirs else { continue };
                 outcome.compared += 1;
                 let their_text = show(&theirs.value, unordered);
-                if shown != their_text && !agree(&args, &ours, &theirs) && !allowed.allows(&args, &ours, &theirs) {
+                if shown != their_text
+                    && !agree(&args, &ours, &theirs)
+                    && !allowed.allows(&args, &ours, &theirs)
+                {
                     outcome.problems.push(format!("{place}\n  edgecask: {shown}\n  redis:    {their_text}"));
                 }
             }

@@ -143,13 +143,13 @@ impl DeviceFile for Handle {
     }
 
     fn len(&self) -> Result<u64> {
-        Ok(self.0.len())
+        Ok(self.0.length())
     }
 }
 
 impl std::fmt::Debug for Handle {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Handle({} bytes)", self.0.len())
+        write!(formatter, "Handle({} bytes)", self.0.length())
     }
 }
 

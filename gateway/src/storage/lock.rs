@@ -14,7 +14,7 @@ const LOCK_FILE: &str = "lock";
 /// The exclusive use of a directory, for as long as this lives.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    _file: File,
+    file: File,
 }
 
 impl DirectoryLock {
@@ -31,7 +31,7 @@ impl DirectoryLock {
             StorageError::Refused(format!("the data directory {shown} cannot be written: {error}"))
         })?;
         match file.try_lock() {
-            Ok(()) => Ok(DirectoryLock { _file: file }),
+            Ok(()) => Ok(DirectoryLock { file }),
             Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(
                 "the data directory {shown} is in use by another edgecask; stop it or choose another --dir"
             ))),
@@ -39,5 +39,12 @@ impl DirectoryLock {
                 Err(StorageError::Refused(format!("the data directory {shown} cannot be locked: {error}")))
             }
         }
+    }
+}
+
+impl Drop for DirectoryLock {
+    /// Closing the file is not enough: a child that another thread is just making still shares it for a moment.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
     }
 }

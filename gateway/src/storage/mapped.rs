@@ -134,7 +134,7 @@ impl MappedFile {
     }
 
     /// Bytes that can be read: what was written in this process, or what the file held when it was opened.
-    pub fn len(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
 
@@ -163,7 +163,7 @@ impl MappedFile {
         let end = offset.checked_add(len).ok_or_else(|| self.too_short(offset, len))?;
         if len <= MAPPED_READ_MAX_BYTES {
             let inside = self.window.enter();
-            if end > self.len() {
+            if end > self.length() {
                 return Err(self.too_short(offset, len));
             }
             if let Some(window) = inside.as_ref().filter(|window| end <= window.len() as u64) {
@@ -174,7 +174,7 @@ impl MappedFile {
                 visit(unsafe { std::slice::from_raw_parts(window.as_ptr().add(offset), len) });
                 return Ok(());
             }
-        } else if end > self.len() {
+        } else if end > self.length() {
             return Err(self.too_short(offset, len));
         }
         self.read_through(offset, len, visit)
@@ -354,7 +354,11 @@ impl MappedFile {
     }
 
     fn too_short(&self, offset: u64, len: u64) -> StorageError {
-        StorageError::Missing(format!("{}: {len} bytes at {offset}, the file has {}", self.name, self.len()))
+        StorageError::Missing(format!(
+            "{}: {len} bytes at {offset}, the file has {}",
+            self.name,
+            self.length()
+        ))
     }
 
     fn too_large(&self) -> StorageError {

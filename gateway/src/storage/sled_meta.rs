@@ -7,6 +7,7 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use edgecask_core::storage::{MetaMap, MetaOp, Result, StorageError};
 use tracing::warn;
@@ -24,6 +25,11 @@ pub const LAZY_BATCH_MAX_BYTES: usize = 1024 * 1024;
 /// How often sled writes lazy changes to its file by itself.
 const FLUSH_EVERY_MS: u64 = 1000;
 
+/// sled's own lock says nothing, since our lock on the directory is held: a folder that is locked all the same belongs to
+/// a process that is ending, or to a child that a thread of this process is just making. It is free in a moment.
+const LOCKED_MAX: Duration = Duration::from_secs(5);
+const LOCKED_RETRY: Duration = Duration::from_millis(5);
+
 /// Folders moved aside are numbered up to this; a directory with more of them needs a person.
 const BROKEN_MAX: u32 = 1000;
 
@@ -35,7 +41,13 @@ pub struct SledMeta {
 impl SledMeta {
     /// Opens the folder, making or replacing it where needed.
     pub fn open(folder: &Path) -> Result<SledMeta> {
-        match open_guarded(folder) {
+        let begin = Instant::now();
+        let mut opened = open_guarded(folder);
+        while matches!(opened, Err(StorageError::Refused(_))) && begin.elapsed() < LOCKED_MAX {
+            std::thread::sleep(LOCKED_RETRY);
+            opened = open_guarded(folder);
+        }
+        match opened {
             Ok(db) => Ok(SledMeta { db }),
             Err(error @ StorageError::Refused(_)) => Err(error),
             Err(error) => {
@@ -138,7 +150,6 @@ fn move_aside(folder: &Path) -> Result<PathBuf> {
 
 fn failed(error: &sled::Error) -> StorageError {
     match error {
-        // Our own lock on the directory is held, so a locked folder belongs to a copy of this process that is ending.
         sled::Error::Io(error) if error.to_string().contains("could not acquire lock") => {
             StorageError::Refused(format!("the metadata map is in use: {error}"))
         }

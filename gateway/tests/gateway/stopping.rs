@@ -93,13 +93,30 @@ fn kill_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn shutdown_from_inside_answers_what_ran_before() {
+fn shutdown_from_a_client_ends_the_server() {
     let folder = tempfile::tempdir().expect("a directory");
-    let running = start_in(folder.path(), "--appendfsync always", Deadlines::default()).expect("starts");
+    for (save, value) in [(&b"NOSAVE"[..], "1"), (b"SAVE", "2")] {
+        let running = start_in(folder.path(), "--appendfsync always", Deadlines::default()).expect("starts");
+        let mut client = Client::connect(running.addresses()[0]);
+        client.send(&request(&[b"SET", b"key", value.as_bytes()]));
+        client.send(&request(&[b"SHUTDOWN", save]));
+        assert_eq!(client.rest(), "+OK\r\n", "the write is answered, the end is not");
+        assert!(running.wait());
+        is_there(folder.path(), "key", value);
+    }
+}
+
+#[test]
+fn settings_that_change_take_effect() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let running = start_in(folder.path(), "", Deadlines::default()).expect("starts");
     let mut client = Client::connect(running.addresses()[0]);
+    client.expect(&[b"CONFIG", b"SET", b"appendfsync", b"always"], b"+OK\r\n");
     client.expect(&[b"SET", b"key", b"value"], b"+OK\r\n");
-    running.gateway().stop.request(StopRequest { checkpoint: false });
+    let engine = &running.gateway().server.engine;
+    assert_eq!(engine.synced(), engine.appended(), "the reply has waited for the disk");
+    client.expect(&[b"CONFIG", b"SET", b"maxclients", b"1"], b"+OK\r\n");
+    assert_eq!(Client::connect(running.addresses()[0]).rest(), "-ERR max number of clients reached\r\n");
+    running.gateway().stop.request(StopRequest { checkpoint: true });
     assert!(running.wait());
-    assert_eq!(client.rest(), "");
-    is_there(folder.path(), "key", "value");
 }

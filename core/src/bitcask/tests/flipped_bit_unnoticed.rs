@@ -3,8 +3,8 @@
 
 use std::ops::ControlFlow;
 
-use super::harness::{Chore, Meta, Phase, Plan, Policy, contents, open, put, run};
-use crate::bitcask::Opened;
+use super::harness::{Chore, Meta, OPTIONS, Phase, Plan, Policy, contents, open, open_with, put, run};
+use crate::bitcask::{Opened, Options};
 use crate::engine::laws;
 use crate::engine::{Admin, Direction, Engine, EngineError, Overlay, Scope, Start, Txn, Want};
 use crate::storage::Simulation;
@@ -280,11 +280,13 @@ fn refused_store_has_already_removed_its_good_datafiles() {
 /// What a client stores must never be taken for the log's own word that bytes were on the disk.
 #[test]
 fn torn_tail_full_of_copied_log_is_taken_for_damage() {
+    // In one datafile, however much of it is dead.
+    let open = |machine: &Simulation| open_with(machine, &Options { datafile_max_bytes: 1 << 20, ..OPTIONS });
     let synced_rounds = |rounds: u8| {
         let machine = Simulation::new(1);
         let store = open(&machine).expect("open").store;
         for round in 0..rounds {
-            run(&store, &[put("key", &[round; 200])]);
+            run(&store, &[put(&format!("key {round}"), &[round; 200])]);
             store.sync().expect("a healthy device");
         }
         let name = machine.file_names().pop().expect("a datafile");

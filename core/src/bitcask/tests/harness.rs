@@ -23,8 +23,13 @@ pub(super) const OPTIONS: Options = Options { databases: DATABASES, datafile_max
 
 /// Opens the store on a machine.
 pub(super) fn open(machine: &Simulation) -> Result<Opened, String> {
+    open_with(machine, &OPTIONS)
+}
+
+/// Opens the store on a machine, with other options.
+pub(super) fn open_with(machine: &Simulation, options: &Options) -> Result<Opened, String> {
     let storage: Arc<dyn Storage> = Arc::new(machine.open().map_err(|error| error.to_string())?);
-    Bitcask::open(storage, &OPTIONS).map_err(|error| format!("does not open: {error}"))
+    Bitcask::open(storage, options).map_err(|error| format!("does not open: {error}"))
 }
 
 /// When a host syncs.

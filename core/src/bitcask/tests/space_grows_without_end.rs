@@ -64,16 +64,14 @@ fn check(live_bytes_max: u64, count: u64, transaction: impl Fn(u64, &mut fastran
         if number % 40 == 0 {
             store.sync().expect("a healthy device");
         }
-        if number == count / 2 {
-            // What is dead must be known after a restart as well, with hints and without.
-            store.checkpoint(now_ms).expect("a healthy device");
+        // What is dead must be known after a restart as well, with hints and without.
+        if number % (count / 3) == count / 4 {
+            if random.bool() {
+                store.checkpoint(now_ms).expect("a healthy device");
+            } else {
+                machine.set_meta(Default::default());
+            }
             drop(store);
-            machine = machine.after_kill();
-            store = open_small(&machine);
-        }
-        if number == count * 3 / 4 {
-            drop(store);
-            machine.set_meta(Default::default());
             machine = machine.after_kill();
             store = open_small(&machine);
         }
@@ -175,7 +173,7 @@ fn collections_that_are_renamed() {
 
 #[test]
 fn databases_that_are_flushed() {
-    check(2000, 6000, |number, _| match number % 2 {
+    check(2000, 12_000, |number, _| match number % 2 {
         0 => vec![put("key", &[7; 60])],
         _ => vec![Operation::Flush(0), Operation::Flush(1)],
     });
@@ -183,7 +181,7 @@ fn databases_that_are_flushed() {
 
 #[test]
 fn databases_that_are_swapped() {
-    check(2000, 6000, |_, random| vec![Operation::Swap(0, random.u32(1..3))]);
+    check(2000, 20_000, |_, random| vec![Operation::Swap(0, random.u32(1..3))]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::harness::{OPTIONS, contents, open, put, remove, run, sub_put};
 use crate::bitcask::Bitcask;
+use crate::bitcask::record::{Header, Record, RecordType};
 use crate::engine::laws::{self, Operation};
 use crate::engine::{Admin, Overlay, Scope, Txn};
 use crate::engine::{Engine, Result};
@@ -44,59 +45,60 @@ fn beside(foreground: impl FnOnce(), background: &[&(dyn Fn() + Sync)]) {
     });
 }
 
+/// Merge asks where a field is while RENAME takes the whole hash to another shard.
 #[test]
-fn fields_of_a_hash_renamed_during_merges() {
+fn field_overlooked_while_its_hash_is_renamed() {
     let machine = Simulation::new(1);
     let store = open(&machine).expect("open").store;
-    for field in 0..40 {
-        run(&store, &[sub_put("hash 0", &format!("field {field}"), &[7; 90])]);
-    }
-    let name = |number: u32| format!("hash {}", number % 3).into_bytes();
-    let rounds = 6000;
-    beside(
-        || {
-            for number in 0..rounds {
-                let (from, to) = (name(number), name(number + 1));
-                run_on(&store, &[&from, &to], &Operation::Rename(0, from.clone(), 0, to.clone()))
-                    .expect("rename");
-                if number % 50 == 0 {
-                    // What is dead beside the fields makes their datafiles worth merging.
-                    let field = format!("field {}", number / 50 % 40);
-                    run_on(&store, &[&to], &sub_put(&String::from_utf8_lossy(&to), &field, &[7; 90]))
-                        .expect("put");
-                }
+    run(&store, &[sub_put("hash 0", "field", &[7; 90])]);
+    let name = |number: u32| format!("hash {}", number % 5).into_bytes();
+    for number in 0..400 {
+        let (from, to) = (name(number), name(number + 1));
+        let keys: [&[u8]; 2] = [&from, &to];
+        let mut guard = store.begin(Scope::Keys(&keys)).expect("begin");
+        let mut overlay = Overlay::new();
+        let mut txn = Txn::new(&mut guard, &mut overlay, 0);
+        let root = txn.root(0, &from).expect("readable").expect("there");
+        txn.rename((0, &from), (0, &to)).expect("rename");
+        let header = Header::new(RecordType::Sub, 0, 0, root.collection);
+        let record = Record { header, checksum: 0, key: b"field", value: &[] };
+        let is_asking = AtomicBool::new(false);
+        let found = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                is_asking.store(true, Ordering::Release);
+                store.entry_location(&record)
+            });
+            while !is_asking.load(Ordering::Acquire) {
+                std::thread::yield_now();
             }
-        },
-        &[&|| assert!(store.merge_step(1000).is_ok())],
-    );
-    let found = laws::dump(&store, 0).expect("every field is readable");
-    assert_eq!(found.len(), 1);
-    store.sync().expect("a healthy device");
-    let next = open(&machine.after_kill()).expect("open").store;
-    assert_eq!(laws::difference(&found, &laws::dump(&next, 0).expect("readable")), None);
-    let fields = format!("{found:?}").matches("102, 105, 101, 108, 100, 32").count();
-    assert_eq!(fields, 40, "fields are missing");
+            // By now it mostly waits for the shard that the hash is about to leave.
+            (0..20).for_each(|_| std::thread::yield_now());
+            store.commit(guard, &mut overlay, 0).expect("commit");
+            asking.join().expect("no panic")
+        });
+        assert!(found.is_some(), "a living field was taken for dead in round {number}");
+    }
 }
 
 #[test]
-fn new_hashes_missing_after_a_checkpoint() {
+fn databases_and_hashes_missing_after_a_checkpoint() {
     let machine = Simulation::new(1);
     let store = open(&machine).expect("open").store;
+    let checkpoint = || store.checkpoint(0).expect("checkpoint");
     beside(
         || {
-            for round in 0..60 {
-                let hashes: Vec<Operation> =
-                    (0..60).map(|hash| sub_put(&format!("hash {round} {hash}"), "field", b"value")).collect();
-                run(&store, &hashes);
-                // What was hinted is compared while it is all there is.
-                if round % 10 == 9 {
+            for round in 0..400_u32 {
+                let hash =
+                    |number: u32| sub_put(&format!("hash {}", number % 90), "field", &number.to_le_bytes());
+                run(&store, &[hash(round), hash(round * 7), Operation::Swap(round % 3, (round + 1) % 3)]);
+                if round % 20 == 19 {
                     let next = open(&machine.after_kill()).expect("open");
                     let lines = laws::difference(&contents(&store), &contents(&next.store));
                     assert_eq!(lines, None, "round {round}");
                 }
             }
         },
-        &[&|| store.checkpoint(0).expect("checkpoint")],
+        &[&checkpoint],
     );
 }
 
