@@ -1,53 +1,61 @@
 #!/usr/bin/env python3
-"""Drives the cases of ../shared/conformance/cts.json through redis-py (protocol 2) and counts those that pass.
+"""Drives the cases of cts.json through redis-py (protocol 2) and counts those that pass.
 
-    run.py --port 6379 [--cases PATH] [--expected FILE] [--since VERSION]
+A case is a list of requests on one fresh connection to an empty server, and the replies they must get. Here run the
+cases for a standalone server up to Redis 7.2 (or `--since`) whose commands the server has. The number of passes is
+compared with `expected.txt` beside this file, which may only rise.
 
-A case is a list of requests on a fresh connection to an empty server, and the replies they must get. Here run the cases
-for a standalone server up to Redis 7.2 (or --since) whose commands the server has. The number of passes may only rise:
-fewer than FILE says are a failure. Against redis-server 7.0 with --since 7.0 every case passes, which shows that this
-runner reads the cases as they were meant.
+    run.py                         against the edgecask named by EDGECASK_BIN
+    run.py --redis --since 7.0     against redis-server: shows that this runner reads the cases as they were meant
 """
 
 import argparse
 import json
+import os
 import pathlib
+import shutil
+import socket
+import subprocess
 import sys
+import tempfile
+import time
 
 import redis
 
-CASES = pathlib.Path(__file__).resolve().parents[3] / "shared" / "conformance" / "cts.json"
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = HERE.parent.parent.parent / "shared" / "conformance" / "cts.json"
+START_LIMIT_S = 30
 REPLY_LIMIT_S = 10
 
 
 def main():
     options = parse_options()
     if not options.cases.is_file():
-        sys.exit(f"{options.cases}: the compatibility cases are missing; they stand beside the clone in shared/")
+        sys.exit(f"conformance: there is no {options.cases}; CONFORMANCE_CASES or --cases says where the cases are")
     cases = json.loads(options.cases.read_text())
-    known = known_commands(options.port)
-    chosen = [case for case in cases if is_for_us(case, options.since)]
-    runnable = [case for case in chosen if all(is_known(request, known) for request in requests_of(case))]
-    failures = [told for told in (run(options.port, case) for case in runnable) if told]
+    with Server(options.redis) as port:
+        known = known_commands(port)
+        chosen = [case for case in cases if is_for_us(case, options.since)]
+        runnable = [case for case in chosen if all(is_known(request, known) for request in requests_of(case))]
+        failures = [told for told in (run(port, case) for case in runnable) if told]
     passed = len(runnable) - len(failures)
     for failure in failures:
         print(failure)
+    name = "redis-server" if options.redis else "edgecask"
     print(
-        f"conformance: {passed} passed, {len(failures)} failed of {len(runnable)} whose commands are known "
-        f"({len(chosen)} standalone cases in all)"
+        f"conformance: {name} passed {passed} / {len(runnable)}; "
+        f"{len(chosen) - len(runnable)} of {len(chosen)} cases need commands it does not have"
     )
-    if options.expected:
-        compare_with_expected(passed, options.expected)
-    elif failures:
-        sys.exit(1)
+    if not options.redis:
+        compare_with_expected(passed)
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--cases", type=pathlib.Path, default=CASES)
-    parser.add_argument("--expected", type=pathlib.Path)
-    parser.add_argument("--since", type=version, default=version("7.2"), help="the newest version of a case")
+    parser = argparse.ArgumentParser()
+    given = os.environ.get("CONFORMANCE_CASES")
+    parser.add_argument("--cases", type=pathlib.Path, default=pathlib.Path(given) if given else CASES)
+    parser.add_argument("--redis", action="store_true", help="run against redis-server instead")
+    parser.add_argument("--since", type=version, default=version("7.2.99"), help="the newest version of a case")
     return parser.parse_args()
 
 
@@ -55,16 +63,17 @@ def version(text):
     return tuple(int(part) for part in (text + ".0.0").split(".")[:3])
 
 
-def compare_with_expected(passed, path):
+def compare_with_expected(passed):
+    path = HERE / "expected.txt"
     expected = int(path.read_text().split()[0])
     if passed < expected:
-        sys.exit(f"only {passed} cases passed; {path} says {expected}")
+        sys.exit(f"conformance: {passed} passes are fewer than the {expected} of {path.name}")
     if passed > expected:
-        print(f"{path} can be raised to {passed}")
+        sys.exit(f"conformance: {passed} passes are more than the {expected} of {path.name}: raise it")
 
 
 def is_for_us(case, newest):
-    return case.get("tags") != "cluster" and not case.get("skipped") and version(case["since"])[:2] <= newest[:2]
+    return case.get("tags") != "cluster" and not case.get("skipped") and version(case["since"]) <= newest
 
 
 def requests_of(case):
@@ -144,6 +153,52 @@ def run(port, case):
 
 def in_order(reply):
     return sorted((in_order(item) for item in reply), key=repr) if isinstance(reply, list) else reply
+
+
+class Server:
+    """A server with a directory of its own; its port inside a `with`."""
+
+    def __init__(self, is_redis):
+        self.is_redis = is_redis
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix="conformance-")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        log = open(os.path.join(self.directory, "server.log"), "wb")
+        self.process = subprocess.Popen(self.command(port), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_LIMIT_S
+        while not self.answers(port):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                sys.exit("the server does not start:\n" + open(log.name, errors="replace").read())
+            time.sleep(0.01)
+        return port
+
+    def command(self, port):
+        if self.is_redis:
+            return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", self.directory]
+        program = os.environ.get("EDGECASK_BIN")
+        if not program or not os.path.isfile(program):
+            sys.exit(f"conformance: EDGECASK_BIN is {program!r}, which is no program")
+        return [program, "serve", "--port", str(port), "--dir", os.path.join(self.directory, "data")]
+
+    @staticmethod
+    def answers(port):
+        try:
+            with connect(port) as client:
+                return client.execute_command("PING") == "PONG"
+        except redis.ConnectionError:
+            return False
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory)
 
 
 main()
