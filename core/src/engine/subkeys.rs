@@ -4,7 +4,7 @@
 //! the overlay adds and removes before it.
 
 use std::collections::btree_map::Range;
-use std::iter::Peekable;
+use std::iter::{Peekable, Rev};
 use std::ops::{Bound, ControlFlow};
 
 use super::overlay::{SubChange, SubChanges};
@@ -229,9 +229,9 @@ fn base_rank(
 }
 
 /// The changed subkeys of one key in the order of a walk.
-struct Changes<'c> {
-    ascending: Option<Peekable<Range<'c, Vec<u8>, SubChange>>>,
-    descending: Option<Peekable<std::iter::Rev<Range<'c, Vec<u8>, SubChange>>>>,
+enum Changes<'c> {
+    Ascending(Peekable<Range<'c, Vec<u8>, SubChange>>),
+    Descending(Peekable<Rev<Range<'c, Vec<u8>, SubChange>>>),
 }
 
 impl<'c> Changes<'c> {
@@ -242,27 +242,24 @@ impl<'c> Changes<'c> {
             Start::End | Start::Rank(_) => Bound::Unbounded,
         };
         match direction {
-            Direction::Ascending => Changes {
-                ascending: Some(subs.range::<[u8], _>((bound, Bound::Unbounded)).peekable()),
-                descending: None,
-            },
-            Direction::Descending => Changes {
-                ascending: None,
-                descending: Some(subs.range::<[u8], _>((Bound::Unbounded, bound)).rev().peekable()),
-            },
+            Direction::Ascending => {
+                Changes::Ascending(subs.range::<[u8], _>((bound, Bound::Unbounded)).peekable())
+            }
+            Direction::Descending => {
+                Changes::Descending(subs.range::<[u8], _>((Bound::Unbounded, bound)).rev().peekable())
+            }
         }
     }
 
     /// Takes the next change if it comes before `subkey` in the walk, or is it.
     fn next_until(&mut self, subkey: Option<&[u8]>) -> Option<(&'c Vec<u8>, &'c SubChange)> {
-        match (&mut self.ascending, &mut self.descending) {
-            (Some(changes), _) => {
+        match self {
+            Changes::Ascending(changes) => {
                 changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() <= limit))
             }
-            (_, Some(changes)) => {
+            Changes::Descending(changes) => {
                 changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() >= limit))
             }
-            (None, None) => None,
         }
     }
 

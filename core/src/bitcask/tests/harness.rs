@@ -291,6 +291,7 @@ impl Matrix {
     }
 
     /// Ends a run in every way.
+    #[allow(clippy::too_many_arguments)] // all of them are one run's circumstances
     fn end(
         &self,
         plan: &Plan,
@@ -315,13 +316,13 @@ impl Matrix {
             let goes_on = survival.is_some() || fault != Fault::Fail;
             let verdict = judge(phase, &left, driven, required).and_then(|(held, opened)| {
                 let lineage: Vec<usize> = (0..held).collect();
-                match findings.judged % self.chain_every == 0 && goes_on {
+                match findings.judged.is_multiple_of(self.chain_every) && goes_on {
                     true => {
                         drop(opened);
                         let next = self.transactions;
                         chain(plan, lineage, next..next * 2, left, self.seed ^ findings.judged as u64)
                     }
-                    false if goes_on && findings.judged % 5 == 0 => {
+                    false if goes_on && findings.judged.is_multiple_of(5) => {
                         live_on(plan, &lineage, &left, &opened, self)
                     }
                     false => Ok(()),
