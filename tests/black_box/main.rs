@@ -5,6 +5,7 @@
 
 #![allow(missing_docs)]
 
+mod bad_input;
 mod differential;
 mod kill_loop;
 mod transcripts;
