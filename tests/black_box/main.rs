@@ -6,4 +6,5 @@
 #![allow(missing_docs)]
 
 mod differential;
+mod kill_loop;
 mod transcripts;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use edgecask_core::transcript::{self, Step, show};
 use edgecask_tests::client::{Client, Reply, encode};
 use edgecask_tests::process::{Gateway, Server, redis, report};
+use edgecask_tests::retry::let_pass;
 
 use crate::differential::{Allowed, agree, typed};
 
@@ -76,7 +77,7 @@ fn run(path: &Path) -> Outcome {
     for step in steps {
         match step {
             // What is to expire in these milliseconds has, a moment later.
-            Step::Advance(pause_ms) => thread::park_timeout(Duration::from_millis(pause_ms + 10)),
+            Step::Advance(pause_ms) => let_pass(Duration::from_millis(pause_ms + 10)),
             Step::Request { line, connection, unordered, args, expected } => {
                 while connections.len() < connection {
                     connections.push(servers.each_ref().map(Server::client));

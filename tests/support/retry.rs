@@ -19,3 +19,13 @@ pub fn wait_for<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
         thread::park_timeout(LOOK_EVERY);
     }
 }
+
+/// Lets time go on, where that is what a test is about: the life of a process until it is killed, a key until it
+/// expires.
+pub fn let_pass(time: Duration) {
+    let end = Instant::now() + time;
+    // Parking may end early.
+    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        thread::park_timeout(left);
+    }
+}
