@@ -12,13 +12,13 @@ PYTHON := $(VENV)/bin/python
 BIN := target/debug/edgecask
 RELEASE := target/release/edgecask
 
-.PHONY: run test bench demo setup lint core wasm gateway black-box conformance kill-loop demo-test
+.PHONY: run test bench demo setup lint core wasm gateway black-box conformance demo-test
 
 run:
 	cargo build --release -p edgecask
 	exec $(RELEASE) serve --dir ./data
 
-test: setup lint core wasm gateway black-box conformance kill-loop demo-test
+test: setup lint core wasm gateway black-box conformance demo-test
 	@echo "make test: everything passed"
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
@@ -64,10 +64,6 @@ black-box:
 conformance: .build/venv/ready
 	cargo build -q -p edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
-
-kill-loop:
-	cargo build -q -p edgecask
-	python3 tests/kill_loop.py --edgecask $(BIN) --cycles 10
 
 demo-test:
 	cargo build -q -p edgecask

@@ -66,7 +66,10 @@ fn kill_again_and_again(appendfsync: &str) {
                 acknowledged += writer.join().expect("a writer does not panic");
             }
         });
-        assert!(acknowledged - before >= ACKNOWLEDGED_MIN, "seed {seed}, cycle {cycle}: the server did hardly write");
+        assert!(
+            acknowledged - before >= ACKNOWLEDGED_MIN,
+            "seed {seed}, cycle {cycle}: the server did hardly write"
+        );
         begun = Instant::now();
     }
     let server = gateway.must_start();

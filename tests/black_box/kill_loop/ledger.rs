@@ -165,7 +165,10 @@ impl Ledger {
         self.waiting.clear();
         let mut problems = self.verify_places(client);
         for three in self.transactions.values() {
-            let shown: Vec<_> = three.iter().map(|place| self.places.get(place).and_then(|shown| shown.acknowledged)).collect();
+            let shown: Vec<_> = three
+                .iter()
+                .map(|place| self.places.get(place).and_then(|shown| shown.acknowledged))
+                .collect();
             if shown.iter().any(|number| *number != shown[0]) {
                 problems.push(format!("half of a transaction: {three:?} show {shown:?}"));
             }
@@ -185,7 +188,8 @@ impl Ledger {
             let replies = ask(client, requests);
             for ((place, shown), reply) in chunk.iter_mut().zip(replies) {
                 let there = number_of(&reply.value);
-                let is_fine = there == shown.acknowledged || there.is_some_and(|number| shown.sent.contains(&number));
+                let is_fine =
+                    there == shown.acknowledged || there.is_some_and(|number| shown.sent.contains(&number));
                 if !is_fine {
                     problems.push(format!(
                         "{place:?} shows {:?}; acknowledged {:?}, sent since {:?}",
@@ -213,7 +217,9 @@ impl Ledger {
             if !is_prefix || there.len() < list.acknowledged || there.len() > list.elements.len() {
                 problems.push(format!(
                     "{name} has {} elements, {} of {} were acknowledged: {there:?}",
-                    there.len(), list.acknowledged, list.elements.len()
+                    there.len(),
+                    list.acknowledged,
+                    list.elements.len()
                 ));
             }
             list.elements = there.into_iter().flatten().collect();
@@ -249,8 +255,15 @@ fn a_ledger_overlooks_a_lost_write() {
         write_once(&mut client, &mut ledger, &[*write]).expect("a healthy server");
     }
     assert_eq!(ledger.verify(&mut client), Vec::<String>::new());
-    let losses =
-        ["SET 0:string:1 0", "DEL 0:fresh:2", "HDEL 0:hash:3 3", "LPOP 0:list:0", "LPUSH 0:list:0 7", "SET 0:left:5 0", "SET 0:right:10 45"];
+    let losses = [
+        "SET 0:string:1 0",
+        "DEL 0:fresh:2",
+        "HDEL 0:hash:3 3",
+        "LPOP 0:list:0",
+        "LPUSH 0:list:0 7",
+        "SET 0:left:5 0",
+        "SET 0:right:10 45",
+    ];
     for loss in losses {
         client.must(loss);
         assert!(!ledger.verify(&mut client).is_empty(), "nobody noticed {loss}");

@@ -39,7 +39,12 @@ pub fn write_once(client: &mut Client, ledger: &mut Ledger, writes: &[Write]) ->
     write_counted(client, ledger, writes, &mut 0)
 }
 
-fn write_counted(client: &mut Client, ledger: &mut Ledger, writes: &[Write], acknowledged: &mut u64) -> io::Result<()> {
+fn write_counted(
+    client: &mut Client,
+    ledger: &mut Ledger,
+    writes: &[Write],
+    acknowledged: &mut u64,
+) -> io::Result<()> {
     let mut bytes = Vec::new();
     let replies: Vec<usize> = writes.iter().map(|write| ledger.send(*write, &mut bytes)).collect();
     client.send(&bytes)?;
