@@ -12,6 +12,9 @@ PYTHON := $(VENV)/bin/python
 BIN := target/debug/edgecask
 RELEASE := target/release/edgecask
 
+# Random runs are the same every time here; unset or change it to look further (each prints its seed).
+export EDGECASK_SEED ?= 20261121
+
 .PHONY: run test bench demo setup lint core wasm gateway black-box conformance demo-test
 
 run:

@@ -350,3 +350,9 @@ fn the_readme_table_has_a_line_for_every_command_that_can_be_called() {
     assert!(table.contains("| `CLIENT NO-EVICT` |") && table.contains("| string | `APPEND` |"), "{table}");
     assert!(table.lines().all(|line| line.starts_with('|') && line.ends_with('|')));
 }
+
+#[test]
+fn the_readme_shows_another_table() {
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&readme_table()), "README.md: put the output of catalog::readme_table() there");
+}

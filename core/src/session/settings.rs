@@ -92,7 +92,7 @@ impl Settings {
         let changes = changes.iter().map(|(name, value)| (*name, value.as_str()));
         let mut values = BTreeMap::new();
         for (name, value) in defaults.chain(changes) {
-            let spec = find(name).ok_or_else(|| SettingError::Unknown(name.to_string()))?;
+            let spec = find(name).ok_or_else(|| unknown(name))?;
             settings.apply(&mut values, spec, check(spec, value)?);
         }
         settings.values = RwLock::new(values);
@@ -136,7 +136,7 @@ impl Settings {
         let mut names = HashSet::new();
         for (name, _) in changes {
             let refuse = |error| ((*name).to_string(), error);
-            let spec = find(name).ok_or_else(|| refuse(SettingError::Unknown((*name).to_string())))?;
+            let spec = find(name).ok_or_else(|| refuse(unknown(name)))?;
             if !spec.mutable {
                 return Err(refuse(SettingError::Immutable));
             }
@@ -237,6 +237,11 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
             }
         }
     }
+}
+
+/// The error that there is no such setting; like every error text of Redis it ends at a NUL.
+fn unknown(name: &str) -> SettingError {
+    SettingError::Unknown(name.split('\0').next().unwrap_or_default().to_string())
 }
 
 /// The number in a setting's text, 0 if there is none.

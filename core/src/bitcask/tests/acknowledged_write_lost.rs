@@ -1,7 +1,8 @@
 //! The power goes, or the process is killed, at every operation of the device, and every acknowledged transaction must
 //! be there afterwards, whole.
 
-use super::harness::{Chore, Findings, Matrix, Policy, contents, merge_all, open, put, remove, run, sub_put};
+use super::harness::{Chore, Policy, contents, merge_all, open, put, remove, run, sub_put};
+use super::matrix::{Findings, Matrix};
 use crate::engine::laws::{self, Operation};
 use crate::storage::Simulation;
 

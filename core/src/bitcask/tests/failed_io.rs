@@ -2,9 +2,9 @@
 //! stays, reads go on, and merge and hints that fail harm nothing.
 
 use super::harness::{
-    Chore, Driven, Fault, Findings, Matrix, Phase, Plan, Policy, contents, merge_all, open, put, remove, run,
-    sub_put,
+    Chore, Driven, Phase, Plan, Policy, contents, merge_all, open, put, remove, run, sub_put,
 };
+use super::matrix::{Fault, Findings, Matrix};
 use crate::bitcask::Bitcask;
 use crate::engine::laws::{self, DATABASES, Dump, Operation};
 use crate::engine::memory::MemoryEngine;

@@ -3,11 +3,14 @@
 
 use std::ops::ControlFlow;
 
-use super::harness::{Chore, Meta, OPTIONS, Phase, Plan, Policy, contents, open, open_with, put, run};
+use super::harness::{
+    Chore, Meta, OPTIONS, Phase, Plan, Policy, contents, merge_all, open, open_with, put, run,
+};
 use crate::bitcask::{Opened, Options};
 use crate::engine::laws;
 use crate::engine::{Admin, Direction, Engine, EngineError, Overlay, Scope, Start, Txn, Want};
 use crate::storage::Simulation;
+use crate::storage::simulated::{Moment, Survival};
 
 const TRANSACTIONS: usize = 70;
 
@@ -20,11 +23,13 @@ struct Scene {
 impl Scene {
     /// Every transaction was synced by itself; with `hints`, everything is hinted.
     fn new(seed: u64, hints: bool) -> Scene {
+        let left_out = |chore: &Chore| !hints && matches!(chore, Chore::Hint | Chore::Checkpoint);
+        Scene::leaving_out(seed, hints, left_out)
+    }
+
+    fn leaving_out(seed: u64, hints: bool, left_out: impl Fn(&Chore) -> bool) -> Scene {
         let mut plan = Plan::new(seed, Policy::Always, TRANSACTIONS);
-        if !hints {
-            let is_hint = |chore: &Chore| matches!(chore, Chore::Hint | Chore::Checkpoint);
-            plan.chores.iter_mut().for_each(|chores| chores.retain(|chore| !is_hint(chore)));
-        }
+        plan.chores.iter_mut().for_each(|chores| chores.retain(|chore| !left_out(chore)));
         let machine = Simulation::new(seed);
         let opened = open(&machine).expect("open");
         let driven = Phase::new(&plan, &[], 0..TRANSACTIONS).drive(&opened.store, false);
@@ -184,7 +189,11 @@ fn unreadable(scene: &Scene, opened: &Opened, number: u32, damage: u64, at: &str
 fn cut_files_are_refused_unless_nothing_proves_more() {
     let (mut refused, mut shorter) = (0, 0);
     for (seed, hints) in [(0, false), (1, true), (2, false), (3, true)] {
-        let scene = Scene::new(seed, hints);
+        // Merge leaves out what a synced record replaced. Where somebody takes that record's bytes away again, what is
+        // left is no earlier state of the store; so no merges where that is judged.
+        let is_judged =
+            |chore: &Chore| !hints && matches!(chore, Chore::Hint | Chore::Checkpoint | Chore::Merge(_));
+        let scene = Scene::leaving_out(seed, hints, is_judged);
         let phase = scene.phase();
         let mut random = fastrand::Rng::with_seed(seed);
         for (name, number, len, is_last) in scene.datafiles() {
@@ -277,6 +286,45 @@ fn refused_store_has_already_removed_its_good_datafiles() {
     assert_eq!(machine.file_names(), names, "nothing is changed by a store that does not open");
 }
 
+/// The last datafile may be sealed, and even merged, if the power went before the next one was made: nothing of it can
+/// be the tail of an unfinished write.
+#[test]
+fn flips_in_a_sealed_last_datafile_are_refused() {
+    let write = |machine: &Simulation| {
+        let store = open(machine).expect("open").store;
+        for round in 0..8_u8 {
+            let operations =
+                [put("overwritten", &[round; 700]), put(&format!("kept {round}"), &[round; 100])];
+            if laws::run(&store, &operations, 0).is_err() {
+                return;
+            }
+        }
+    };
+    let is_creation = |fault: &String| fault.contains("create 0000000002");
+    let sealed = (1..50).find_map(|operation| {
+        let machine = Simulation::new(1);
+        machine.cut_power_at(operation, Moment::Before);
+        write(&machine);
+        machine.faults_seen().iter().any(is_creation).then(|| machine.after_power_loss(Survival::None))
+    });
+    let sealed = sealed.expect("a second datafile is made");
+    let merged = sealed.after_kill();
+    merge_all(&open(&merged).expect("open").store);
+    let merged = merged.after_kill();
+    assert_ne!(sealed.file_names(), merged.file_names());
+    for machine in [sealed, merged] {
+        let name = machine.file_names().pop().expect("a datafile");
+        let number = name.trim_end_matches(".data").parse().expect("its number");
+        assert_eq!(machine.file_names().len(), 1);
+        for offset in 0..machine.bytes(&name).map_or(0, |bytes| bytes.len() as u64 - 43) {
+            let flipped = machine.after_kill();
+            assert!(flipped.flip_bit(&name, offset, 3));
+            let refused = open(&flipped).err().unwrap_or_default();
+            assert!(names_place(&refused, number, offset), "flip at {offset} of {name}: {refused}");
+        }
+    }
+}
+
 /// What a client stores must never be taken for the log's own word that bytes were on the disk.
 #[test]
 fn torn_tail_full_of_copied_log_is_taken_for_damage() {
@@ -320,6 +368,7 @@ fn old_metadata(seed: u64) -> Vec<Meta> {
         old.push(machine.meta_copy());
     }
     old.dedup();
-    assert!(old.len() > 3, "seed {seed}: the hints never changed");
+    // How often they change depends on the plan, which a seed makes differently on 32-bit machines.
+    assert!(old.len() > 1, "seed {seed}: the hints never changed");
     old
 }

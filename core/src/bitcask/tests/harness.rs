@@ -1,21 +1,18 @@
-//! A store driven by a random plan on a simulated machine, interrupted anywhere, and the judge of what is left.
+//! A store driven by a random plan on a simulated machine, and what it must hold after each step of the plan.
 //!
 //! A [`Plan`] is a script of transactions with chores (sync, merge, hints …) between them. A [`Phase`] runs a stretch of
 //! it and knows the contents the reference engine has after each transaction. Whatever survives a failure must equal
 //! the contents after some prefix of the stretch that includes every acknowledged transaction: that proves at once that
-//! nothing is lost and nothing is half there. [`Matrix`] interrupts a phase at every operation of the device.
+//! nothing is lost and nothing is half there.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bitcask::planted::{self, Mistake};
 use crate::bitcask::{Bitcask, Opened, Options};
 use crate::engine::laws::{self, DATABASES, Dump, Operation, Script};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Admin, EngineError, Kind, NewRoot, Receipt};
-use crate::storage::device::Bug;
-use crate::storage::simulated::{Moment, Survival};
 use crate::storage::{Simulation, Storage};
 
 /// Datafiles are small, so that a few transactions fill several; some values are larger than a whole one.
@@ -174,7 +171,8 @@ impl<'p> Phase<'p> {
         self.states.last().cloned().unwrap_or_default()
     }
 
-    fn first_ms(&self) -> u64 {
+    /// When the phase begins.
+    pub(super) fn first_ms(&self) -> u64 {
         self.plan.transactions[self.range.start].1
     }
 
@@ -209,238 +207,6 @@ pub(super) struct Driven {
     pub(super) acknowledged: usize,
     pub(super) errors: Vec<EngineError>,
     pub(super) now_ms: u64,
-}
-
-/// What goes wrong at one operation of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    Cut(Moment),
-    Fail,
-}
-
-pub(super) const CUTS: [Fault; 2] = [Fault::Cut(Moment::Before), Fault::Cut(Moment::During)];
-
-/// A phase with one fault at each operation of the device, and each of the ways in which the machine may end then.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix {
-    pub(super) seed: u64,
-    pub(super) policy: Policy,
-    pub(super) transactions: usize,
-    pub(super) faults: &'static [Fault],
-    pub(super) preallocation_bytes: u64,
-    pub(super) bug: Option<Bug>,
-    pub(super) mistake: Option<Mistake>,
-    /// The host takes what was appended for what was synced.
-    pub(super) acknowledges_early: bool,
-    /// Every so manieth crash state is crashed again, and again.
-    pub(super) chain_every: usize,
-}
-
-impl Matrix {
-    pub(super) fn new(seed: u64, policy: Policy, transactions: usize) -> Matrix {
-        Matrix {
-            seed,
-            policy,
-            transactions,
-            faults: &CUTS,
-            preallocation_bytes: 0,
-            bug: None,
-            mistake: None,
-            acknowledges_early: false,
-            chain_every: usize::MAX,
-        }
-    }
-
-    fn machine(&self) -> Simulation {
-        let machine = Simulation::new(self.seed);
-        machine.plant(self.bug);
-        machine.set_preallocation_bytes(self.preallocation_bytes);
-        machine
-    }
-
-    /// Runs the whole matrix; ends early after a few violations.
-    pub(super) fn run(&self, findings: &mut Findings) {
-        planted::with(self.mistake, || self.run_planted(findings));
-    }
-
-    fn run_planted(&self, findings: &mut Findings) {
-        let plan = Plan::new(self.seed, self.policy, self.transactions * 3);
-        let phase = Phase::new(&plan, &[], 0..self.transactions);
-        let healthy = self.machine();
-        if let Ok(opened) = open(&healthy) {
-            phase.drive(&opened.store, self.acknowledges_early);
-        }
-        for operation in 0..=healthy.operations() {
-            for fault in self.faults {
-                let machine = self.machine();
-                match fault {
-                    Fault::Cut(moment) => machine.cut_power_at(operation, *moment),
-                    Fault::Fail => machine.fail_at(operation),
-                }
-                let driven = match open(&machine) {
-                    Ok(opened) => phase.drive(&opened.store, self.acknowledges_early),
-                    Err(_) => Driven { now_ms: phase.first_ms(), ..Driven::default() },
-                };
-                let at = format!("{self:?}, {fault:?} at operation {operation}");
-                self.end(&plan, &phase, &machine, &driven, *fault, &at, findings);
-                if findings.violations.len() > 2 {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Ends a run in every way.
-    #[allow(clippy::too_many_arguments)] // all of them are one run's circumstances
-    fn end(
-        &self,
-        plan: &Plan,
-        phase: &Phase<'_>,
-        machine: &Simulation,
-        driven: &Driven,
-        fault: Fault,
-        at: &str,
-        findings: &mut Findings,
-    ) {
-        let ways = Survival::samples(self.seed).map(Some).into_iter().chain([None]);
-        for survival in ways {
-            let (left, required) = match survival {
-                Some(survival) => (machine.after_power_loss(survival), driven.acknowledged),
-                None => (machine.after_kill(), driven.committed),
-            };
-            if !findings.is_new(&left, required, driven.attempted) {
-                continue;
-            }
-            // After a failure a killed process leaves bytes that nothing can make durable any more: no promise is made
-            // about what the next one builds on them.
-            let goes_on = survival.is_some() || fault != Fault::Fail;
-            let verdict = judge(phase, &left, driven, required).and_then(|(held, opened)| {
-                let lineage: Vec<usize> = (0..held).collect();
-                match findings.judged.is_multiple_of(self.chain_every) && goes_on {
-                    true => {
-                        drop(opened);
-                        let next = self.transactions;
-                        chain(plan, lineage, next..next * 2, left, self.seed ^ findings.judged as u64)
-                    }
-                    false if goes_on && findings.judged.is_multiple_of(5) => {
-                        live_on(plan, &lineage, &left, &opened, self)
-                    }
-                    false => Ok(()),
-                }
-            });
-            if let Err(violation) = verdict {
-                let faults = machine.faults_seen();
-                findings.violations.push(format!("{at} {faults:?}, {survival:?}: {violation}"));
-            }
-        }
-    }
-}
-
-/// What a matrix found.
-#[derive(Default)]
-pub(super) struct Findings {
-    images: HashSet<u64>,
-    seen: HashSet<(u64, usize, usize)>,
-    /// Crash states judged.
-    pub(super) judged: usize,
-    pub(super) violations: Vec<String>,
-}
-
-impl Findings {
-    /// How many different disks were judged.
-    pub(super) fn crash_states(&self) -> usize {
-        self.images.len()
-    }
-
-    /// Whether such a disk with such promises was not judged before.
-    fn is_new(&mut self, left: &Simulation, required: usize, attempted: usize) -> bool {
-        let image = image_of(left);
-        self.images.insert(image);
-        let is_new = self.seen.insert((image, required, attempted));
-        self.judged += usize::from(is_new);
-        is_new
-    }
-}
-
-/// A fingerprint of everything a machine holds, together with what its owner was promised about durability.
-fn image_of(machine: &Simulation) -> u64 {
-    let mut bytes = Vec::new();
-    for name in machine.file_names() {
-        bytes.extend_from_slice(name.as_bytes());
-        let contents = machine.bytes(&name).unwrap_or_default();
-        bytes.extend_from_slice(&(contents.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&contents);
-    }
-    for (key, value) in machine.meta_copy() {
-        bytes.extend_from_slice(&key);
-        bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&value);
-    }
-    xxhash_rust::xxh3::xxh3_64(&bytes)
-}
-
-/// Opens what is left; returns how many transactions it holds.
-fn judge(
-    phase: &Phase<'_>,
-    left: &Simulation,
-    driven: &Driven,
-    required: usize,
-) -> Result<(usize, Opened), String> {
-    let opened = open(left)?;
-    if opened.rejected_hints > 0 {
-        return Err(format!("{} hints do not fit", opened.rejected_hints));
-    }
-    let held = phase.held(&opened.store, driven.now_ms, required, driven.attempted)?;
-    Ok((held, opened))
-}
-
-/// A recovered store takes a few more transactions, which survive the next loss of power.
-fn live_on(
-    plan: &Plan,
-    lineage: &[usize],
-    left: &Simulation,
-    opened: &Opened,
-    matrix: &Matrix,
-) -> Result<(), String> {
-    let next = matrix.transactions;
-    let phase = Phase::new(plan, lineage, next..next + 3);
-    let driven = phase.drive(&opened.store, false);
-    opened.store.sync().map_err(|error| format!("does not live on: {error}"))?;
-    let end = left.after_power_loss(Survival::None);
-    judge(&phase, &end, &driven, driven.attempted).map(drop).map_err(|lost| format!("lived on, then {lost}"))
-}
-
-/// Goes on with a recovered store until the power is cut again, and again.
-fn chain(
-    plan: &Plan,
-    mut lineage: Vec<usize>,
-    mut range: Range<usize>,
-    mut left: Simulation,
-    seed: u64,
-) -> Result<(), String> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    while range.end <= plan.transactions.len() {
-        let phase = Phase::new(plan, &lineage, range.clone());
-        left.cut_power_at(random.u64(0..80), if random.bool() { Moment::Before } else { Moment::During });
-        let driven = match open(&left) {
-            Ok(opened) => phase.drive(&opened.store, false),
-            Err(_) => Driven { now_ms: phase.first_ms(), ..Driven::default() },
-        };
-        let mut held = 0;
-        let (faults, mut next) = (left.faults_seen(), None);
-        for survival in Survival::samples(seed) {
-            let after = left.after_power_loss(survival);
-            let verdict = judge(&phase, &after, &driven, driven.acknowledged);
-            held =
-                verdict.map_err(|lost| format!("chained at {range:?} {faults:?}, {survival:?}: {lost}"))?.0;
-            // What recovery itself did must not count as lost when the next power cut is planned.
-            next = Some(after.after_power_loss(Survival::None));
-        }
-        lineage.extend(range.start..range.start + held);
-        left = next.unwrap_or(left);
-        range = range.end..range.end + range.len();
-    }
-    Ok(())
 }
 
 /// Puts a string.

@@ -4,6 +4,7 @@ mod acknowledged_write_lost;
 mod failed_io;
 mod flipped_bit_unnoticed;
 mod harness;
+mod matrix;
 mod planted_bug_unnoticed;
 mod reopen_forgets;
 mod space_grows_without_end;

@@ -1,9 +1,11 @@
 //! The crash matrix must notice the classic mistakes, each planted by itself: a matrix that stays green with one of
 //! them proves nothing.
 
-use super::harness::{Fault, Findings, Matrix, Phase, Plan, Policy, open};
+use super::harness::{Phase, Plan, Policy, open};
+use super::matrix::{CUTS, Fault, Findings, Matrix};
 use crate::bitcask::planted::{self, Mistake};
 use crate::engine::Admin;
+use crate::storage::Simulation;
 use crate::storage::device::Bug;
 
 /// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the mistake nothing may be.
@@ -28,8 +30,6 @@ fn check(policy: Policy, faults: &'static [Fault], plant: impl Fn(&mut Matrix)) 
     }
     panic!("nobody notices");
 }
-
-use super::harness::CUTS;
 
 #[test]
 fn acknowledgement_before_the_sync() {
@@ -77,7 +77,7 @@ fn hint_trusted_over_data() {
 fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
     let plan = Plan::new(seed, Policy::Never, 120);
     let start = Phase::new(&plan, &[], 0..20);
-    let machine = crate::storage::Simulation::new(seed);
+    let machine = Simulation::new(seed);
     let opened = open(&machine).expect("open");
     assert_eq!(start.drive(&opened.store, false).committed, 20);
     drop(opened);
