@@ -241,6 +241,12 @@ impl Log {
         Ok(self.synced.fetch_max(position, Ordering::AcqRel).max(position))
     }
 
+    /// The header of the active datafile and how much of it is known to be on the disk.
+    pub(super) fn active_synced(&self) -> Option<(FileHeader, u64)> {
+        let writer = self.writer.lock();
+        writer.active.as_ref().map(|active| (active.file.header.clone(), active.synced_len))
+    }
+
     /// Refuses once the log is poisoned.
     pub(super) fn check_poison(&self) -> Result<()> {
         match &self.writer.lock().poison {

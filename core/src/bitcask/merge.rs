@@ -4,8 +4,9 @@
 //! order, so "later wins" stays true without comparing sequences. It goes in steps that a host paces:
 //!
 //! 1. *Copy*: records that the keydir points at, and tombstones that may still be needed, go to a hidden output.
-//! 2. *Publish*: the log is synced (what replaced the dropped records must survive), then the output is listed. From
-//!    here on the inputs are litter, because the output's header names them. This is the atomic swap.
+//! 2. *Publish*: the log is synced (what replaced the dropped records must survive), the output says how much of the
+//!    active datafile that was and is sealed, then it is listed. From here on the inputs are litter, because the
+//!    output's header names them. This is the atomic swap.
 //! 3. *Relocate*: entries of the keydir that still point into an input point to the output from now on.
 //! 4. *Remove*: the inputs go.
 //!
@@ -25,7 +26,7 @@ use super::Bitcask;
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
 use super::planted::{Mistake, is_planted};
-use super::record::{Header, Record, RecordType, seal_record};
+use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
 use crate::packed::tree::Tree;
@@ -183,14 +184,19 @@ impl Bitcask {
 
     fn publish(&self, copying: &Copying) -> Result<Relocating> {
         let Copying { inputs, output, .. } = copying;
-        let mut seal = seal_record(&output.header, output.len(), output.header.watermark, 0);
-        output.add_dead(seal.len() as u64);
-        append(output, &mut seal).map_err(merge_error)?;
-        // What the device preallocated must not look like damage to the next process.
-        output.datafile.cut(output.len()).map_err(|error| self.log.poison(error))?;
         if !is_planted(Mistake::PublishUnsynced) {
             self.sync()?;
         }
+        let sequence = output.header.watermark;
+        let mut end = match self.log.active_synced() {
+            Some((active, synced_len)) => synced_record(&active, output.len(), synced_len, sequence, 0),
+            None => Vec::new(),
+        };
+        end.extend_from_slice(&seal_record(&output.header, output.len() + end.len() as u64, sequence, 0));
+        output.add_dead(end.len() as u64);
+        append(output, &mut end).map_err(merge_error)?;
+        // What the device preallocated must not look like damage to the next process.
+        output.datafile.cut(output.len()).map_err(|error| self.log.poison(error))?;
         self.log.storage().publish(DatafileId(output.id())).map_err(|error| self.log.poison(error))?;
         output.is_sealed.store(true, Ordering::Release);
         self.log.add_file(output.clone());
@@ -215,7 +221,7 @@ impl Bitcask {
             if record.header.record_type.is_tombstone() {
                 output.tombstones.fetch_add(len, Ordering::Relaxed);
             } else if record.header.record_type == RecordType::Synced {
-                // The seal was counted when it was written.
+                // Counted when it was written.
             } else if !self.move_entry(record, inputs, Location { file: output.id(), offset: offset as u32 })
             {
                 output.add_dead(len);
@@ -373,7 +379,9 @@ fn choose(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Rang
         let next_base = files.get(at + 1).map_or(u64::MAX, |next| next.header.base_sequence);
         let has_idle_tombstones = at == 0 || oldest_watermark >= next_base;
         let idle = if has_idle_tombstones { file.tombstones() } else { 0 };
-        let percent = (file.dead() + idle) * 100 / file.len().max(1);
+        // What every sealed file has at its end is no gain: a tiny output would be merged again and again.
+        let dead = file.dead().saturating_sub(2 * SYNCED_RECORD_BYTES);
+        let percent = (dead + idle) * 100 / file.len().max(1);
         if percent >= DEAD_PERCENT && !file.is_damaged() && best.is_none_or(|(most, _)| percent > most) {
             best = Some((percent, at));
         }

@@ -225,8 +225,10 @@ pub(super) const SYNCED_RECORD_BYTES: u64 = FIXED_LEN as u64 + 3 + 16;
 /// A record, to stand at `offset`, that says that the first `synced_len` bytes of its datafile are on the disk. One that
 /// counts itself among them is a *seal*: it is the last record of its file, and everything before it was synced first.
 ///
-/// Its value: the length (u64), then a stamp (u64), the hash of file, offset and length under the store's seed. It tells
-/// the record from a copy of one that a client stored as its value.
+/// Before its seal, the output of a merge has one about the file that was active when it was published.
+///
+/// Its value: the length (u64), then a stamp (u64), the hash of file, offset and length under the store's seed. It says
+/// which file is meant, and tells the record from a copy of one that a client stored as its value.
 pub(super) fn synced_record(
     file: &FileHeader,
     offset: u64,

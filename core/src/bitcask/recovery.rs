@@ -2,8 +2,8 @@
 //!
 //! Datafiles that a published merge output names in its header are litter. The others are replayed in the order of
 //! their base sequences; hints stand in for the part of a file that they cover. Only the last file may end in a torn
-//! frame, and only where nothing says that the frame had been synced: no record behind it, no seal, no hint. Every
-//! other file, and every output of a merge, ends with its seal. Anything else is damage, and the store refuses to open
+//! frame, and only where nothing says that the frame had been synced: no record behind it, no seal, no hint, no output
+//! of a merge. Every other file, and every output, ends with its seal. Anything else is damage, and the store refuses to open
 //! rather than lose it silently.
 
 use std::collections::BTreeSet;
@@ -75,9 +75,15 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     let mut replay = Replay::new(seed);
     replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
     let mut found = Found::default();
+    let mut synced_of_last = 0;
+    if let Some(last) = files.last() {
+        for output in files.iter().filter(|file| file.header.is_output()) {
+            synced_of_last = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced_of_last);
+        }
+    }
     for (at, file) in files.iter().enumerate() {
-        let is_last = at + 1 == files.len();
-        replay_file(&*storage, file, is_last, seed, &mut replay, &mut found)?;
+        let synced_of_last = (at + 1 == files.len()).then_some(synced_of_last);
+        replay_file(&*storage, file, synced_of_last, &mut replay, &mut found)?;
     }
     // Only now that what stands for them was found whole.
     for litter in litter {
@@ -141,20 +147,21 @@ fn open_files(storage: &dyn Storage) -> Result<Vec<Arc<File>>, OpenError> {
     Ok(files)
 }
 
+/// Replays one datafile. `synced_of_last` is for the last one: how much of it others say was on the disk.
 fn replay_file(
     storage: &dyn Storage,
     file: &Arc<File>,
-    is_last: bool,
-    seed: u64,
+    synced_of_last: Option<u64>,
     replay: &mut Replay,
     found: &mut Found,
 ) -> Result<(), OpenError> {
-    let end = file.len();
+    let (end, seed, is_last) = (file.len(), file.header.seed, synced_of_last.is_some());
     let damaged = |offset, what| OpenError::Damaged { file: file.id(), offset, what };
     let is_sealed = scan::is_sealed(file, end)?;
     let mut from = file.header_len;
     // So many bytes were on the disk once.
-    let mut proven = if is_sealed || !is_last || file.header.is_output() { end } else { 0 };
+    let is_whole = is_sealed || file.header.is_output();
+    let mut proven = synced_of_last.filter(|_| !is_whole).unwrap_or(end);
     match hint::load(storage, file, replay)? {
         hint::Loaded::Covers(covered) => {
             found.hinted_datafiles += 1;

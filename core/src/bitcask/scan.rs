@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::File;
-use super::record::{HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES};
+use super::record::{FileHeader, HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES};
 use crate::storage::StorageError;
 
 /// How much of a datafile is read at once.
@@ -126,13 +126,22 @@ impl Window<'_> {
 
 /// Whether the last bytes of a file are its seal.
 pub(super) fn is_sealed(file: &File, end: u64) -> Result<bool, StorageError> {
-    let Some(offset) = end.checked_sub(SYNCED_RECORD_BYTES) else { return Ok(false) };
-    let mut is_sealed = false;
+    Ok(synced_at(file, end, SYNCED_RECORD_BYTES, &file.header)? == Some(end))
+}
+
+/// How much of `active` was on the disk when this output of a merge was published, if it says so.
+pub(super) fn synced_of(output: &File, active: &FileHeader) -> Result<Option<u64>, StorageError> {
+    synced_at(output, output.len(), 2 * SYNCED_RECORD_BYTES, active)
+}
+
+/// What the record that begins so far before the end says about a file.
+fn synced_at(file: &File, end: u64, before: u64, about: &FileHeader) -> Result<Option<u64>, StorageError> {
+    let Some(offset) = end.checked_sub(before) else { return Ok(None) };
+    let mut synced_len = None;
     file.datafile.read(offset, SYNCED_RECORD_BYTES, &mut |bytes| {
-        let record = Record::read(bytes);
-        is_sealed = record.and_then(|record| record.synced_len(&file.header, offset)) == Some(end);
+        synced_len = Record::read(bytes).and_then(|record| record.synced_len(about, offset));
     })?;
-    Ok(is_sealed)
+    Ok(synced_len)
 }
 
 /// Looks behind a broken frame for a record that says that the frame was on the disk: then it is damage, and not the

@@ -59,7 +59,7 @@ pub trait Datafile: Send + Sync {
     /// operating system may have forgotten the bytes and would report success.
     fn sync(&self) -> Result<()>;
 
-    /// Cuts the file to `len` bytes, durably.
+    /// Cuts the file to `len` bytes; all that is left of it, unsynced appends included, survives the loss of power then.
     fn cut(&self, len: u64) -> Result<()>;
 
     /// Length in bytes; may include preallocated zeros after the last append of an earlier process.
@@ -112,7 +112,8 @@ pub trait Storage: Send + Sync {
     /// Opens a listed datafile.
     fn open(&self, id: DatafileId) -> Result<Arc<dyn Datafile>>;
 
-    /// Removes a datafile; handles that are open still read it. Not durable by itself: after a crash it may be back.
+    /// Removes a datafile; handles that are open still read it. Not durable by itself: after a crash it may be back. The
+    /// next create or publish that returns makes it durable.
     fn remove(&self, id: DatafileId) -> Result<()>;
 
     /// The listed datafiles in order of their ids.

@@ -10,7 +10,7 @@ use crate::storage::device::Bug;
 
 /// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the mistake nothing may be.
 fn check(policy: Policy, faults: &'static [Fault], plant: impl Fn(&mut Matrix)) {
-    for seed in 100..103 {
+    for seed in 100..116 {
         let mut matrix = Matrix { faults, ..Matrix::new(seed, policy, 100) };
         let mut findings = Findings::default();
         if seed == 100 {
