@@ -21,9 +21,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 
 use crate::clock::{now_ms, seed};
+use crate::coalesce::{self, Seen};
 use crate::gateway::Gateway;
 use crate::limits::{IDLE_OUTPUT_BYTES, READ_BUFFER_BYTES, SMALL_INPUT_BYTES};
-use crate::linger::Linger;
 use crate::stop::StopRequest;
 
 thread_local! {
@@ -39,7 +39,7 @@ pub struct Connection {
     accepted: Instant,
     /// Connections of this thread that have something to finish before the process may end.
     busy: Arc<AtomicUsize>,
-    linger: Linger,
+    seen: Seen,
     input_bytes: u64,
     had_long_output: bool,
 }
@@ -53,12 +53,7 @@ enum Next {
 
 impl Connection {
     /// A session for an accepted stream, which counts as connected until it is dropped.
-    pub fn new(
-        gateway: Arc<Gateway>,
-        stream: TcpStream,
-        busy: Arc<AtomicUsize>,
-        linger: Linger,
-    ) -> Connection {
+    pub fn new(gateway: Arc<Gateway>, stream: TcpStream, busy: Arc<AtomicUsize>) -> Connection {
         let shown =
             |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
@@ -69,7 +64,7 @@ impl Connection {
             session,
             accepted: Instant::now(),
             busy,
-            linger,
+            seen: Seen::default(),
             input_bytes: 0,
             had_long_output: false,
         }
@@ -86,7 +81,6 @@ impl Connection {
         let busy = self.busy.clone();
         while self.receive_in_time().await? > 0 {
             let _busy = Busy::new(&busy);
-            self.linger.worked();
             if self.answer().await? == Next::Close {
                 break;
             }
@@ -97,7 +91,9 @@ impl Connection {
     /// Runs what has been received and sends the replies.
     async fn answer(&mut self) -> io::Result<Next> {
         loop {
-            let progress = self.session.process(&self.gateway.server, now_ms());
+            let now_ms = now_ms();
+            self.seen.serves(now_ms);
+            let progress = self.session.process(&self.gateway.server, now_ms);
             if self.session.input().is_empty() {
                 give_back(self.session.input());
             }
@@ -108,6 +104,7 @@ impl Connection {
             let settled =
                 self.gateway.syncer.settle(&self.gateway.server.engine, progress.wrote.position()).await;
             settled.map_err(|_| io::Error::other("a sync failed, so replies were withheld"))?;
+            coalesce::others_first().await;
             self.send().await?;
             if !progress.effects.is_empty() && self.carry_out(&progress.effects) == Next::Close {
                 return Ok(Next::Close);

@@ -15,10 +15,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
+use crate::coalesce;
 use crate::connection::Connection;
 use crate::gateway::Gateway;
 use crate::limits::STOP_GRACE;
-use crate::linger::Linger;
 
 /// How often a stopping worker looks whether its connections have finished.
 const STOP_POLL: Duration = Duration::from_millis(2);
@@ -36,11 +36,18 @@ impl Workers {
     pub fn start(gateway: &Arc<Gateway>, count: usize) -> io::Result<Workers> {
         let mut workers = Workers { arrivals: Vec::new(), threads: Vec::new(), next: 0 };
         for number in 0..count.max(1) {
-            let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+            let runtime = Builder::new_current_thread()
+                .enable_io()
+                .enable_time()
+                .on_thread_park(coalesce::before_waiting)
+                .build()?;
             let (sender, receiver) = unbounded_channel();
             let gateway = gateway.clone();
             let thread = std::thread::Builder::new().name(format!("worker-{number}"));
-            let thread = thread.spawn(move || runtime.block_on(work(&gateway, receiver)))?;
+            let thread = thread.spawn(move || {
+                coalesce::prepare_thread();
+                runtime.block_on(work(&gateway, receiver));
+            })?;
             workers.arrivals.push(sender);
             workers.threads.push(thread);
         }
@@ -68,12 +75,9 @@ impl Workers {
 
 async fn work(gateway: &Arc<Gateway>, mut arrivals: UnboundedReceiver<TcpStream>) {
     let busy = Arc::new(AtomicUsize::new(0));
-    let linger = Linger::default();
-    let lingering = linger.clone();
-    tokio::spawn(async move { lingering.run().await });
     let serve = async {
         while let Some(stream) = arrivals.recv().await {
-            if let Err(error) = begin(gateway, stream, &busy, &linger) {
+            if let Err(error) = begin(gateway, stream, &busy) {
                 gateway.connected.fetch_sub(1, Ordering::Relaxed);
                 debug!(%error, "a connection ended before it began");
             }
@@ -91,15 +95,10 @@ async fn work(gateway: &Arc<Gateway>, mut arrivals: UnboundedReceiver<TcpStream>
     }
 }
 
-fn begin(
-    gateway: &Arc<Gateway>,
-    stream: TcpStream,
-    busy: &Arc<AtomicUsize>,
-    linger: &Linger,
-) -> io::Result<()> {
+fn begin(gateway: &Arc<Gateway>, stream: TcpStream, busy: &Arc<AtomicUsize>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(true)?;
     let stream = tokio::net::TcpStream::from_std(stream)?;
-    tokio::spawn(Connection::new(gateway.clone(), stream, busy.clone(), linger.clone()).serve());
+    tokio::spawn(Connection::new(gateway.clone(), stream, busy.clone()).serve());
     Ok(())
 }
