@@ -79,3 +79,4 @@ demo:
 bench: setup
 	cargo build --release -p edgecask
 	python3 tests/bench/bench.py --edgecask $(RELEASE)
+	python3 tests/bench/reopen.py --edgecask $(RELEASE)

@@ -16,6 +16,13 @@ pub const UNAUTHENTICATED_BULK_MAX_BYTES: u64 = 16 * 1024;
 /// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis until values stream to blobs.
 pub const BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
+/// Requests of a pipeline that are parsed before the first of them runs: enough to wait for memory side by side, few
+/// enough for the stack.
+pub const PIPELINE_AHEAD: usize = 16;
+
+/// A shorter pipeline gains nothing from being looked at ahead.
+pub const PIPELINE_AHEAD_MIN: usize = 4;
+
 /// A session stops running requests when this many bytes of replies wait to be sent; a single reply may be larger.
 pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 

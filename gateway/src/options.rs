@@ -65,7 +65,7 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT")]
     pub maxclients: Option<u32>,
 
-    /// Threads that serve connections; 0 is one for each processor [default: 0]
+    /// Threads that serve connections; 0 is one for each processor but one [default: 0]
     #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT")]
     pub threads: Option<usize>,
 
@@ -204,11 +204,12 @@ impl Options {
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
         let appendfsync = flags.appendfsync.unwrap_or_default();
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        // Clients, syncs and maintenance want a processor as well; with a worker on each, requests cost more (bench.py).
+        let workers = || std::thread::available_parallelism().map_or(1, |cores| (cores.get() - 1).max(1));
         let options = Options {
             addresses: resolve(&host, port)?,
             protected_mode: flags.protected_mode != Some(YesNo::No),
-            threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(cores),
+            threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(workers),
             log_level: flags.log_level.unwrap_or(LogLevel::Info),
             config: flags.config,
             settings: vec![

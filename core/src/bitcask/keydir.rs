@@ -320,6 +320,12 @@ impl Shard {
         RootEntry::read(self.space(space)?.table(name).get(hash, name.bytes())?)
     }
 
+    /// Reads a little of where a key would be; see [`Table::touch`].
+    pub(super) fn touch(&self, db: Db, hash: u64) -> u8 {
+        let space = self.databases.get(db as usize).and_then(|number| self.space(*number));
+        space.map_or(0, |space| space.short.touch(hash))
+    }
+
     /// Puts a root; returns the one it replaced.
     pub(super) fn put_root(
         &mut self,
@@ -330,8 +336,8 @@ impl Shard {
     ) -> Option<RootEntry> {
         let space = self.space_or_new(space);
         let table = space.table_mut(name);
-        let before = table.get(hash, name.bytes()).and_then(RootEntry::read);
-        table.insert(hash, name.bytes(), &entry.to_bytes());
+        let mut before = None;
+        table.replace(hash, name.bytes(), &entry.to_bytes(), |bytes| before = RootEntry::read(bytes));
         let had_expiry = before.is_some_and(|before| before.expires_at_ms.is_some());
         space.expiring = space.expiring + u64::from(entry.expires_at_ms.is_some()) - u64::from(had_expiry);
         before

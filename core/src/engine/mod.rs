@@ -212,6 +212,10 @@ pub trait Engine: Admin + Send + Sync {
     where
         Self: 'e;
 
+    /// Says that transactions are about to touch these keys, so that what they wait for may be fetched together. A
+    /// hint: it changes nothing, and keys that are never touched do no harm.
+    fn prefetch(&self, _db: Db, _keys: &[&[u8]]) {}
+
     /// Opens a transaction over the keys of `scope`.
     fn begin(&self, scope: Scope<'_>) -> Result<Self::Guard<'_>>;
 

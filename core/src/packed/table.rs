@@ -81,6 +81,14 @@ impl Table {
         Some(bucket.payload(&bucket.find(tag(hash), key)?))
     }
 
+    /// Reads a little of where a key with this hash would be, so that it is in the processor's cache for what comes
+    /// next. Calls for several keys in a row wait for the memory side by side. The result means nothing.
+    #[inline]
+    pub fn touch(&self, hash: u64) -> u8 {
+        let bucket = self.directory.as_ref().and_then(|directory| directory.get(self.position(hash)));
+        bucket.map_or(0, Bucket::touch)
+    }
+
     /// The payload of a key, to overwrite in place.
     pub fn get_mut(&mut self, hash: u64, key: &[u8]) -> Option<&mut [u8]> {
         let position = self.position(hash);
@@ -91,6 +99,11 @@ impl Table {
 
     /// Sets the payload of a key. Returns whether the key had one.
     pub fn insert(&mut self, hash: u64, key: &[u8], payload: &[u8]) -> bool {
+        self.replace(hash, key, payload, |_| {})
+    }
+
+    /// As [`Table::insert`], and shows the payload that the key had.
+    pub fn replace(&mut self, hash: u64, key: &[u8], payload: &[u8], mut before: impl FnMut(&[u8])) -> bool {
         debug_assert_eq!(hash, self::hash(self.seed, key), "not the hash of the key");
         let (position, seed, skip_bits) = (self.position(hash), self.seed, self.skip_bits);
         let depth_max = DEPTH_MAX.min(CURSOR_BITS_MAX.saturating_sub(skip_bits));
@@ -98,6 +111,7 @@ impl Table {
         loop {
             let outcome = directory.change(position, |bucket| match bucket.find(tag(hash), key) {
                 Some(place) => {
+                    before(bucket.payload(&place));
                     bucket.replace(&place, key, payload);
                     Some(true)
                 }

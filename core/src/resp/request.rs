@@ -209,6 +209,25 @@ impl RequestParser {
         self.parse_piecemeal(input, limits, args)
     }
 
+    /// The request at the start of `input` and its length, if it is a multibulk request that has come whole. Anything
+    /// else, errors too, is left to [`RequestParser::parse`], which must get the same input next. Unlike there, the
+    /// arguments borrow the input only, so several requests can be held.
+    #[inline]
+    pub fn parse_plain<'a>(&mut self, input: &'a [u8], limits: &RequestLimits) -> Option<(Args<'a>, usize)> {
+        let mut args = Args::new();
+        match (&self.stage, input.first()) {
+            (Stage::Fresh, Some(b'*')) => {
+                self.parse_whole(input, limits, &mut args).map(|consumed| (args, consumed))
+            }
+            _ => None,
+        }
+    }
+
+    /// Forgets what is known of an incomplete request: the next input may begin anywhere else.
+    pub fn rewind(&mut self) {
+        self.restart();
+    }
+
     /// The hot path: a multibulk request that lies in `input` from end to end. Anything else, errors too, stops it
     /// with `None`, and `self` stands where the other path goes on; only the line it stopped at is looked at again.
     #[inline]

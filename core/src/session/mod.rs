@@ -7,6 +7,8 @@
 mod client;
 mod dispatch;
 mod effect;
+#[cfg(test)]
+mod reply_depends_on_split;
 mod settings;
 mod shared;
 mod transaction;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 pub use client::{Client, ClientCard, ReplyMode, WatchedKey};
 pub use effect::Effect;
@@ -23,7 +26,7 @@ pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use transaction::{Multi, Queued};
 
 use crate::engine::{Engine, Overlay, Receipt, Watch};
-use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES};
+use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser};
 
 /// An engine and what its sessions share.
@@ -72,6 +75,17 @@ struct State {
     effects: Vec<Effect>,
     wrote: Receipt,
     commands: u64,
+}
+
+impl State {
+    /// Whether so many replies wait that requests must.
+    fn must_pause(&self) -> bool {
+        self.reply.len() >= OUTPUT_PAUSE_BYTES
+    }
+
+    fn is_closing(&self) -> bool {
+        self.effects.contains(&Effect::Close)
+    }
 }
 
 impl Session {
@@ -137,7 +151,7 @@ impl Session {
         let mut consumed = 0;
         let mut progress = Progress::default();
         while !self.is_closing {
-            if self.state.reply.len() >= OUTPUT_PAUSE_BYTES {
+            if self.state.must_pause() {
                 progress.is_paused = true;
                 break;
             }
@@ -145,6 +159,11 @@ impl Session {
                 authenticated: !self.state.client.must_authenticate(&server.shared),
                 bulk_max_bytes: server.shared.settings.bulk_max_bytes(),
             };
+            let used = self.process_pipeline(consumed, &limits, server, now_ms);
+            consumed += used;
+            if used > 0 {
+                continue;
+            }
             let mut args = Args::new();
             match self.parser.parse(&self.input[consumed..], &limits, &mut args) {
                 Ok(Parsed::Request { consumed: used }) => {
@@ -161,7 +180,7 @@ impl Session {
                     self.state.effects.push(Effect::Close);
                 }
             }
-            self.is_closing = self.state.effects.contains(&Effect::Close);
+            self.is_closing = self.state.is_closing();
         }
         self.forget_input(consumed);
         progress.effects = std::mem::take(&mut self.state.effects);
@@ -173,6 +192,47 @@ impl Session {
             self.state.client.show(protocol, now_ms);
         }
         progress
+    }
+
+    /// Runs plain requests from `from` on, a few of which are parsed ahead so that the engine hears of their keys
+    /// together. Returns how many bytes they took.
+    fn process_pipeline<E: Engine>(
+        &mut self,
+        from: usize,
+        limits: &RequestLimits,
+        server: &Server<E>,
+        now_ms: u64,
+    ) -> usize {
+        // Whoever must log in first has other limits after that.
+        let most = if limits.authenticated { PIPELINE_AHEAD } else { 1 };
+        let input = self.input.get(from..).unwrap_or_default();
+        let mut pipeline: SmallVec<[(Args<'_>, usize); PIPELINE_AHEAD]> = SmallVec::new();
+        let mut end = 0;
+        while pipeline.len() < most
+            && let Some((args, used)) = self.parser.parse_plain(&input[end..], limits)
+        {
+            end += used;
+            pipeline.push((args, end));
+        }
+        if pipeline.len() >= PIPELINE_AHEAD_MIN {
+            // Nearly every command that names a key names one first.
+            let first = pipeline.iter().filter_map(|(args, _)| args.get(1).copied());
+            let keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = first.collect();
+            server.engine.prefetch(self.state.client.db, &keys);
+        }
+        let mut consumed = 0;
+        for (args, end) in &pipeline {
+            self.state.run(server, args, now_ms);
+            consumed = *end;
+            self.is_closing = self.state.is_closing();
+            if self.is_closing || self.state.must_pause() {
+                break;
+            }
+        }
+        if consumed < end {
+            self.parser.rewind();
+        }
+        consumed
     }
 
     /// Ends the connection: watches and the entry in the list of clients go.

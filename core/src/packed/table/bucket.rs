@@ -25,6 +25,8 @@ const LONG: u8 = u8::MAX;
 const HAS_LONG: u32 = 1 << 31;
 /// What an allocator adds to a block, about: block sizes are chosen so that block and overhead fill its classes.
 const ALLOCATION_BYTES: usize = 8;
+/// What a processor fetches at once, as a rule.
+const CACHE_LINE_BYTES: usize = 64;
 /// Every byte of a word set to one.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
@@ -135,6 +137,12 @@ impl Bucket {
     pub(super) fn entries(&self) -> Entries<'_> {
         let count = self.len();
         Entries { block: &self.block, index: 0, count, start: entries_start(count) }
+    }
+
+    /// Reads what [`Bucket::find`] reads first.
+    pub(super) fn touch(&self) -> u8 {
+        let byte = |at: usize| self.block.get(at).copied().unwrap_or(0);
+        byte(0) ^ byte(CACHE_LINE_BYTES)
     }
 
     pub(super) fn find(&self, tag: u8, key: &[u8]) -> Option<Place> {
