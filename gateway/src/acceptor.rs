@@ -41,7 +41,7 @@ pub fn start(
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     std::thread::Builder::new().name("acceptor".into()).spawn(move || {
         let workers = run(&runtime, &gateway, listeners, workers);
-        workers.join();
+        workers.stop();
     })
 }
 

@@ -1,244 +1,250 @@
-//! One TCP connection: read, process, write, and again.
+//! One TCP connection: its socket, its session, and what it waits for.
 //!
-//! The hot path waits once, for bytes to read. A session processes everything that has come, and its replies leave with
-//! one write. Buffers are lent by the thread while there is something in them, so an idle connection owns almost
-//! nothing. Nothing here looks into the bytes: that is the session's business.
+//! A worker drives it through the steps of a round: [`Connection::receive`], [`Connection::run`], [`Connection::send`].
+//! None of them blocks. Buffers for input are lent by the worker while there is something in them, so an idle
+//! connection owns almost nothing. Nothing here looks into the bytes: that is the session's business.
 
-use std::cell::Cell;
-use std::future::poll_fn;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use edgecask_core::session::{Effect, Peer, Session};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout, timeout_at};
-use tracing::debug;
+use edgecask_core::engine::{Db, Engine};
+use edgecask_core::session::{Effect, Peer, Server, Session, Shared};
+use mio::net::TcpStream;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 
-use crate::clock::{now_ms, seed};
-use crate::coalesce::{self, Seen};
-use crate::gateway::Gateway;
-use crate::limits::{IDLE_OUTPUT_BYTES, READ_BUFFER_BYTES, SMALL_INPUT_BYTES};
-use crate::stop::StopRequest;
-
-thread_local! {
-    /// Lent to whichever connection of this thread is reading.
-    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
+use crate::clock::seed;
+use crate::coalesce::Seen;
+use crate::limits::{Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SMALL_INPUT_BYTES};
 
 /// A connection and its session.
 pub struct Connection {
-    gateway: Arc<Gateway>,
     stream: TcpStream,
     session: Session,
     accepted: Instant,
-    /// Connections of this thread that have something to finish before the process may end.
-    busy: Arc<AtomicUsize>,
-    seen: Seen,
-    input_bytes: u64,
-    had_long_output: bool,
+    /// When a request last came.
+    active: Instant,
+    /// The worker's load was told of it.
+    pub seen: Seen,
+    /// What must happen before more requests run.
+    pub phase: Phase,
+    /// The system reports new bytes once: this is kept until a read has found no more.
+    pub is_readable: bool,
+    /// Whether it is to take part in the worker's next round.
+    pub is_queued: bool,
+    /// Whether the input may hold requests that have come but did not run, because replies had piled up.
+    has_requests: bool,
+    /// How much of the reply has been sent.
+    sent: usize,
+    /// End of what the session has appended to the log and not been acknowledged.
+    pub wrote: u64,
+    effects: Vec<Effect>,
 }
 
-/// Whether the connection lives on.
-#[derive(PartialEq, Eq)]
-enum Next {
-    Receive,
-    Close,
+/// What a connection waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Requests.
+    Receiving,
+    /// The log to be on the disk up to this position, before replies leave.
+    Syncing(u64),
+    /// The peer to take replies; so long since it last took any.
+    Sending(Instant),
+}
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// There is something to run; so many bytes are new.
+    Input(usize),
+    /// Nothing yet.
+    Nothing,
+    /// The peer sends no more.
+    End,
 }
 
 impl Connection {
-    /// A session for an accepted stream, which counts as connected until it is dropped.
-    pub fn new(gateway: Arc<Gateway>, stream: TcpStream, busy: Arc<AtomicUsize>) -> Connection {
+    /// A session for an accepted stream.
+    pub fn new(stream: TcpStream, shared: &Shared, now: Instant, now_ms: u64) -> Connection {
         let shown =
             |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
-        let session = Session::new(&gateway.server.shared, peer, seed(), now_ms());
         Connection {
-            gateway,
             stream,
-            session,
-            accepted: Instant::now(),
-            busy,
+            session: Session::new(shared, peer, seed(), now_ms),
+            accepted: now,
+            active: now,
             seen: Seen::default(),
-            input_bytes: 0,
-            had_long_output: false,
+            phase: Phase::Receiving,
+            is_readable: false,
+            is_queued: false,
+            has_requests: false,
+            sent: 0,
+            wrote: 0,
+            effects: Vec::new(),
         }
     }
 
-    /// Serves until one side closes.
-    pub async fn serve(mut self) {
-        if let Err(error) = self.run().await {
-            debug!(%error, peer = ?self.stream.peer_addr().ok(), "connection closed");
-        }
+    /// The socket, to be told to the system.
+    pub fn stream(&mut self) -> &mut TcpStream {
+        &mut self.stream
     }
 
-    async fn run(&mut self) -> io::Result<()> {
-        let busy = self.busy.clone();
-        while self.receive_in_time().await? > 0 {
-            let _busy = Busy::new(&busy);
-            if self.answer().await? == Next::Close {
-                break;
-            }
-        }
-        Ok(())
+    /// Whether it may have something to do without the system reporting it again.
+    pub fn has_more(&self) -> bool {
+        self.phase == Phase::Receiving && (self.has_requests || self.is_readable)
     }
 
-    /// Runs what has been received and sends the replies.
-    async fn answer(&mut self) -> io::Result<Next> {
-        loop {
-            let now_ms = now_ms();
-            self.seen.serves(now_ms);
-            let progress = self.session.process(&self.gateway.server, now_ms);
-            if self.session.input().is_empty() {
-                give_back(self.session.input());
-            }
-            if progress.effects.contains(&Effect::SettingsChanged) {
-                // Before the reply: whoever has read it may count on the change.
-                self.gateway.settings_changed();
-            }
-            let settled =
-                self.gateway.syncer.settle(&self.gateway.server.engine, progress.wrote.position()).await;
-            settled.map_err(|_| io::Error::other("a sync failed, so replies were withheld"))?;
-            coalesce::others_first().await;
-            self.send().await?;
-            if !progress.effects.is_empty() && self.carry_out(&progress.effects) == Next::Close {
-                return Ok(Next::Close);
-            }
-            if !progress.is_paused {
-                return Ok(Next::Receive);
-            }
+    /// Reads once, unless requests wait already.
+    pub fn receive(&mut self, buffers: &mut Buffers) -> io::Result<Received> {
+        if self.phase != Phase::Receiving {
+            return Ok(Received::Nothing);
         }
-    }
-
-    fn carry_out(&self, effects: &[Effect]) -> Next {
-        let mut next = Next::Receive;
-        for effect in effects {
-            match effect {
-                Effect::Close => next = Next::Close,
-                Effect::Checkpoint => self.gateway.maintenance.ask_for_checkpoint(),
-                Effect::SettingsChanged => {}
-                Effect::Shutdown { save } => {
-                    self.gateway.stop.request(StopRequest { checkpoint: *save });
-                    next = Next::Close;
-                }
-            }
+        if self.has_requests {
+            return Ok(Received::Input(0));
         }
-        next
-    }
-
-    /// Reads at least one byte; 0 at the end of the stream. Waiting has a deadline only where one is set.
-    async fn receive_in_time(&mut self) -> io::Result<usize> {
-        let late = |_| io::Error::from(ErrorKind::TimedOut);
-        if !self.session.is_authenticated() {
-            let deadline = self.accepted + self.gateway.deadlines.unauthenticated;
-            return timeout_at(deadline, self.receive()).await.map_err(late)?;
+        if !self.is_readable {
+            return Ok(Received::Nothing);
         }
-        match self.gateway.idle_timeout_s() {
-            0 => self.receive().await,
-            idle_s => timeout(Duration::from_secs(idle_s), self.receive()).await.map_err(late)?,
-        }
-    }
-
-    async fn receive(&mut self) -> io::Result<usize> {
-        let received = poll_fn(|context| self.poll_receive(context)).await?;
-        self.input_bytes += received as u64;
-        Ok(received)
-    }
-
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let input = self.session.input();
-        borrow(input);
-        // The reading future keeps nothing between polls: dropping it and making it again is free. It knows that a read
-        // that did not fill the buffer has emptied the socket, which saves the system call that would find out.
-        let outcome = pin!(self.stream.read_buf(input)).poll(context);
-        if outcome.is_pending() {
-            give_back(input);
-            if std::mem::take(&mut self.had_long_output) {
-                drop(self.session.reply().take());
+        buffers.lend(input);
+        let room = input.capacity() - input.len();
+        match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
+            Ok((0, _)) => Ok(Received::End),
+            Ok((count, _)) => {
+                // A read that did not fill the buffer has emptied the socket.
+                self.is_readable = count >= room;
+                Ok(Received::Input(count))
             }
+            Err(Errno::AGAIN) => {
+                self.is_readable = false;
+                buffers.take_back(input);
+                Ok(Received::Nothing)
+            }
+            Err(Errno::INTR) => Ok(Received::Nothing),
+            Err(error) => Err(error.into()),
         }
-        outcome
     }
 
-    /// Sends all replies, usually with one system call.
-    async fn send(&mut self) -> io::Result<()> {
-        let mut rest = self.session.reply().as_bytes();
-        let total = rest.len();
-        if rest.is_empty() {
-            return Ok(());
-        }
+    /// The database and key that the first request which has come is most likely about.
+    pub fn first_key(&self) -> Option<(Db, &[u8])> {
+        self.session.first_key()
+    }
+
+    /// Runs what has come. True if settings changed that the server must act upon before a reply leaves.
+    pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Instant, now_ms: u64) -> bool {
+        self.active = now;
+        let progress = self.session.process(server, now_ms);
+        self.has_requests = progress.is_paused;
+        self.wrote = self.wrote.max(progress.wrote.position());
+        self.effects = progress.effects;
+        self.effects.contains(&Effect::SettingsChanged)
+    }
+
+    /// Gives the lent buffer back if there is next to nothing in it.
+    pub fn give_back(&mut self, buffers: &mut Buffers) {
+        buffers.take_back(self.session.input());
+    }
+
+    /// Bytes of replies that have not been sent.
+    pub fn unsent(&mut self) -> usize {
+        self.session.reply().len() - self.sent
+    }
+
+    /// Sends replies as far as the peer takes them; true if all have left.
+    pub fn send(&mut self, now: Instant) -> io::Result<bool> {
         loop {
-            match self.stream.try_write(rest) {
-                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let writable = timeout(self.gateway.deadlines.unread_output, self.stream.writable());
-                    writable.await.map_err(|_| io::Error::from(ErrorKind::TimedOut))??;
-                }
-                Err(error) => return Err(error),
-            }
+            let reply = self.session.reply();
+            let rest = reply.as_bytes().get(self.sent..).unwrap_or_default();
             if rest.is_empty() {
-                break;
+                reply.clear();
+                self.sent = 0;
+                self.wrote = 0;
+                self.phase = Phase::Receiving;
+                return Ok(true);
+            }
+            match rustix::net::send(&self.stream, rest, SendFlags::NOSIGNAL) {
+                Ok(count) => {
+                    self.sent += count;
+                    if let Phase::Sending(_) = self.phase {
+                        self.phase = Phase::Sending(now);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    if !matches!(self.phase, Phase::Sending(_)) {
+                        self.phase = Phase::Sending(now);
+                    }
+                    return Ok(false);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
-        let counters = &self.gateway.server.shared.counters;
-        counters.output_bytes.fetch_add(total as u64, Ordering::Relaxed);
-        counters.input_bytes.fetch_add(std::mem::take(&mut self.input_bytes), Ordering::Relaxed);
-        self.had_long_output |= total > IDLE_OUTPUT_BYTES;
-        self.session.reply().clear();
-        Ok(())
+    }
+
+    /// What is to be done after the replies have left.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// When it is to be cut if it goes on as now; `idle` is the longest time without a request, if there is one.
+    pub fn deadline(&self, deadlines: &Deadlines, idle: Option<Duration>) -> Option<Instant> {
+        match self.phase {
+            Phase::Sending(since) => Some(since + deadlines.unread_output),
+            Phase::Syncing(_) => None,
+            Phase::Receiving if !self.session.is_authenticated() => {
+                Some(self.accepted + deadlines.unauthenticated)
+            }
+            Phase::Receiving => idle.map(|idle| self.active + idle),
+        }
+    }
+
+    /// Gives up a long output buffer that has not been needed since `since`.
+    pub fn shrink_if_idle(&mut self, since: Instant) {
+        let reply = self.session.reply();
+        if self.active < since && reply.is_empty() && reply.capacity() > IDLE_OUTPUT_BYTES {
+            drop(reply.take());
+        }
+    }
+
+    /// Ends the session.
+    pub fn close<E: Engine>(&mut self, server: &Server<E>) {
+        self.session.close(server);
     }
 }
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.session.close(&self.gateway.server);
-        self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
-    }
+/// A worker's input buffers, lent to the connections that are reading.
+#[derive(Default)]
+pub struct Buffers {
+    free: Vec<Vec<u8>>,
 }
 
-/// Counts a connection as busy while it lives.
-struct Busy<'b>(&'b AtomicUsize);
-
-impl<'b> Busy<'b> {
-    fn new(busy: &'b AtomicUsize) -> Busy<'b> {
-        busy.fetch_add(1, Ordering::Relaxed);
-        Busy(busy)
+impl Buffers {
+    /// Makes room to read into: a buffer of the worker for what is small, or twice the room for what has grown large.
+    /// Room grows with what was received and never with a length that was announced.
+    fn lend(&mut self, input: &mut Vec<u8>) {
+        if input.len() > SMALL_INPUT_BYTES {
+            input.reserve(input.len().max(READ_BUFFER_BYTES / 2));
+        } else if input.capacity() < READ_BUFFER_BYTES {
+            let mut lent = self.free.pop().unwrap_or_else(|| Vec::with_capacity(READ_BUFFER_BYTES));
+            lent.extend_from_slice(input);
+            *input = lent;
+        }
     }
-}
 
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Makes room to read into: the thread's buffer for what is small, or twice the room for what has grown large. Room
-/// grows with what was received and never with a length that was announced.
-fn borrow(input: &mut Vec<u8>) {
-    if input.len() > SMALL_INPUT_BYTES {
-        input.reserve(input.len().max(READ_BUFFER_BYTES / 2));
-        return;
-    }
-    let mut lent = READ_BUFFER.take();
-    lent.clear();
-    lent.reserve(READ_BUFFER_BYTES);
-    lent.extend_from_slice(input);
-    *input = lent;
-}
-
-/// Gives the thread its buffer back, unless there is too much in it.
-fn give_back(input: &mut Vec<u8>) {
-    if input.len() <= SMALL_INPUT_BYTES && input.capacity() >= READ_BUFFER_BYTES {
+    /// Takes a buffer back, unless there is too much in it.
+    fn take_back(&mut self, input: &mut Vec<u8>) {
+        if input.len() > SMALL_INPUT_BYTES || input.capacity() < READ_BUFFER_BYTES {
+            return;
+        }
         let kept = input.as_slice().to_vec();
         let mut lent = std::mem::replace(input, kept);
         // A buffer that had grown for one large request is not kept for all later ones.
-        lent.clear();
-        lent.shrink_to(2 * READ_BUFFER_BYTES);
-        READ_BUFFER.set(lent);
+        if self.free.len() < LENT_BUFFERS_KEPT && lent.capacity() <= 2 * READ_BUFFER_BYTES {
+            lent.clear();
+            self.free.push(lent);
+        }
     }
 }

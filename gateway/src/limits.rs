@@ -2,9 +2,18 @@
 
 use std::time::Duration;
 
-/// A worker's read buffer, lent to whichever connection is reading: one per thread, not per connection. Large enough
-/// for a deep pipeline or a good piece of a large value in one system call.
-pub const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// A worker's read buffer, lent to a connection while it has input: large enough for a deep pipeline or a good piece of
+/// a large value in one system call, small enough that those of one round stay in the processor's cache.
+pub const READ_BUFFER_BYTES: usize = 16 * 1024;
+
+/// A worker keeps so many read buffers between rounds.
+pub const LENT_BUFFERS_KEPT: usize = 64;
+
+/// Connections that one round serves at most, so that the first reply does not wait for too many others.
+pub const ROUND_EVENTS: usize = 128;
+
+/// A worker looks at least this often whether connections are past their deadlines.
+pub const SWEEP_PERIOD: Duration = Duration::from_secs(1);
 
 /// The beginning of a request that waits for its rest keeps a buffer of its own only above this many bytes; below, it
 /// is copied, so that a slow sender holds no more than it sent.

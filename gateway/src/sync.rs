@@ -9,10 +9,10 @@
 //! go on, so that an operator can look around and copy what there is, though the end of it may be gone after a restart.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::task::Waker;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
-use tokio::sync::oneshot;
 use tracing::error;
 
 use crate::limits::SYNC_PERIOD;
@@ -22,6 +22,17 @@ use crate::store::Durable;
 /// The sync on which replies waited has failed; they must not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncFailed;
+
+/// Whether replies may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settling {
+    /// Now.
+    Done,
+    /// Once the log is on the disk up to this position; the waker is woken when there is news.
+    Wait(u64),
+    /// Never: the writes that they acknowledge may be lost.
+    Failed,
+}
 
 /// The policy, and those who wait.
 pub struct Syncer {
@@ -33,13 +44,9 @@ pub struct Syncer {
 
 #[derive(Default)]
 struct State {
-    waiting: Vec<Waiting>,
+    /// Who asked for a sync that has not begun, each once.
+    waiting: Vec<Waker>,
     is_stopping: bool,
-}
-
-struct Waiting {
-    position: u64,
-    done: oneshot::Sender<Result<(), SyncFailed>>,
 }
 
 impl Syncer {
@@ -63,28 +70,41 @@ impl Syncer {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// Returns once replies to what has been run so far may be sent. `wrote` is the end of what the caller itself has
-    /// appended, if anything.
-    pub async fn settle(&self, store: &impl Durable, wrote: u64) -> Result<(), SyncFailed> {
+    /// Whether replies to what has been run so far may be sent. `wrote` is the end of what the caller itself has
+    /// appended, if anything. One who is to wait is woken after the next sync, and then asks [`Syncer::settled`].
+    pub fn settle(&self, store: &impl Durable, wrote: u64, waker: &Waker) -> Settling {
         if self.policy.load(Ordering::Relaxed) != Appendfsync::Always as u8 {
-            return Ok(());
+            return Settling::Done;
         }
         let position = store.appended();
         if position <= store.synced() {
-            return Ok(());
+            return Settling::Done;
         }
-        let receiver = {
+        {
             let mut state = self.state.lock();
             // Looked at under the lock: the thread empties the list under it after it has set this.
             if self.has_failed() || state.is_stopping {
-                return if wrote > store.synced() { Err(SyncFailed) } else { Ok(()) };
+                return if wrote > store.synced() { Settling::Failed } else { Settling::Done };
             }
-            let (done, receiver) = oneshot::channel();
-            state.waiting.push(Waiting { position, done });
-            receiver
-        };
+            if !state.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
+                state.waiting.push(waker.clone());
+            }
+        }
         self.wake.notify_one();
-        receiver.await.unwrap_or(Err(SyncFailed))
+        Settling::Wait(position)
+    }
+
+    /// How the wait for a position has ended; None while it has not.
+    pub fn settled(&self, store: &impl Durable, position: u64) -> Option<Result<(), SyncFailed>> {
+        // In this order: a sync that succeeded before another failed counts.
+        let has_failed = self.has_failed();
+        if position <= store.synced() {
+            Some(Ok(()))
+        } else if has_failed {
+            Some(Err(SyncFailed))
+        } else {
+            None
+        }
     }
 
     /// The thread's life: syncs as the policy says until [`Syncer::stop`].
@@ -117,7 +137,7 @@ impl Syncer {
         self.sync(store).is_ok()
     }
 
-    fn wait(&self, due: Instant) -> (Vec<Waiting>, bool) {
+    fn wait(&self, due: Instant) -> (Vec<Waker>, bool) {
         let mut state = self.state.lock();
         while state.waiting.is_empty() && !state.is_stopping {
             if self.wake.wait_until(&mut state, due).timed_out() {
@@ -127,17 +147,12 @@ impl Syncer {
         (std::mem::take(&mut state.waiting), state.is_stopping)
     }
 
-    fn serve(&self, store: &impl Durable, waiting: Vec<Waiting>) {
-        let reached = self.sync(store);
-        for Waiting { position, done } in waiting {
-            let outcome =
-                if reached.is_ok_and(|reached| position <= reached) { Ok(()) } else { Err(SyncFailed) };
-            // Who does not wait any more has lost its connection.
-            let _ = done.send(outcome);
-        }
-        if reached.is_err() {
+    fn serve(&self, store: &impl Durable, waiting: Vec<Waker>) {
+        let outcome = self.sync(store);
+        waiting.into_iter().for_each(Waker::wake);
+        if outcome.is_err() {
             // Those who came while the sync was failing.
-            self.state.lock().waiting.clear();
+            std::mem::take(&mut self.state.lock().waiting).into_iter().for_each(Waker::wake);
         }
     }
 

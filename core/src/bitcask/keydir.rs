@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::files::FileTable;
 use super::record::{Header, RecordType};
 use crate::engine::{Db, Kind, Watch};
-use crate::packed::table::{self, Table};
+use crate::packed::table::{self, Table, TouchStep};
 use crate::packed::tree::Tree;
 
 /// Number of bits of the hash that pick the shard.
@@ -321,9 +321,9 @@ impl Shard {
     }
 
     /// Reads a little of where a key would be; see [`Table::touch`].
-    pub(super) fn touch(&self, db: Db, hash: u64) -> u8 {
+    pub(super) fn touch(&self, db: Db, hash: u64, step: TouchStep) -> u8 {
         let space = self.databases.get(db as usize).and_then(|number| self.space(*number));
-        space.map_or(0, |space| space.short.touch(hash))
+        space.map_or(0, |space| space.short.touch(hash, step))
     }
 
     /// Puts a root; returns the one it replaced.

@@ -22,5 +22,5 @@ mod tests;
 pub use decode::{DecodeError, Decoder};
 pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
 pub use reply::{Deferred, Protocol, Reply};
-pub use request::{Args, Parsed, ProtocolError, RequestLimits, RequestParser};
+pub use request::{Args, Parsed, ProtocolError, RequestLimits, RequestParser, second_argument};
 pub use value::Value;

@@ -241,6 +241,11 @@ impl Reply {
         self.bytes.len()
     }
 
+    /// Bytes that fit without another allocation.
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()

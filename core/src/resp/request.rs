@@ -466,6 +466,26 @@ impl RequestParser {
     }
 }
 
+/// The second argument of the multibulk request that begins here, if it has come: for a look ahead that may be wrong,
+/// as this checks no more than it needs.
+pub fn second_argument(input: &[u8]) -> Option<&[u8]> {
+    if input.first() != Some(&b'*') {
+        return None;
+    }
+    let (count, mut position) = read_plain_length(input, 1)?;
+    if count < 2 {
+        return None;
+    }
+    let mut argument = None;
+    for _ in 0..2 {
+        let (size, start) = read_plain_length(input, position + 1)?;
+        let end = start.checked_add(usize::try_from(size).ok()?)?;
+        argument = Some(input.get(start..end)?);
+        position = end + 2;
+    }
+    argument
+}
+
 /// Reads the digits at `start` and the `\r` after them: the number, and the offset behind the line end, whose second
 /// byte need not have come. `None` for everything else, numbers of more than ten digits and leading zeros included.
 #[inline(always)]

@@ -25,9 +25,9 @@ pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use transaction::{Multi, Queued};
 
-use crate::engine::{Engine, Overlay, Receipt, Watch};
+use crate::engine::{Db, Engine, Overlay, Receipt, Watch};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
-use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser};
+use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
 
 /// An engine and what its sessions share.
 pub struct Server<E> {
@@ -144,6 +144,12 @@ impl Session {
     /// What is to be sent; the host clears what it has sent.
     pub fn reply(&mut self) -> &mut Reply {
         &mut self.state.reply
+    }
+
+    /// The database and key that the first request in the input is most likely about: nearly every command that names a
+    /// key names one first.
+    pub fn first_key(&self) -> Option<(Db, &[u8])> {
+        second_argument(&self.input).map(|key| (self.state.client.db, key))
     }
 
     /// Runs the complete requests in the input at unix time `now_ms`.

@@ -1,9 +1,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Barrier, Condvar, Mutex};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::task::{Wake, Waker};
+use std::thread::Thread;
 
 use edgecask_core::engine::{EngineError, Result};
 
-use super::{SyncFailed, Syncer};
+use super::{Settling, SyncFailed, Syncer};
 use crate::options::Appendfsync;
 use crate::store::Durable;
 
@@ -61,18 +63,38 @@ impl Durable for SlowLog {
     }
 }
 
-fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+/// Wakes a thread.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Unpark>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits on this thread until replies may be sent, or must not.
+fn settle(syncer: &Syncer, log: &SlowLog, wrote: u64) -> std::result::Result<(), SyncFailed> {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    match syncer.settle(log, wrote, &waker) {
+        Settling::Done => Ok(()),
+        Settling::Failed => Err(SyncFailed),
+        Settling::Wait(position) => loop {
+            std::thread::park();
+            if let Some(outcome) = syncer.settled(log, position) {
+                break outcome;
+            }
+        },
+    }
 }
 
 /// Runs the first waiter into a sync that does not end, lets nine more arrive, and then lets the sync go.
 fn ten_waiters(log: &SlowLog, syncer: &Syncer) -> Vec<std::result::Result<(), SyncFailed>> {
     std::thread::scope(|scope| {
         scope.spawn(|| syncer.run(log));
-        let first = scope.spawn(|| block_on(syncer.settle(log, 10)));
+        let first = scope.spawn(|| settle(syncer, log, 10));
         log.begun.wait();
         log.appended.store(20, Ordering::SeqCst);
-        let later: Vec<_> = (0..9).map(|_| scope.spawn(|| block_on(syncer.settle(log, 10)))).collect();
+        let later: Vec<_> = (0..9).map(|_| scope.spawn(|| settle(syncer, log, 10))).collect();
         while syncer.state.lock().waiting.len() < 9 {
             std::thread::yield_now();
         }
@@ -90,7 +112,7 @@ fn one_sync_serves_all_who_wait() {
     assert_eq!(ten_waiters(&log, &syncer), [Ok(()); 10]);
     assert_eq!(log.syncs.load(Ordering::SeqCst), 2, "one for the first, one for the nine behind it");
     assert_eq!(log.synced(), 20);
-    assert_eq!(block_on(syncer.settle(&log, 20)), Ok(()), "a clean log needs no sync");
+    assert_eq!(settle(&syncer, &log, 20), Ok(()), "a clean log needs no sync");
 }
 
 #[test]
@@ -99,8 +121,8 @@ fn nobody_is_acknowledged_after_a_failed_sync_and_none_is_tried_again() {
     log.fails.store(true, Ordering::SeqCst);
     assert_eq!(ten_waiters(&log, &syncer), [Err(SyncFailed); 10]);
     log.fails.store(false, Ordering::SeqCst);
-    assert_eq!(block_on(syncer.settle(&log, 20)), Err(SyncFailed), "a write that came too late");
-    assert_eq!(block_on(syncer.settle(&log, 0)), Ok(()), "reads go on");
+    assert_eq!(settle(&syncer, &log, 20), Err(SyncFailed), "a write that came too late");
+    assert_eq!(settle(&syncer, &log, 0), Ok(()), "reads go on");
     assert!(!syncer.finish(&log));
     assert_eq!(log.syncs.load(Ordering::SeqCst), 1);
 }
@@ -109,7 +131,7 @@ fn nobody_is_acknowledged_after_a_failed_sync_and_none_is_tried_again() {
 fn nobody_waits_under_the_other_policies() {
     let log = SlowLog::new(10);
     for policy in [Appendfsync::Everysec, Appendfsync::No] {
-        assert_eq!(block_on(Syncer::new(policy).settle(&log, 10)), Ok(()));
+        assert_eq!(settle(&Syncer::new(policy), &log, 10), Ok(()));
     }
     assert_eq!(log.syncs.load(Ordering::SeqCst), 0);
 }

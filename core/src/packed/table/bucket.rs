@@ -139,10 +139,31 @@ impl Bucket {
         Entries { block: &self.block, index: 0, count, start: entries_start(count) }
     }
 
-    /// Reads what [`Bucket::find`] reads first.
-    pub(super) fn touch(&self) -> u8 {
-        let byte = |at: usize| self.block.get(at).copied().unwrap_or(0);
-        byte(0) ^ byte(CACHE_LINE_BYTES)
+    /// Reads where the tags are.
+    pub(super) fn touch_tags(&self) -> u8 {
+        self.byte(0) ^ self.byte(CACHE_LINE_BYTES)
+    }
+
+    /// Reads where the first entry with this tag is, or where one would be added.
+    pub(super) fn touch_entry(&self, tag: u8) -> u8 {
+        let (count, _) = self.header();
+        let pattern = u64::from(tag) * ONES;
+        let mut start = entries_start(count);
+        for group in self.groups(count) {
+            let (tags, lengths) = split_group(group);
+            let matches = zero_bytes(tags ^ pattern);
+            if matches != 0 {
+                let shift = matches.trailing_zeros() & !7;
+                start += sum(lengths & ((1 << shift) - 1));
+                break;
+            }
+            start += sum(lengths);
+        }
+        self.byte(start) ^ self.byte(start + CACHE_LINE_BYTES / 2)
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.block.get(at).copied().unwrap_or(0)
     }
 
     pub(super) fn find(&self, tag: u8, key: &[u8]) -> Option<Place> {

@@ -51,6 +51,12 @@ impl Directory {
         self.root.get(position)?.get(position << self.root.local_depth(position))
     }
 
+    /// Reads the cell that leads to the bucket at `position`; see [`Extendible::touch`].
+    pub(super) fn touch(&self, position: u64) -> u8 {
+        let root = self.root.local_depth(position);
+        self.root.get(position).map_or(0, |segment| segment.touch(position << root))
+    }
+
     /// How many leading bits the positions of the bucket at `position` share.
     pub(super) fn depth(&self, position: u64) -> u32 {
         let root = self.root.local_depth(position);

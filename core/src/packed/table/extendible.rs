@@ -49,6 +49,12 @@ impl<T> Extendible<T> {
         }
     }
 
+    /// Reads the cell of `position`, without deciding anything by what is in it. The result means nothing.
+    pub(super) fn touch(&self, position: u64) -> u8 {
+        let index = position.checked_shr(u64::BITS - self.depth()).unwrap_or(0) as usize;
+        self.cells.get(index).map_or(0, |cell| u8::from(matches!(cell, Cell::Owner(_))))
+    }
+
     /// How many leading bits the positions of the item at `position` share.
     pub(super) fn local_depth(&self, position: u64) -> u32 {
         self.run_depth(self.owner(position))
