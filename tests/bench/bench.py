@@ -14,16 +14,15 @@ import csv
 import io
 import json
 import os
+import pathlib
 import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-CLOCK_TICK = os.sysconf("SC_CLK_TCK")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from servers import Server
 
 # name, redis-benchmark arguments, requests a round
 CASES = [
@@ -46,54 +45,6 @@ CASES = [
 ]
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Server:
-    """A server process on a free loopback port with a directory of its own."""
-
-    def __init__(self, name, command_for):
-        self.name = name
-        self.port = free_port()
-        self.directory = tempfile.mkdtemp(prefix="edgecask-bench-")
-        self.log = open(os.path.join(self.directory, "server.log"), "w")
-        self.process = subprocess.Popen(
-            command_for(self.port, self.directory), stdout=self.log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 20
-        while self.call("PING") != b"+PONG\r\n":
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                sys.exit(f"{name} did not start: {open(self.log.name).read()}")
-            time.sleep(0.05)
-
-    def call(self, line):
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as client:
-                client.sendall(line.encode() + b"\r\n")
-                return client.recv(65536)
-        except OSError:
-            return b""
-
-    def cpu_seconds(self):
-        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / CLOCK_TICK
-
-    def memory_bytes(self):
-        status = dict(line.split(":", 1) for line in open(f"/proc/{self.process.pid}/status") if ":" in line)
-        return {name: int(status[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile")}
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        self.log.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-
 def measure(server, arguments, requests):
     """One redis-benchmark run: requests a second, p50/p99 in ms, server CPU in µs a request."""
     before = server.cpu_seconds()
@@ -114,6 +65,21 @@ def medians(samples):
     return {key: statistics.median(sample[key] for sample in samples) for key in samples[0]}
 
 
+def compare(servers, case, options):
+    """Measures one case on both servers by turns and prints it: its name, EdgeCask's medians, Redis'."""
+    name, arguments, requests = case
+    requests = max(1000, int(requests * options.scale))
+    samples = {server: [] for server in servers}
+    for _ in range(options.rounds):
+        for server in servers:
+            samples[server].append(measure(servers[server], arguments, requests))
+    ours, theirs = medians(samples["edgecask"]), medians(samples["redis"])
+    print(f"{name:16} {ours['rps']:>10.0f} {theirs['rps']:>10.0f} x{ours['rps'] / theirs['rps']:.2f}"
+          f"   cpu {ours['cpu_us']:.2f} {theirs['cpu_us']:.2f} µs x{ours['cpu_us'] / theirs['cpu_us']:.2f}",
+          flush=True)
+    return name, ours, theirs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edgecask", required=True)
@@ -124,35 +90,20 @@ def main():
     parser.add_argument("--edgecask-args", default="", help="further arguments for edgecask serve")
     parser.add_argument("--out", default="bench")
     options = parser.parse_args()
-    redis = shutil.which("redis-server") or sys.exit("redis-server is not installed")
+    if not shutil.which("redis-server"):
+        sys.exit("redis-server is not installed")
     wanted = [name.strip() for name in options.only.split(",") if name.strip()]
     cases = [case for case in CASES if not wanted or case[0] in wanted]
     policy = options.appendfsync
-    servers = [
-        Server("edgecask", lambda port, directory: [
-            options.edgecask, "serve", "-p", str(port), "-d", directory + "/data", "--appendfsync", policy,
-            *options.edgecask_args.split()]),
-        Server("redis", lambda port, directory: [
-            redis, "--port", str(port), "--dir", directory, "--save", "", "--appendonly", "yes",
-            "--appendfsync", policy, "--daemonize", "no"]),
-    ]
-    results = []
-    try:
-        for name, arguments, requests in cases:
-            requests = max(1000, int(requests * options.scale))
-            samples = {server.name: [] for server in servers}
-            for _ in range(options.rounds):
-                for server in servers:
-                    samples[server.name].append(measure(server, arguments, requests))
-            ours, theirs = medians(samples["edgecask"]), medians(samples["redis"])
-            results.append((name, ours, theirs))
-            print(f"{name:16} {ours['rps']:>10.0f} {theirs['rps']:>10.0f} x{ours['rps'] / theirs['rps']:.2f}"
-                  f"   cpu {ours['cpu_us']:.2f} {theirs['cpu_us']:.2f} µs x{ours['cpu_us'] / theirs['cpu_us']:.2f}",
-                  flush=True)
-        memory = {server.name: server.memory_bytes() for server in servers}
-    finally:
-        for server in servers:
-            server.stop()
+    with tempfile.TemporaryDirectory(prefix="edgecask-bench-") as folder:
+        data, redis_data = os.path.join(folder, "data"), os.path.join(folder, "redis")
+        os.mkdir(redis_data)
+        ours = [options.edgecask, "serve", "--dir", data, "--appendfsync", policy, *options.edgecask_args.split()]
+        theirs = ["redis-server", "--dir", redis_data, "--save", "", "--appendonly", "yes", "--appendfsync", policy]
+        with Server(ours, data + ".log") as edgecask, Server(theirs, redis_data + ".log") as redis:
+            servers = {"edgecask": edgecask, "redis": redis}
+            results = [compare(servers, case, options) for case in cases]
+            memory = {name: server.memory_bytes() for name, server in servers.items()}
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "results.json"), "w") as out:
         json.dump({"results": results, "memory": memory, "policy": policy, "rounds": options.rounds}, out, indent=1)

@@ -9,86 +9,51 @@ first answered PING. Without hints: the folder of the metadata map is removed, w
 
 import argparse
 import os
+import pathlib
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from servers import Server
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def size(server):
+    return int(server.call("DBSIZE").strip().lstrip(b":"))
 
 
-class Server:
-    """A running server; `started` is the seconds from exec to its first PONG."""
-
-    def __init__(self, command, log):
-        self.port = free_port()
-        begin = time.monotonic()
-        self.process = subprocess.Popen([*command, "-p" if "serve" in command else "--port", str(self.port)],
-                                        stdout=log, stderr=log)
-        while self.call(b"PING\r\n") != b"+PONG\r\n":
-            if self.process.poll() is not None or time.monotonic() > begin + 300:
-                sys.exit(f"{command[0]} did not start")
-            time.sleep(0.002)
-        self.started = time.monotonic() - begin
-
-    def call(self, request):
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=300) as client:
-                client.sendall(request)
-                return client.recv(65536)
-        except OSError:
-            return b""
-
-    def size(self):
-        return int(self.call(b"DBSIZE\r\n").strip().lstrip(b":"))
-
-    def rss_anon(self):
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-        return 0
-
-    def load(self, keys):
-        pipe = subprocess.Popen(["redis-cli", "-p", str(self.port), "--pipe"], stdin=subprocess.PIPE,
-                                stdout=subprocess.DEVNULL)
-        for first in range(0, keys, 10_000):
-            batch = range(first, min(first + 10_000, keys))
-            pipe.stdin.write(b"".join(b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$3\r\nabc\r\n" % key for key in batch))
-        pipe.stdin.close()
-        if pipe.wait() != 0 or self.size() != keys:
-            sys.exit("loading failed")
-
-    def stop(self, how):
-        self.process.send_signal(how)
-        self.process.wait(60)
+def load(server, keys):
+    pipe = subprocess.Popen(["redis-cli", "-p", str(server.port), "--pipe"], stdin=subprocess.PIPE,
+                            stdout=subprocess.DEVNULL)
+    for first in range(0, keys, 10_000):
+        batch = range(first, min(first + 10_000, keys))
+        pipe.stdin.write(b"".join(b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$3\r\nabc\r\n" % key for key in batch))
+    pipe.stdin.close()
+    if pipe.wait() != 0 or size(server) != keys:
+        sys.exit("loading failed")
 
 
 def bytes_per_key(command, log, keys, how):
-    server = Server(command, log)
-    before = server.rss_anon()
-    server.load(keys)
-    grown = (server.rss_anon() - before) / keys
-    server.stop(how)
-    return grown
+    with Server(command, log) as server:
+        before = server.memory_bytes()["RssAnon"]
+        load(server, keys)
+        grown = server.memory_bytes()["RssAnon"] - before
+        server.stop(how)
+    return grown / keys
 
 
 def start_seconds(command, log, keys, how, prepare=lambda: None):
     seconds = []
     for _ in range(3):
         prepare()
-        server = Server(command, log)
-        if server.size() != keys:
-            sys.exit("keys are missing after the start")
-        seconds.append(server.started)
-        server.stop(how)
+        with Server(command, log) as server:
+            if size(server) != keys:
+                sys.exit("keys are missing after the start")
+            seconds.append(server.started_s)
+            server.stop(how)
     return statistics.median(seconds)
 
 
@@ -97,11 +62,10 @@ def main():
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--keys", type=int, default=1_000_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="edgecask-reopen-") as directory, \
-            open(os.path.join(directory, "log"), "w") as log:
-        data, redis_data = os.path.join(directory, "data"), os.path.join(directory, "redis")
+    with tempfile.TemporaryDirectory(prefix="edgecask-reopen-") as directory:
+        data, redis_data, log = (os.path.join(directory, name) for name in ("data", "redis", "log"))
         os.mkdir(redis_data)
-        ours = [options.edgecask, "serve", "-d", data]
+        ours = [options.edgecask, "serve", "--dir", data]
         theirs = ["redis-server", "--dir", redis_data, "--save", "", "--appendonly", "yes"]
         memory = bytes_per_key(ours, log, options.keys, signal.SIGKILL)
         print(f"edgecask: {memory:.1f} bytes of memory a key")

@@ -9,8 +9,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use edgecask_core::resp::write_request;
 use edgecask_core::transcript::{self, Step, show};
-use edgecask_tests::client::{Client, Reply, encode};
+use edgecask_tests::client::{Client, Reply};
 use edgecask_tests::process::{Gateway, Server, redis, report};
 use edgecask_tests::retry::let_pass;
 
@@ -111,7 +112,7 @@ fn run(path: &Path) -> Outcome {
 /// A request and its reply; none once the server has closed the connection.
 fn ask(client: &mut Client, args: &[Vec<u8>]) -> Option<Reply> {
     let mut bytes = Vec::new();
-    encode(args, &mut bytes);
+    write_request(args, &mut bytes);
     client.send(&bytes).and_then(|()| client.receive_reply()).ok()
 }
 

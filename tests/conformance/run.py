@@ -13,18 +13,16 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 
 import redis
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from servers import Server
+
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE / "cases" / "cts.json"  # MIT, its licence beside it
-START_LIMIT_S = 30
 REPLY_LIMIT_S = 10
 
 
@@ -33,7 +31,9 @@ def main():
     if not options.cases.is_file():
         sys.exit(f"conformance: there is no {options.cases}; CONFORMANCE_CASES or --cases says where the cases are")
     cases = json.loads(options.cases.read_text())
-    with Server(options.redis) as port:
+    with tempfile.TemporaryDirectory(prefix="conformance-") as directory, \
+            Server(server_command(options.redis, directory), os.path.join(directory, "server.log")) as server:
+        port = server.port
         known = known_commands(port)
         chosen = [case for case in cases if is_for_us(case, options.since)]
         runnable = [case for case in chosen if all(is_known(request, known) for request in requests_of(case))]
@@ -57,6 +57,16 @@ def parse_options():
     parser.add_argument("--redis", action="store_true", help="run against redis-server instead")
     parser.add_argument("--since", type=version, default=version("7.2.99"), help="the newest version of a case")
     return parser.parse_args()
+
+
+def server_command(is_redis, directory):
+    """The server's command line but for the port."""
+    if is_redis:
+        return ["redis-server", "--bind", "127.0.0.1", "--save", "", "--dir", directory]
+    program = os.environ.get("EDGECASK_BIN")
+    if not program or not os.path.isfile(program):
+        sys.exit(f"conformance: EDGECASK_BIN is {program!r}, which is no program")
+    return [program, "serve", "--dir", os.path.join(directory, "data")]
 
 
 def version(text):
@@ -153,52 +163,6 @@ def run(port, case):
 
 def in_order(reply):
     return sorted((in_order(item) for item in reply), key=repr) if isinstance(reply, list) else reply
-
-
-class Server:
-    """A server with a directory of its own; its port inside a `with`."""
-
-    def __init__(self, is_redis):
-        self.is_redis = is_redis
-
-    def __enter__(self):
-        self.directory = tempfile.mkdtemp(prefix="conformance-")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        log = open(os.path.join(self.directory, "server.log"), "wb")
-        self.process = subprocess.Popen(self.command(port), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + START_LIMIT_S
-        while not self.answers(port):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                sys.exit("the server does not start:\n" + open(log.name, errors="replace").read())
-            time.sleep(0.01)
-        return port
-
-    def command(self, port):
-        if self.is_redis:
-            return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", self.directory]
-        program = os.environ.get("EDGECASK_BIN")
-        if not program or not os.path.isfile(program):
-            sys.exit(f"conformance: EDGECASK_BIN is {program!r}, which is no program")
-        return [program, "serve", "--port", str(port), "--dir", os.path.join(self.directory, "data")]
-
-    @staticmethod
-    def answers(port):
-        try:
-            with connect(port) as client:
-                return client.execute_command("PING") == "PONG"
-        except redis.ConnectionError:
-            return False
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.directory)
 
 
 main()

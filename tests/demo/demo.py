@@ -8,13 +8,16 @@ string `file:PATH` as well, until there are enough.
 
 import argparse
 import os
-import shutil
+import pathlib
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from servers import Server
 
 WANTED = 100_000
 
@@ -59,38 +62,33 @@ def records():
     return found
 
 
-class Server:
-    def __init__(self, binary, directory):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.log = open(directory + ".log", "a")
-        self.process = subprocess.Popen(
-            [binary, "serve", "--port", str(self.port), "--dir", directory], stdout=self.log, stderr=self.log)
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                self.client = socket.create_connection(("127.0.0.1", self.port), timeout=60)
-                break
-            except OSError:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    sys.exit("the server did not start: " + open(self.log.name).read())
-                time.sleep(0.02)
-        self.replies = self.client.makefile("rb")
+def read_reply(replies):
+    line = replies.readline()
+    kind, rest = line[:1], line[1:-2]
+    if kind == b"$":
+        return None if rest == b"-1" else replies.read(int(rest) + 2)[:-2]
+    if kind in b"*%" and kind:
+        return [read_reply(replies) for _ in range(int(rest) * (2 if kind == b"%" else 1))]
+    return rest
 
-    def reply(self):
-        line = self.replies.readline()
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"$":
-            return None if rest == b"-1" else self.replies.read(int(rest) + 2)[:-2]
-        if kind in b"*%" and kind:
-            return [self.reply() for _ in range(int(rest) * (2 if kind == b"%" else 1))]
-        return rest
 
-    def end(self, how):
-        self.process.send_signal(how)
-        self.process.wait(60)
-        self.log.close()
+def count_wrong(port, data):
+    """Reads every record back and counts those that differ."""
+    wrong, items = 0, list(data.items())
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client, client.makefile("rb") as replies:
+        for start in range(0, len(items), 1000):
+            batch = items[start:start + 1000]
+            client.sendall(b"".join(
+                request("HGETALL" if isinstance(value, dict) else "GET", key) for key, value in batch))
+            for key, value in batch:
+                got = read_reply(replies)
+                if isinstance(value, dict):
+                    got = dict(zip(got[::2], got[1::2]))
+                    value = {name.encode(): text.encode() for name, text in value.items()}
+                else:
+                    value = value.encode()
+                wrong += got != value
+    return wrong
 
 
 def main():
@@ -101,39 +99,24 @@ def main():
     if len(data) < WANTED:
         sys.exit(f"only {len(data)} records on this machine; run apt-get update first")
     hashes = sum(isinstance(value, dict) for value in data.values())
-    folder = tempfile.mkdtemp(prefix="edgecask-demo-")
-    directory = os.path.join(folder, "data")
-    try:
-        server = Server(options.edgecask, directory)
-        commands = b"".join(
-            request("HSET", key, *[word for pair in value.items() for word in pair]) if isinstance(value, dict)
-            else request("SET", key, value) for key, value in data.items())
-        begin = time.monotonic()
-        piped = subprocess.run(["redis-cli", "-p", str(server.port), "--pipe"], input=commands, check=True,
-                               capture_output=True)
-        loaded_s = time.monotonic() - begin
-        if b"errors: 0" not in piped.stdout:
-            sys.exit(piped.stdout.decode())
-        server.end(signal.SIGKILL)
-        begin = time.monotonic()
-        server = Server(options.edgecask, directory)
-        opened_s = time.monotonic() - begin
-        wrong, items = 0, list(data.items())
-        for start in range(0, len(items), 1000):
-            batch = items[start:start + 1000]
-            server.client.sendall(b"".join(
-                request("HGETALL" if isinstance(value, dict) else "GET", key) for key, value in batch))
-            for key, value in batch:
-                got = server.reply()
-                if isinstance(value, dict):
-                    got = dict(zip(got[::2], got[1::2]))
-                    value = {name.encode(): text.encode() for name, text in value.items()}
-                else:
-                    value = value.encode()
-                wrong += got != value
-        server.end(signal.SIGTERM)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    commands = b"".join(
+        request("HSET", key, *[word for pair in value.items() for word in pair]) if isinstance(value, dict)
+        else request("SET", key, value) for key, value in data.items())
+    with tempfile.TemporaryDirectory(prefix="edgecask-demo-") as folder:
+        command = [options.edgecask, "serve", "--dir", os.path.join(folder, "data")]
+        log = os.path.join(folder, "log")
+        with Server(command, log) as server:
+            begin = time.monotonic()
+            piped = subprocess.run(["redis-cli", "-p", str(server.port), "--pipe"], input=commands, check=True,
+                                   capture_output=True)
+            loaded_s = time.monotonic() - begin
+            if b"errors: 0" not in piped.stdout:
+                sys.exit(piped.stdout.decode())
+            server.stop(signal.SIGKILL)
+        with Server(command, log) as server:
+            wrong = count_wrong(server.port, data)
+            opened_s = server.started_s
+            server.stop()
     print(f"demo: {len(data)} records ({len(data) - hashes} strings, {hashes} hashes, {len(commands) / 1e6:.0f} MB) "
           f"loaded in {loaded_s:.1f} s; after kill -9 opened in {opened_s:.2f} s; {wrong} differ")
     sys.exit(1 if wrong else 0)

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use edgecask_core::resp::{Decoder, Value};
+use edgecask_core::resp::{Decoder, Value, write_request};
 
 /// A test waits this long for a reply before it fails.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -50,7 +50,7 @@ impl Client {
     /// One request and its reply.
     pub fn call<A: AsRef<[u8]>>(&mut self, args: &[A]) -> io::Result<Value> {
         let mut bytes = Vec::new();
-        encode(args, &mut bytes);
+        write_request(args, &mut bytes);
         self.send(&bytes)?;
         self.receive()
     }
@@ -136,16 +136,5 @@ impl Client {
         let got = self.stream.read(&mut self.received[len..]);
         self.received.truncate(len + got.as_ref().map_or(0, |got| *got));
         got
-    }
-}
-
-/// Appends one request as an array of strings.
-pub fn encode<A: AsRef<[u8]>>(args: &[A], out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("*{}\r\n", args.len()).as_bytes());
-    for argument in args {
-        let argument = argument.as_ref();
-        out.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
-        out.extend_from_slice(argument);
-        out.extend_from_slice(b"\r\n");
     }
 }

@@ -30,9 +30,7 @@ impl<'e> Guard<'e> {
     pub(super) fn new(store: &'e Bitcask, scope: Scope<'_>) -> Guard<'e> {
         let mut wanted: SmallVec<[usize; 8]> = match scope {
             Scope::Nothing => SmallVec::new(),
-            Scope::Keys(keys) => {
-                keys.iter().map(|key| shard_of(Name::of(store.seed, key).hash(store.seed))).collect()
-            }
+            Scope::Keys(keys) => keys.iter().map(|key| store.shard_of_key(key)).collect(),
             Scope::Everything => (0..SHARDS).collect(),
         };
         wanted.sort_unstable();

@@ -3,7 +3,7 @@
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
-use crate::resp::{Decoder, Value};
+use crate::resp::{Decoder, Value, write_request};
 use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
 use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
@@ -51,13 +51,7 @@ impl<E: Engine> Console<E> {
             self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
         }
         let session = &mut self.sessions[connection - 1];
-        let input = session.input();
-        input.extend_from_slice(format!("*{}\r\n", args.len()).as_bytes());
-        for argument in args {
-            input.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
-            input.extend_from_slice(argument);
-            input.extend_from_slice(b"\r\n");
-        }
+        write_request(args, session.input());
         session.process(&self.server, self.now_ms);
         let bytes = session.reply().take();
         let (value, used) =

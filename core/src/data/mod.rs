@@ -12,6 +12,9 @@ pub mod set;
 pub mod string;
 pub mod zset;
 
+#[cfg(test)]
+mod testing;
+
 pub use copy::copy;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};

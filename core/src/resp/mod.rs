@@ -2,7 +2,8 @@
 //!
 //! - [`RequestParser`] cuts one request after the other out of a connection's input buffer; arguments borrow it.
 //! - [`Reply`] writes RESP2 or RESP3 into the connection's output buffer.
-//! - [`Decoder`] reads replies into owned [`Value`]s; it serves clients, the console and tests.
+//! - [`write_request`] writes a request, and [`Decoder`] reads replies into owned [`Value`]s; they serve clients, the
+//!   console and tests.
 //! - [`parse_i64`], [`parse_f64`], [`format_f64`]: numbers exactly as Redis reads and prints them.
 //!
 //! Promises: any split of the same bytes gives the same requests and the same error; a byte is looked at a bounded
@@ -10,6 +11,7 @@
 //! Nothing here recurses on input, knows a command, or does I/O.
 
 mod decode;
+mod encode;
 mod inline;
 mod number;
 mod reply;
@@ -20,6 +22,7 @@ mod value;
 mod tests;
 
 pub use decode::{DecodeError, Decoder};
+pub use encode::write_request;
 pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
 pub use reply::{Deferred, Protocol, Reply};
 pub use request::{Args, Parsed, ProtocolError, RequestLimits, RequestParser, second_argument};

@@ -190,21 +190,17 @@ impl RequestParser {
         args: &mut Args<'a>,
     ) -> Result<Parsed, ProtocolError> {
         args.clear();
+        if let Some(consumed) = self.parse_whole(input, limits, args) {
+            return Ok(Parsed::Request { consumed });
+        }
         if let Stage::Fresh = self.stage {
-            match input.first() {
-                Some(b'*') => {
-                    if let Some(consumed) = self.parse_whole(input, limits, args) {
-                        return Ok(Parsed::Request { consumed });
-                    }
-                }
-                Some(_) => self.stage = Stage::Inline,
-                None => {
-                    // The connection goes idle: it need not keep a long inline request's words.
-                    self.scratch.clear();
-                    self.scratch.shrink_to(PARSER_KEPT_BYTES);
-                    return Ok(Parsed::Incomplete { wanted: 0 });
-                }
+            if input.is_empty() {
+                // The connection goes idle: it need not keep a long inline request's words.
+                self.scratch.clear();
+                self.scratch.shrink_to(PARSER_KEPT_BYTES);
+                return Ok(Parsed::Incomplete { wanted: 0 });
             }
+            self.stage = Stage::Inline;
         }
         self.parse_piecemeal(input, limits, args)
     }
@@ -215,21 +211,24 @@ impl RequestParser {
     #[inline]
     pub fn parse_plain<'a>(&mut self, input: &'a [u8], limits: &RequestLimits) -> Option<(Args<'a>, usize)> {
         let mut args = Args::new();
-        match (&self.stage, input.first()) {
-            (Stage::Fresh, Some(b'*')) => {
-                self.parse_whole(input, limits, &mut args).map(|consumed| (args, consumed))
-            }
-            _ => None,
-        }
+        self.parse_whole(input, limits, &mut args).map(|consumed| (args, consumed))
     }
 
-    /// Forgets what is known of an incomplete request: the next input may begin anywhere else.
+    /// Forgets the request that ends here, or what is known of an incomplete one: the next input may begin anywhere.
     pub fn rewind(&mut self) {
-        self.restart();
+        self.spans.clear();
+        self.spans.shrink_to(PARSER_KEPT_ARGUMENTS);
+        self.rewind_keeping_spans();
+    }
+
+    fn rewind_keeping_spans(&mut self) {
+        self.enter(Stage::Fresh, 0);
+        self.missing = 0;
     }
 
     /// The hot path: a multibulk request that lies in `input` from end to end. Anything else, errors too, stops it
     /// with `None`, and `self` stands where the other path goes on; only the line it stopped at is looked at again.
+    /// `self` is still `Stage::Fresh` then only if the input is empty or begins an inline request.
     #[inline]
     fn parse_whole<'a>(
         &mut self,
@@ -237,6 +236,7 @@ impl RequestParser {
         limits: &RequestLimits,
         args: &mut Args<'a>,
     ) -> Option<usize> {
+        let (Stage::Fresh, Some(b'*')) = (&self.stage, input.first()) else { return None };
         let (count, first) = match read_plain_length(input, 1) {
             Some((count, first)) if (1..=limits.arguments_max()).contains(&count) => (count, first),
             _ => {
@@ -297,7 +297,7 @@ impl RequestParser {
                     };
                     let count = self.parse_count(input, end, limits)?;
                     if count == 0 {
-                        self.restart();
+                        self.rewind();
                         return Ok(Parsed::Nothing { consumed: end + 2 });
                     }
                     self.missing = count;
@@ -322,7 +322,7 @@ impl RequestParser {
                     self.missing -= 1;
                     if self.missing == 0 {
                         args.extend(self.spans.iter().filter_map(|&(start, end)| input.get(start..end)));
-                        self.restart();
+                        self.rewind();
                         return Ok(Parsed::Request { consumed: end + 2 });
                     }
                     self.enter(Stage::BulkLength, end + 2);
@@ -341,7 +341,7 @@ impl RequestParser {
         self.scratch.clear();
         split_words(line, &mut self.scratch, &mut self.spans)
             .map_err(|UnbalancedQuotes| ProtocolError::UnbalancedQuotes)?;
-        self.restart_keeping_spans();
+        self.rewind_keeping_spans();
         let consumed = end + 1;
         let words: &'a [u8] = &self.scratch;
         args.extend(self.spans.iter().filter_map(|&(start, end)| words.get(start..end)));
@@ -429,18 +429,6 @@ impl RequestParser {
         self.stage = stage;
         self.position = position;
         self.searched = position;
-    }
-
-    /// Forgets the request that ends here.
-    fn restart(&mut self) {
-        self.spans.clear();
-        self.spans.shrink_to(PARSER_KEPT_ARGUMENTS);
-        self.restart_keeping_spans();
-    }
-
-    fn restart_keeping_spans(&mut self) {
-        self.enter(Stage::Fresh, 0);
-        self.missing = 0;
     }
 
     /// Counts bytes whose value was looked at, for the tests that prove the parser linear.

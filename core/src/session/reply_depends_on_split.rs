@@ -3,6 +3,7 @@
 use super::{NoFacts, Peer, Server, Session, Settings, Shared};
 use crate::engine::memory::MemoryEngine;
 use crate::limits::OUTPUT_PAUSE_BYTES;
+use crate::resp::write_request;
 
 const NOW_MS: u64 = 1_700_000_000_000;
 
@@ -14,12 +15,8 @@ fn server() -> Server<MemoryEngine> {
 }
 
 fn request(args: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", args.len()).into_bytes();
-    for arg in args {
-        bytes.extend_from_slice(format!("${}\r\n", arg.len()).as_bytes());
-        bytes.extend_from_slice(arg);
-        bytes.extend_from_slice(b"\r\n");
-    }
+    let mut bytes = Vec::new();
+    write_request(args, &mut bytes);
     bytes
 }
 

@@ -9,6 +9,7 @@ use edgecask::limits::Deadlines;
 use edgecask::options::{Options, Task, parse};
 use edgecask::server::{self, Running, StartError};
 use edgecask::stop::StopRequest;
+use edgecask_core::resp::write_request;
 use tempfile::TempDir;
 
 /// No step of a test takes longer on a healthy machine; it only bounds how long a broken one hangs.
@@ -101,11 +102,7 @@ impl Client {
 
 /// A command as RESP.
 pub fn request(command: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", command.len()).into_bytes();
-    for argument in command {
-        bytes.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
-        bytes.extend_from_slice(argument);
-        bytes.extend_from_slice(b"\r\n");
-    }
+    let mut bytes = Vec::new();
+    write_request(command, &mut bytes);
     bytes
 }

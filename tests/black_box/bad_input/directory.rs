@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgecask_core::resp::Value;
-use edgecask_tests::client::encode;
+use edgecask_core::resp::{Value, write_request};
 use edgecask_tests::process::{Gateway, Server};
 use fastrand::Rng;
 use tempfile::TempDir;
@@ -18,7 +17,7 @@ fn stored(is_clean: bool) -> TempDir {
     let server = Gateway::on(directory.path()).must_start();
     let mut bytes = Vec::new();
     for number in 0..RECORDS {
-        encode(&["SET", &format!("key:{number}"), &format!("value {number}")], &mut bytes);
+        write_request(&["SET", &format!("key:{number}"), &format!("value {number}")], &mut bytes);
     }
     server.client().exchange(&bytes, RECORDS).expect("replies");
     // Once synced it is proved to have been there: damage to it can be no torn tail.
@@ -35,7 +34,7 @@ fn stored(is_clean: bool) -> TempDir {
 fn holds_everything(server: &Server) {
     let mut bytes = Vec::new();
     for number in 0..RECORDS {
-        encode(&["GET", &format!("key:{number}")], &mut bytes);
+        write_request(&["GET", &format!("key:{number}")], &mut bytes);
     }
     let replies = server.client().exchange(&bytes, RECORDS).expect("replies");
     for (number, reply) in replies.iter().enumerate() {

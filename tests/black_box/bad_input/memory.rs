@@ -1,7 +1,7 @@
 //! What one client can make a server hold: as much as it sent, and a bounded amount of what it does not read.
 
-use edgecask_core::resp::Value;
-use edgecask_tests::client::{Client, encode};
+use edgecask_core::resp::{Value, write_request};
+use edgecask_tests::client::Client;
 use edgecask_tests::process::{Gateway, Server, report};
 
 /// Connections that announce or do not read.
@@ -55,7 +55,7 @@ fn replies_nobody_reads_pile_up() {
     let before = server.resident_bytes();
     let mut requests = Vec::new();
     for _ in 0..400 {
-        encode(&["GET", "large"], &mut requests);
+        write_request(&["GET", "large"], &mut requests);
     }
     // Each asks for 100 MB and reads nothing.
     let mut clients: Vec<Client> = (0..CONNECTIONS).map(|_| server.client()).collect();

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use edgecask_core::resp::Value;
+use edgecask_core::resp::{Value, write_request};
 use edgecask_core::transcript::show;
-use edgecask_tests::client::{Client, Reply, encode};
+use edgecask_tests::client::{Client, Reply};
 use edgecask_tests::process::{Server, report};
 
 use super::allowed::{Allowed, typed};
@@ -70,7 +70,7 @@ impl Pair {
         let mut bytes = Vec::new();
         let mut count = 0;
         for request in bundles.iter().flat_map(|bundle| &bundle.requests) {
-            encode(request, &mut bytes);
+            write_request(request, &mut bytes);
             count += 1;
         }
         let (ours, theirs) = std::thread::scope(|scope| {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use edgecask_core::resp::Value;
-use edgecask_tests::client::{Client, Reply, encode};
+use edgecask_core::resp::{Value, write_request};
+use edgecask_tests::client::{Client, Reply};
 
 /// Places of each kind that a client overwrites again and again.
 const SLOTS: u64 = 200;
@@ -92,24 +92,24 @@ impl Ledger {
             if self.lists.last().is_none_or(|list| list.elements.len() >= LIST_LEN) {
                 self.lists.push(List::default());
             }
-            encode(&["LPUSH", &self.list_name(self.lists.len() - 1), &value], out);
+            write_request(&["LPUSH", &self.list_name(self.lists.len() - 1), &value], out);
             self.lists.iter_mut().last().expect("pushed above").elements.push(number);
             return 1;
         }
         let places = self.places_of(number, write);
         let is_transaction = write == Write::Transaction;
         if is_transaction {
-            encode(&["MULTI"], out);
+            write_request(&["MULTI"], out);
         }
         for (key, field) in &places {
             match field {
-                None => encode(&["SET", key, &value], out),
-                Some(field) => encode(&["HSET", key, field, &value], out),
+                None => write_request(&["SET", key, &value], out),
+                Some(field) => write_request(&["HSET", key, field, &value], out),
             }
         }
         let requests = places.len() + if is_transaction { 2 } else { 0 };
         if is_transaction {
-            encode(&["EXEC"], out);
+            write_request(&["EXEC"], out);
         }
         for place in &places {
             self.places.entry(place.clone()).or_default().sent.push(number);
@@ -232,7 +232,7 @@ impl Ledger {
 fn ask<'a>(client: &mut Client, requests: impl Iterator<Item = Vec<&'a str>>) -> Vec<Reply> {
     let (mut bytes, mut count) = (Vec::new(), 0);
     for request in requests {
-        encode(&request, &mut bytes);
+        write_request(&request, &mut bytes);
         count += 1;
     }
     client.exchange(&bytes, count).expect("a restarted server answers")

@@ -1,15 +1,6 @@
 use super::*;
+use crate::data::testing::with_txn;
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Engine, Overlay, Scope};
-
-/// Runs `body` in a transaction and commits it.
-fn with_txn<T>(engine: &MemoryEngine, body: impl FnOnce(&mut Txn<'_>) -> T) -> T {
-    let mut overlay = Overlay::new();
-    let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
-    let result = body(&mut Txn::new(&mut guard, &mut overlay, 0));
-    engine.commit(guard, &mut overlay, 0).expect("a memory engine");
-    result
-}
 
 fn default_fill() -> i64 {
     -2

@@ -2,22 +2,13 @@ use std::collections::BTreeSet;
 
 use super::algebra::{Operation, Sources};
 use super::*;
+use crate::data::testing::with_txn;
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Engine, Overlay, Scope};
 
 type Model = BTreeSet<Vec<u8>>;
 
 fn limits() -> Limits {
     Limits { intset_entries: 512, listpack_entries: 128, listpack_value_bytes: 64 }
-}
-
-/// Runs `body` in a transaction and commits it.
-fn with_txn<T>(engine: &MemoryEngine, body: impl FnOnce(&mut Txn<'_>) -> T) -> T {
-    let mut overlay = Overlay::new();
-    let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
-    let result = body(&mut Txn::new(&mut guard, &mut overlay, 0));
-    engine.commit(guard, &mut overlay, 0).expect("a memory engine");
-    result
 }
 
 fn fill(txn: &mut Txn<'_>, key: &[u8], members: &Model) {

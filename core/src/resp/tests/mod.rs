@@ -6,9 +6,10 @@ mod number_differs_from_redis;
 mod quotes_misread;
 mod reply_bytes_differ;
 mod request_depends_on_split;
+mod server_reads_other_request;
 mod wrong_protocol_error;
 
-use super::{Args, Parsed, ProtocolError, RequestLimits, RequestParser};
+use super::{Args, Parsed, ProtocolError, RequestLimits, RequestParser, write_request};
 
 /// The limits of a peer that may do everything.
 const OPEN: RequestLimits = RequestLimits::new(true);
@@ -64,11 +65,7 @@ fn feed_whole(stream: &[u8]) -> Outcome {
 
 /// A request as clients write it.
 fn multibulk(arguments: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", arguments.len()).into_bytes();
-    for argument in arguments {
-        bytes.extend_from_slice(format!("${}\r\n", argument.len()).as_bytes());
-        bytes.extend_from_slice(argument);
-        bytes.extend_from_slice(b"\r\n");
-    }
+    let mut bytes = Vec::new();
+    write_request(arguments, &mut bytes);
     bytes
 }
