@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::files::FileTable;
 use super::record::{Header, RecordType};
 use crate::engine::{Db, Kind, Watch};
-use crate::packed::table::{self, Table, TouchStep};
+use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
 
 /// Number of bits of the hash that pick the shard.
@@ -320,10 +320,10 @@ impl Shard {
         RootEntry::read(self.space(space)?.table(name).get(hash, name.bytes())?)
     }
 
-    /// Reads a little of where a key would be; see [`Table::touch`].
-    pub(super) fn touch(&self, db: Db, hash: u64, step: TouchStep) -> u8 {
-        let space = self.databases.get(db as usize).and_then(|number| self.space(*number));
-        space.map_or(0, |space| space.short.touch(hash, step))
+    /// The table of the short keys of a database, if it has any.
+    pub(super) fn short_keys(&self, db: Db) -> Option<&Table> {
+        let number = self.databases.get(db as usize)?;
+        self.space(*number).map(|space| &space.short)
     }
 
     /// Puts a root; returns the one it replaced.

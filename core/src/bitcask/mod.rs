@@ -35,7 +35,7 @@ use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, 
 use self::log::Log;
 use crate::engine::{ACCESS_CLOCK_MASK, Admin, Db, Engine, Overlay, Receipt, Result, Scope, Txn, Watch};
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
-use crate::packed::table::TouchStep;
+use crate::packed::table::prefetch;
 use crate::storage::Storage;
 
 /// How a store is opened.
@@ -155,10 +155,8 @@ impl Engine for Bitcask {
                 wanted.push((shards.len() - 1, hash));
             }
         }
-        for step in TouchStep::ALL {
-            let touch = |read, (place, hash): &(usize, u64)| read ^ shards[*place].1.touch(db, *hash, step);
-            std::hint::black_box(wanted.iter().fold(0, touch));
-        }
+        let found = wanted.iter().filter_map(|(place, hash)| Some((shards[*place].1.short_keys(db)?, *hash)));
+        prefetch(&found.collect::<SmallVec<[_; PIPELINE_AHEAD]>>());
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {

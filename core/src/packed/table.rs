@@ -18,8 +18,11 @@
 mod bucket;
 mod directory;
 mod extendible;
+mod prefetch;
 #[cfg(test)]
 mod tests;
+
+pub use prefetch::prefetch;
 
 use bucket::Bucket;
 use directory::{BUCKET_BYTES_MAX, BUCKET_ENTRIES_FEW, BUCKET_ENTRIES_MAX, DEPTH_MAX, Directory};
@@ -35,23 +38,6 @@ pub type Visit<'a> = dyn FnMut(u64, &[u8], &[u8]) + 'a;
 #[inline]
 pub fn hash(seed: u64, key: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(key, seed)
-}
-
-/// What [`Table::touch`] reads: each step decides by what the one before has fetched, and a decision that waits for
-/// memory would make all that follow wait as well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TouchStep {
-    /// The cell of the directory.
-    Directory,
-    /// The beginning of the bucket.
-    Tags,
-    /// The entry, or the place of a new one.
-    Entry,
-}
-
-impl TouchStep {
-    /// The steps in order.
-    pub const ALL: [TouchStep; 3] = [TouchStep::Directory, TouchStep::Tags, TouchStep::Entry];
 }
 
 /// A hash table of packed buckets; see the module.
@@ -96,20 +82,6 @@ impl Table {
     pub fn get(&self, hash: u64, key: &[u8]) -> Option<&[u8]> {
         let bucket = self.directory.as_ref()?.get(self.position(hash))?;
         Some(bucket.payload(&bucket.find(tag(hash), key)?))
-    }
-
-    /// Reads a little of where a key with this hash would be, so that it is in the processor's cache for what comes
-    /// next. Calls for several keys in a row wait for the memory side by side, if each step is made for all of them
-    /// before the next one begins. The result means nothing.
-    #[inline]
-    pub fn touch(&self, hash: u64, step: TouchStep) -> u8 {
-        let Some(directory) = &self.directory else { return 0 };
-        let position = self.position(hash);
-        match step {
-            TouchStep::Directory => directory.touch(position),
-            TouchStep::Tags => directory.get(position).map_or(0, Bucket::touch_tags),
-            TouchStep::Entry => directory.get(position).map_or(0, |bucket| bucket.touch_entry(tag(hash))),
-        }
     }
 
     /// The payload of a key, to overwrite in place.

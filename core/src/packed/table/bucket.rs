@@ -139,13 +139,14 @@ impl Bucket {
         Entries { block: &self.block, index: 0, count, start: entries_start(count) }
     }
 
-    /// Reads where the tags are.
+    /// Reads where the tags are. The result means nothing.
+    #[inline(always)]
     pub(super) fn touch_tags(&self) -> u8 {
         self.byte(0) ^ self.byte(CACHE_LINE_BYTES)
     }
 
-    /// Reads where the first entry with this tag is, or where one would be added.
-    pub(super) fn touch_entry(&self, tag: u8) -> u8 {
+    /// Where the first entry with this tag begins, or where one would be added.
+    pub(super) fn place_of_tag(&self, tag: u8) -> usize {
         let (count, _) = self.header();
         let pattern = u64::from(tag) * ONES;
         let mut start = entries_start(count);
@@ -154,14 +155,20 @@ impl Bucket {
             let matches = zero_bytes(tags ^ pattern);
             if matches != 0 {
                 let shift = matches.trailing_zeros() & !7;
-                start += sum(lengths & ((1 << shift) - 1));
-                break;
+                return start + sum(lengths & ((1 << shift) - 1));
             }
             start += sum(lengths);
         }
+        start
+    }
+
+    /// Reads a small entry that begins here. The result means nothing.
+    #[inline(always)]
+    pub(super) fn touch_entry(&self, start: usize) -> u8 {
         self.byte(start) ^ self.byte(start + CACHE_LINE_BYTES / 2)
     }
 
+    #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.block.get(at).copied().unwrap_or(0)
     }

@@ -6,7 +6,7 @@
 //! skips, aligned to the top.
 
 use super::bucket::Bucket;
-use super::extendible::Extendible;
+use super::extendible::{Cell, Extendible};
 
 /// A segment doubles up to this depth and then splits in two: 4096 cells, which are 64 KiB at most.
 const SEGMENT_DEPTH_MAX: u32 = 12;
@@ -51,10 +51,10 @@ impl Directory {
         self.root.get(position)?.get(position << self.root.local_depth(position))
     }
 
-    /// Reads the cell that leads to the bucket at `position`; see [`Extendible::touch`].
-    pub(super) fn touch(&self, position: u64) -> u8 {
+    /// The cell that leads to the bucket at `position`, which is not looked into.
+    pub(super) fn cell(&self, position: u64) -> Option<&Cell<Bucket>> {
         let root = self.root.local_depth(position);
-        self.root.get(position).map_or(0, |segment| segment.touch(position << root))
+        self.root.get(position)?.cell(position << root)
     }
 
     /// How many leading bits the positions of the bucket at `position` share.

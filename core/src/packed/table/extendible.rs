@@ -14,10 +14,19 @@ pub(super) struct Extendible<T> {
     deepest: usize,
 }
 
-enum Cell<T> {
+/// One entry of a directory.
+pub(super) enum Cell<T> {
     Owner(T),
     /// Belongs to the run of an owner before it with this local depth.
     Shared(u8),
+}
+
+impl<T> Cell<T> {
+    /// Reads the cell, without deciding anything by what is in it. The result means nothing.
+    #[inline(always)]
+    pub(super) fn touch(&self) -> u8 {
+        u8::from(matches!(self, Cell::Owner(_)))
+    }
 }
 
 impl<T> Extendible<T> {
@@ -49,10 +58,9 @@ impl<T> Extendible<T> {
         }
     }
 
-    /// Reads the cell of `position`, without deciding anything by what is in it. The result means nothing.
-    pub(super) fn touch(&self, position: u64) -> u8 {
-        let index = position.checked_shr(u64::BITS - self.depth()).unwrap_or(0) as usize;
-        self.cells.get(index).map_or(0, |cell| u8::from(matches!(cell, Cell::Owner(_))))
+    /// The cell of `position`, which is not looked into.
+    pub(super) fn cell(&self, position: u64) -> Option<&Cell<T>> {
+        self.cells.get(position.checked_shr(u64::BITS - self.depth()).unwrap_or(0) as usize)
     }
 
     /// How many leading bits the positions of the item at `position` share.

@@ -1,0 +1,79 @@
+//! What a command costs without the network: sessions on a store in files, a pipeline at a time.
+//!
+//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several runs, for keys
+//! drawn from ten times as many as there are (so that one GET in ten finds its key).
+
+use std::time::{Duration, Instant};
+
+use edgecask::clock::now_ms;
+use edgecask::store::{self, Store};
+use edgecask_core::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+const RUNS: u32 = 9;
+const BATCHES: u32 = 20_000;
+
+struct Bench {
+    server: Server<Store>,
+    session: Session,
+    random: u64,
+    range: u64,
+}
+
+impl Bench {
+    /// A number below the range; splitmix64.
+    fn number(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % self.range
+    }
+
+    /// The time that running so many pipelines of this length takes; making them is not counted.
+    fn run(&mut self, command: &str, pipeline: u32, batches: u32) -> Duration {
+        let mut took = Duration::ZERO;
+        let mut requests = Vec::new();
+        for _ in 0..batches {
+            requests.clear();
+            for _ in 0..pipeline {
+                let key = self.number();
+                let request = match command {
+                    "SET" => format!("*3\r\n$3\r\nSET\r\n$16\r\nkey:{key:012}\r\n$3\r\nxxx\r\n"),
+                    _ => format!("*2\r\n$3\r\nGET\r\n$16\r\nkey:{key:012}\r\n"),
+                };
+                requests.extend_from_slice(request.as_bytes());
+            }
+            self.session.input().extend_from_slice(&requests);
+            let begin = Instant::now();
+            let progress = self.session.process(&self.server, 1_700_000_000_000);
+            took += begin.elapsed();
+            assert!(!progress.is_paused && self.session.input().is_empty());
+            self.session.reply().clear();
+        }
+        took
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let keys = arguments.first().map_or(4_000_000, |keys| keys.parse().expect("a number of keys"));
+    let folder = tempfile::tempdir().expect("a directory");
+    let opened = store::open(folder.path(), 16).expect("opens");
+    let shared = Shared::new(Settings::default(), Box::new(NoFacts), now_ms());
+    let session = Session::new(&shared, Peer::default(), 1, now_ms());
+    let server = Server { engine: opened.store, shared };
+    let mut bench = Bench { server, session, random: 1, range: keys * 10 };
+    bench.run("SET", 16, (keys / 16) as u32);
+    let mut cases = vec![("GET", 16), ("GET", 1), ("SET", 16), ("SET", 1)];
+    if let [_, command, pipeline] = arguments.as_slice() {
+        cases = vec![(command.as_str(), pipeline.parse().expect("a length"))];
+    }
+    for (command, pipeline) in cases {
+        let best = (0..RUNS).map(|_| bench.run(command, pipeline, BATCHES)).min().expect("some runs");
+        let each_ns = best.as_nanos() as f64 / f64::from(BATCHES * pipeline);
+        println!("{command} -P {pipeline:2}: {each_ns:6.1} ns");
+    }
+}
