@@ -13,7 +13,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const RUNS: u32 = 9;
+const RUNS: u32 = 15;
 const BATCHES: u32 = 20_000;
 
 struct Bench {

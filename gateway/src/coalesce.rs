@@ -44,8 +44,17 @@ pub struct Load {
     active: u32,
     /// How many were served since the worker last was about to wait.
     fresh: u32,
-    /// How long to sleep before asking for events, as the last epoch decided for this one.
-    pause: Duration,
+    /// What the last epoch decided for this one.
+    pace: Pace,
+}
+
+/// How a worker waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pace {
+    /// How many connections' requests are a batch.
+    batch: u32,
+    /// How long to sleep before asking for events; zero where sleeping is not worth it.
+    sleep: Duration,
 }
 
 impl Load {
@@ -61,11 +70,11 @@ impl Load {
     }
 
     /// The worker is about to ask for events; it sleeps first if that is worth it. It `may_wait` if no connection has
-    /// something to do already.
+    /// something to do already. After a whole batch it asks at once: as much may have come meanwhile.
     pub fn rest(&mut self, may_wait: bool) {
         let fresh = std::mem::take(&mut self.fresh);
-        if may_wait && fresh > 0 && !self.pause.is_zero() {
-            thread::sleep(self.pause);
+        if may_wait && (1..self.pace.batch).contains(&fresh) && !self.pace.sleep.is_zero() {
+            thread::sleep(self.pace.sleep);
         }
     }
 
@@ -75,22 +84,24 @@ impl Load {
         if lasted_ms >= EPOCH_MS {
             // An epoch that lasted long had pauses in it.
             let is_steady = lasted_ms <= 2 * EPOCH_MS;
-            let pause = pause(self.served, self.active, Duration::from_millis(lasted_ms));
-            let pause = if is_steady { pause } else { Duration::ZERO };
-            *self = Load { epoch_began_ms: now_ms, pause, fresh: self.fresh, ..Load::default() };
+            let pace = Pace::of(self.served, self.active, Duration::from_millis(lasted_ms));
+            let pace = if is_steady { pace } else { Pace::default() };
+            *self = Load { epoch_began_ms: now_ms, pace, fresh: self.fresh, ..Load::default() };
         }
     }
 }
 
-/// The sleep that fits when `lasted` has seen so many batches served, for so many connections.
-fn pause(served: u32, active: u32, lasted: Duration) -> Duration {
-    let batch = (active / ACTIVE_PER_BATCH).min(BATCH);
-    let per_request = lasted / served.max(1);
-    if batch < BATCH_LEAST || per_request * BATCH_LEAST > LONGEST {
-        return Duration::ZERO;
+impl Pace {
+    /// What fits when `lasted` has seen so many batches served, for so many connections.
+    fn of(served: u32, active: u32, lasted: Duration) -> Pace {
+        let batch = (active / ACTIVE_PER_BATCH).min(BATCH);
+        let per_request = lasted / served.max(1);
+        if batch < BATCH_LEAST || per_request * BATCH_LEAST > LONGEST {
+            return Pace::default();
+        }
+        let sleep = (per_request * batch).min(LONGEST);
+        Pace { batch, sleep: if sleep < SHORTEST { Duration::ZERO } else { sleep } }
     }
-    let pause = (per_request * batch).min(LONGEST);
-    if pause < SHORTEST { Duration::ZERO } else { pause }
 }
 
 /// A connection's part: in which epoch it was last seen.
@@ -107,23 +118,23 @@ pub fn prepare_thread() {
 mod tests {
     use super::*;
 
-    fn pause_us(served: u32, active: u32) -> u128 {
-        pause(served, active, Duration::from_millis(1)).as_micros()
+    fn sleep_us(served: u32, active: u32) -> u128 {
+        Pace::of(served, active, Duration::from_millis(1)).sleep.as_micros()
     }
 
     #[test]
     fn few_clients_wait_for_one_another() {
-        assert_eq!(pause_us(30_000, 1), 0);
-        assert_eq!(pause_us(100, 14), 0);
+        assert_eq!(sleep_us(30_000, 1), 0);
+        assert_eq!(sleep_us(100, 14), 0);
     }
 
     #[test]
     fn worker_sleeps_though_little_comes() {
-        assert_eq!(pause_us(0, 0), 0);
-        assert_eq!(pause_us(20, 1000), 0);
-        assert_eq!(pause_us(40, 1000), LONGEST.as_micros());
-        assert_eq!(pause_us(100, 50), LONGEST.as_micros());
-        assert_eq!(pause_us(200, 50), 50);
-        assert_eq!(pause_us(2000, 50), 0);
+        assert_eq!(sleep_us(0, 0), 0);
+        assert_eq!(sleep_us(20, 1000), 0);
+        assert_eq!(sleep_us(40, 1000), LONGEST.as_micros());
+        assert_eq!(sleep_us(100, 50), LONGEST.as_micros());
+        assert_eq!(sleep_us(200, 50), 50);
+        assert_eq!(sleep_us(2000, 50), 0);
     }
 }
