@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
 use super::files::File;
@@ -28,6 +28,10 @@ pub struct Guard<'e> {
 
 impl<'e> Guard<'e> {
     pub(super) fn new(store: &'e Bitcask, scope: Scope<'_>) -> Guard<'e> {
+        if let Scope::Keys([key]) = scope {
+            let at = store.shard_of_key(key);
+            return Guard { store, shards: smallvec![(at, store.shards[at].lock())] };
+        }
         let mut wanted: SmallVec<[usize; 8]> = match scope {
             Scope::Nothing => SmallVec::new(),
             Scope::Keys(keys) => keys.iter().map(|key| store.shard_of_key(key)).collect(),

@@ -116,20 +116,25 @@ pub(super) struct RootEntry {
 }
 
 impl RootEntry {
-    pub(super) fn to_bytes(self) -> SmallVec<[u8; 36]> {
-        let mut out = SmallVec::new();
-        let expiry = if self.expires_at_ms.is_some() { ROOT_EXPIRY } else { 0 };
-        let collection = if self.collection.is_some() { ROOT_COLLECTION } else { 0 };
-        out.push(self.kind as u8 | expiry | collection);
-        out.push(self.encoding);
-        out.extend_from_slice(&self.accessed_s.to_le_bytes()[..3]);
-        out.extend_from_slice(&self.location.file.to_le_bytes());
-        out.extend_from_slice(&self.location.offset.to_le_bytes());
-        out.extend_from_slice(&self.value_len.to_le_bytes());
-        for number in [self.expires_at_ms, self.collection].into_iter().flatten() {
-            out.extend_from_slice(&number.to_le_bytes());
+    /// Shows the entry's bytes.
+    pub(super) fn with_bytes<R>(self, show: impl FnOnce(&[u8]) -> R) -> R {
+        let mut out = [0; ROOT_FIXED_LEN + 16];
+        let mut len = ROOT_FIXED_LEN;
+        let mut flags = 0;
+        for (number, flag) in [(self.expires_at_ms, ROOT_EXPIRY), (self.collection, ROOT_COLLECTION)] {
+            if let Some(number) = number {
+                flags |= flag;
+                out[len..len + 8].copy_from_slice(&number.to_le_bytes());
+                len += 8;
+            }
         }
-        out
+        out[0] = self.kind as u8 | flags;
+        out[1] = self.encoding;
+        out[2..5].copy_from_slice(&self.accessed_s.to_le_bytes()[..3]);
+        out[5..9].copy_from_slice(&self.location.file.to_le_bytes());
+        out[9..13].copy_from_slice(&self.location.offset.to_le_bytes());
+        out[13..17].copy_from_slice(&self.value_len.to_le_bytes());
+        show(&out[..len])
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<RootEntry> {
@@ -337,7 +342,9 @@ impl Shard {
         let space = self.space_or_new(space);
         let table = space.table_mut(name);
         let mut before = None;
-        table.replace(hash, name.bytes(), &entry.to_bytes(), |bytes| before = RootEntry::read(bytes));
+        entry.with_bytes(|entry| {
+            table.replace(hash, name.bytes(), entry, |bytes| before = RootEntry::read(bytes));
+        });
         let had_expiry = before.is_some_and(|before| before.expires_at_ms.is_some());
         space.expiring = space.expiring + u64::from(entry.expires_at_ms.is_some()) - u64::from(had_expiry);
         before

@@ -321,7 +321,7 @@ impl Bitcask {
                     let bytes = space.table_mut(&name).get_mut(hash, name.bytes())?;
                     let mut entry = RootEntry::read(bytes).filter(|entry| is_old(entry.location))?;
                     entry.location = to;
-                    bytes.copy_from_slice(&entry.to_bytes());
+                    entry.with_bytes(|entry| bytes.copy_from_slice(entry));
                     Some(())
                 }
                 RecordType::Sub => self.in_collection(header.owner, |tree| {

@@ -475,7 +475,11 @@ fn key_range(bytes: &[u8], length: u8) -> (usize, usize) {
 /// The size to allocate for `bytes`: a multiple of a quantum less what the allocator adds. Blocks grow by a quantum,
 /// so it trades unused memory for reallocations; the figures come from measuring.
 fn block_size(bytes: usize) -> usize {
-    let quantum = if bytes < 256 { 32 } else { 128 };
+    let quantum = match bytes {
+        0..256 => 32,
+        256..1024 => 128,
+        _ => 256,
+    };
     (bytes + ALLOCATION_BYTES).next_multiple_of(quantum) - ALLOCATION_BYTES
 }
 
