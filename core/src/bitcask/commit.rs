@@ -10,19 +10,20 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::Bitcask;
+use super::direct::StringPut;
 use super::guard::Guard;
 use super::keydir::{
     Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub, shard_of,
 };
 use super::record::{Header, RecordType};
-use crate::engine::{Change, Db, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
+use crate::engine::{Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
 use crate::packed::tree::Tree;
 
 /// Values of at least this many bytes go from the overlay to the datafile without a copy into the frame buffer.
-const BORROWED_VALUE_BYTES: usize = 4 * 1024;
+pub(super) const BORROWED_VALUE_BYTES: usize = 4 * 1024;
 
 /// Largest value of one record: its length is kept in four bytes.
-const VALUE_MAX_BYTES: u64 = u32::MAX as u64;
+pub(super) const VALUE_MAX_BYTES: u64 = u32::MAX as u64;
 
 /// What was decided about one changed key before the frame was built.
 struct KeyPlan {
@@ -36,28 +37,15 @@ struct KeyPlan {
     dropped: Option<u64>,
 }
 
-/// A change that makes one key a string.
-struct StringChange<'o> {
-    db: Db,
-    key: &'o [u8],
-    encoding: u8,
-    expires_at_ms: Option<u64>,
-    value: &'o [u8],
-}
-
-/// The change of an overlay, if it is only this: one key that had no subkeys becomes a string.
-fn sole_string(overlay: &Overlay) -> Option<StringChange<'_>> {
+/// The change of an overlay, if it is only this: one key becomes a string.
+fn sole_string(overlay: &Overlay) -> Option<StringPut<'_>> {
     let mut changes = overlay.changes();
     let change = changes.next()?;
     match (change.root, change.source) {
         (RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value }, Source::Base(db))
-            if overlay.db_changes().is_empty()
-                && change.subs.is_empty()
-                && collection_of(change.base).is_none()
-                && collection_of(change.subkeys_of).is_none()
-                && changes.next().is_none() =>
+            if overlay.db_changes().is_empty() && change.subs.is_empty() && changes.next().is_none() =>
         {
-            Some(StringChange { db, key: change.key, encoding, expires_at_ms, value })
+            Some(StringPut { db, key: change.key, encoding, expires_at_ms, value })
         }
         _ => None,
     }
@@ -194,8 +182,14 @@ impl Guard<'_> {
     }
 
     fn commit_with(&mut self, overlay: &Overlay, scratch: &mut Vec<u8>, now_ms: u64) -> Result<Receipt> {
-        if let Some(change) = sole_string(overlay) {
-            return self.commit_string(&change, scratch, now_ms);
+        if let Some(put) = sole_string(overlay) {
+            let store = self.store;
+            let name = Name::of(store.seed, put.key);
+            let hash = name.hash(store.seed);
+            return self
+                .shard(shard_of(hash))?
+                .put_string(store, &put, &name, hash, scratch, now_ms)
+                .map(|put| put.0);
         }
         let databases = match self.shards.first() {
             Some((_, shard)) if overlay.db_changes().is_empty() => {
@@ -228,52 +222,6 @@ impl Guard<'_> {
         };
         self.apply(overlay, &plans, &databases, location, &frame);
         *scratch = frame.bytes;
-        Ok(receipt)
-    }
-
-    /// The same for the commonest commit: one key becomes a string and had no subkeys.
-    fn commit_string(
-        &mut self,
-        change: &StringChange<'_>,
-        scratch: &mut Vec<u8>,
-        now_ms: u64,
-    ) -> Result<Receipt> {
-        let store = self.store;
-        let name = Name::of(store.seed, change.key);
-        let hash = name.hash(store.seed);
-        let shard = self.shard(shard_of(hash))?;
-        let space = *shard.databases.get(change.db as usize).ok_or(EngineError::OutOfScope)?;
-        if change.value.len() as u64 > VALUE_MAX_BYTES {
-            return Err(EngineError::Full("a transaction larger than a datafile".into()));
-        }
-        let mut header = Header::new(RecordType::Root, store.log.next_sequence(), now_ms, space);
-        header.kind = Kind::String as u8;
-        header.encoding = change.encoding;
-        header.expires_at_ms = change.expires_at_ms;
-        header.key_len = change.key.len() as u64;
-        header.value_len = change.value.len() as u64;
-        header.write(change.key, change.value, scratch);
-        let (location, receipt) = if change.value.len() < BORROWED_VALUE_BYTES {
-            scratch.extend_from_slice(change.value);
-            store.log.append(&[scratch], now_ms)?
-        } else {
-            store.log.append(&[scratch, change.value], now_ms)?
-        };
-        // So that the counters of a datafile begun by this very frame are found.
-        let _ = shard.file(store, location.file);
-        shard.trip(change.db, change.key);
-        let entry = RootEntry {
-            kind: Kind::String,
-            encoding: change.encoding,
-            accessed_s: store.access_clock.load(Ordering::Relaxed),
-            location,
-            value_len: change.value.len() as u32,
-            expires_at_ms: change.expires_at_ms,
-            collection: None,
-        };
-        if let Some(before) = shard.put_root(space, &name, hash, entry) {
-            shard.bury_root(space, change.key.len() as u64, &before);
-        }
         Ok(receipt)
     }
 

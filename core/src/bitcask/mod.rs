@@ -8,6 +8,7 @@
 //! datafiles, owners.
 
 mod commit;
+mod direct;
 mod files;
 mod guard;
 mod hint;
@@ -33,7 +34,9 @@ pub use recovery::{OpenError, Opened};
 
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
-use crate::engine::{ACCESS_CLOCK_MASK, Admin, Db, Engine, Overlay, Receipt, Result, Scope, Txn, Watch};
+use crate::engine::{
+    ACCESS_CLOCK_MASK, Admin, Db, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch,
+};
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
 use crate::storage::Storage;
@@ -121,6 +124,28 @@ impl Bitcask {
 
 impl Engine for Bitcask {
     type Guard<'e> = Guard<'e>;
+
+    fn get_string(
+        &self,
+        db: Db,
+        key: &[u8],
+        now_ms: u64,
+        accessed_s: Option<u32>,
+        show: &mut dyn FnMut(&[u8]),
+    ) -> Result<Sought> {
+        self.get_string_directly(db, key, now_ms, accessed_s, show)
+    }
+
+    fn set_string(
+        &self,
+        db: Db,
+        key: &[u8],
+        value: &[u8],
+        now_ms: u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<Stored>> {
+        self.set_string_directly(db, key, value, now_ms, scratch)
+    }
 
     fn begin(&self, scope: Scope<'_>) -> Result<Guard<'_>> {
         Ok(Guard::new(self, scope))

@@ -205,6 +205,26 @@ pub trait Reader {
     fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()>;
 }
 
+/// What [`Engine::get_string`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// A string, which was shown.
+    Found,
+    /// No key.
+    Missing,
+    /// What only a transaction can tell: a key of another type, or one whose time has come.
+    Unclear,
+}
+
+/// What [`Engine::set_string`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Where in the log the change ends.
+    pub receipt: Receipt,
+    /// Whether it replaced a key whose time had come.
+    pub has_expired: bool,
+}
+
 /// A store: reads under a scope, and the commit of one batch.
 pub trait Engine: Admin + Send + Sync {
     /// The reads of one transaction, holding whatever locks its scope needs.
@@ -215,6 +235,32 @@ pub trait Engine: Admin + Send + Sync {
     /// Says that transactions are about to touch these keys, so that what they wait for may be fetched together. A
     /// hint: it changes nothing, and keys that are never touched do no harm.
     fn prefetch(&self, _db: Db, _keys: &[&[u8]]) {}
+
+    /// A shorter way to read one string than a transaction: shows its value if the answer is plain. `accessed_s`, if
+    /// given, becomes the key's access time.
+    fn get_string(
+        &self,
+        _db: Db,
+        _key: &[u8],
+        _now_ms: u64,
+        _accessed_s: Option<u32>,
+        _show: &mut dyn FnMut(&[u8]),
+    ) -> Result<Sought> {
+        Ok(Sought::Unclear)
+    }
+
+    /// A shorter way to make a key a string without an expiry; None where only a transaction can. `scratch` is an empty
+    /// buffer.
+    fn set_string(
+        &self,
+        _db: Db,
+        _key: &[u8],
+        _value: &[u8],
+        _now_ms: u64,
+        _scratch: &mut Vec<u8>,
+    ) -> Result<Option<Stored>> {
+        Ok(None)
+    }
 
     /// Opens a transaction over the keys of `scope`.
     fn begin(&self, scope: Scope<'_>) -> Result<Self::Guard<'_>>;

@@ -53,6 +53,9 @@ impl State {
                 return Err(error);
             }
         };
+        if self.client.multi.is_none() && self.run_directly(server, spec.id, args, now_ms)? {
+            return Ok(());
+        }
         let handler = command::handler(spec);
         // Of the session's own commands only UNWATCH waits for EXEC, which has then forgotten the watched keys already.
         let is_queued = handler.is_some() || spec.id == UNWATCH;
@@ -124,7 +127,7 @@ impl State {
             effects: &mut self.effects,
         };
         handler(&mut context, args)?;
-        self.count_lookups(server, spec);
+        self.count_lookups(spec);
         self.commit(server, guard, spec.flags.contains(Flags::WRITE), now_ms)
     }
 
@@ -207,16 +210,11 @@ impl State {
         }
     }
 
-    fn count_lookups<E: Engine>(&self, server: &Server<E>, spec: &CommandSpec) {
+    fn count_lookups(&mut self, spec: &CommandSpec) {
         if spec.flags.contains(Flags::READONLY) {
             let (hits, misses) = self.overlay.lookups();
-            let counters = &server.shared.counters;
-            if hits > 0 {
-                counters.keyspace_hits.fetch_add(hits, std::sync::atomic::Ordering::Relaxed);
-            }
-            if misses > 0 {
-                counters.keyspace_misses.fetch_add(misses, std::sync::atomic::Ordering::Relaxed);
-            }
+            self.hits += hits;
+            self.misses += misses;
         }
     }
 

@@ -5,6 +5,7 @@
 //! own memory. Sessions know nothing of sockets: TCP, WebSocket and the Durable Object all drive the same one.
 
 mod client;
+mod direct;
 mod dispatch;
 mod effect;
 #[cfg(test)]
@@ -75,6 +76,9 @@ struct State {
     effects: Vec<Effect>,
     wrote: Receipt,
     commands: u64,
+    /// Reads that found their key, and those that did not.
+    hits: u64,
+    misses: u64,
 }
 
 impl State {
@@ -85,6 +89,19 @@ impl State {
 
     fn is_closing(&self) -> bool {
         self.effects.contains(&Effect::Close)
+    }
+
+    /// Brings the counters that all sessions share up to date, once for all requests that were run together.
+    fn count(&mut self, counters: &Counters, commands: u64) {
+        let (hits, misses) = (std::mem::take(&mut self.hits), std::mem::take(&mut self.misses));
+        let counts = [
+            (&counters.commands, commands),
+            (&counters.keyspace_hits, hits),
+            (&counters.keyspace_misses, misses),
+        ];
+        for (counter, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
     }
 }
 
@@ -126,6 +143,8 @@ impl Session {
                 effects: Vec::new(),
                 wrote: Receipt::default(),
                 commands: 0,
+                hits: 0,
+                misses: 0,
             },
             is_closing: false,
         }
@@ -193,7 +212,7 @@ impl Session {
         progress.wrote = std::mem::take(&mut self.state.wrote);
         let commands = std::mem::take(&mut self.state.commands);
         if commands > 0 {
-            server.shared.counters.commands.fetch_add(commands, Ordering::Relaxed);
+            self.state.count(&server.shared.counters, commands);
             let protocol = if self.state.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
             self.state.client.show(protocol, now_ms);
         }

@@ -1,0 +1,71 @@
+//! GET and SET without options, past the transaction: the two commands that stores are measured by.
+//!
+//! An engine may know a shorter way to one string ([`Engine::get_string`], [`Engine::set_string`]); whatever it leaves
+//! to the transaction, and every engine that knows none, is served as all commands are. Both ways reply the same.
+
+use std::sync::atomic::Ordering;
+
+use super::{Server, State};
+use crate::catalog::{self, CommandId};
+use crate::command::CommandError;
+use crate::engine::{ACCESS_CLOCK_MASK, Engine, Sought};
+
+const GET: CommandId = catalog::id("get");
+const SET: CommandId = catalog::id("set");
+
+impl State {
+    /// Runs the request if there is a shorter way; false if the transaction must.
+    #[inline]
+    pub(super) fn run_directly<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        command: CommandId,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<bool, CommandError> {
+        match args {
+            [_, key] if command == GET => self.get_directly(server, key, now_ms),
+            [_, key, value] if command == SET => self.set_directly(server, key, value, now_ms),
+            _ => Ok(false),
+        }
+    }
+
+    fn get_directly<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        key: &[u8],
+        now_ms: u64,
+    ) -> Result<bool, CommandError> {
+        let reply = &mut self.reply;
+        let accessed_s = (!self.client.no_touch).then_some((now_ms / 1000) as u32 & ACCESS_CLOCK_MASK);
+        let show = &mut |value: &[u8]| reply.bulk(value);
+        match server.engine.get_string(self.client.db, key, now_ms, accessed_s, show)? {
+            Sought::Found => self.hits += 1,
+            Sought::Missing => {
+                self.misses += 1;
+                self.reply.null();
+            }
+            Sought::Unclear => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn set_directly<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        key: &[u8],
+        value: &[u8],
+        now_ms: u64,
+    ) -> Result<bool, CommandError> {
+        let mut scratch = self.overlay.take_scratch();
+        let outcome = server.engine.set_string(self.client.db, key, value, now_ms, &mut scratch);
+        self.overlay.put_scratch(scratch);
+        let Some(stored) = outcome? else { return Ok(false) };
+        if stored.has_expired {
+            server.shared.counters.expired_keys.fetch_add(1, Ordering::Relaxed);
+        }
+        self.wrote = self.wrote.max(stored.receipt);
+        self.reply.ok();
+        Ok(true)
+    }
+}
