@@ -26,7 +26,7 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 pub use guard::Guard;
@@ -162,25 +162,23 @@ impl Engine for Bitcask {
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together
     /// because each lock and unlock would wait for the reads before it; one that is taken is left out.
     fn prefetch(&self, db: Db, keys: &[&[u8]]) {
-        let short = keys.iter().filter(|key| key.len() <= LONG_KEY_BYTES);
-        let mut hashes: SmallVec<[u64; PIPELINE_AHEAD]> =
-            short.map(|key| Name::of(self.seed, key).hash(self.seed)).collect();
-        hashes.sort_unstable();
-        let mut shards: SmallVec<[_; PIPELINE_AHEAD]> = SmallVec::new();
+        let mut locked: SmallVec<[(usize, MutexGuard<'_, Shard>); PIPELINE_AHEAD]> = SmallVec::new();
         let mut wanted: SmallVec<[(usize, u64); PIPELINE_AHEAD]> = SmallVec::new();
-        let mut last = None;
-        for hash in hashes {
+        const { assert!(SHARDS <= u64::BITS as usize) };
+        // Which shards were tried, a bit each.
+        let mut tried: u64 = 0;
+        for key in keys.iter().filter(|key| key.len() <= LONG_KEY_BYTES) {
+            let hash = Name::Short(key).hash(self.seed);
             let at = shard_of(hash);
-            if last != Some(at) {
-                last = Some(at);
-                let Some(shard) = self.shards[at].try_lock() else { continue };
-                shards.push((at, shard));
+            if tried & 1 << at == 0 {
+                tried |= 1 << at;
+                locked.extend(self.shards[at].try_lock().map(|shard| (at, shard)));
             }
-            if shards.last().is_some_and(|(locked, _)| *locked == at) {
-                wanted.push((shards.len() - 1, hash));
+            if let Some(place) = locked.iter().rposition(|(shard, _)| *shard == at) {
+                wanted.push((place, hash));
             }
         }
-        let found = wanted.iter().filter_map(|(place, hash)| Some((shards[*place].1.short_keys(db)?, *hash)));
+        let found = wanted.iter().filter_map(|(place, hash)| Some((locked[*place].1.short_keys(db)?, *hash)));
         prefetch(&found.collect::<SmallVec<[_; PIPELINE_AHEAD]>>());
     }
 

@@ -478,7 +478,18 @@ pub fn second_argument(input: &[u8]) -> Option<&[u8]> {
 /// byte need not have come. `None` for everything else, numbers of more than ten digits and leading zeros included.
 #[inline(always)]
 fn read_plain_length(input: &[u8], start: usize) -> Option<(u64, usize)> {
-    let text = input.get(start..)?;
+    // Most lengths have one digit or two.
+    match *input.get(start..)? {
+        [ones @ b'0'..=b'9', b'\r', ..] => Some((u64::from(ones - b'0'), start + 3)),
+        [tens @ b'1'..=b'9', ones @ b'0'..=b'9', b'\r', ..] => {
+            Some((u64::from(tens - b'0') * 10 + u64::from(ones - b'0'), start + 4))
+        }
+        ref text => read_longer_length(text).map(|(value, len)| (value, start + len)),
+    }
+}
+
+/// As [`read_plain_length`], with offsets from the first digit.
+fn read_longer_length(text: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     for (at, byte) in text.iter().enumerate().take(11) {
         let digit = byte.wrapping_sub(b'0');
@@ -488,7 +499,7 @@ fn read_plain_length(input: &[u8], start: usize) -> Option<(u64, usize)> {
             }
             value = value * 10 + u64::from(digit);
         } else {
-            return (*byte == b'\r' && at > 0).then_some((value, start + at + 2));
+            return (*byte == b'\r' && at > 0).then_some((value, at + 2));
         }
     }
     None
