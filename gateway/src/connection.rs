@@ -32,6 +32,8 @@ pub struct Connection {
     pub phase: Phase,
     /// The system reports new bytes once: this is kept until a read has found no more.
     pub is_readable: bool,
+    /// The peer sends no more; what it has sent may still have to be read.
+    pub is_ending: bool,
     /// Whether it is to take part in the worker's next round.
     pub is_queued: bool,
     /// Whether the input may hold requests that have come but did not run, because replies had piled up.
@@ -79,6 +81,7 @@ impl Connection {
             seen: Seen::default(),
             phase: Phase::Receiving,
             is_readable: false,
+            is_ending: false,
             is_queued: false,
             has_requests: false,
             sent: 0,
@@ -114,8 +117,8 @@ impl Connection {
         match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
             Ok((0, _)) => Ok(Received::End),
             Ok((count, _)) => {
-                // A read that did not fill the buffer has emptied the socket.
-                self.is_readable = count >= room;
+                // A read that did not fill the buffer has emptied the socket, but for its end, which is reported once.
+                self.is_readable = count >= room || self.is_ending;
                 Ok(Received::Input(count))
             }
             Err(Errno::AGAIN) => {
@@ -128,9 +131,9 @@ impl Connection {
         }
     }
 
-    /// The database and key that the first request which has come is most likely about.
-    pub fn first_key(&self) -> Option<(Db, &[u8])> {
-        self.session.first_key()
+    /// The database and key that the only request which has come is most likely about.
+    pub fn only_key(&self) -> Option<(Db, &[u8])> {
+        self.session.only_key()
     }
 
     /// Runs what has come. True if settings changed that the server must act upon before a reply leaves.

@@ -119,6 +119,7 @@ impl Worker {
             let Some(connection) = self.connections.get_mut(place) else { continue };
             // An error shows in the next read or write.
             connection.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
+            connection.is_ending |= event.is_read_closed();
             match connection.phase {
                 Phase::Receiving => self.queue(place),
                 Phase::Sending(_) => self.send(place),
@@ -202,7 +203,7 @@ impl Worker {
         let mut keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = SmallVec::new();
         let mut db: Db = 0;
         for place in running {
-            let Some((its_db, key)) = self.connections.get(*place).and_then(Connection::first_key) else {
+            let Some((its_db, key)) = self.connections.get(*place).and_then(Connection::only_key) else {
                 continue;
             };
             if keys.len() == PIPELINE_AHEAD || its_db != db {
@@ -212,7 +213,9 @@ impl Worker {
             db = its_db;
             keys.push(key);
         }
-        engine.prefetch(db, &keys);
+        if keys.len() >= PIPELINE_AHEAD_MIN {
+            engine.prefetch(db, &keys);
+        }
     }
 
     /// Sends the replies of a connection, or has them wait for a sync.

@@ -205,13 +205,17 @@ impl RequestParser {
         self.parse_piecemeal(input, limits, args)
     }
 
-    /// The request at the start of `input` and its length, if it is a multibulk request that has come whole. Anything
-    /// else, errors too, is left to [`RequestParser::parse`], which must get the same input next. Unlike there, the
-    /// arguments borrow the input only, so several requests can be held.
+    /// Parses the request at the start of `input` into `args`, which are empty, and returns its length, if it is a
+    /// multibulk request that has come whole. Anything else, errors too, is left to [`RequestParser::parse`], which must
+    /// get the same input next. Unlike there, the arguments borrow the input only, so several requests can be held.
     #[inline]
-    pub fn parse_plain<'a>(&mut self, input: &'a [u8], limits: &RequestLimits) -> Option<(Args<'a>, usize)> {
-        let mut args = Args::new();
-        self.parse_whole(input, limits, &mut args).map(|consumed| (args, consumed))
+    pub fn parse_plain<'a>(
+        &mut self,
+        input: &'a [u8],
+        limits: &RequestLimits,
+        args: &mut Args<'a>,
+    ) -> Option<usize> {
+        self.parse_whole(input, limits, args)
     }
 
     /// Forgets the request that ends here, or what is known of an incomplete one: the next input may begin anywhere.

@@ -30,6 +30,9 @@ use crate::engine::{Db, Engine, Overlay, Receipt, Watch};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
 
+/// Input longer than this many bytes is taken for a pipeline by whoever only guesses.
+const ONE_REQUEST_BYTES: usize = 256;
+
 /// An engine and what its sessions share.
 pub struct Server<E> {
     /// The store.
@@ -165,9 +168,12 @@ impl Session {
         &mut self.state.reply
     }
 
-    /// The database and key that the first request in the input is most likely about: nearly every command that names a
-    /// key names one first.
-    pub fn first_key(&self) -> Option<(Db, &[u8])> {
+    /// The database and key that the only request in the input is most likely about: nearly every command that names a
+    /// key names one first. None for a pipeline, which looks ahead by itself.
+    pub fn only_key(&self) -> Option<(Db, &[u8])> {
+        if self.input.len() > ONE_REQUEST_BYTES {
+            return None;
+        }
         second_argument(&self.input).map(|key| (self.state.client.db, key))
     }
 
@@ -233,11 +239,16 @@ impl Session {
         let input = self.input.get(from..).unwrap_or_default();
         let mut pipeline: SmallVec<[(Args<'_>, usize); PIPELINE_AHEAD]> = SmallVec::new();
         let mut end = 0;
-        while pipeline.len() < most
-            && let Some((args, used)) = self.parser.parse_plain(&input[end..], limits)
-        {
+        while pipeline.len() < most {
+            // Parsed in place: arguments are large to move.
+            pipeline.push((Args::new(), 0));
+            let Some((args, its_end)) = pipeline.last_mut() else { break };
+            let Some(used) = self.parser.parse_plain(&input[end..], limits, args) else {
+                pipeline.pop();
+                break;
+            };
             end += used;
-            pipeline.push((args, end));
+            *its_end = end;
         }
         if pipeline.len() >= PIPELINE_AHEAD_MIN {
             // Nearly every command that names a key names one first.

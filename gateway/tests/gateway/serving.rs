@@ -70,3 +70,16 @@ fn a_protocol_error_is_told_and_ends_the_connection() {
     client.send(b"*1\r\n!oops\r\n");
     assert!(client.rest().starts_with("-ERR Protocol error"), "and then the stream ends");
 }
+
+#[test]
+fn a_client_that_stops_sending_is_answered_and_let_go() {
+    let server = Server::start("");
+    for _ in 0..50 {
+        let mut client = server.connect();
+        // Requests and end often arrive together.
+        client.send(&request(&[b"SET", b"key", b"value"]));
+        client.send(&request(&[b"GET", b"key"]));
+        client.stream.shutdown(std::net::Shutdown::Write).expect("half a close");
+        assert_eq!(client.rest(), "+OK\r\n$5\r\nvalue\r\n");
+    }
+}
