@@ -310,3 +310,23 @@ fn a_table_drains_in_slices() {
     assert!(!insert(&mut table, b"again", b""));
     assert_eq!(check(&table).len(), 1);
 }
+
+#[test]
+fn looking_ahead_meets_no_edge() {
+    let empty = Table::new(SEED, 0);
+    for count in [0, 1, 7, 8, 48, 49, 5000] {
+        let mut table = numbered(count);
+        // Entries with a length of their own, and buckets of every depth.
+        for number in 0..count / 50 {
+            insert(&mut table, &[b"long".to_vec(), vec![number as u8; 300]].concat(), &[1; 40]);
+        }
+        let mut random = Rng::with_seed(count);
+        for len in [0, 1, 15, 16, 17, 100] {
+            let wanted: Vec<_> =
+                (0..len).map(|at| (if at % 5 == 4 { &empty } else { &table }, random.u64(..))).collect();
+            prefetch(&wanted);
+            prefetch(&[(&table, 0), (&table, u64::MAX)]);
+        }
+        check(&table);
+    }
+}

@@ -2,6 +2,7 @@
 
 mod client_reads_other_value;
 mod hostile_peer_wins;
+mod look_ahead_guesses_wrong;
 mod number_differs_from_redis;
 mod quotes_misread;
 mod reply_bytes_differ;
