@@ -38,7 +38,7 @@ impl ProcessFacts {
             ("edgecask_version", env!("CARGO_PKG_VERSION").into()),
             ("os", format!("{} {} {}", std::env::consts::OS, kernel.trim(), std::env::consts::ARCH)),
             ("arch_bits", usize::BITS.to_string()),
-            ("multiplexing_api", "tokio".into()),
+            ("multiplexing_api", "mio".into()),
             ("process_id", std::process::id().to_string()),
             ("run_id", self.run_id.clone()),
             ("tcp_port", self.port.to_string()),
