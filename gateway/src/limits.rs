@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 /// A worker's read buffer, lent to a connection while it has input: large enough for a deep pipeline or a good piece of
-/// a large value in one system call. Measured: with 16 KiB a SET of 20 kB
-/// costs a quarter more.
+/// a large value in one system call. Measured: with 16 KiB a SET of 20 kB costs a quarter more.
 pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 
 /// A worker keeps so many read buffers between rounds.
