@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use edgecask::clock::now_ms;
 use edgecask::store::{self, Store};
+use edgecask_core::resp::write_request;
 use edgecask_core::session::{NoFacts, Peer, Server, Session, Settings, Shared};
 use mimalloc::MiMalloc;
 
@@ -39,12 +40,11 @@ impl Bench {
         for _ in 0..batches {
             requests.clear();
             for _ in 0..pipeline {
-                let key = self.number();
-                let request = match command {
-                    "SET" => format!("*3\r\n$3\r\nSET\r\n$16\r\nkey:{key:012}\r\n$3\r\nxxx\r\n"),
-                    _ => format!("*2\r\n$3\r\nGET\r\n$16\r\nkey:{key:012}\r\n"),
-                };
-                requests.extend_from_slice(request.as_bytes());
+                let key = format!("key:{:012}", self.number());
+                match command {
+                    "SET" => write_request(&["SET", &key, "xxx"], &mut requests),
+                    _ => write_request(&["GET", &key], &mut requests),
+                }
             }
             self.session.input().extend_from_slice(&requests);
             let begin = Instant::now();

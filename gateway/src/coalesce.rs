@@ -35,7 +35,7 @@ const EPOCH_MS: u64 = 3;
 const TIMER_SLACK_NS: u64 = 1_000;
 
 /// What a worker knows of its load.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct Load {
     epoch_began_ms: u64,
     /// Batches of requests of one connection that were served in this epoch.

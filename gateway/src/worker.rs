@@ -131,7 +131,6 @@ impl Worker {
 
     /// Serves what has come.
     fn round(&mut self) {
-        let gateway = self.gateway.clone();
         let mut running = std::mem::take(&mut self.ready);
         running.retain(|place| self.receive(*place));
         self.prefetch(&running);
@@ -140,12 +139,12 @@ impl Worker {
         for place in &running {
             let Some(connection) = self.connections.get_mut(*place) else { continue };
             self.load.serves(&mut connection.seen, now_ms);
-            settings_changed |= connection.run(&gateway.server, self.now, now_ms);
+            settings_changed |= connection.run(&self.gateway.server, self.now, now_ms);
             connection.give_back(&mut self.buffers);
         }
         if settings_changed {
             // Before the reply: whoever has read it may count on the change.
-            gateway.settings_changed();
+            self.gateway.settings_changed();
             self.next_sweep = self.now;
         }
         for place in &running {

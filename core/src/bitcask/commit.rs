@@ -15,6 +15,7 @@ use super::guard::Guard;
 use super::keydir::{
     Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub, shard_of,
 };
+use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
 use crate::packed::tree::Tree;
@@ -73,7 +74,6 @@ impl<'o> Frame<'o> {
     }
 
     fn add(&mut self, mut header: Header, key: &[u8], value: &'o [u8]) -> Result<()> {
-        let too_large = || EngineError::Full("a transaction larger than a datafile".into());
         let offset = u32::try_from(self.len()).map_err(|_| too_large())?;
         header.is_first = self.offsets.is_empty();
         header.is_last = self.missing == 1;
@@ -265,7 +265,7 @@ impl Guard<'_> {
         });
         for (_, shard) in &mut self.shards {
             // So that the counters of a datafile begun by this very frame are found.
-            let _ = shard.file(self.store, begin.file);
+            shard.notice(self.store, begin.file);
         }
         if let Some(after) = &databases.changed {
             let before = std::mem::replace(&mut *self.store.databases_record.lock(), records.next());

@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering;
 
 use super::Bitcask;
 use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
-use super::keydir::{LONG_KEY_BYTES, Name, RootEntry, Shard, shard_of, touch};
+use super::keydir::{Name, RootEntry, Shard, shard_of};
+use super::log::too_large;
 use super::record::{Header, RecordType};
-use crate::engine::{ACCESS_CLOCK_MASK, Db, EngineError, Kind, Receipt, Result, Sought, Stored};
+use crate::engine::{Db, EngineError, Kind, Receipt, Result, Sought, Stored, access_clock};
 
 /// A change that makes one key a string.
 pub(super) struct StringPut<'o> {
@@ -21,53 +22,40 @@ pub(super) struct StringPut<'o> {
 }
 
 impl Bitcask {
-    pub(super) fn get_string_directly(
+    /// The body of [`Engine::get_string`](crate::engine::Engine::get_string).
+    pub(super) fn read_string(
         &self,
-        db: Db,
-        key: &[u8],
+        (db, key): (Db, &[u8]),
         now_ms: u64,
         accessed_s: Option<u32>,
         show: &mut dyn FnMut(&[u8]),
     ) -> Result<Sought> {
-        if key.len() > LONG_KEY_BYTES {
+        let name = Name::of(self.seed, key);
+        let hash = name.hash(self.seed);
+        let mut shard = self.shards[shard_of(hash)].lock();
+        let found = shard.look_up(self, db, key, &name, hash, accessed_s)?;
+        let Some((entry, prefix_len)) = found else { return Ok(Sought::Missing) };
+        if entry.kind != Kind::String || entry.is_expired(now_ms) {
             return Ok(Sought::Unclear);
         }
-        let hash = Name::Short(key).hash(self.seed);
-        let mut shard = self.shards[shard_of(hash)].lock();
-        let Some(&number) = shard.databases.get(db as usize) else { return Ok(Sought::Unclear) };
-        let Some(space) = shard.space_mut(number) else { return Ok(Sought::Missing) };
-        let Some(bytes) = space.short.get_mut(hash, key) else { return Ok(Sought::Missing) };
-        let is_plain = |entry: &RootEntry| {
-            entry.kind == Kind::String && entry.expires_at_ms.is_none_or(|at| at > now_ms)
-        };
-        let Some(entry) = RootEntry::read(bytes).filter(is_plain) else { return Ok(Sought::Unclear) };
-        if let Some(accessed_s) = accessed_s {
-            touch(bytes, accessed_s);
-        }
-        let len = entry.prefix_len(number, key.len() as u64) + u64::from(entry.value_len);
+        let len = prefix_len + u64::from(entry.value_len);
         shard.read_record(self, entry.location, len, &mut |record| show(record.value))?;
         Ok(Sought::Found)
     }
 
-    pub(super) fn set_string_directly(
+    /// The body of [`Engine::set_string`](crate::engine::Engine::set_string).
+    pub(super) fn write_string(
         &self,
-        db: Db,
-        key: &[u8],
-        value: &[u8],
+        put: &StringPut<'_>,
         now_ms: u64,
         scratch: &mut Vec<u8>,
-    ) -> Result<Option<Stored>> {
-        if key.len() > LONG_KEY_BYTES {
-            return Ok(None);
-        }
-        self.access_clock.store((now_ms / 1000) as u32 & ACCESS_CLOCK_MASK, Ordering::Relaxed);
-        let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value };
-        let name = Name::Short(key);
+    ) -> Result<Stored> {
+        self.access_clock.store(access_clock(now_ms), Ordering::Relaxed);
+        let name = Name::of(self.seed, put.key);
         let hash = name.hash(self.seed);
         let mut shard = self.shards[shard_of(hash)].lock();
-        let (receipt, before) = shard.put_string(self, &put, &name, hash, scratch, now_ms)?;
-        let has_expired = before.and_then(|before| before.expires_at_ms).is_some_and(|at| at <= now_ms);
-        Ok(Some(Stored { receipt, has_expired }))
+        let (receipt, before) = shard.put_string(self, put, &name, hash, scratch, now_ms)?;
+        Ok(Stored { receipt, has_expired: before.is_some_and(|before| before.is_expired(now_ms)) })
     }
 }
 
@@ -86,7 +74,7 @@ impl Shard {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
         let space = *self.databases.get(db as usize).ok_or(EngineError::OutOfScope)?;
         if value.len() as u64 > VALUE_MAX_BYTES {
-            return Err(EngineError::Full("a transaction larger than a datafile".into()));
+            return Err(too_large());
         }
         let mut header = Header::new(RecordType::Root, store.log.next_sequence(), now_ms, space);
         header.kind = Kind::String as u8;
@@ -99,10 +87,8 @@ impl Shard {
         } else {
             store.log.append(&[scratch, value], now_ms)?
         };
-        if !self.files.contains_key(&location.file) {
-            // So that the counters of a datafile begun by this very record are found.
-            self.files = store.log.files();
-        }
+        // So that the counters of a datafile begun by this very record are found.
+        self.notice(store, location.file);
         self.trip(db, key);
         let entry = RootEntry {
             kind: Kind::String,

@@ -77,12 +77,40 @@ fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
 }
 
 impl Shard {
+    /// A root's entry, and the bytes of its record before the value. `accessed_s`, if given, becomes the key's access
+    /// time.
+    pub(super) fn look_up(
+        &mut self,
+        store: &Bitcask,
+        db: Db,
+        key: &[u8],
+        name: &Name<'_>,
+        hash: u64,
+        accessed_s: Option<u32>,
+    ) -> Result<Option<(RootEntry, u64)>> {
+        let Some(&number) = self.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
+        let Some(space) = self.space_mut(number) else { return Ok(None) };
+        let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
+        let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
+        if let Some(accessed_s) = accessed_s {
+            touch(bytes, accessed_s);
+        }
+        if matches!(name, Name::Long(_)) && self.long_key(store, &entry)? != key {
+            return Ok(None);
+        }
+        Ok(Some((entry, entry.prefix_len(number, key.len() as u64))))
+    }
+
+    /// Makes sure that the shard knows a datafile, which may have been begun since it last looked.
+    pub(super) fn notice(&mut self, store: &Bitcask, number: u32) {
+        if !self.files.contains_key(&number) {
+            self.files = store.log.files();
+        }
+    }
+
     /// The datafile with this number; what was made since the shard last looked is found as well.
     pub(super) fn file(&mut self, store: &Bitcask, number: u32) -> Result<Arc<File>> {
-        if let Some(file) = self.files.get(&number) {
-            return Ok(file.clone());
-        }
-        self.files = store.log.files();
+        self.notice(store, number);
         let missing = || EngineError::Damaged(format!("datafile {number} is missing"));
         self.files.get(&number).cloned().ok_or_else(missing)
     }
@@ -136,22 +164,8 @@ impl Reader for Guard<'_> {
         let name = Name::of(store.seed, key);
         let hash = name.hash(store.seed);
         let at = shard_of(hash);
-        let shard = self.shard(at)?;
-        let Some(&number) = shard.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
-        let Some(space) = shard.space_mut(number) else { return Ok(None) };
-        let table = match name {
-            Name::Short(_) => &mut space.short,
-            Name::Long(_) => &mut space.long,
-        };
-        let Some(bytes) = table.get_mut(hash, name.bytes()) else { return Ok(None) };
-        let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
-        if let Some(accessed_s) = accessed_s {
-            touch(bytes, accessed_s);
-        }
-        if matches!(name, Name::Long(_)) && shard.long_key(store, &entry)? != key {
-            return Ok(None);
-        }
-        Ok(Some(to_root(&entry, at, entry.prefix_len(number, key.len() as u64))))
+        let found = self.shard(at)?.look_up(store, db, key, &name, hash, accessed_s)?;
+        Ok(found.map(|(entry, prefix_len)| to_root(&entry, at, prefix_len)))
     }
 
     fn read_value(

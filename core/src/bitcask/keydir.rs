@@ -156,6 +156,11 @@ impl RootEntry {
         })
     }
 
+    /// Whether the key is gone at `now_ms`.
+    pub(super) fn is_expired(&self, now_ms: u64) -> bool {
+        self.expires_at_ms.is_some_and(|at| at <= now_ms)
+    }
+
     /// Bytes of the record before its value, for a root in this space under a key of this length.
     pub(super) fn prefix_len(&self, space: u64, key_len: u64) -> u64 {
         let mut header = Header::new(RecordType::Root, 0, 0, space);

@@ -18,6 +18,11 @@ use crate::storage::{DatafileId, Storage, StorageError};
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
 
+/// A frame, or a value, that no datafile can hold.
+pub(super) fn too_large() -> EngineError {
+    EngineError::Full("a transaction larger than a datafile".into())
+}
+
 /// The log of one store.
 pub(super) struct Log {
     storage: Arc<dyn Storage>,
@@ -137,7 +142,7 @@ impl Log {
         let end = begin + frame_len;
         let location = match u32::try_from(begin) {
             Ok(offset) if end <= DATAFILE_HARD_MAX_BYTES => Location { file: active.file.id(), offset },
-            _ => return Err(EngineError::Full("a transaction larger than a datafile".into())),
+            _ => return Err(too_large()),
         };
         let appended = if marker.is_empty() {
             active.file.datafile.append(active.len, parts)

@@ -32,10 +32,11 @@ use smallvec::SmallVec;
 pub use guard::Guard;
 pub use recovery::{OpenError, Opened};
 
+use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    ACCESS_CLOCK_MASK, Admin, Db, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch,
+    Admin, Db, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
@@ -133,7 +134,7 @@ impl Engine for Bitcask {
         accessed_s: Option<u32>,
         show: &mut dyn FnMut(&[u8]),
     ) -> Result<Sought> {
-        self.get_string_directly(db, key, now_ms, accessed_s, show)
+        self.read_string((db, key), now_ms, accessed_s, show)
     }
 
     fn set_string(
@@ -144,7 +145,8 @@ impl Engine for Bitcask {
         now_ms: u64,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
-        self.set_string_directly(db, key, value, now_ms, scratch)
+        let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value };
+        self.write_string(&put, now_ms, scratch).map(Some)
     }
 
     fn begin(&self, scope: Scope<'_>) -> Result<Guard<'_>> {
@@ -155,7 +157,7 @@ impl Engine for Bitcask {
         if overlay.is_empty() {
             return Ok(Receipt::default());
         }
-        self.access_clock.store((now_ms / 1000) as u32 & ACCESS_CLOCK_MASK, Ordering::Relaxed);
+        self.access_clock.store(access_clock(now_ms), Ordering::Relaxed);
         guard.commit(overlay, now_ms)
     }
 

@@ -13,7 +13,7 @@ use super::keydir::{
     long_key_len, shard_of,
 };
 use super::record::{Header, RecordType, read_u64};
-use crate::engine::ACCESS_CLOCK_MASK;
+use crate::engine::access_clock;
 use crate::packed::tree::Tree;
 
 /// The state of a replay.
@@ -107,7 +107,7 @@ impl Replay {
         let entry = RootEntry {
             kind,
             encoding: header.encoding,
-            accessed_s: (header.timestamp_ms / 1000) as u32 & ACCESS_CLOCK_MASK,
+            accessed_s: access_clock(header.timestamp_ms),
             location,
             value_len: header.value_len as u32,
             expires_at_ms: header.expires_at_ms,

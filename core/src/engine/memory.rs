@@ -238,7 +238,7 @@ impl Engine for MemoryEngine {
                     state
                         .objects
                         .insert(number, Object { value: value.to_vec(), subs: subs.unwrap_or_default() });
-                    let accessed_s = (now_ms / 1000) as u32 & super::ACCESS_CLOCK_MASK;
+                    let accessed_s = super::access_clock(now_ms);
                     let value_len = value.len() as u64;
                     let place = Place(number, 0);
                     let root =

@@ -102,6 +102,11 @@ impl Root {
 /// The clock of [`Root::accessed_s`]: seconds modulo 2^24.
 pub const ACCESS_CLOCK_MASK: u32 = (1 << 24) - 1;
 
+/// What the clock of [`Root::accessed_s`] shows at this unix time.
+pub fn access_clock(now_ms: u64) -> u32 {
+    (now_ms / 1000) as u32 & ACCESS_CLOCK_MASK
+}
+
 /// What can go wrong below a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {

@@ -4,7 +4,7 @@
 //! has come are missing for every method and are removed by the same commit.
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source};
-use super::{ACCESS_CLOCK_MASK, Db, Kind, Place, Reader, Result, Root};
+use super::{Db, Kind, Place, Reader, Result, Root, access_clock};
 
 /// A root to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,7 +253,7 @@ impl<'e> Txn<'e> {
         }
         let base = match source {
             Source::Base(base) => {
-                let accessed_s = self.touches.then_some((self.now_ms / 1000) as u32 & ACCESS_CLOCK_MASK);
+                let accessed_s = self.touches.then(|| access_clock(self.now_ms));
                 self.reader.root(base, key, accessed_s)?
             }
             Source::Fresh(_) => None,
@@ -279,7 +279,7 @@ impl KeyState {
     /// The root that the transaction put, if it did.
     fn pending_root(&self, now_ms: u64) -> Option<Root> {
         let PendingRoot::Put { kind, encoding, expires_at_ms, value } = self.root else { return None };
-        let accessed_s = (now_ms / 1000) as u32 & ACCESS_CLOCK_MASK;
+        let accessed_s = access_clock(now_ms);
         Some(Root {
             kind,
             encoding,

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::{Server, State};
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
-use crate::engine::{ACCESS_CLOCK_MASK, Engine, Sought};
+use crate::engine::{Engine, Sought, access_clock};
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");
@@ -37,7 +37,7 @@ impl State {
         now_ms: u64,
     ) -> Result<bool, CommandError> {
         let reply = &mut self.reply;
-        let accessed_s = (!self.client.no_touch).then_some((now_ms / 1000) as u32 & ACCESS_CLOCK_MASK);
+        let accessed_s = (!self.client.no_touch).then(|| access_clock(now_ms));
         let show = &mut |value: &[u8]| reply.bulk(value);
         match server.engine.get_string(self.client.db, key, now_ms, accessed_s, show)? {
             Sought::Found => self.hits += 1,

@@ -95,15 +95,14 @@ impl State {
     }
 
     /// Brings the counters that all sessions share up to date, once for all requests that were run together.
-    fn count(&mut self, counters: &Counters, commands: u64) {
-        let (hits, misses) = (std::mem::take(&mut self.hits), std::mem::take(&mut self.misses));
+    fn count(&mut self, counters: &Counters) {
         let counts = [
-            (&counters.commands, commands),
-            (&counters.keyspace_hits, hits),
-            (&counters.keyspace_misses, misses),
+            (&counters.commands, &mut self.commands),
+            (&counters.keyspace_hits, &mut self.hits),
+            (&counters.keyspace_misses, &mut self.misses),
         ];
-        for (counter, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-            counter.fetch_add(count, Ordering::Relaxed);
+        for (counter, count) in counts.into_iter().filter(|(_, count)| **count > 0) {
+            counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
         }
     }
 }
@@ -216,9 +215,8 @@ impl Session {
         self.forget_input(consumed);
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
-        let commands = std::mem::take(&mut self.state.commands);
-        if commands > 0 {
-            self.state.count(&server.shared.counters, commands);
+        if self.state.commands > 0 {
+            self.state.count(&server.shared.counters);
             let protocol = if self.state.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
             self.state.client.show(protocol, now_ms);
         }
