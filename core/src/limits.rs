@@ -16,6 +16,17 @@ pub const UNAUTHENTICATED_BULK_MAX_BYTES: u64 = 16 * 1024;
 /// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis until values stream to blobs.
 pub const BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
+/// Default of `blob-min-bytes`: values from this length on are blobs, which merge never copies.
+pub const BLOB_MIN_BYTES: u64 = 1024 * 1024;
+
+/// So many blobs may wait for a sync, under `appendfsync no` too: a start after a crash reads them all, and each holds a
+/// file descriptor.
+pub const UNSYNCED_BLOBS_MAX: usize = 512;
+
+/// Largest value that is held in memory in one piece, where a command needs that (INCRBYFLOAT, LCS), and largest
+/// argument that does not stream to a blob: Redis' default for all of them.
+pub const VALUE_IN_MEMORY_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
 /// Requests of a pipeline that are parsed before the first of them runs: enough to wait for memory side by side, few
 /// enough for the stack.
 pub const PIPELINE_AHEAD: usize = 16;

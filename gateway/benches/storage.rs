@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use edgecask::storage::directory::{Directory, Handle};
-use edgecask_core::storage::{Device, DeviceFile};
+use edgecask_core::storage::{Access, Device, DeviceFile};
 
 const APPENDED_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ fn main() {
 
 /// Nanoseconds of one append and one read of `size` bytes.
 fn costs(directory: &Directory, size: usize) -> (f64, f64) {
-    let file = directory.create("bench").expect("creates");
+    let file = directory.create("bench", Access::Log).expect("creates");
     let bytes = vec![7_u8; size];
     let count = APPENDED_BYTES / size as u64;
     let append = each(count, |nth| {
@@ -56,7 +56,7 @@ fn read_one(file: &Handle, offset: u64, len: u64) {
 }
 
 fn sync_costs(name: &str, directory: &Directory) {
-    let file = directory.create("bench").expect("creates");
+    let file = directory.create("bench", Access::Log).expect("creates");
     let sync = each(200, |nth| {
         file.write(nth * 60, &[&[7; 60]]).expect("writes");
         file.sync().expect("syncs");

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::Bitcask;
+use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::guard::Guard;
 use super::keydir::{
@@ -43,9 +44,10 @@ fn sole_string(overlay: &Overlay) -> Option<StringPut<'_>> {
     let mut changes = overlay.changes();
     let change = changes.next()?;
     match (change.root, change.source) {
-        (RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value }, Source::Base(db))
-            if overlay.db_changes().is_empty() && change.subs.is_empty() && changes.next().is_none() =>
-        {
+        (
+            RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value, blob: None },
+            Source::Base(db),
+        ) if overlay.db_changes().is_empty() && change.subs.is_empty() && changes.next().is_none() => {
             Some(StringPut { db, key: change.key, encoding, expires_at_ms, value })
         }
         _ => None,
@@ -178,6 +180,9 @@ impl Guard<'_> {
         let mut scratch = overlay.take_scratch();
         let outcome = self.commit_with(overlay, &mut scratch, now_ms);
         overlay.put_scratch(scratch);
+        if outcome.is_ok() {
+            overlay.keep_blobs();
+        }
         outcome
     }
 
@@ -212,7 +217,8 @@ impl Guard<'_> {
             tombstones_len: 0,
         };
         let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
-        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), now_ms));
+        let written = overlay.written_blobs();
+        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), &written, now_ms));
         let (location, receipt) = match appended {
             Ok(appended) => appended,
             Err(error) => {
@@ -220,7 +226,8 @@ impl Guard<'_> {
                 return Err(error);
             }
         };
-        self.apply(overlay, &plans, &databases, location, &frame);
+        let blobs = self.apply(overlay, &plans, &databases, location, &frame);
+        self.store.blobs.apply(&blobs, receipt.position());
         *scratch = frame.bytes;
         Ok(receipt)
     }
@@ -238,7 +245,11 @@ impl Guard<'_> {
             let collection = match change.root {
                 RootChange::Removed => None,
                 RootChange::Unchanged => had,
-                RootChange::Put { kind: Kind::String, .. } => None,
+                RootChange::Put { kind: Kind::String, blob, .. } => {
+                    let patches = collection_of(change.subkeys_of).filter(|_| blob.is_some());
+                    let begins = patches.is_none() && blob.is_some() && !change.subs.is_empty();
+                    if begins { Some(self.store.log.next_number()) } else { patches }
+                }
                 RootChange::Put { .. } => {
                     Some(collection_of(change.subkeys_of).unwrap_or_else(|| self.store.log.next_number()))
                 }
@@ -249,7 +260,7 @@ impl Guard<'_> {
         Ok(plans)
     }
 
-    /// Makes the keydir say what the frame said.
+    /// Makes the keydir say what the frame said; returns what became of the references to blobs.
     fn apply(
         &mut self,
         overlay: &Overlay,
@@ -257,7 +268,7 @@ impl Guard<'_> {
         databases: &Databases,
         begin: Location,
         frame: &Frame<'_>,
-    ) {
+    ) -> BlobChanges {
         let mut records = frame.offsets.iter().map(|offset| Location {
             file: begin.file,
             // The frame ends within the datafile, whose offsets fit.
@@ -281,8 +292,9 @@ impl Guard<'_> {
             file.tombstones.fetch_add(frame.tombstones_len, Ordering::Relaxed);
         }
         let mut moved = self.move_collections(overlay, plans);
+        let mut blobs = BlobChanges::default();
         for (change, plan) in overlay.changes().zip(plans) {
-            let Some(collection) = self.apply_root(&change, plan, &mut records) else { continue };
+            let Some(collection) = self.apply_root(&change, plan, &mut records, &mut blobs) else { continue };
             let Ok(shard) = self.shard(plan.shard) else { continue };
             if let Some(at) = moved.iter().position(|(moved, _)| *moved == collection) {
                 shard.collections.insert(collection, moved.swap_remove(at).1);
@@ -299,6 +311,7 @@ impl Guard<'_> {
                     .for_each(|space| shard.trip_shown(change.db, *space));
             }
         }
+        blobs
     }
 
     /// Drops the collections nobody has any more, and takes out of their shards those that go to another.
@@ -329,6 +342,7 @@ impl Guard<'_> {
         change: &Change<'_>,
         plan: &KeyPlan,
         records: &mut impl Iterator<Item = Location>,
+        blobs: &mut BlobChanges,
     ) -> Option<u64> {
         let store = self.store;
         let shard = self.shard(plan.shard).ok()?;
@@ -342,7 +356,8 @@ impl Guard<'_> {
                 records.next();
                 shard.remove_root(plan.space, &name, plan.hash)
             }
-            RootChange::Put { kind, encoding, expires_at_ms, value } => {
+            RootChange::Put { kind, encoding, expires_at_ms, value, blob } => {
+                blob.into_iter().for_each(|blob| blobs.take(blob.id));
                 let entry = RootEntry {
                     kind,
                     encoding,
@@ -351,12 +366,14 @@ impl Guard<'_> {
                     value_len: value.len() as u32,
                     expires_at_ms,
                     collection: plan.collection,
+                    blob,
                 };
                 shard.put_root(plan.space, &name, plan.hash, entry)
             }
         };
         if let Some(before) = before {
             shard.bury_root(plan.space, change.key.len() as u64, &before);
+            before.blob.into_iter().for_each(|blob| blobs.release(blob.id));
         }
         if let Some(collection) = plan.collection {
             store.owners.lock().insert(collection, plan.shard as u16);
@@ -438,12 +455,13 @@ fn build<'o>(
                 header.collection = plan.dropped;
                 frame.add(header, change.key, &[])?;
             }
-            RootChange::Put { kind, encoding, expires_at_ms, value } => {
+            RootChange::Put { kind, encoding, expires_at_ms, value, blob } => {
                 let mut header = frame.header(RecordType::Root, space);
                 header.kind = kind as u8;
                 header.encoding = encoding;
                 header.expires_at_ms = expires_at_ms;
                 header.collection = plan.collection;
+                header.has_blob = blob.is_some();
                 frame.add(header, change.key, value)?;
             }
         }

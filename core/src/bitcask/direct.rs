@@ -6,6 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Bitcask;
+use super::blobs::BlobChanges;
 use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
 use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
@@ -35,7 +36,7 @@ impl Bitcask {
         let mut shard = self.shards[shard_of(hash)].lock();
         let found = shard.look_up(self, db, key, &name, hash, accessed_s)?;
         let Some((entry, prefix_len)) = found else { return Ok(Sought::Missing) };
-        if entry.kind != Kind::String || entry.is_expired(now_ms) {
+        if entry.kind != Kind::String || entry.is_expired(now_ms) || entry.blob.is_some() {
             return Ok(Sought::Unclear);
         }
         let len = prefix_len + u64::from(entry.value_len);
@@ -83,9 +84,9 @@ impl Shard {
         header.write(key, value, scratch);
         let (location, receipt) = if value.len() < BORROWED_VALUE_BYTES {
             scratch.extend_from_slice(value);
-            store.log.append(&[scratch], now_ms)?
+            store.log.append(&[scratch], &[], now_ms)?
         } else {
-            store.log.append(&[scratch, value], now_ms)?
+            store.log.append(&[scratch, value], &[], now_ms)?
         };
         // So that the counters of a datafile begun by this very record are found.
         self.notice(store, location.file);
@@ -98,10 +99,16 @@ impl Shard {
             value_len: value.len() as u32,
             expires_at_ms,
             collection: None,
+            blob: None,
         };
         let before = self.put_root(space, name, hash, entry);
         if let Some(before) = &before {
             self.bury_root(space, key.len() as u64, before);
+            if let Some(blob) = before.blob {
+                let mut blobs = BlobChanges::default();
+                blobs.release(blob.id);
+                store.blobs.apply(&blobs, receipt.position());
+            }
             if let Some(dropped) = before.collection {
                 store.owners.lock().remove(&dropped);
                 self.discard(dropped);

@@ -66,6 +66,12 @@ impl File {
         self.dead.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Before a datafile is replayed, perhaps once more.
+    pub(super) fn forget_counts(&self) {
+        self.dead.store(0, Ordering::Relaxed);
+        self.tombstones.store(0, Ordering::Relaxed);
+    }
+
     pub(super) fn tombstones(&self) -> u64 {
         self.tombstones.load(Ordering::Relaxed)
     }

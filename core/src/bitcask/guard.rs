@@ -1,18 +1,21 @@
 //! The reads of one transaction: the locks of its shards, and the keydir and datafiles behind them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
-use super::files::File;
+use super::files::{File, FileTable};
 use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, shard_of, touch};
 use super::record::{Header, Record};
 use crate::engine::{
-    Db, Direction, EngineError, KeyVisitor, Place, Reader, Result, Root, Scope, SubVisitor, Want,
+    BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place, Reader,
+    Result, Root, Scope, SubVisitor, Want,
 };
 use crate::packed::tree::Tree;
+use crate::storage::{self, Blob, BlobId, StorageError};
 
 /// Cursors of walks over keys are positions in the space of hashes, cut to this many leading bits.
 const CURSOR_BITS: u32 = 48;
@@ -69,7 +72,8 @@ fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
         kind: entry.kind,
         encoding: entry.encoding,
         expires_at_ms: entry.expires_at_ms,
-        value_len: u64::from(entry.value_len),
+        value_len: entry.blob.map_or(u64::from(entry.value_len), |blob| blob.len),
+        blob: entry.blob,
         accessed_s: entry.accessed_s,
         place: Place(at, (shard as u64) << (u64::BITS - SHARD_BITS) | prefix_len),
         collection: entry.collection.unwrap_or(0),
@@ -110,9 +114,8 @@ impl Shard {
 
     /// The datafile with this number; what was made since the shard last looked is found as well.
     pub(super) fn file(&mut self, store: &Bitcask, number: u32) -> Result<Arc<File>> {
-        self.notice(store, number);
         let missing = || EngineError::Damaged(format!("datafile {number} is missing"));
-        self.files.get(&number).cloned().ok_or_else(missing)
+        known_file(store, &mut self.files, number).ok_or_else(missing)
     }
 
     /// Shows a record, checked. `len` is its whole length.
@@ -201,6 +204,50 @@ impl Reader for Guard<'_> {
             }
         })?;
         if is_inside { Ok(()) } else { Err(outside()) }
+    }
+
+    fn blobs(&self) -> Arc<dyn BlobStore> {
+        self.store.blobs.clone()
+    }
+
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        self.store.blobs.open_blob(id)
+    }
+
+    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+        let store = self.store;
+        let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
+        let Shard { collections, files, .. } = shard;
+        let Some(tree) = collections.get(&root.collection).filter(|tree| tree.len() > 0) else {
+            return Ok(base);
+        };
+        let mut patches = BTreeMap::new();
+        let first = tree.rank(&(range.0 / PATCH_BYTES).to_be_bytes());
+        for (subkey, bytes) in tree.iter_from(first) {
+            let damaged = || EngineError::Damaged("an entry of the keydir".into());
+            let number =
+                subkey.first_chunk().map(|number| u64::from_be_bytes(*number)).ok_or_else(damaged)?;
+            if number >= range.1.div_ceil(PATCH_BYTES) {
+                break;
+            }
+            let patch = match SubEntry::read(bytes).ok_or_else(damaged)? {
+                (_, Some(inline)) => Patch::Here(inline.into()),
+                (entry, None) => {
+                    let file = known_file(store, files, entry.location.file);
+                    Patch::InFile {
+                        file: file.ok_or_else(damaged)?,
+                        offset: entry.location.offset,
+                        prefix_len: entry.prefix_len(root.collection, subkey.len() as u64) as u32,
+                        len: entry.value_len,
+                    }
+                }
+            };
+            patches.insert(number, patch);
+        }
+        if patches.is_empty() {
+            return Ok(base);
+        }
+        Ok(Arc::new(Patched::new(base, range.1, patches)))
     }
 
     fn sub_len(&mut self, root: &Root) -> Result<u64> {
@@ -328,10 +375,57 @@ impl Guard<'_> {
     }
 }
 
+/// The datafile with this number, if there is one; what was made since `files` was looked at is found as well.
+fn known_file(store: &Bitcask, files: &mut Arc<FileTable>, number: u32) -> Option<Arc<File>> {
+    if !files.contains_key(&number) {
+        *files = store.log.files();
+    }
+    files.get(&number).cloned()
+}
+
+/// A patch of a blob, as it stays even if merge moves it.
+enum Patch {
+    Here(Box<[u8]>),
+    InFile { file: Arc<File>, offset: u32, prefix_len: u32, len: u32 },
+}
+
+impl PatchSource for Patch {
+    fn show(&self, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        match self {
+            Patch::Here(bytes) => {
+                visit(bytes);
+                Ok(())
+            }
+            Patch::InFile { file, offset, prefix_len, len } => {
+                let record_len = u64::from(*prefix_len) + u64::from(*len);
+                let mut is_whole = false;
+                file.datafile.read(u64::from(*offset), record_len, &mut |bytes| {
+                    if let Some(record) = Record::read(bytes) {
+                        is_whole = true;
+                        visit(record.value);
+                    }
+                })?;
+                if is_whole {
+                    return Ok(());
+                }
+                let place = format!("datafile {} at offset {offset}", file.id());
+                Err(StorageError::Io(format!("{place}: the record does not carry its checksum")))
+            }
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Patch::Here(bytes) => bytes.len() as u64,
+            Patch::InFile { len, .. } => u64::from(*len),
+        }
+    }
+}
+
 /// One walk over a tree, reading the values that are not inline.
 struct SubScan<'s> {
     store: &'s Bitcask,
-    files: &'s mut Arc<super::files::FileTable>,
+    files: &'s mut Arc<FileTable>,
     collection: u64,
     want: Want,
 }
@@ -363,13 +457,11 @@ impl SubScan<'_> {
         visit: SubVisitor<'_>,
     ) -> Result<std::ops::ControlFlow<()>> {
         let number = entry.location.file;
-        if !self.files.contains_key(&number) {
-            *self.files = self.store.log.files();
-        }
         let damaged = |what: &str| {
             EngineError::Damaged(format!("datafile {number} at offset {}: {what}", entry.location.offset))
         };
-        let file = self.files.get(&number).ok_or_else(|| damaged("the file is missing"))?;
+        let file =
+            known_file(self.store, self.files, number).ok_or_else(|| damaged("the file is missing"))?;
         let len = entry.prefix_len(self.collection, subkey.len() as u64) + u64::from(entry.value_len);
         let mut flow = None;
         let read = file.datafile.read(u64::from(entry.location.offset), len, &mut |bytes| {

@@ -38,6 +38,7 @@ const SUMMARY_BLOCK: u32 = u32::MAX;
 const FLAG_EXPIRY: u8 = 1;
 const FLAG_COLLECTION: u8 = 2;
 const FLAG_FINGERPRINT: u8 = 4;
+const FLAG_BLOB: u8 = 8;
 
 /// What became of a datafile's hints at recovery.
 pub(super) enum Loaded {
@@ -130,6 +131,7 @@ fn write_entry(header: &Header, name: &Name<'_>, value: &[u8], offset: u64, out:
     let mut flags = if header.expires_at_ms.is_some() { FLAG_EXPIRY } else { 0 };
     flags |= if header.collection.is_some() { FLAG_COLLECTION } else { 0 };
     flags |= if is_fingerprint { FLAG_FINGERPRINT } else { 0 };
+    flags |= if header.has_blob { FLAG_BLOB } else { 0 };
     out.extend_from_slice(&[header.record_type as u8, flags, header.kind, header.encoding]);
     for number in [offset, header.timestamp_ms, header.owner, header.key_len, header.value_len] {
         write_varint(number, out);
@@ -148,6 +150,7 @@ fn keeps_value(header: &Header) -> bool {
     match header.record_type {
         RecordType::Sub => header.value_len <= INLINE_SUB_BYTES,
         RecordType::Databases => true,
+        RecordType::Root => header.has_blob,
         _ => false,
     }
 }
@@ -163,6 +166,7 @@ fn read_entry<'b>(bytes: &mut &'b [u8]) -> Option<(Header, Name<'b>, &'b [u8], u
     let mut header = Header::new(RecordType::from_number(number)?, 0, timestamp_ms, owner);
     header.kind = kind;
     header.encoding = encoding;
+    header.has_blob = flags & FLAG_BLOB != 0;
     header.key_len = read_varint(&mut rest)?;
     header.value_len = read_varint(&mut rest)?;
     if flags & FLAG_EXPIRY != 0 {
@@ -338,6 +342,7 @@ impl Bitcask {
             if matches!(header.record_type, RecordType::Sub | RecordType::SubTombstone) {
                 max_number = max_number.max(header.owner);
             }
+            max_number = max_number.max(header.blob(record.value).map_or(0, |blob| blob.id.0));
             if header.record_type.is_tombstone() || self.is_needed_in_hint(record, file, offset) {
                 let name = self.name_of(record);
                 write_entry(header, &name, record.value, offset, &mut writer.block);

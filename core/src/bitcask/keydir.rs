@@ -7,13 +7,13 @@
 //! A root's entry in the table, little-endian:
 //!
 //! ```text
-//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection
+//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob
 //! 1   1  encoding
 //! 2   3  access clock in seconds
 //! 5   4  datafile
 //! 9   4  offset of the record
-//! 13  4  length of the value
-//! 17 [8] expiry in unix milliseconds   [8] collection
+//! 13  4  length of the record's value
+//! 17 [8] expiry in unix milliseconds   [8] collection   [8] blob, [8] its length, [8] its checksum
 //! ```
 //!
 //! A subkey's entry in the tree: datafile (4), offset (4), value length (4), and the value itself if it is short.
@@ -28,11 +28,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
+use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::record::{Header, RecordType};
-use crate::engine::{Db, Kind, Watch};
+use crate::engine::{BlobRef, Db, Kind, Watch};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
+use crate::storage::BlobId;
 
 /// Number of bits of the hash that pick the shard.
 pub(super) const SHARD_BITS: u32 = 6;
@@ -53,6 +55,7 @@ pub(super) const LONG_NAME_BYTES: usize = 20;
 const ROOT_FIXED_LEN: usize = 17;
 const ROOT_EXPIRY: u8 = 0x10;
 const ROOT_COLLECTION: u8 = 0x20;
+const ROOT_BLOB: u8 = 0x40;
 
 /// A key as the table holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,17 +116,25 @@ pub(super) struct RootEntry {
     pub(super) value_len: u32,
     pub(super) expires_at_ms: Option<u64>,
     pub(super) collection: Option<u64>,
+    pub(super) blob: Option<BlobRef>,
 }
 
 impl RootEntry {
     /// Shows the entry's bytes.
     pub(super) fn with_bytes<R>(self, show: impl FnOnce(&[u8]) -> R) -> R {
-        let mut out = [0; ROOT_FIXED_LEN + 16];
+        let mut out = [0; ROOT_FIXED_LEN + 40];
         let mut len = ROOT_FIXED_LEN;
         let mut flags = 0;
         for (number, flag) in [(self.expires_at_ms, ROOT_EXPIRY), (self.collection, ROOT_COLLECTION)] {
             if let Some(number) = number {
                 flags |= flag;
+                out[len..len + 8].copy_from_slice(&number.to_le_bytes());
+                len += 8;
+            }
+        }
+        if let Some(BlobRef { id, len: blob_len, checksum }) = self.blob {
+            flags |= ROOT_BLOB;
+            for number in [id.0, blob_len, u64::from(checksum)] {
                 out[len..len + 8].copy_from_slice(&number.to_le_bytes());
                 len += 8;
             }
@@ -153,6 +164,7 @@ impl RootEntry {
             value_len: u32_at(13),
             expires_at_ms: if fixed[0] & ROOT_EXPIRY != 0 { numbers.next() } else { None },
             collection: if fixed[0] & ROOT_COLLECTION != 0 { numbers.next() } else { None },
+            blob: if fixed[0] & ROOT_BLOB != 0 { Some(read_blob(&mut numbers)?) } else { None },
         })
     }
 
@@ -170,6 +182,15 @@ impl RootEntry {
         header.collection = self.collection;
         header.prefix_len()
     }
+}
+
+fn read_blob(numbers: &mut impl Iterator<Item = u64>) -> Option<BlobRef> {
+    Some(BlobRef {
+        id: BlobId(numbers.next()?),
+        len: numbers.next()?,
+        // Kept in four bytes of eight.
+        checksum: numbers.next()? as u32,
+    })
 }
 
 /// Changes a root entry's access clock in place.
@@ -398,7 +419,12 @@ impl Shard {
     }
 
     /// Frees about `budget` entries of what was dropped; returns how many.
-    pub(super) fn drain_garbage(&mut self, budget: u64, gone: &mut dyn FnMut(u64)) -> u64 {
+    pub(super) fn drain_garbage(
+        &mut self,
+        budget: u64,
+        gone: &mut dyn FnMut(u64),
+        blobs: &mut BlobChanges,
+    ) -> u64 {
         let mut freed = 0;
         while freed < budget {
             let files = self.files.clone();
@@ -422,6 +448,7 @@ impl Shard {
                         let len = entry.prefix_len(number, key_len);
                         bury(&files, entry.location, len + u64::from(entry.value_len));
                         collections.extend(entry.collection.filter(|number| !adopted.contains(number)));
+                        entry.blob.into_iter().for_each(|blob| blobs.release(blob.id));
                     };
                     freed += 1 + space.short.drain_some(budget - freed, &mut |key, bytes| {
                         drop_root(key.len() as u64, bytes);

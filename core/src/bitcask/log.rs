@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
+use super::blobs::Blobs;
 use super::files::{File, FileTable};
 use super::keydir::Location;
+use super::planted::{Mistake, is_planted};
 use super::record::{FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use crate::engine::{EngineError, Receipt, Result};
-use crate::storage::{DatafileId, Storage, StorageError};
+use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
@@ -37,12 +39,15 @@ pub(super) struct Log {
     /// How many of those are known to be on the disk.
     synced: AtomicU64,
     next_sequence: AtomicU64,
-    next_number: AtomicU64,
+    next_number: Arc<AtomicU64>,
+    blobs: Arc<Blobs>,
     next_file: AtomicU64,
 }
 
 struct Writer {
     active: Option<Active>,
+    /// Blobs that frames appended since the last sync refer to, as far as they were written for them.
+    blobs: Vec<(BlobId, Arc<dyn Blob>)>,
     poison: Option<String>,
 }
 
@@ -59,7 +64,6 @@ struct Active {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counters {
     pub(super) next_sequence: u64,
-    pub(super) next_number: u64,
     pub(super) next_file: u32,
 }
 
@@ -70,18 +74,21 @@ impl Log {
         datafile_max_bytes: u64,
         files: Arc<FileTable>,
         counters: Counters,
+        next_number: Arc<AtomicU64>,
+        blobs: Arc<Blobs>,
     ) -> Log {
         Log {
             storage,
             seed,
             datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
-            writer: Mutex::new(Writer { active: None, poison: None }),
+            writer: Mutex::new(Writer { active: None, blobs: Vec::new(), poison: None }),
             syncing: Mutex::new(()),
             files: RwLock::new(files),
             appended: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             next_sequence: AtomicU64::new(counters.next_sequence),
-            next_number: AtomicU64::new(counters.next_number),
+            next_number,
+            blobs,
             next_file: AtomicU64::new(u64::from(counters.next_file)),
         }
     }
@@ -125,8 +132,13 @@ impl Log {
         self.synced.load(Ordering::Acquire)
     }
 
-    /// Appends a frame given in parts and returns where it begins.
-    pub(super) fn append(&self, parts: &[&[u8]], now_ms: u64) -> Result<(Location, Receipt)> {
+    /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it.
+    pub(super) fn append(
+        &self,
+        parts: &[&[u8]],
+        blobs: &[(BlobId, Arc<dyn Blob>)],
+        now_ms: u64,
+    ) -> Result<(Location, Receipt)> {
         let frame_len: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let mut writer = self.writer.lock();
         if let Some(reason) = &writer.poison {
@@ -160,6 +172,7 @@ impl Log {
         }
         active.len = end;
         active.file.len.store(end, Ordering::Release);
+        writer.blobs.extend_from_slice(blobs);
         let position = self.appended.load(Ordering::Relaxed) + frame_len;
         self.appended.store(position, Ordering::Release);
         Ok((location, Receipt::at(position)))
@@ -175,6 +188,8 @@ impl Log {
 
     /// Seals the active datafile and begins the next one.
     fn rotate(&self, writer: &mut Writer, now_ms: u64) -> Result<()> {
+        self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())
+            .map_err(|error| writer.fail(error))?;
         if let Some(active) = writer.active.as_mut() {
             if let Err(error) = active.seal(self.next_sequence(), now_ms) {
                 return Err(writer.fail(error));
@@ -227,14 +242,16 @@ impl Log {
         if self.synced() >= wanted {
             return self.check_poison().map(|()| self.synced());
         }
-        let (file, len, position) = {
-            let writer = self.writer.lock();
+        let (file, len, position, blobs) = {
+            let mut writer = self.writer.lock();
             if let Some(reason) = &writer.poison {
                 return Err(EngineError::ReadOnly(reason.clone()));
             }
+            let blobs = std::mem::take(&mut writer.blobs);
             let Some(active) = &writer.active else { return Ok(self.synced()) };
-            (active.file.clone(), active.len, self.appended())
+            (active.file.clone(), active.len, self.appended(), blobs)
         };
+        self.sync_blobs(&blobs, position).map_err(|error| self.writer.lock().fail(error))?;
         // Appends go on meanwhile: the lock is not held.
         if let Err(error) = file.datafile.sync() {
             return Err(self.writer.lock().fail(never_again(error)));
@@ -244,6 +261,29 @@ impl Log {
             active.synced_len = active.synced_len.max(len);
         }
         Ok(self.synced.fetch_max(position, Ordering::AcqRel).max(position))
+    }
+
+    /// Makes the blobs that a part of the log refers to as durable as it is about to become; those that are dead at its
+    /// end nobody will miss.
+    fn sync_blobs(
+        &self,
+        blobs: &[(BlobId, Arc<dyn Blob>)],
+        position: u64,
+    ) -> std::result::Result<(), StorageError> {
+        if blobs.is_empty() || is_planted(Mistake::BlobsUnsynced) {
+            return Ok(());
+        }
+        for (id, blob) in blobs {
+            if !self.blobs.is_dead_at(*id, position) {
+                blob.sync().map_err(never_again)?;
+            }
+        }
+        self.storage.sync_blob_names().map_err(never_again)
+    }
+
+    /// How many blobs wait for the next sync.
+    pub(super) fn unsynced_blobs(&self) -> usize {
+        self.writer.lock().blobs.len()
     }
 
     /// The header of the active datafile and how much of it is known to be on the disk.

@@ -7,6 +7,7 @@
 //! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the list of
 //! datafiles, owners.
 
+mod blobs;
 mod commit;
 mod direct;
 mod files;
@@ -32,13 +33,14 @@ use smallvec::SmallVec;
 pub use guard::Guard;
 pub use recovery::{OpenError, Opened};
 
+use self::blobs::{BlobChanges, Blobs};
 use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, Db, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
+    Admin, Db, Draft, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
 };
-use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
+use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
 use crate::storage::Storage;
 
@@ -64,6 +66,7 @@ pub struct Bitcask {
     seed: u64,
     shards: Box<[Mutex<Shard>]>,
     log: Log,
+    blobs: Arc<Blobs>,
     /// The shard of every collection, for merge, which meets subkeys without their keys.
     owners: Mutex<ByCollection<u16>>,
     /// Where the live record of the databases is, if one was ever written.
@@ -107,7 +110,10 @@ impl Bitcask {
                 break;
             }
             let mut gone = Vec::new();
-            freed += shard.lock().drain_garbage(budget - freed, &mut |collection| gone.push(collection));
+            let mut blobs = BlobChanges::default();
+            let mut remember = |collection| gone.push(collection);
+            freed += shard.lock().drain_garbage(budget - freed, &mut remember, &mut blobs);
+            self.blobs.apply(&blobs, self.appended());
             if !gone.is_empty() {
                 let mut owners = self.owners.lock();
                 gone.iter().for_each(|collection| {
@@ -116,6 +122,16 @@ impl Bitcask {
             }
         }
         freed
+    }
+
+    /// Removes blobs that nothing refers to any more, as far as the log is synced; syncs it if it has gone on for long
+    /// with them. Returns how many are left.
+    pub fn sweep_blobs(&self) -> Result<usize> {
+        if self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
+            self.sync()?;
+        }
+        let is_early = planted::is_planted(planted::Mistake::BlobRemovedUnsynced);
+        self.blobs.sweep(if is_early { u64::MAX } else { self.synced() })
     }
 
     fn shard_of_key(&self, key: &[u8]) -> usize {
@@ -147,6 +163,11 @@ impl Engine for Bitcask {
     ) -> Result<Option<Stored>> {
         let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value };
         self.write_string(&put, now_ms, scratch).map(Some)
+    }
+
+    fn draft(&self) -> Result<Draft> {
+        self.log.check_poison()?;
+        Draft::new(self.blobs.clone())
     }
 
     fn begin(&self, scope: Scope<'_>) -> Result<Guard<'_>> {
@@ -228,6 +249,7 @@ impl Admin for Bitcask {
     fn report(&self) -> Vec<(&'static str, u64)> {
         let files = self.log.files();
         let total = |count: fn(&files::File) -> u64| files.values().map(|file| count(file)).sum::<u64>();
+        let (blobs, dead_blobs) = self.blobs.count();
         vec![
             ("datafiles", files.len() as u64),
             ("datafile_bytes", total(files::File::len)),
@@ -235,6 +257,8 @@ impl Admin for Bitcask {
             ("datafile_tombstone_bytes", total(files::File::tombstones)),
             ("log_appended_bytes", self.appended()),
             ("log_unsynced_bytes", self.appended().saturating_sub(self.synced())),
+            ("blobs", blobs),
+            ("blobs_dead", dead_blobs),
         ]
     }
 }

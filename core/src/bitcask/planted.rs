@@ -9,6 +9,10 @@ pub(super) enum Mistake {
     TrustHints,
     /// A merge publishes its output while records that replaced what it dropped may still be lost.
     PublishUnsynced,
+    /// A blob is removed while the record that took its root away may still be lost.
+    BlobRemovedUnsynced,
+    /// The log is synced before the blobs that it refers to.
+    BlobsUnsynced,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
 }

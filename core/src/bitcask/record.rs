@@ -5,7 +5,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::engine::Kind;
+use crate::engine::{BlobRef, Kind};
 
 /// First bytes of every datafile.
 pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
@@ -23,6 +23,7 @@ const FLAG_FIRST: u8 = 1;
 const FLAG_LAST: u8 = 2;
 const FLAG_EXPIRY: u8 = 4;
 const FLAG_COLLECTION: u8 = 8;
+const FLAG_BLOB: u8 = 16;
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,8 @@ pub(super) struct Header {
     pub(super) expires_at_ms: Option<u64>,
     /// The collection of a root that has subkeys (or of the one a tombstone removes).
     pub(super) collection: Option<u64>,
+    /// Whether the value only refers to a blob; see [`BlobRef`].
+    pub(super) has_blob: bool,
     pub(super) key_len: u64,
     pub(super) value_len: u64,
 }
@@ -101,6 +104,7 @@ impl Header {
             owner,
             expires_at_ms: None,
             collection: None,
+            has_blob: false,
             key_len: 0,
             value_len: 0,
         }
@@ -128,6 +132,7 @@ impl Header {
         flags |= if self.is_last { FLAG_LAST } else { 0 };
         flags |= if self.expires_at_ms.is_some() { FLAG_EXPIRY } else { 0 };
         flags |= if self.collection.is_some() { FLAG_COLLECTION } else { 0 };
+        flags |= if self.has_blob { FLAG_BLOB } else { 0 };
         let mut fixed = [0; FIXED_LEN];
         fixed[4..8].copy_from_slice(&[self.record_type as u8, flags, self.kind, self.encoding]);
         fixed[8..16].copy_from_slice(&self.sequence.to_le_bytes());
@@ -177,11 +182,17 @@ impl Header {
             owner,
             expires_at_ms,
             collection,
+            has_blob: flags & FLAG_BLOB != 0,
             key_len,
             value_len,
         };
         header.key_len.checked_add(header.value_len)?.checked_add(HEADER_MAX_LEN as u64)?;
         Some((header, bytes.len() - rest.len()))
+    }
+
+    /// The blob of a root with this value, if it has one.
+    pub(super) fn blob(&self, value: &[u8]) -> Option<BlobRef> {
+        BlobRef::read(value).filter(|_| self.has_blob && self.record_type == RecordType::Root)
     }
 
     /// The Redis type of a root, if the number is one.

@@ -5,6 +5,9 @@
 //! frame, and only where nothing says that the frame had been synced: no record behind it, no seal, no hint, no output
 //! of a merge. Every other file, and every output, ends with its seal. Anything else is damage, and the store refuses to open
 //! rather than lose it silently.
+//!
+//! A record may have reached the disk before the blob it refers to. So where nothing proves that a part of the last file
+//! was synced, the blobs of its live records are read, and a record whose blob is not whole is where the torn tail begins.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,15 +15,17 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::blobs::Blobs;
 use super::files::File;
 use super::hint;
-use super::keydir::Name;
+use super::keydir::{Location, Name};
 use super::log::{Counters, Log};
 use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan::{self, End};
 use super::{Bitcask, Options, merge};
-use crate::storage::{DatafileId, Storage, StorageError};
+use crate::engine::BlobRef;
+use crate::storage::{BlobId, DatafileId, Storage, StorageError};
 
 /// Why a store does not open. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +68,27 @@ struct Found {
     hinted_datafiles: u64,
     rejected_hints: u64,
     torn_tail: Option<(u32, u64, u64)>,
+    /// The blobs of the records that nothing proves to have been synced.
+    tail: Vec<TailBlob>,
+}
+
+/// A record with a blob, in the last datafile.
+struct TailBlob {
+    /// Where its frame begins.
+    frame: u64,
+    at: Location,
+    space: u64,
+    key: Vec<u8>,
+    blob: BlobRef,
+}
+
+/// What is known of the last datafile before it is replayed.
+#[derive(Clone, Copy)]
+struct Last {
+    /// How much of it others say was on the disk.
+    synced_len: u64,
+    /// Where it ends, if a blob was found missing there.
+    end: Option<u64>,
 }
 
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
@@ -72,18 +98,33 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     files.retain(|file| !replaced.contains(&file.id()));
     files.sort_by_key(|file| file.order());
     let seed = files.first().map_or(options.seed, |file| file.header.seed);
-    let mut replay = Replay::new(seed);
-    replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
-    let mut found = Found::default();
     let mut synced_of_last = 0;
     if let Some(last) = files.last() {
         for output in files.iter().filter(|file| file.header.is_output()) {
             synced_of_last = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced_of_last);
         }
     }
-    for (at, file) in files.iter().enumerate() {
-        let synced_of_last = (at + 1 == files.len()).then_some(synced_of_last);
-        replay_file(&*storage, file, synced_of_last, &mut replay, &mut found)?;
+    let mut tail_end = None;
+    let (replay, found) = loop {
+        let mut replay = Replay::new(seed);
+        replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
+        let mut found = Found::default();
+        for (at, file) in files.iter().enumerate() {
+            file.forget_counts();
+            let last = (at + 1 == files.len()).then_some(Last { synced_len: synced_of_last, end: tail_end });
+            replay_file(&*storage, file, last, &mut replay, &mut found)?;
+        }
+        match lost_blob(&*storage, &replay, &found.tail)? {
+            Some(frame) => tail_end = Some(frame),
+            None => break (replay, found),
+        }
+    };
+    if let Some(last) = files.last() {
+        // What a killed process left in the operating system must be on the disk before it counts as such.
+        if last.len() < last.datafile.len()? {
+            last.datafile.cut(last.len())?;
+        }
+        last.datafile.sync()?;
     }
     // Only now that what stands for them was found whole.
     for litter in litter {
@@ -92,12 +133,19 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     }
     let counters = Counters {
         next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
-        next_number: next(&files, |header| header.next_number, replay.max_number),
         next_file: files.iter().map(|file| file.id()).chain(replaced).max().map_or(1, |id| id + 1),
     };
+    let next_number = next(&files, |header| header.next_number, replay.max_number);
+    let next_number = Arc::new(AtomicU64::new(next_number));
     let table = Arc::new(replay.files.clone());
-    let Replayed { shards, owners, databases_record } = replay.finish(options.databases);
-    let log = Log::new(storage, seed, options.datafile_max_bytes, table, counters);
+    let Replayed { shards, owners, databases_record, blob_roots } = replay.finish(options.databases);
+    let there: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
+    if let Some(BlobId(id)) = blob_roots.keys().find(|id| !there.contains(id)) {
+        return Err(StorageError::Missing(format!("blob {id}, to which a key refers")).into());
+    }
+    let blobs = Arc::new(Blobs::open(storage.clone(), blob_roots, next_number.clone())?);
+    let log =
+        Log::new(storage, seed, options.datafile_max_bytes, table, counters, next_number, blobs.clone());
     for (at, file) in files.iter().enumerate() {
         if at + 1 == files.len() && !file.is_sealed() {
             log.resume(file.clone());
@@ -107,6 +155,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         seed,
         shards: shards.into_iter().map(Mutex::new).collect(),
         log,
+        blobs,
         owners: Mutex::new(owners),
         databases_record: Mutex::new(databases_record),
         access_clock: AtomicU32::new(0),
@@ -147,21 +196,47 @@ fn open_files(storage: &dyn Storage) -> Result<Vec<Arc<File>>, OpenError> {
     Ok(files)
 }
 
-/// Replays one datafile. `synced_of_last` is for the last one: how much of it others say was on the disk.
+/// The first frame of the tail that made a key what its blob does not hold.
+fn lost_blob(storage: &dyn Storage, replay: &Replay, tail: &[TailBlob]) -> Result<Option<u64>, StorageError> {
+    for TailBlob { frame, at, space, key, blob } in tail {
+        if replay.is_root_at(*space, key, *at) && !is_whole(storage, *blob)? {
+            return Ok(Some(*frame));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a blob holds what a root says of it; then it is on the disk as well.
+fn is_whole(storage: &dyn Storage, reference: BlobRef) -> Result<bool, StorageError> {
+    let blob = match storage.open_blob(reference.id) {
+        Err(StorageError::Missing(_)) => return Ok(false),
+        opened => opened?,
+    };
+    let mut checksum = 0;
+    match blob.read(0, reference.len, &mut |piece| checksum = crc32c::crc32c_append(checksum, piece)) {
+        Err(StorageError::Missing(_)) => return Ok(false),
+        outcome => outcome?,
+    }
+    blob.sync()?;
+    Ok(checksum == reference.checksum)
+}
+
+/// Replays one datafile. `last` is for the last one.
 fn replay_file(
     storage: &dyn Storage,
     file: &Arc<File>,
-    synced_of_last: Option<u64>,
+    last: Option<Last>,
     replay: &mut Replay,
     found: &mut Found,
 ) -> Result<(), OpenError> {
-    let (end, seed, is_last) = (file.len(), file.header.seed, synced_of_last.is_some());
+    let file_end = file.datafile.len()?;
+    let (end, seed) = (last.and_then(|last| last.end).unwrap_or(file_end), file.header.seed);
     let damaged = |offset, what| OpenError::Damaged { file: file.id(), offset, what };
     let is_sealed = scan::is_sealed(file, end)?;
     let mut from = file.header_len;
     // So many bytes were on the disk once.
     let is_whole = is_sealed || file.header.is_output();
-    let mut proven = synced_of_last.filter(|_| !is_whole).unwrap_or(end);
+    let mut proven = last.filter(|_| !is_whole).map_or(end, |last| last.synced_len);
     match hint::load(storage, file, replay)? {
         hint::Loaded::Covers(covered) => {
             found.hinted_datafiles += 1;
@@ -174,8 +249,19 @@ fn replay_file(
         }
         hint::Loaded::None => {}
     }
+    let (mut frame, mut synced) = (from, proven.max(from));
     let walked = scan::frames(file, from, end, &mut |offset, record| {
         found.replayed_records += 1;
+        if record.header.is_first {
+            frame = offset;
+        }
+        synced = synced.max(record.synced_len(&file.header, offset).unwrap_or(0));
+        if let Some(blob) = record.header.blob(record.value).filter(|_| last.is_some()) {
+            let (space, key) = (record.header.owner, record.key.to_vec());
+            // Offsets of datafiles fit.
+            let at = Location { file: file.id(), offset: offset as u32 };
+            found.tail.push(TailBlob { frame, at, space, key, blob });
+        }
         // Subkeys are held whole whatever their length; only keys are cut to fingerprints.
         let name = match record.header.record_type {
             super::record::RecordType::Sub | super::record::RecordType::SubTombstone => {
@@ -185,8 +271,13 @@ fn replay_file(
         };
         replay.apply(&record.header, &name, record.value, file, offset);
     })?;
+    found.tail.retain(|tail| tail.frame >= synced);
     let len = match walked {
-        End::Clean if !is_sealed && (!is_last || file.header.is_output()) => {
+        End::Clean if end < file_end => {
+            found.torn_tail = Some((file.id(), end, file_end - end));
+            end
+        }
+        End::Clean if !is_sealed && (last.is_none() || file.header.is_output()) => {
             return Err(damaged(end, "the datafile is cut short: it does not end with its seal"));
         }
         End::Clean if proven > end => {
@@ -204,13 +295,6 @@ fn replay_file(
             offset
         }
     };
-    if is_last {
-        // What a killed process left in the operating system must be on the disk before it counts as such.
-        if len < end {
-            file.datafile.cut(len)?;
-        }
-        file.datafile.sync()?;
-    }
     file.len.store(len, Ordering::Release);
     file.is_sealed.store(is_sealed, Ordering::Release);
     Ok(())

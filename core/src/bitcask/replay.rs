@@ -4,7 +4,7 @@
 //! roots that own them until the end, because a root's record may stand after its subkeys' (merge drops replaced
 //! roots); whatever no root owns then is dead.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::files::{File, FileTable};
@@ -15,6 +15,7 @@ use super::keydir::{
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::access_clock;
 use crate::packed::tree::Tree;
+use crate::storage::BlobId;
 
 /// The state of a replay.
 pub(super) struct Replay {
@@ -24,8 +25,19 @@ pub(super) struct Replay {
     collections: ByCollection<Tree>,
     /// The last record of the databases and where it was.
     databases: Option<(Vec<u64>, Location)>,
+    /// How many roots refer to each blob.
+    blob_roots: BlobRoots,
     pub(super) max_sequence: u64,
     pub(super) max_number: u64,
+}
+
+/// How many roots refer to each blob: none for a moment, or less, where a key is renamed.
+type BlobRoots = HashMap<BlobId, i64>;
+
+fn release(blob_roots: &mut BlobRoots, entry: &RootEntry) {
+    if let Some(blob) = entry.blob {
+        *blob_roots.entry(blob.id).or_default() -= 1;
+    }
 }
 
 /// What a replay ends with.
@@ -33,6 +45,7 @@ pub(super) struct Replayed {
     pub(super) shards: Vec<Shard>,
     pub(super) owners: ByCollection<u16>,
     pub(super) databases_record: Option<Location>,
+    pub(super) blob_roots: HashMap<BlobId, u32>,
 }
 
 /// Collections and spaces share one run of numbers, none used twice; those below this one are the spaces that the
@@ -48,6 +61,7 @@ impl Replay {
             shards: (0..SHARDS).map(|_| Shard::new(seed, Vec::new(), empty.clone())).collect(),
             collections: ByCollection::default(),
             databases: None,
+            blob_roots: BlobRoots::new(),
             max_sequence: 0,
             max_number: FIRST_NUMBER - 1,
         }
@@ -67,7 +81,7 @@ impl Replay {
         let Ok(offset) = u32::try_from(offset) else { return };
         let location = Location { file: file.id(), offset };
         match header.record_type {
-            RecordType::Root => self.root(header, name, location),
+            RecordType::Root => self.root(header, name, value, location),
             RecordType::RootTombstone => {
                 self.root_tombstone(header, name);
                 file.tombstones.fetch_add(header.record_len(), std::sync::atomic::Ordering::Relaxed);
@@ -100,10 +114,22 @@ impl Replay {
         }
     }
 
-    fn root(&mut self, header: &Header, name: &Name<'_>, location: Location) {
+    /// Whether a database shows a key whose root is the record at this place.
+    pub(super) fn is_root_at(&self, space: u64, key: &[u8], at: Location) -> bool {
+        let name = Name::of(self.seed, key);
+        let hash = name.hash(self.seed);
+        let is_shown = self.databases.as_ref().is_none_or(|(spaces, _)| {
+            spaces.contains(&space) || (spaces.len() as u64..FIRST_NUMBER).contains(&space)
+        });
+        let entry = self.shards[shard_of(hash)].root(space, &name, hash).filter(|_| is_shown);
+        entry.is_some_and(|entry| entry.location == at)
+    }
+
+    fn root(&mut self, header: &Header, name: &Name<'_>, value: &[u8], location: Location) {
         let Some(kind) = header.redis_kind() else { return };
         let space = header.owner;
-        self.max_number = self.max_number.max(space);
+        let blob = header.blob(value);
+        self.max_number = self.max_number.max(space).max(blob.map_or(0, |blob| blob.id.0));
         let entry = RootEntry {
             kind,
             encoding: header.encoding,
@@ -112,7 +138,11 @@ impl Replay {
             value_len: header.value_len as u32,
             expires_at_ms: header.expires_at_ms,
             collection: header.collection,
+            blob,
         };
+        if let Some(blob) = blob {
+            *self.blob_roots.entry(blob.id).or_default() += 1;
+        }
         let hash = name.hash(self.seed);
         if let Some(before) = self.shards[shard_of(hash)].put_root(space, name, hash, entry) {
             self.bury_root(space, header.key_len, &before);
@@ -130,7 +160,8 @@ impl Replay {
         }
     }
 
-    fn bury_root(&self, space: u64, key_len: u64, entry: &RootEntry) {
+    fn bury_root(&mut self, space: u64, key_len: u64, entry: &RootEntry) {
+        release(&mut self.blob_roots, entry);
         bury(&self.files, entry.location, entry.prefix_len(space, key_len) + u64::from(entry.value_len));
     }
 
@@ -166,6 +197,7 @@ impl Replay {
                             if !is_live {
                                 let key_len = if is_long { long_key_len(key) } else { key.len() as u64 };
                                 let len = entry.prefix_len(space.number, key_len);
+                                release(&mut self.blob_roots, &entry);
                                 bury(&files, entry.location, len + u64::from(entry.value_len));
                             } else if let Some(collection) = entry.collection {
                                 owners.insert(collection, at as u16);
@@ -183,6 +215,8 @@ impl Replay {
         for (collection, tree) in &self.collections {
             tree.iter().for_each(|(subkey, entry)| bury_sub(&files, *collection, subkey, entry));
         }
-        Replayed { shards, owners, databases_record }
+        let referred = self.blob_roots.into_iter().filter(|(_, roots)| *roots > 0);
+        let blob_roots = referred.map(|(id, roots)| (id, u32::try_from(roots).unwrap_or(u32::MAX))).collect();
+        Replayed { shards, owners, databases_record, blob_roots }
     }
 }

@@ -11,6 +11,9 @@ use super::{Db, Direction, Engine, Kind, NewRoot, Overlay, Result, Scope, Start,
 /// Databases that scripts use.
 pub const DATABASES: Db = 3;
 
+/// Values of at least this many bytes are blobs in scripts.
+const BLOB_MIN_BYTES: u64 = 1500;
+
 /// Everything observable of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dumped {
@@ -128,6 +131,8 @@ pub enum Operation {
     SubPut(Db, Vec<u8>, Vec<u8>, Vec<u8>),
     /// Removes a subkey, and the key with its last one.
     SubRemove(Db, Vec<u8>, Vec<u8>),
+    /// Writes into a string or behind it, at this part (of 65536) of its length and so many bytes further.
+    Write(Db, Vec<u8>, u16, u64, Vec<u8>),
     /// Empties a database.
     Flush(Db),
     /// Swaps two databases.
@@ -188,7 +193,11 @@ impl Script {
             36..48 => Operation::Remove(db, key),
             48..54 => Operation::Rename(db, key, self.random.u32(0..DATABASES), self.key()),
             54..82 => Operation::SubPut(db, key, self.subkey(), self.value()),
-            82..98 => Operation::SubRemove(db, key, self.subkey()),
+            82..92 => Operation::SubRemove(db, key, self.subkey()),
+            92..98 => {
+                let gap = if self.random.u8(0..4) == 0 { self.random.u64(0..5000) } else { 0 };
+                Operation::Write(db, key, self.random.u16(..), gap, self.value())
+            }
             98 => Operation::Flush(db),
             _ => Operation::Swap(db, self.random.u32(0..DATABASES)),
         }
@@ -218,6 +227,7 @@ pub fn perform(txn: &mut Txn<'_>, operation: &Operation) -> Result<()> {
             }
             Ok(())
         }
+        Operation::Write(db, key, part, gap, bytes) => write(txn, (*db, key), *part, *gap, bytes),
         Operation::Flush(db) => {
             txn.flush(*db);
             Ok(())
@@ -229,11 +239,27 @@ pub fn perform(txn: &mut Txn<'_>, operation: &Operation) -> Result<()> {
     }
 }
 
+/// Writes into a string, as SETRANGE and APPEND do.
+fn write(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), part: u16, gap: u64, bytes: &[u8]) -> Result<()> {
+    let Some(root) = txn.root(db, key)?.filter(|root| root.kind == Kind::String) else { return Ok(()) };
+    let offset = root.value_len * u64::from(part) / u64::from(u16::MAX) + gap;
+    if root.blob.is_some() {
+        return txn.write_to_blob(db, key, root.encoding, offset, bytes).map(drop);
+    }
+    let mut value = txn.value(db, key)?.unwrap_or_default();
+    let (start, end) = (offset as usize, offset as usize + bytes.len());
+    value.resize(value.len().max(end), 0);
+    value[start..end].copy_from_slice(bytes);
+    let new = NewRoot { kind: Kind::String, encoding: root.encoding, expires_at_ms: root.expires_at_ms };
+    txn.put(db, key, new, &value)
+}
+
 /// Runs one transaction and commits it.
 pub fn run<E: Engine>(engine: &E, operations: &[Operation], now_ms: u64) -> Result<super::Receipt> {
     let mut guard = engine.begin(Scope::Everything)?;
     let mut overlay = Overlay::new();
     let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
+    txn.set_blob_min(BLOB_MIN_BYTES);
     for operation in operations {
         perform(&mut txn, operation)?;
     }
@@ -279,9 +305,14 @@ fn check_inside<E: Engine, M: Engine>(
         let mut guard = engine.begin(Scope::Everything)?;
         let mut overlay = Overlay::new();
         let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
+        txn.set_blob_min(BLOB_MIN_BYTES);
         let mut answers = String::new();
         for operation in operations {
             perform(&mut txn, operation)?;
+            if let Operation::Write(db, key, ..) = operation {
+                let value = txn.value(*db, key)?.unwrap_or_default();
+                answers.push_str(&format!("{} {:x}\n", value.len(), crc32c::crc32c(&value)));
+            }
             let (Operation::SubPut(db, key, subkey, _) | Operation::SubRemove(db, key, subkey)) = operation
             else {
                 continue;

@@ -3,25 +3,104 @@
 //! It keeps everything in memory and nothing across a restart. Tests compare other engines with it and run commands on
 //! it; it is also what a page without storage can use.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Bound, ControlFlow};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    Admin, Db, Direction, Engine, EngineError, KeyVisitor, Overlay, Place, Reader, Receipt, Result, Root,
-    RootChange, Scope, Source, SubVisitor, Want, Watch,
+    Admin, BlobStore, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Overlay, PatchSource, Patched,
+    Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, SubVisitor, Want, Watch,
 };
+use crate::storage::memory::{overwrite, resize, slice};
+use crate::storage::{self, Blob, BlobId};
 
 /// The reference engine.
 #[derive(Debug)]
 pub struct MemoryEngine {
     state: Mutex<State>,
+    blobs: Arc<MemoryBlobs>,
+}
+
+/// The blobs of a reference engine. Whoever can still read one holds it.
+#[derive(Debug, Default)]
+struct MemoryBlobs {
+    next: AtomicU64,
+    blobs: Mutex<HashMap<BlobId, Weak<MemoryBlob>>>,
+}
+
+/// A blob in memory.
+#[derive(Debug, Default)]
+struct MemoryBlob(Mutex<Vec<u8>>);
+
+impl BlobStore for MemoryBlobs {
+    fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
+        let id = BlobId(self.next.fetch_add(1, Ordering::Relaxed));
+        let blob = Arc::new(MemoryBlob::default());
+        let mut blobs = self.blobs.lock();
+        blobs.retain(|_, blob| blob.strong_count() > 0);
+        blobs.insert(id, Arc::downgrade(&blob));
+        Ok((id, blob))
+    }
+
+    fn discard(&self, _id: BlobId) {}
+}
+
+impl MemoryBlobs {
+    fn get(&self, id: BlobId) -> Option<Arc<MemoryBlob>> {
+        self.blobs.lock().get(&id)?.upgrade()
+    }
+}
+
+impl Blob for MemoryBlob {
+    fn write(&self, offset: u64, bytes: &[u8]) -> storage::Result<()> {
+        overwrite(&mut self.0.lock(), offset, &[bytes])
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        visit(slice(&self.0.lock(), offset, len)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> storage::Result<()> {
+        resize(&mut self.0.lock(), len)
+    }
+
+    fn len(&self) -> storage::Result<u64> {
+        Ok(self.0.lock().len() as u64)
+    }
+
+    fn sync(&self) -> storage::Result<()> {
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A patch in memory.
+struct MemoryPatch(Vec<u8>);
+
+impl PatchSource for MemoryPatch {
+    fn show(&self, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        visit(&self.0);
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
 }
 
 #[derive(Debug, Default)]
 struct Object {
     value: Vec<u8>,
+    /// Only held.
+    _blob: Option<Arc<MemoryBlob>>,
     subs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -40,12 +119,13 @@ impl MemoryEngine {
     /// An empty store with this many databases.
     pub fn new(databases: Db) -> MemoryEngine {
         let keys = (0..databases).map(|_| BTreeMap::new()).collect();
-        MemoryEngine { state: Mutex::new(State { keys, ..State::default() }) }
+        let state = State { keys, ..State::default() };
+        MemoryEngine { state: Mutex::new(state), blobs: Arc::default() }
     }
 }
 
 /// The reads of one transaction: the whole store is locked.
-pub struct MemoryGuard<'e>(MutexGuard<'e, State>);
+pub struct MemoryGuard<'e>(MutexGuard<'e, State>, &'e Arc<MemoryBlobs>);
 
 impl MemoryGuard<'_> {
     fn object(&self, root: &Root) -> Result<&Object> {
@@ -78,6 +158,25 @@ impl Reader for MemoryGuard<'_> {
         let part = part.and_then(|(start, len)| value.get(start..start.checked_add(len)?));
         visit(part.ok_or_else(|| EngineError::Damaged("range outside the value".into()))?);
         Ok(())
+    }
+
+    fn blobs(&self) -> Arc<dyn BlobStore> {
+        self.1.clone()
+    }
+
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        match self.1.get(id) {
+            Some(blob) => Ok(blob),
+            None => Err(EngineError::Damaged("no such blob".into())),
+        }
+    }
+
+    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+        let subs = &self.object(root)?.subs;
+        let patches = subs.iter().filter_map(|(number, patch)| {
+            Some((u64::from_be_bytes(*number.first_chunk()?), MemoryPatch(patch.clone())))
+        });
+        Ok(Arc::new(Patched::new(base, range.1, patches.collect())))
     }
 
     fn sub_len(&mut self, root: &Root) -> Result<u64> {
@@ -188,15 +287,21 @@ impl State {
 impl Engine for MemoryEngine {
     type Guard<'e> = MemoryGuard<'e>;
 
+    fn draft(&self) -> Result<Draft> {
+        Draft::new(self.blobs.clone())
+    }
+
     fn begin(&self, _scope: Scope<'_>) -> Result<MemoryGuard<'_>> {
-        Ok(MemoryGuard(self.state.lock()))
+        Ok(MemoryGuard(self.state.lock(), &self.blobs))
     }
 
     fn commit(&self, guard: MemoryGuard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
         if overlay.is_empty() {
             return Ok(Receipt::default());
         }
-        let MemoryGuard(mut state) = guard;
+        let MemoryGuard(mut state, blobs) = guard;
+        // Whatever the commit takes away, blobs it refers to stay.
+        let _held: Vec<_> = overlay.changes().filter_map(|change| blobs.get(change.base?.blob?.id)).collect();
         // Subkeys are taken from all their old keys before anything else: RENAME hands them on, also out of a database
         // that the same transaction empties.
         let mut taken: HashMap<u64, BTreeMap<Vec<u8>, Vec<u8>>> = HashMap::new();
@@ -231,18 +336,28 @@ impl Engine for MemoryEngine {
                     continue;
                 }
                 RootChange::Unchanged => change.base.map_or(0, |base| base.place.0),
-                RootChange::Put { kind, encoding, expires_at_ms, value } => {
+                RootChange::Put { kind, encoding, expires_at_ms, value, blob } => {
                     let number = state.next_object;
                     state.next_object += 1;
                     let subs = change.subkeys_of.and_then(|root| taken.remove(&root.place.0));
-                    state
-                        .objects
-                        .insert(number, Object { value: value.to_vec(), subs: subs.unwrap_or_default() });
-                    let accessed_s = super::access_clock(now_ms);
-                    let value_len = value.len() as u64;
-                    let place = Place(number, 0);
-                    let root =
-                        Root { kind, encoding, expires_at_ms, value_len, accessed_s, place, collection: 0 };
+                    state.objects.insert(
+                        number,
+                        Object {
+                            value: value.to_vec(),
+                            _blob: blob.and_then(|blob| blobs.get(blob.id)),
+                            subs: subs.unwrap_or_default(),
+                        },
+                    );
+                    let root = Root {
+                        kind,
+                        encoding,
+                        expires_at_ms,
+                        value_len: blob.map_or(value.len() as u64, |blob| blob.len),
+                        blob,
+                        accessed_s: super::access_clock(now_ms),
+                        place: Place(number, 0),
+                        collection: 0,
+                    };
                     state.keys[db as usize].insert(change.key.to_vec(), root);
                     number
                 }
@@ -257,6 +372,7 @@ impl Engine for MemoryEngine {
         }
         state.touched_shown(overlay);
         state.commits += 1;
+        overlay.keep_blobs();
         Ok(Receipt::at(state.commits))
     }
 

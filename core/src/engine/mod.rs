@@ -10,19 +10,25 @@
 //!
 //! This module never knows what a hash or a list is, and never knows files.
 
+mod blob;
 pub mod laws;
 pub mod memory;
 mod overlay;
 mod subkeys;
 mod txn;
+mod values;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use blob::{BLOB_REF_BYTES, BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, SubChange, SubChanges};
 pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};
+pub use values::Piece;
+
+use crate::storage::{Blob, BlobId};
 
 /// Number of a logical database, as SELECT takes it.
 pub type Db = u32;
@@ -84,6 +90,8 @@ pub struct Root {
     pub expires_at_ms: Option<u64>,
     /// Length of the root's own value in bytes.
     pub value_len: u64,
+    /// Where the value is, if it is too large for the log.
+    pub blob: Option<BlobRef>,
     /// Unix time in seconds, modulo 2^24, of the last access.
     pub accessed_s: u32,
     /// Where the engine finds the value.
@@ -116,6 +124,9 @@ pub enum EngineError {
     /// The store refuses writes since a write or sync failed; it must be reopened.
     #[error("the store is read-only since an error: {0}")]
     ReadOnly(String),
+    /// The value does not fit into memory, which whoever asked for it in one piece would need.
+    #[error("the value of {0} bytes is too large to be held in memory")]
+    TooLarge(u64),
     /// Stored bytes do not carry their checksum, or could not be read.
     #[error("{0}")]
     Damaged(String),
@@ -169,7 +180,18 @@ pub trait Reader {
     /// The root of a key. `accessed_s`, if given, becomes the key's access time.
     fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>>;
 
-    /// Shows `range` (offset and length in bytes, within `root.value_len`) of a root's value, in one piece.
+    /// Where new blobs come from.
+    fn blobs(&self) -> Arc<dyn BlobStore>;
+
+    /// A committed blob as it was written: without patches.
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>>;
+
+    /// The bytes below `end` of `base`, the blob of this root, as its subkeys patch them now from `begin` on; so it stays
+    /// for whoever holds it.
+    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>>;
+
+    /// Shows `range` (offset and length in bytes, within `root.value_len`) of a root's value, in one piece. Not for
+    /// roots with a blob.
     fn read_value(&mut self, root: &Root, range: (u64, u64), visit: &mut dyn FnMut(&[u8])) -> Result<()>;
 
     /// Number of subkeys.
@@ -266,6 +288,9 @@ pub trait Engine: Admin + Send + Sync {
     ) -> Result<Option<Stored>> {
         Ok(None)
     }
+
+    /// Begins a blob outside of any transaction, for a value that is arriving.
+    fn draft(&self) -> Result<Draft>;
 
     /// Opens a transaction over the keys of `scope`.
     fn begin(&self, scope: Scope<'_>) -> Result<Self::Guard<'_>>;

@@ -6,8 +6,10 @@
 //! Invariant: a key has at most one [`KeyState`] in each source.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use super::{Db, Kind, Root};
+use super::{BlobRef, Db, Draft, Kind, Root};
+use crate::storage::{Blob, BlobId};
 
 /// Where the keys that a logical database shows come from, as seen from the state before the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,7 +51,14 @@ pub type SubChanges = BTreeMap<Vec<u8>, SubChange>;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PendingRoot {
     Unchanged,
-    Put { kind: Kind, encoding: u8, expires_at_ms: Option<u64>, value: Span },
+    /// With a blob, the value is what the record holds of it.
+    Put {
+        kind: Kind,
+        encoding: u8,
+        expires_at_ms: Option<u64>,
+        value: Span,
+        blob: Option<BlobRef>,
+    },
     Removed,
 }
 
@@ -81,8 +90,10 @@ pub enum RootChange<'o> {
         encoding: u8,
         /// Unix time in milliseconds.
         expires_at_ms: Option<u64>,
-        /// The root's own value.
+        /// The root's own value; of one with a blob, [`BlobRef::to_bytes`].
         value: &'o [u8],
+        /// Where the value is, if it is too large for the log.
+        blob: Option<BlobRef>,
     },
     /// It goes, with all its subkeys that no other change adopts.
     Removed,
@@ -106,7 +117,7 @@ pub struct Change<'o> {
 }
 
 /// The uncommitted writes of one transaction. Engines read it at commit; only [`super::Txn`] writes it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Overlay {
     arena: Vec<u8>,
     pub(super) keys: Vec<KeyState>,
@@ -114,7 +125,17 @@ pub struct Overlay {
     pub(super) dbs: Vec<DbChange>,
     pub(super) fresh_count: u32,
     pub(super) expired_count: u64,
+    /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
+    drafts: Vec<Draft>,
+    /// Blobs of committed roots that the transaction has written on.
+    grown: Vec<(BlobId, Arc<dyn Blob>)>,
     scratch: Vec<u8>,
+}
+
+impl std::fmt::Debug for Overlay {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Overlay({:?}, {:?})", self.keys, self.dbs)
+    }
 }
 
 /// Up to this many keys are found by walking the list; beyond, an index is kept.
@@ -141,6 +162,55 @@ impl Overlay {
         self.dbs.clear();
         self.fresh_count = 0;
         self.expired_count = 0;
+        self.drafts.clear();
+        self.grown.clear();
+    }
+
+    /// Takes a new blob over, which lives on if the commit refers to it.
+    pub(super) fn adopt(&mut self, draft: Draft) {
+        self.drafts.push(draft);
+    }
+
+    /// Notes that a blob was written on.
+    pub(super) fn note_grown(&mut self, id: BlobId, blob: Arc<dyn Blob>) {
+        if self.grown.iter().all(|(grown, _)| *grown != id) {
+            self.grown.push((id, blob));
+        }
+    }
+
+    /// A blob that the transaction has made or written on.
+    pub(super) fn written_blob(&self, id: BlobId) -> Option<&Arc<dyn Blob>> {
+        let drafts = self.drafts.iter().map(|draft| (draft.reference().id, draft.blob()));
+        let grown = self.grown.iter().map(|(id, blob)| (*id, blob));
+        drafts.chain(grown).find(|(written, _)| *written == id).map(|(_, blob)| blob)
+    }
+
+    /// The blobs that the transaction has written and that a changed root refers to: what must be on the disk before
+    /// the commit is.
+    pub fn written_blobs(&self) -> Vec<(BlobId, Arc<dyn Blob>)> {
+        if self.drafts.is_empty() && self.grown.is_empty() {
+            return Vec::new();
+        }
+        let referred = self.changes().filter_map(|change| match change.root {
+            RootChange::Put { blob: Some(blob), .. } => Some(blob.id),
+            _ => None,
+        });
+        referred.filter_map(|id| Some((id, self.written_blob(id)?.clone()))).collect()
+    }
+
+    /// Says that the commit has happened: the blobs it refers to stay.
+    pub fn keep_blobs(&mut self) {
+        let kept: Vec<BlobId> = self.written_blobs().into_iter().map(|(id, _)| id).collect();
+        for draft in self.drafts.iter_mut().filter(|draft| kept.contains(&draft.reference().id)) {
+            draft.keep();
+        }
+        self.drop_blobs();
+    }
+
+    /// Gives up the blobs that no commit refers to.
+    pub fn drop_blobs(&mut self) {
+        self.drafts.clear();
+        self.grown.clear();
     }
 
     /// An empty buffer for an engine's use during commit, kept from transaction to transaction.
@@ -185,8 +255,8 @@ impl Overlay {
             root: match state.root {
                 PendingRoot::Unchanged => RootChange::Unchanged,
                 PendingRoot::Removed => RootChange::Removed,
-                PendingRoot::Put { kind, encoding, expires_at_ms, value } => {
-                    RootChange::Put { kind, encoding, expires_at_ms, value: self.bytes(value) }
+                PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } => {
+                    RootChange::Put { kind, encoding, expires_at_ms, value: self.bytes(value), blob }
                 }
             },
             subkeys_of: state.subkeys_of.as_ref(),

@@ -30,12 +30,13 @@ pub struct Txn<'e> {
     pub(super) overlay: &'e mut Overlay,
     now_ms: u64,
     touches: bool,
+    pub(super) blob_min: u64,
 }
 
 impl<'e> Txn<'e> {
     /// A transaction at `now_ms` (unix time) that writes to `overlay`, which the caller has cleared.
     pub fn new(reader: &'e mut dyn Reader, overlay: &'e mut Overlay, now_ms: u64) -> Txn<'e> {
-        Txn { reader, overlay, now_ms, touches: true }
+        Txn { reader, overlay, now_ms, touches: true, blob_min: u64::MAX }
     }
 
     /// Unix time in milliseconds, the same for the whole transaction.
@@ -69,6 +70,11 @@ impl<'e> Txn<'e> {
     ) -> Result<bool> {
         let at = self.state(db, key)?;
         let Some(root) = self.root_at(at) else { return Ok(false) };
+        if root.blob.is_some() {
+            let offset = offset.min(root.value_len);
+            self.read_blob((db, key), (offset, len.min(root.value_len - offset)), visit)?;
+            return Ok(true);
+        }
         if let PendingRoot::Put { value, .. } = self.overlay.keys[at].root {
             visit(self.overlay.bytes(value.part(offset, len)));
             return Ok(true);
@@ -88,11 +94,16 @@ impl<'e> Txn<'e> {
 
     /// Makes the key a new one with this root and value; whatever it was before, subkeys included, is gone.
     pub fn put(&mut self, db: Db, key: &[u8], root: NewRoot, value: &[u8]) -> Result<()> {
+        if value.len() as u64 >= self.blob_min && root.kind == Kind::String {
+            let mut draft = self.draft()?;
+            draft.append(value)?;
+            return self.put_draft(db, key, root, draft);
+        }
         let at = self.state(db, key)?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
-        state.root = PendingRoot::Put { kind, encoding, expires_at_ms, value };
+        state.root = PendingRoot::Put { kind, encoding, expires_at_ms, value, blob: None };
         state.drop_subkeys();
         Ok(())
     }
@@ -102,8 +113,9 @@ impl<'e> Txn<'e> {
     pub fn update(&mut self, db: Db, key: &[u8], encoding: u8, expires_at_ms: Option<u64>) -> Result<bool> {
         let at = self.state(db, key)?;
         let Some(root) = self.root_at(at) else { return Ok(false) };
-        let value = match self.overlay.keys[at].root {
-            PendingRoot::Put { value, .. } => value,
+        let value = match (self.overlay.keys[at].root, root.blob) {
+            (PendingRoot::Put { value, .. }, _) => value,
+            (_, Some(blob)) => self.overlay.store(&blob.to_bytes()),
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
                 let overlay = &mut *self.overlay;
@@ -114,7 +126,9 @@ impl<'e> Txn<'e> {
                 span.unwrap_or_default()
             }
         };
-        self.overlay.keys[at].root = PendingRoot::Put { kind: root.kind, encoding, expires_at_ms, value };
+        let blob = root.blob;
+        self.overlay.keys[at].root =
+            PendingRoot::Put { kind: root.kind, encoding, expires_at_ms, value, blob };
         Ok(true)
     }
 
@@ -278,13 +292,14 @@ impl<'e> Txn<'e> {
 impl KeyState {
     /// The root that the transaction put, if it did.
     fn pending_root(&self, now_ms: u64) -> Option<Root> {
-        let PendingRoot::Put { kind, encoding, expires_at_ms, value } = self.root else { return None };
+        let PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } = self.root else { return None };
         let accessed_s = access_clock(now_ms);
         Some(Root {
             kind,
             encoding,
             expires_at_ms,
-            value_len: value.len(),
+            value_len: blob.map_or(value.len(), |blob| blob.len),
+            blob,
             accessed_s,
             place: Place::default(),
             collection: 0,

@@ -3,7 +3,7 @@
 //! What a loss of power leaves is not checked here, because no real disk can be asked to forget; the simulated device
 //! does that to the same [`super::DeviceStorage`].
 
-use super::{Datafile, DatafileId, MetaMap, MetaOp, Storage, StorageError};
+use super::{BlobId, Datafile, DatafileId, MetaMap, MetaOp, Storage, StorageError};
 
 /// Panics, naming the law, if a storage breaks one. The first call of `open` gives an empty store; each later call is
 /// made after all handles of the one before are gone and opens the same store as that one left it.
@@ -17,6 +17,8 @@ pub fn check<S: Storage>(open: &mut dyn FnMut() -> S) {
     removed_datafiles_stay_readable(&open());
     removed_datafiles_are_gone_after_reopening(&open());
     large_datafiles_are_read_in_one_piece(&open());
+    blobs_hold_what_was_written(&open());
+    blobs_are_there_after_reopening(&open());
     meta_keeps_order_and_prefixes(open().meta());
     meta_is_there_after_reopening(open().meta());
 }
@@ -147,6 +149,56 @@ fn large_datafiles_are_read_in_one_piece(storage: &impl Storage) {
     }
     assert!(contents(&*file, 0, body.len() as u64) == body, "a large file holds what was appended");
     assert!(contents(&*file, 4095, 2_000_003) == body[4095..][..2_000_003], "and any part of it");
+}
+
+fn stored(storage: &impl Storage, id: u64, offset: u64, len: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let blob = storage.open_blob(BlobId(id)).expect("open a blob");
+    blob.read(offset, len, &mut |piece| bytes.extend_from_slice(piece)).expect("a read inside the blob");
+    bytes
+}
+
+fn blobs_hold_what_was_written(storage: &impl Storage) {
+    assert_eq!(storage.list_blobs(), Ok(vec![]), "the first store has no blobs");
+    assert!(matches!(storage.open_blob(BlobId(3)), Err(StorageError::Missing(_))));
+    let blob = storage.create_blob(BlobId(3)).expect("create a blob");
+    assert!(storage.create_blob(BlobId(3)).is_err(), "an id is taken once");
+    assert_eq!(blob.is_empty(), Ok(true));
+    let body: Vec<u8> = (0..1_500_000_u32).map(|at| (at % 253) as u8).collect();
+    blob.write(0, &body[..1_000_000]).expect("write");
+    blob.write(1_000_000, &body[1_000_000..]).expect("write on");
+    storage.sync_blob_names().and_then(|()| blob.sync()).expect("sync");
+    assert!(stored(storage, 3, 0, body.len() as u64) == body, "a blob holds what was written");
+    assert!(stored(storage, 3, 777, 600_000) == body[777..][..600_000], "and any part of it");
+    assert_eq!(stored(storage, 3, 9, 0), b"", "an empty read is legal");
+    assert!(
+        matches!(blob.read(1_499_999, 2, &mut |_| {}), Err(StorageError::Missing(_))),
+        "no byte behind it"
+    );
+    blob.set_len(10).and_then(|()| blob.set_len(20)).expect("cut and extend");
+    assert_eq!(
+        stored(storage, 3, 8, 12),
+        [&body[8..10], &[0; 10]].concat(),
+        "nothing of the old end is left"
+    );
+    blob.write(25, b"end").expect("write behind the end");
+    assert_eq!(stored(storage, 3, 18, 10), b"\0\0\0\0\0\0\0end", "zeros fill the gap");
+    storage.create_blob(BlobId(u64::MAX)).expect("the largest id");
+    assert_eq!(storage.list_blobs(), Ok(vec![BlobId(3), BlobId(u64::MAX)]));
+}
+
+fn blobs_are_there_after_reopening(storage: &impl Storage) {
+    assert_eq!(storage.list_blobs(), Ok(vec![BlobId(3), BlobId(u64::MAX)]));
+    assert_eq!(stored(storage, 3, 25, 3), b"end");
+    let blob = storage.open_blob(BlobId(3)).expect("open a blob");
+    assert_eq!(blob.len(), Ok(28));
+    storage.remove_blob(BlobId(3)).expect("remove a blob");
+    assert!(matches!(storage.open_blob(BlobId(3)), Err(StorageError::Missing(_))));
+    assert!(matches!(storage.remove_blob(BlobId(3)), Err(StorageError::Missing(_))), "removed once");
+    let mut end = Vec::new();
+    blob.read(25, 3, &mut |piece| end.extend_from_slice(piece)).expect("an open handle still reads");
+    assert_eq!(end, b"end");
+    assert_eq!(storage.list_blobs(), Ok(vec![BlobId(u64::MAX)]));
 }
 
 fn pairs(meta: &dyn MetaMap, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {

@@ -1,23 +1,35 @@
-//! Datafiles on anything that looks like one directory of files.
+//! Datafiles and blobs on anything that looks like one directory of files.
 //!
 //! | name in the directory  | what it is                                                          |
 //! | ---------------------- | ------------------------------------------------------------------- |
 //! | `0000000007.data`      | a listed datafile, whole since the moment it has this name          |
 //! | `0000000007.hidden`    | a datafile that is not published yet; litter for the next process   |
 //! | `0000000007.temporary` | a datafile whose header is being written; litter for the next process |
+//! | `00000000000000000042.blob` | a blob, whatever of it is there; who refers to it knows           |
 //! | anything else          | not ours; never touched                                             |
 //!
 //! It promises that a name ending in `.data` is given only to a file that is already durable, and that the name is
-//! durable when the call that gave it returns. It must never sync again after a failed sync: the operating system may
+//! durable when the call that gave it returns. (Blobs promise nothing by their name.) It must never sync again after a failed sync: the operating system may
 //! have dropped the bytes and would report success. So after one, everything but reading is refused until the store
 //! is opened again.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Datafile, DatafileId, MetaMap, Result, Storage, StorageError};
+use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Result, Storage, StorageError};
+
+/// How a file will be used, so that a device can choose how it gets at the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Many small appends and reads.
+    Log,
+    /// Few large writes and reads.
+    Blob,
+}
 
 /// One directory of files, as POSIX has it: names and contents become durable separately.
 pub trait Device: Send + Sync + 'static {
@@ -25,10 +37,10 @@ pub trait Device: Send + Sync + 'static {
     type File: DeviceFile;
 
     /// Creates a file that must not exist yet, empty.
-    fn create(&self, name: &str) -> Result<Self::File>;
+    fn create(&self, name: &str, access: Access) -> Result<Self::File>;
 
     /// Opens an existing file.
-    fn open(&self, name: &str) -> Result<Self::File>;
+    fn open(&self, name: &str, access: Access) -> Result<Self::File>;
 
     /// Gives a file another name, replacing what had it. Not durable before [`Device::sync_directory`].
     fn rename(&self, from: &str, to: &str) -> Result<()>;
@@ -70,6 +82,7 @@ pub trait DeviceFile: Send + Sync + 'static {
 const DATA_SUFFIX: &str = ".data";
 const HIDDEN_SUFFIX: &str = ".hidden";
 const TEMPORARY_SUFFIX: &str = ".temporary";
+const BLOB_SUFFIX: &str = ".blob";
 
 /// Digits of the id in a file name: enough for every `u32`, so that names sort as ids do.
 const NAME_DIGITS: usize = 10;
@@ -86,6 +99,23 @@ fn parse_name(name: &str) -> Option<(DatafileId, &str)> {
         return None;
     }
     Some((DatafileId(digits.parse().ok()?), suffix))
+}
+
+/// Digits of a blob's id in a file name: enough for every `u64`.
+const BLOB_NAME_DIGITS: usize = 20;
+
+/// A blob is shown to readers in pieces of at most this many bytes.
+const BLOB_PIECE_BYTES: u64 = 256 * 1024;
+
+fn blob_name(id: BlobId) -> String {
+    format!("{:0width$}{BLOB_SUFFIX}", id.0, width = BLOB_NAME_DIGITS)
+}
+
+/// The id in a file name, if it is exactly one that [`blob_name`] makes.
+fn parse_blob_name(name: &str) -> Option<BlobId> {
+    let digits = name.strip_suffix(BLOB_SUFFIX)?;
+    let is_ours = digits.len() == BLOB_NAME_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_ours).map(BlobId)
 }
 
 /// A classic mistake of storage code, planted on purpose: a crash test that stays green with one of these tests nothing.
@@ -175,12 +205,63 @@ impl<F: DeviceFile> Datafile for DeviceDatafile<F> {
     }
 }
 
+/// A blob of a [`DeviceStorage`].
+pub struct DeviceBlob<F> {
+    file: F,
+    name: String,
+    health: Arc<Health>,
+    syncing: Mutex<()>,
+}
+
+impl<F> DeviceBlob<F> {
+    /// The file, for hosts that know more about their own.
+    pub fn file(&self) -> &F {
+        &self.file
+    }
+}
+
+impl<F: DeviceFile> Blob for DeviceBlob<F> {
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.health.check("write to", &self.name)?;
+        self.file.write(offset, &[bytes])
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut done = 0;
+        while done < len {
+            let piece = (len - done).min(BLOB_PIECE_BYTES);
+            self.file.read(offset + done, piece, visit)?;
+            done += piece;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.health.check("cut of", &self.name)?;
+        self.file.set_len(len)
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.len()
+    }
+
+    fn sync(&self) -> Result<()> {
+        let _one_at_a_time = self.syncing.lock();
+        self.health.sync(&self.name, || self.file.sync())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// The ids in use. What the directory says is read once, at open; from then on only this process changes it.
 struct Names<F> {
     listed: BTreeSet<DatafileId>,
     /// Unpublished files with the handle that wrote them: an error of writing back is certain to be reported only to
     /// handles that were open when it happened, so [`Storage::publish`] must sync this one.
     hidden: BTreeMap<DatafileId, Arc<DeviceDatafile<F>>>,
+    blobs: BTreeSet<BlobId>,
 }
 
 /// [`Storage`] on a [`Device`] and a [`MetaMap`].
@@ -190,6 +271,8 @@ pub struct DeviceStorage<D: Device, M: MetaMap> {
     health: Arc<Health>,
     /// Held over every change of names, so that a sync of the directory that waited for a failing one is refused.
     names: Mutex<Names<D::File>>,
+    /// Whether a blob was created since the directory was last synced.
+    has_new_blobs: AtomicBool,
 }
 
 impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
@@ -201,8 +284,9 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
     /// [`DeviceStorage::open`] with a planted mistake, for the tests of crash tests.
     #[doc(hidden)]
     pub fn open_with_bug(device: D, meta: M, bug: Option<Bug>) -> Result<Self> {
-        let mut listed = BTreeSet::new();
+        let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
         for name in device.list()? {
+            blobs.extend(parse_blob_name(&name));
             match parse_name(&name) {
                 Some((id, DATA_SUFFIX)) => {
                     listed.insert(id);
@@ -215,13 +299,18 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         // An earlier process may have died between a rename and the sync of the directory. Without this sync its file
         // would be written and acknowledged under a name that the loss of power takes back.
         health.sync("the directory", || device.sync_directory())?;
-        let names = Mutex::new(Names { listed, hidden: BTreeMap::new() });
-        Ok(DeviceStorage { device, meta, health: Arc::new(health), names })
+        let names = Mutex::new(Names { listed, hidden: BTreeMap::new(), blobs });
+        let has_new_blobs = AtomicBool::new(false);
+        Ok(DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs })
     }
 
     fn handle(&self, file: D::File, id: DatafileId) -> Arc<DeviceDatafile<D::File>> {
         let name = file_name(id, DATA_SUFFIX);
         Arc::new(DeviceDatafile { file, name, health: self.health.clone(), syncing: Mutex::new(()) })
+    }
+
+    fn blob(&self, file: D::File, name: String) -> Arc<dyn Blob> {
+        Arc::new(DeviceBlob { file, name, health: self.health.clone(), syncing: Mutex::new(()) })
     }
 
     /// Creates a file that holds `header` and is not durable yet.
@@ -238,7 +327,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         if names.listed.contains(&id) || names.hidden.contains_key(&id) {
             return Err(StorageError::Refused(format!("datafile {} exists already", id.0)));
         }
-        let file = self.device.create(&name)?;
+        let file = self.device.create(&name, Access::Log)?;
         if let Err(error) = file.write(0, &[header]) {
             self.discard(&name);
             return Err(error);
@@ -306,7 +395,7 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         if !names.listed.contains(&id) {
             return Err(StorageError::Missing(format!("datafile {}", id.0)));
         }
-        let file = self.device.open(&file_name(id, DATA_SUFFIX))?;
+        let file = self.device.open(&file_name(id, DATA_SUFFIX), Access::Log)?;
         Ok(self.handle(file, id))
     }
 
@@ -330,6 +419,44 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn list(&self) -> Result<Vec<DatafileId>> {
         Ok(self.names.lock().listed.iter().copied().collect())
+    }
+
+    fn create_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        let name = blob_name(id);
+        let mut names = self.names.lock();
+        self.health.check("creation of", &name)?;
+        let file = self.device.create(&name, Access::Blob)?;
+        names.blobs.insert(id);
+        self.has_new_blobs.store(true, Ordering::Release);
+        Ok(self.blob(file, name))
+    }
+
+    fn open_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        let name = blob_name(id);
+        let file = self.device.open(&name, Access::Blob)?;
+        Ok(self.blob(file, name))
+    }
+
+    fn remove_blob(&self, id: BlobId) -> Result<()> {
+        let name = blob_name(id);
+        let mut names = self.names.lock();
+        // What replaced it may be among what the failure lost.
+        self.health.check("removal of", &name)?;
+        self.device.remove(&name)?;
+        names.blobs.remove(&id);
+        Ok(())
+    }
+
+    fn list_blobs(&self) -> Result<Vec<BlobId>> {
+        Ok(self.names.lock().blobs.iter().copied().collect())
+    }
+
+    fn sync_blob_names(&self) -> Result<()> {
+        if self.has_new_blobs.swap(false, Ordering::AcqRel) {
+            let _names = self.names.lock();
+            self.health.sync("the directory", || self.device.sync_directory())?;
+        }
+        Ok(())
     }
 
     fn meta(&self) -> &dyn MetaMap {

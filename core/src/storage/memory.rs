@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::{Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, Result, StorageError};
+use super::{Access, Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, Result, StorageError};
 
 /// [`super::Storage`] in memory.
 pub type MemoryStorage = DeviceStorage<MemoryDevice, MemoryMeta>;
@@ -44,7 +44,7 @@ pub struct MemoryFile {
 impl Device for MemoryDevice {
     type File = MemoryFile;
 
-    fn create(&self, name: &str) -> Result<MemoryFile> {
+    fn create(&self, name: &str, _access: Access) -> Result<MemoryFile> {
         let mut names = self.names.lock();
         if names.contains_key(name) {
             return Err(StorageError::Refused(format!("{name} exists already")));
@@ -54,7 +54,7 @@ impl Device for MemoryDevice {
         Ok(file)
     }
 
-    fn open(&self, name: &str) -> Result<MemoryFile> {
+    fn open(&self, name: &str, _access: Access) -> Result<MemoryFile> {
         self.names.lock().get(name).cloned().ok_or_else(|| StorageError::Missing(name.to_owned()))
     }
 
@@ -107,7 +107,7 @@ impl DeviceFile for MemoryFile {
 }
 
 /// Writes `parts`, concatenated, over `bytes` at `offset`; all or nothing.
-pub(super) fn overwrite(bytes: &mut Vec<u8>, offset: u64, parts: &[&[u8]]) -> Result<()> {
+pub(crate) fn overwrite(bytes: &mut Vec<u8>, offset: u64, parts: &[&[u8]]) -> Result<()> {
     let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
     let end = offset.checked_add(len).ok_or_else(out_of_memory)?;
     let mut at = usize::try_from(offset).map_err(|_| out_of_memory())?;
@@ -128,7 +128,7 @@ pub(super) fn overwrite(bytes: &mut Vec<u8>, offset: u64, parts: &[&[u8]]) -> Re
 }
 
 /// Cuts or extends (with zeros) `bytes` to `len`.
-pub(super) fn resize(bytes: &mut Vec<u8>, len: u64) -> Result<()> {
+pub(crate) fn resize(bytes: &mut Vec<u8>, len: u64) -> Result<()> {
     let len = usize::try_from(len).map_err(|_| out_of_memory())?;
     bytes.try_reserve(len.saturating_sub(bytes.len())).map_err(|_| out_of_memory())?;
     bytes.resize(len, 0);
@@ -136,7 +136,7 @@ pub(super) fn resize(bytes: &mut Vec<u8>, len: u64) -> Result<()> {
 }
 
 /// The `len` bytes at `offset`.
-pub(super) fn slice(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
+pub(crate) fn slice(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
     let range = || {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(len).ok()?)?;

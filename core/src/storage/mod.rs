@@ -1,4 +1,4 @@
-//! The only door to disks: append-only datafiles and a small atomic metadata map.
+//! The only door to disks: append-only datafiles, blobs (one huge value each) and a small atomic metadata map.
 //!
 //! The log ([`crate::bitcask`]) is written against [`Storage`]. A home whose disk looks like a directory of files
 //! implements the smaller [`Device`] and gets its [`Storage`] from [`DeviceStorage`], which owns every rule about file
@@ -15,15 +15,20 @@ pub mod simulated;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::sync::Arc;
 
-pub use device::{Device, DeviceFile, DeviceStorage};
+pub use device::{Access, Device, DeviceBlob, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
 pub use simulated::{SimulatedStorage, Simulation};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DatafileId(pub u32);
+
+/// The number of a blob, which is never used twice in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub u64);
 
 /// What a disk can do wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +74,35 @@ pub trait Datafile: Send + Sync {
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
+}
+
+/// One huge value outside the log. Shared by readers; written by one caller at a time, and by nobody below what a reader
+/// was told of.
+pub trait Blob: Send + Sync {
+    /// Writes `bytes` at `offset`; zeros fill what lies between the old end and there. On [`StorageError::Full`] nothing
+    /// below `offset` has changed.
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Shows `len` bytes at `offset` in pieces, in order.
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
+
+    /// Cuts or extends (with zeros) the blob to `len` bytes.
+    fn set_len(&self, len: u64) -> Result<()>;
+
+    /// Length in bytes.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether the blob has no bytes.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Makes contents and length survive the loss of power; never tried again after it failed. The name does with
+    /// [`Storage::sync_blob_names`].
+    fn sync(&self) -> Result<()>;
+
+    /// For a host that knows a shorter way from its own kind of blob to a socket.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// One change of the metadata map.
@@ -118,6 +152,21 @@ pub trait Storage: Send + Sync {
 
     /// The listed datafiles in order of their ids.
     fn list(&self) -> Result<Vec<DatafileId>>;
+
+    /// Creates an empty blob. A crash may leave it, or any part of it, until its name and contents were synced.
+    fn create_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>>;
+
+    /// Opens a blob.
+    fn open_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>>;
+
+    /// Removes a blob; handles that are open still read it. Not durable by itself.
+    fn remove_blob(&self, id: BlobId) -> Result<()>;
+
+    /// The blobs in order of their ids.
+    fn list_blobs(&self) -> Result<Vec<BlobId>>;
+
+    /// Makes the names of all blobs created before the call survive the loss of power.
+    fn sync_blob_names(&self) -> Result<()>;
 
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;

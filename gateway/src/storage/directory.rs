@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use edgecask_core::storage::{Device, DeviceFile, Result, StorageError};
+use edgecask_core::storage::{Access, Device, DeviceFile, Result, StorageError};
 use parking_lot::Mutex;
 use rustix::fs::StatFs;
 
@@ -32,6 +33,13 @@ pub struct Directory {
 #[derive(Clone)]
 pub struct Handle(Arc<MappedFile>);
 
+impl Handle {
+    /// The file itself, for calls that move its bytes without showing them to us (sendfile).
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.descriptor()
+    }
+}
+
 impl Directory {
     /// Opens a directory that exists.
     pub fn open(path: &Path) -> Result<Directory> {
@@ -50,12 +58,15 @@ impl Directory {
         &self,
         open: &mut HashMap<String, Weak<MappedFile>>,
         name: &str,
+        access: Access,
         options: &OpenOptions,
     ) -> Result<Handle> {
         let path = self.path.join(name);
         let shown = path.display().to_string();
         let file = options.open(&path).map_err(|error| failed("cannot open", &shown, &error))?;
-        let file = Arc::new(MappedFile::new(file, &shown, self.maps)?);
+        // What is read and written in large pieces gains nothing from a mapping.
+        let maps = self.maps && access == Access::Log;
+        let file = Arc::new(MappedFile::new(file, &shown, maps)?);
         open.retain(|_, file| file.strong_count() > 0);
         open.insert(name.to_string(), Arc::downgrade(&file));
         Ok(Handle(file))
@@ -71,15 +82,16 @@ fn is_mappable(facts: &StatFs) -> bool {
 impl Device for Directory {
     type File = Handle;
 
-    fn create(&self, name: &str) -> Result<Handle> {
-        self.register(&mut self.open.lock(), name, File::options().read(true).write(true).create_new(true))
+    fn create(&self, name: &str, access: Access) -> Result<Handle> {
+        let options = File::options().read(true).write(true).create_new(true).clone();
+        self.register(&mut self.open.lock(), name, access, &options)
     }
 
-    fn open(&self, name: &str) -> Result<Handle> {
+    fn open(&self, name: &str, access: Access) -> Result<Handle> {
         let mut open = self.open.lock();
         match open.get(name).and_then(Weak::upgrade) {
             Some(file) => Ok(Handle(file)),
-            None => self.register(&mut open, name, File::options().read(true).write(true)),
+            None => self.register(&mut open, name, access, File::options().read(true).write(true)),
         }
     }
 

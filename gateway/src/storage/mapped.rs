@@ -38,6 +38,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::IoSlice;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -138,6 +139,11 @@ impl MappedFile {
         self.length.load(Ordering::Acquire)
     }
 
+    /// The file, to be read from.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
     /// Writes `parts`, concatenated, at `offset`; between the old end and `offset` there are zeros.
     pub fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
         let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
@@ -211,14 +217,18 @@ impl MappedFile {
 
     /// Makes the file at least `end` bytes long, with blocks behind every byte.
     fn allocate(&self, writer: &mut Writer, end: u64) -> Result<()> {
-        // Where nothing is mapped, writes make their own room and report what is missing.
-        if end <= writer.allocated || !self.maps {
+        if end <= writer.allocated {
             return Ok(());
         }
         let room_end = writer.allocated.saturating_add(self.room());
         let whole_step = end.checked_next_multiple_of(writer.step).unwrap_or(end).min(room_end);
         if whole_step < end {
             return Err(failed_errno("cannot grow", &self.name, Errno::NOSPC));
+        }
+        if !self.maps {
+            // Writes make their own room and report what is missing; this only keeps what is to be left free.
+            writer.allocated = whole_step;
+            return Ok(());
         }
         let mut outcome = self.allocate_to(writer, whole_step);
         if matches!(outcome, Err(StorageError::Full(_))) && end < whole_step {

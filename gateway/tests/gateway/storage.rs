@@ -8,7 +8,9 @@ use edgecask::limits::Deadlines;
 use edgecask::storage::directory::Directory;
 use edgecask::storage::mapped::{ALLOCATION_STEP_BYTES, MAPPED_WRITE_BELOW_BYTES};
 use edgecask::storage::sled_meta::SledMeta;
-use edgecask_core::storage::{Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, StorageError, contract};
+use edgecask_core::storage::{
+    Access, Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, StorageError, contract,
+};
 use tempfile::TempDir;
 
 use crate::support::{Client, Server, request, start_in};
@@ -41,7 +43,7 @@ fn unmapped_files_keep_the_contract() {
 fn small_and_large_writes_may_alternate() {
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(folder.path()).expect("opens");
-    let file = directory.create("file").expect("creates");
+    let file = directory.create("file", Access::Log).expect("creates");
     let sizes = [1, 60, MAPPED_WRITE_BELOW_BYTES - 1, MAPPED_WRITE_BELOW_BYTES, 3, 500_000, 1, 17];
     let mut whole = Vec::new();
     for (number, size) in sizes.iter().cycle().take(400).enumerate() {
@@ -76,7 +78,7 @@ fn small_and_large_writes_may_alternate() {
 fn readers_and_an_appender_do_not_disturb_each_other() {
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(folder.path()).expect("opens");
-    let file = directory.create("file").expect("creates");
+    let file = directory.create("file", Access::Log).expect("creates");
     let record = |number: u64| [number.to_le_bytes(); 8].concat();
     let count = 50_000;
     std::thread::scope(|scope| {
@@ -125,7 +127,7 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
     let disk = SmallDisk::mount(64);
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(disk.as_ref().map_or(folder.path(), |disk| &disk.0)).expect("opens");
-    let file = directory.create("file").expect("creates");
+    let file = directory.create("file", Access::Log).expect("creates");
     file.write(0, &[b"first"]).expect("writes");
     // No file system has room for this one.
     let absurd = file.write(1 << 61, &[b"far away"]);

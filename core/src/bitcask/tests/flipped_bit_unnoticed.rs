@@ -62,7 +62,8 @@ impl Scene {
                 .map(<[u8]>::to_vec)
                 .map(|base| u64::from_le_bytes(base.try_into().unwrap_or_default()))
         };
-        let names = self.machine.file_names();
+        let mut names = self.machine.file_names();
+        names.retain(|name| name.ends_with(".data"));
         let last = names.iter().max_by_key(|name| base(name)).cloned();
         let row = |name: String| {
             let number = name.trim_end_matches(".data").parse().expect("the name of a datafile");

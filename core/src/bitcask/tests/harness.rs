@@ -45,6 +45,7 @@ pub(super) enum Chore {
     Hint,
     Checkpoint,
     Drain(u64),
+    Sweep,
     Expire(u64),
 }
 
@@ -59,6 +60,7 @@ impl Chore {
                 store.drain_garbage(budget);
                 Ok(())
             }
+            Chore::Sweep => store.sweep_blobs().map(drop),
             Chore::Expire(budget) => store.expire_slice(now_ms, budget).map(drop),
         }
     }
@@ -100,6 +102,7 @@ impl Plan {
         draw(4, Chore::Checkpoint);
         draw(30, Chore::Drain(3));
         draw(15, Chore::Expire(20));
+        draw(40, Chore::Sweep);
         draw(if policy == Policy::Sometimes { 20 } else { 0 }, Chore::Sync);
         chores
     }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::super::device::Bug;
 use super::super::memory::{scan_pairs, slice};
-use super::super::{Device, DeviceFile, MetaMap, MetaOp, Result, StorageError};
+use super::super::{Access, Device, DeviceFile, MetaMap, MetaOp, Result, StorageError};
 use super::disk::{Change, Contents, Disk, Fate, Inode, NameChange};
 
 /// The directory of a [`super::Simulation`].
@@ -48,7 +48,7 @@ impl SimulatedDevice {
 impl Device for SimulatedDevice {
     type File = SimulatedFile;
 
-    fn create(&self, name: &str) -> Result<SimulatedFile> {
+    fn create(&self, name: &str, _access: Access) -> Result<SimulatedFile> {
         let mut disk = self.disk.lock();
         let fate = disk.begin(|| format!("create {name}"), true)?;
         if disk.names.contains_key(name) {
@@ -63,7 +63,7 @@ impl Device for SimulatedDevice {
         self.file(&mut disk, name, inode)
     }
 
-    fn open(&self, name: &str) -> Result<SimulatedFile> {
+    fn open(&self, name: &str, _access: Access) -> Result<SimulatedFile> {
         let mut disk = self.disk.lock();
         disk.check_power()?;
         let inode = *disk.names.get(name).ok_or_else(|| missing(name))?;

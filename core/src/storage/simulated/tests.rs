@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Device, DeviceFile, MetaMap, MetaOp, StorageError, contract};
+use super::super::{Access, Device, DeviceFile, MetaMap, MetaOp, StorageError, contract};
 use super::{Moment, SimulatedFile, SimulatedStorage, Simulation, Survival};
 
 const NAME: &str = "file";
@@ -11,7 +11,7 @@ const NAME: &str = "file";
 fn machine() -> (Simulation, SimulatedFile) {
     let machine = Simulation::new(7);
     machine.set_bytes(NAME, vec![b'o'; 1280]);
-    let file = machine.device().open(NAME).expect("open");
+    let file = machine.device().open(NAME, Access::Log).expect("open");
     (machine, file)
 }
 
@@ -112,13 +112,13 @@ fn failed_sync_drops_bytes_that_stay_readable() {
 fn names_are_durable_by_the_sync_of_the_directory_only() {
     let machine = Simulation::new(0);
     let device = machine.device();
-    let file = device.create("a").expect("create");
+    let file = device.create("a", Access::Log).expect("create");
     file.write(0, &[b"text"]).expect("write");
     file.sync().expect("sync");
     assert_eq!(machine.after_power_loss(Survival::None).file_names(), [""; 0], "no name yet");
     device.sync_directory().expect("sync of the directory");
     device.rename("a", "b").expect("rename");
-    device.create("c").expect("create");
+    device.create("c", Access::Log).expect("create");
     device.remove("c").expect("remove");
     let old = machine.after_power_loss(Survival::None);
     assert_eq!((old.file_names(), old.bytes("a")), (vec!["a".into()], Some(b"text".to_vec())));
@@ -174,7 +174,7 @@ fn after_the_power_cut_nothing_works() {
     file.write(1280, &[b"whole"]).expect("the operation before");
     assert!(file.write(1285, &[b"part"]).is_err());
     assert!(file.read(0, 1, &mut |_| {}).is_err() && file.sync().is_err() && file.len().is_err());
-    assert!(machine.device().list().is_err() && machine.device().open(NAME).is_err());
+    assert!(machine.device().list().is_err() && machine.device().open(NAME, Access::Log).is_err());
     assert!(machine.meta().get(b"key").is_err() && machine.meta().apply(&[]).is_err());
     let bytes = machine.after_kill().bytes(NAME).expect("bytes");
     assert!(b"wholepart".starts_with(&bytes[1280..]) && bytes.len() >= 1285, "the write got there in part");
@@ -191,10 +191,15 @@ fn full_disk_writes_nothing() {
     file.write(1279, &[b"four"]).expect("to the last byte");
     assert!(matches!(file.set_len(1284), Err(StorageError::Full(_))));
     file.set_len(1000).expect("shorter");
-    machine.device().create("other").expect("create").write(0, &[b"room"]).expect("room was made");
+    machine
+        .device()
+        .create("other", Access::Log)
+        .expect("create")
+        .write(0, &[b"room"])
+        .expect("room was made");
     machine.set_capacity_bytes(None);
     machine.full_from(machine.operations());
-    assert!(matches!(machine.device().create("third"), Err(StorageError::Full(_))));
+    assert!(matches!(machine.device().create("third", Access::Log), Err(StorageError::Full(_))));
     assert!(matches!(machine.meta().apply(&[MetaOp::Put(vec![1], vec![])]), Err(StorageError::Full(_))));
     machine.meta().apply(&[MetaOp::Delete(vec![1])]).expect("deleting needs no room");
     file.write(0, &[b"over"]).expect("overwriting needs no room");
@@ -238,7 +243,7 @@ fn removed_files_are_read_until_the_last_handle_is_gone() {
     machine.device().sync_directory().expect("sync of the directory");
     file.read(0, 1280, &mut |bytes| assert_eq!(bytes, [b'o'; 1280])).expect("read");
     machine.set_capacity_bytes(Some(1300));
-    let other = machine.device().create("other").expect("create");
+    let other = machine.device().create("other", Access::Log).expect("create");
     assert!(matches!(other.write(0, &[&[0; 100]]), Err(StorageError::Full(_))), "it still takes its room");
     drop(file);
     machine.device().sync_directory().expect("sync of the directory");

@@ -1,0 +1,133 @@
+//! The blobs of an open store: which of them roots refer to, and when the others may go.
+//!
+//! Three rules keep a blob as safe as the record that refers to it:
+//! 1. Before the log is synced up to a record, the blob the record refers to is ([`Log`](super::log::Log) does that).
+//! 2. A blob is removed only after the log was synced beyond the record that took its last root away.
+//! 3. Recovery reads the blobs of records that may not have been synced, and takes a record whose blob does not carry its
+//!    checksum for a part of the torn tail.
+//!
+//! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::engine::{BlobStore, Result, blob_error};
+use crate::storage::{Blob, BlobId, Storage, StorageError};
+
+/// The blobs of one store.
+pub(super) struct Blobs {
+    storage: Arc<dyn Storage>,
+    state: Mutex<State>,
+    /// The next number of a collection, space or blob.
+    next_number: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many roots refer to each blob; between the two halves of a RENAME it may be two, or none.
+    roots: HashMap<BlobId, u32>,
+    /// Blobs without a root, with the position of the log at which they lost it.
+    dead: HashMap<BlobId, u64>,
+}
+
+/// What a commit did to the references to blobs.
+#[derive(Default)]
+pub(super) struct BlobChanges {
+    taken: Vec<BlobId>,
+    released: Vec<BlobId>,
+}
+
+impl BlobChanges {
+    /// A root refers to this blob now.
+    pub(super) fn take(&mut self, id: BlobId) {
+        self.taken.push(id);
+    }
+
+    /// A root that referred to this blob is gone.
+    pub(super) fn release(&mut self, id: BlobId) {
+        self.released.push(id);
+    }
+}
+
+impl Blobs {
+    /// The blobs that a recovery found roots for; what else the storage has is litter and goes.
+    pub(super) fn open(
+        storage: Arc<dyn Storage>,
+        roots: HashMap<BlobId, u32>,
+        next_number: Arc<AtomicU64>,
+    ) -> std::result::Result<Blobs, StorageError> {
+        for id in storage.list_blobs()? {
+            if !roots.contains_key(&id) {
+                storage.remove_blob(id)?;
+            }
+        }
+        let state = Mutex::new(State { roots, dead: HashMap::new() });
+        Ok(Blobs { storage, state, next_number })
+    }
+
+    /// Follows a commit that ends at this position of the log.
+    pub(super) fn apply(&self, changes: &BlobChanges, position: u64) {
+        if changes.taken.is_empty() && changes.released.is_empty() {
+            return;
+        }
+        let state = &mut *self.state.lock();
+        for id in &changes.taken {
+            *state.roots.entry(*id).or_default() += 1;
+        }
+        for id in &changes.released {
+            let Some(roots) = state.roots.get_mut(id) else { continue };
+            *roots = roots.saturating_sub(1);
+            if *roots == 0 {
+                state.roots.remove(id);
+                state.dead.insert(*id, position);
+            }
+        }
+    }
+
+    /// Whether the blob had lost its last root when the log had reached this position.
+    pub(super) fn is_dead_at(&self, id: BlobId, position: u64) -> bool {
+        self.state.lock().dead.get(&id).is_some_and(|died| *died <= position)
+    }
+
+    /// Removes dead blobs as far as the log is synced; returns how many are left.
+    pub(super) fn sweep(&self, synced: u64) -> Result<usize> {
+        let due: Vec<BlobId> = {
+            let state = self.state.lock();
+            state.dead.iter().filter(|(_, died)| **died <= synced).map(|(id, _)| *id).collect()
+        };
+        for id in due {
+            match self.storage.remove_blob(id) {
+                // A removal that failed may have happened all the same.
+                Ok(()) | Err(StorageError::Missing(_)) => self.state.lock().dead.remove(&id),
+                Err(error) => return Err(blob_error(error)),
+            };
+        }
+        Ok(self.state.lock().dead.len())
+    }
+
+    /// A committed blob.
+    pub(super) fn open_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        self.storage.open_blob(id).map_err(blob_error)
+    }
+
+    /// How many blobs roots refer to, and how many wait for their removal.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let state = self.state.lock();
+        (state.roots.len() as u64, state.dead.len() as u64)
+    }
+}
+
+impl BlobStore for Blobs {
+    fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
+        let id = BlobId(self.next_number.fetch_add(1, Ordering::Relaxed));
+        Ok((id, self.storage.create_blob(id).map_err(blob_error)?))
+    }
+
+    fn discard(&self, id: BlobId) {
+        // What cannot be removed is litter, which the next process removes.
+        let _ = self.storage.remove_blob(id);
+    }
+}
