@@ -218,7 +218,7 @@ impl Reader for Guard<'_> {
         let store = self.store;
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
         let Shard { collections, files, .. } = shard;
-        let Some(tree) = collections.get(&root.collection).filter(|tree| tree.len() > 0) else {
+        let Some(tree) = collections.get(&root.collection).filter(|tree| !tree.is_empty()) else {
             return Ok(base);
         };
         let mut patches = BTreeMap::new();
@@ -414,7 +414,7 @@ impl PatchSource for Patch {
         }
     }
 
-    fn len(&self) -> u64 {
+    fn byte_count(&self) -> u64 {
         match self {
             Patch::Here(bytes) => bytes.len() as u64,
             Patch::InFile { len, .. } => u64::from(*len),

@@ -42,6 +42,7 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         deprecated: None,
         word: word_of(name),
         types: &[],
+        values: None,
         subcommands_first: 0,
         subcommands_count: 0,
         container: None,
@@ -113,6 +114,13 @@ impl Row {
     /// Types of arguments whose name suggests another one.
     pub(super) const fn types(mut self, types: &'static [(&'static str, Kind)]) -> Row {
         self.spec.types = types;
+        self
+    }
+
+    /// Arguments that may be values too large for memory: the first of them, and the distance to the next (0 if it is the
+    /// only one). The command's name is argument 0.
+    pub(super) const fn values(mut self, first: usize, step: usize) -> Row {
+        self.spec.values = Some((first, step));
         self
     }
 

@@ -51,6 +51,8 @@ pub struct CommandSpec {
     pub(super) word: &'static str,
     /// The types of arguments whose name alone would suggest another type.
     pub(super) types: &'static [(&'static str, Kind)],
+    /// The first argument that may be a value too large for memory, and the distance to the next, or 0.
+    pub(super) values: Option<(usize, usize)>,
     /// Where the subcommands of a container stand in the table.
     pub(super) subcommands_first: u16,
     pub(super) subcommands_count: u16,
@@ -73,6 +75,13 @@ impl CommandSpec {
     pub const fn accepts(&self, count: usize) -> bool {
         let wanted = self.arity.unsigned_abs() as usize;
         if self.arity >= 0 { count == wanted } else { count >= wanted }
+    }
+
+    /// Whether an argument may come as a blob; the command's name is argument 0.
+    pub fn streams(&self, number: usize) -> bool {
+        self.values.is_some_and(|(first, step)| {
+            number == first || (step > 0 && number > first && (number - first).is_multiple_of(step))
+        })
     }
 
     /// Whether this row has all of `flags`.
@@ -240,6 +249,8 @@ pub enum Group {
     Generic,
     /// Strings.
     String,
+    /// Strings as arrays of bits.
+    Bitmap,
     /// Hashes.
     Hash,
     /// Lists.
@@ -259,6 +270,7 @@ impl Group {
             Group::Transactions => "transactions",
             Group::Generic => "generic",
             Group::String => "string",
+            Group::Bitmap => "bitmap",
             Group::Hash => "hash",
             Group::List => "list",
             Group::Set => "set",
@@ -273,6 +285,7 @@ impl Group {
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,
+            Group::Bitmap => Categories::BITMAP,
             Group::Hash => Categories::HASH,
             Group::List => Categories::LIST,
             Group::Set => Categories::SET,

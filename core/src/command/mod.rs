@@ -8,7 +8,9 @@
 //! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
 
 pub mod args;
+mod bitmap;
 mod connection;
+mod drafts;
 mod error;
 mod generic;
 pub mod glob;
@@ -24,12 +26,14 @@ mod string;
 #[cfg(test)]
 mod tests;
 
+pub use drafts::Drafts;
 pub use error::CommandError;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::catalog::{self, CommandSpec};
+use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Txn};
 use crate::resp::Reply;
 use crate::session::{Client, Effect, Shared};
@@ -54,6 +58,8 @@ pub struct Context<'c, 'e> {
     pub admin: &'c dyn Admin,
     /// What the host is to do after the command.
     pub effects: &'c mut Vec<Effect>,
+    /// The arguments that came as blobs.
+    pub drafts: &'c mut Drafts,
 }
 
 /// The handlers of one group: command names as in the catalog, and their code.
@@ -62,6 +68,7 @@ type Group = &'static [(&'static str, Handler)];
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
 const GROUPS: &[Group] = &[
+    bitmap::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
     hash::HANDLERS,
@@ -86,6 +93,14 @@ impl Context<'_, '_> {
     /// The database the connection has selected.
     pub fn db(&self) -> Db {
         self.client.db
+    }
+
+    /// An argument that becomes a value, however it came.
+    pub fn value<'a>(&mut self, args: &[&'a [u8]], number: usize) -> NewValue<'a> {
+        match self.drafts.take(number) {
+            Some(draft) => NewValue::Draft(draft),
+            None => NewValue::Bytes(args.get(number).copied().unwrap_or_default()),
+        }
     }
 
     /// Unix time in milliseconds.

@@ -12,6 +12,7 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("bitmaps", include_str!("../../../tests/transcripts/bitmaps.txt")),
     ("command", include_str!("../../../tests/transcripts/command.txt")),
     ("config", include_str!("../../../tests/transcripts/config.txt")),
     ("connection", include_str!("../../../tests/transcripts/connection.txt")),
@@ -53,14 +54,14 @@ impl<E: Engine> Console<E> {
         let session = &mut self.sessions[connection - 1];
         write_request(args, session.input());
         session.process(&self.server, self.now_ms);
-        let bytes = session.reply().take();
+        let bytes = session.reply().take().expect("memory is read");
         let (value, used) =
             Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");
         assert_eq!(used, bytes.len(), "one reply to one request");
         value
     }
 
-    fn run(&mut self, name: &str, text: &str) {
+    fn run(mut self, name: &str, text: &str) {
         for step in transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
             match step {
                 Step::Advance(pause_ms) => self.now_ms += pause_ms,
@@ -88,6 +89,21 @@ fn transcripts_hold_on_the_bitcask_store() {
         let options = Options { databases: 16, ..Options::default() };
         let Ok(opened) = Bitcask::open(storage, &options) else { panic!("an empty store opens") };
         Console::new(opened.store).run(name, text);
+    }
+}
+
+/// With a threshold of one byte every string is a blob.
+#[test]
+fn transcripts_hold_where_every_string_is_a_blob() {
+    for (name, text) in TRANSCRIPTS {
+        let storage = std::sync::Arc::new(MemoryStorage::new());
+        let Ok(opened) = Bitcask::open(storage, &Options::default()) else { panic!("an empty store opens") };
+        let console = Console::new(opened.store);
+        console.server.shared.settings.set("blob-min-bytes", "1").expect("a setting");
+        console.run(name, text);
+        let console = Console::new(MemoryEngine::new(16));
+        console.server.shared.settings.set("blob-min-bytes", "1").expect("a setting");
+        console.run(name, text);
     }
 }
 

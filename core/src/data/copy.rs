@@ -2,15 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Db, Direction, NewRoot, Result, Start, Txn, Want};
+use crate::engine::{Db, Direction, Draft, NewRoot, Piece, Result, Start, Txn, Want};
 use crate::limits::COPY_CHUNK_BYTES;
 
 /// Copies a key (value, subkeys, encoding and expiry) over whatever the target was; false if there is no such key.
 /// Costs the size of the value. The two must not be the same key.
 pub fn copy(txn: &mut Txn<'_>, from: (Db, &[u8]), to: (Db, &[u8])) -> Result<bool> {
     let Some(root) = txn.root(from.0, from.1)? else { return Ok(false) };
-    let value = txn.value(from.0, from.1)?.unwrap_or_default();
     let new = NewRoot { kind: root.kind, encoding: root.encoding, expires_at_ms: root.expires_at_ms };
+    if root.blob.is_some() {
+        let draft = copy_blob(txn, from, root.value_len)?;
+        txn.put_draft(to.0, to.1, new, draft)?;
+        return Ok(true);
+    }
+    let value = txn.value(from.0, from.1)?.unwrap_or_default();
     txn.put(to.0, to.1, new, &value)?;
     drop(value);
     let mut chunk = Chunk::default();
@@ -28,6 +33,21 @@ pub fn copy(txn: &mut Txn<'_>, from: (Db, &[u8]), to: (Db, &[u8])) -> Result<boo
         }
         chunk = Chunk::default();
     }
+}
+
+/// The value of a key with a blob, patches and all, in a blob of its own.
+fn copy_blob(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), len: u64) -> Result<Draft> {
+    let mut draft = txn.draft()?;
+    let mut outcome = Ok(());
+    txn.show_value(db, key, (0, len), &mut |piece| {
+        if outcome.is_ok() {
+            outcome = match piece {
+                Piece::Bytes(bytes) => draft.append(bytes),
+                Piece::Stored { source, offset, len } => draft.append_part(&*source, offset, len),
+            };
+        }
+    })?;
+    outcome.map(|()| draft)
 }
 
 /// Subkeys on their way.

@@ -1,10 +1,10 @@
-//! Strings: bytes kept in the root itself, and numbers written in them.
+//! Strings: bytes kept in the root itself or, where they are many, in its blob; and numbers written in them.
 //!
 //! The root's encoding byte only remembers how the bytes came about, which is all that OBJECT ENCODING needs beyond
 //! the bytes themselves; no command behaves differently because of it.
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Kind, NewRoot, Root, Txn};
+use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
 use crate::resp::parse_i64;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
@@ -20,22 +20,58 @@ const EMBEDDED_MAX_BYTES: u64 = 44;
 /// Longest decimal form of a 64-bit integer, in bytes.
 const INTEGER_MAX_BYTES: u64 = 20;
 
+/// What a key is to hold.
+#[derive(Debug)]
+pub enum NewValue<'v> {
+    /// These bytes.
+    Bytes(&'v [u8]),
+    /// What was written already.
+    Draft(Draft),
+}
+
+impl NewValue<'_> {
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            NewValue::Bytes(bytes) => bytes.len() as u64,
+            NewValue::Draft(draft) => draft.reference().len,
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'v> From<&'v [u8]> for NewValue<'v> {
+    fn from(bytes: &'v [u8]) -> NewValue<'v> {
+        NewValue::Bytes(bytes)
+    }
+}
+
 /// The root of a string, if the key is there.
 pub fn root(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<Root>> {
     root_of_kind(txn, db, key, Kind::String)
 }
 
 /// Makes the key this string, whatever it was before. A time to live that is over already removes it instead.
-pub fn set(txn: &mut Txn<'_>, db: Db, key: &[u8], value: &[u8], expires_at_ms: Option<u64>) -> Result<()> {
+pub fn set<'v>(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    value: impl Into<NewValue<'v>>,
+    expires_at_ms: Option<u64>,
+) -> Result<()> {
     put(txn, db, key, value, WHOLE, expires_at_ms)
 }
 
 /// As [`set`], and notes how the bytes came about.
-pub fn put(
+pub fn put<'v>(
     txn: &mut Txn<'_>,
     db: Db,
     key: &[u8],
-    value: &[u8],
+    value: impl Into<NewValue<'v>>,
     encoding: u8,
     expires_at_ms: Option<u64>,
 ) -> Result<()> {
@@ -43,7 +79,78 @@ pub fn put(
         txn.remove(db, key)?;
         return Ok(());
     }
-    Ok(txn.put(db, key, NewRoot { kind: Kind::String, encoding, expires_at_ms }, value)?)
+    let root = NewRoot { kind: Kind::String, encoding, expires_at_ms };
+    match value.into() {
+        NewValue::Bytes(bytes) => txn.put(db, key, root, bytes)?,
+        NewValue::Draft(draft) => txn.put_draft(db, key, root, draft)?,
+    }
+    Ok(())
+}
+
+/// Adds a value to the end of a string that is there; returns its new length.
+pub fn append(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, more: &NewValue<'_>) -> Result<u64> {
+    let len = root.value_len + more.len();
+    if root.blob.is_none() && len < txn.blob_min() {
+        let mut value = txn.value(db, key)?.unwrap_or_default();
+        if let NewValue::Bytes(bytes) = more {
+            value.extend_from_slice(bytes);
+        }
+        put(txn, db, key, value.as_slice(), GROWN, root.expires_at_ms)?;
+        return Ok(len);
+    }
+    become_blob(txn, db, key, root)?;
+    match more {
+        NewValue::Bytes(bytes) => txn.write_to_blob(db, key, GROWN, root.value_len, bytes)?,
+        NewValue::Draft(draft) => txn.append_draft(db, key, GROWN, draft)?,
+    };
+    Ok(len)
+}
+
+/// Writes bytes, of which there is one at least, at an offset of a string, zeros filling what lies behind its end; a
+/// missing key counts as empty. Returns the new length. Costs what is written once the string has a blob.
+pub fn overwrite(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    root: Option<&Root>,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<u64> {
+    let (before, expires_at_ms) = root.map_or((0, None), |root| (root.value_len, root.expires_at_ms));
+    let len = before.max(offset + bytes.len() as u64);
+    if root.is_some_and(|root| root.blob.is_some()) || len >= txn.blob_min() {
+        match root {
+            Some(root) => become_blob(txn, db, key, root)?,
+            None => {
+                let draft = txn.draft()?;
+                put(txn, db, key, NewValue::Draft(draft), GROWN, None)?;
+            }
+        }
+        return Ok(txn.write_to_blob(db, key, GROWN, offset, bytes)?);
+    }
+    // Both fit into memory: the length is below that of a blob.
+    let (start, end) = (offset as usize, offset as usize + bytes.len());
+    let mut value = txn.value(db, key)?.unwrap_or_default();
+    if value.len() < end {
+        value.resize(end, 0);
+    }
+    if let Some(place) = value.get_mut(start..end) {
+        place.copy_from_slice(bytes);
+    }
+    put(txn, db, key, value.as_slice(), GROWN, expires_at_ms)?;
+    Ok(len)
+}
+
+/// Moves a string that is about to become too long for the log to a blob.
+fn become_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<()> {
+    if root.blob.is_some() {
+        return Ok(());
+    }
+    let mut draft = txn.draft()?;
+    let mut written = Ok(());
+    txn.read_value(db, key, (0, u64::MAX), &mut |bytes| written = draft.append(bytes))?;
+    written?;
+    put(txn, db, key, NewValue::Draft(draft), GROWN, root.expires_at_ms)
 }
 
 /// The integer that a string holds; None if it is none. A missing key counts as 0.

@@ -184,8 +184,8 @@ pub trait PatchSource: Send + Sync {
     /// Shows the bytes of a patch.
     fn show(&self, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()>;
 
-    /// How many there are.
-    fn len(&self) -> u64;
+    /// How many bytes there are.
+    fn byte_count(&self) -> u64;
 }
 
 /// A blob as seen through its patches, for readers only.
@@ -213,7 +213,7 @@ impl<P: PatchSource + 'static> Blob for Patched<P> {
         let end = end.ok_or_else(|| StorageError::Missing(format!("{len} bytes at {offset}")))?;
         let mut at = offset;
         for (number, patch) in self.patches.range(offset / PATCH_BYTES..) {
-            let (from, to) = patch_range(*number, patch.len(), (at, end));
+            let (from, to) = patch_range(*number, patch.byte_count(), (at, end));
             if from >= end {
                 break;
             }

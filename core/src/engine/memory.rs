@@ -91,7 +91,7 @@ impl PatchSource for MemoryPatch {
         Ok(())
     }
 
-    fn len(&self) -> u64 {
+    fn byte_count(&self) -> u64 {
         self.0.len() as u64
     }
 }

@@ -10,12 +10,17 @@
 //!  settled  ……… *12\r\n … … *3\r\n … %100\r\n … …
 //! ```
 //!
+//! A huge value is not copied into the output: the output notes where it is stored and at which place among the bytes it
+//! belongs, and the host takes both in turns ([`Reply::front`]).
+//!
 //! It never does I/O and never limits itself: the session bounds the output by [`Reply::len`].
 
 use std::mem;
+use std::sync::Arc;
 
 use super::number::format_f64;
 use crate::limits::REPLY_KEPT_BYTES;
+use crate::storage::{self, Blob};
 
 /// Room left for a deferred header; a count below ten fits and then nothing moves.
 const GAP_BYTES: usize = 4;
@@ -48,10 +53,37 @@ struct Gap {
     header: Option<(u8, u64)>,
 }
 
+/// A part of a stored value, to be sent before the byte at `at`.
+struct Stored {
+    at: usize,
+    source: Arc<dyn Blob>,
+    offset: u64,
+    len: u64,
+}
+
+impl std::fmt::Debug for Stored {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Stored({} bytes from {} at {})", self.len, self.offset, self.at)
+    }
+}
+
+/// What is to be sent next.
+pub enum Front<'r> {
+    /// These bytes; whether a stored part follows them.
+    Bytes(&'r [u8], bool),
+    /// A part of a stored value: where it is, its offset and its length in bytes.
+    Stored(&'r dyn Blob, u64, u64),
+}
+
 /// The output of one connection.
 #[derive(Debug, Default)]
 pub struct Reply {
     bytes: Vec<u8>,
+    /// Stored parts in the order of their places; those before `stored_sent` have been sent.
+    stored: Vec<Stored>,
+    stored_sent: usize,
+    /// How many of `bytes` have been sent.
+    bytes_sent: usize,
     protocol: Protocol,
     /// Gaps in the order of their offsets; empty unless a deferral is open.
     gaps: Vec<Gap>,
@@ -62,7 +94,15 @@ pub struct Reply {
 impl Reply {
     /// An empty output.
     pub const fn new(protocol: Protocol) -> Self {
-        Self { bytes: Vec::new(), protocol, gaps: Vec::new(), bulk_missing: 0 }
+        Self {
+            bytes: Vec::new(),
+            stored: Vec::new(),
+            stored_sent: 0,
+            bytes_sent: 0,
+            protocol,
+            gaps: Vec::new(),
+            bulk_missing: 0,
+        }
     }
 
     /// The protocol of what is written from now on.
@@ -128,6 +168,14 @@ impl Reply {
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.bulk_missing = self.bulk_missing.saturating_sub(bytes.len() as u64);
+    }
+
+    /// Appends a part of a stored value, which must stay what it is until it was sent: a piece of a bulk.
+    pub fn stored(&mut self, source: Arc<dyn Blob>, offset: u64, len: u64) {
+        self.bulk_missing = self.bulk_missing.saturating_sub(len);
+        if len > 0 {
+            self.stored.push(Stored { at: self.bytes.len(), source, offset, len });
+        }
     }
 
     /// Ends a string begun with [`bulk_start`](Self::bulk_start).
@@ -251,6 +299,44 @@ impl Reply {
         self.bytes.is_empty()
     }
 
+    /// Whether stored values wait to be sent.
+    pub fn has_stored(&self) -> bool {
+        self.stored_sent < self.stored.len()
+    }
+
+    /// Bytes that wait to be sent, stored ones included.
+    pub fn unsent(&self) -> u64 {
+        let stored: u64 = self.stored.iter().skip(self.stored_sent).map(|stored| stored.len).sum();
+        (self.bytes.len() - self.bytes_sent) as u64 + stored
+    }
+
+    /// What is to be sent next. Only meaningful while no deferral is open.
+    pub fn front(&self) -> Option<Front<'_>> {
+        debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
+        let next = self.stored.get(self.stored_sent);
+        let until = next.map_or(self.bytes.len(), |stored| stored.at);
+        match (self.bytes.get(self.bytes_sent..until), next) {
+            (Some(bytes), _) if !bytes.is_empty() => Some(Front::Bytes(bytes, next.is_some())),
+            (_, Some(stored)) => Some(Front::Stored(&*stored.source, stored.offset, stored.len)),
+            _ => None,
+        }
+    }
+
+    /// Says that so many bytes of [`Reply::front`] were sent.
+    pub fn sent(&mut self, count: u64) {
+        let next = self.stored.get_mut(self.stored_sent);
+        let until = next.as_ref().map_or(self.bytes.len(), |stored| stored.at);
+        if self.bytes_sent < until {
+            self.bytes_sent =
+                usize::try_from(count).map_or(until, |count| until.min(self.bytes_sent + count));
+        } else if let Some(stored) = next {
+            let count = count.min(stored.len);
+            stored.offset += count;
+            stored.len -= count;
+            self.stored_sent += usize::from(stored.len == 0);
+        }
+    }
+
     /// Undoes everything written since [`len`](Self::len) was `len`, deferrals included. A length taken inside a
     /// deferral is void once that deferral is finished.
     pub fn truncate(&mut self, len: usize) {
@@ -258,13 +344,24 @@ impl Reply {
         while self.gaps.last().is_some_and(|gap| gap.offset >= len) {
             self.gaps.pop();
         }
+        while self.stored.last().is_some_and(|stored| stored.at >= len) {
+            self.stored.pop();
+        }
         self.bulk_missing = 0;
     }
 
-    /// What is to be sent. Only meaningful while no deferral is open.
+    /// The bytes written and not cleared. Only meaningful while no deferral is open and nothing stored is among them.
     pub fn as_bytes(&self) -> &[u8] {
         debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
+        debug_assert!(self.stored.is_empty(), "a stored value is not in the output");
         &self.bytes
+    }
+
+    /// Gives the output buffer back, if nothing is in it.
+    pub fn shrink(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes = Vec::new();
+        }
     }
 
     /// Forgets everything, after it was sent; an unusually large buffer is given back.
@@ -272,12 +369,31 @@ impl Reply {
         self.bytes.clear();
         self.bytes.shrink_to(REPLY_KEPT_BYTES);
         self.gaps.clear();
+        self.stored = Vec::new();
+        (self.bytes_sent, self.stored_sent) = (0, 0);
     }
 
-    /// Takes the bytes to be sent and leaves an empty output.
-    pub fn take(&mut self) -> Vec<u8> {
-        debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
-        mem::take(&mut self.bytes)
+    /// Takes all that is to be sent, stored values read into memory, and leaves an empty output.
+    pub fn take(&mut self) -> storage::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        while let Some(front) = self.front() {
+            let count = match front {
+                // Nearly always there is nothing else.
+                Front::Bytes(bytes, false) if self.bytes_sent == 0 && all.is_empty() => bytes.len(),
+                Front::Bytes(bytes, _) => {
+                    all.extend_from_slice(bytes);
+                    bytes.len()
+                }
+                Front::Stored(source, offset, len) => {
+                    source.read(offset, len, &mut |piece| all.extend_from_slice(piece))?;
+                    usize::try_from(len).unwrap_or(usize::MAX)
+                }
+            };
+            self.sent(count as u64);
+        }
+        let bytes = mem::take(&mut self.bytes);
+        self.clear();
+        Ok(if all.is_empty() { bytes } else { all })
     }
 
     fn map_header(&self, pairs: usize) -> (u8, u64) {
@@ -359,6 +475,10 @@ impl Reply {
     fn settle(&mut self) {
         let gaps = mem::take(&mut self.gaps);
         let growth: usize = gaps.iter().map(|gap| gap_header(gap).1 - GAP_BYTES).sum();
+        for stored in &mut self.stored {
+            let before = gaps.iter().take_while(|gap| gap.offset < stored.at);
+            stored.at += before.map(|gap| gap_header(gap).1 - GAP_BYTES).sum::<usize>();
+        }
         let mut source_end = self.bytes.len();
         let mut target_end = source_end + growth;
         self.bytes.resize(target_end, 0);

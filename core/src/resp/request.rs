@@ -136,6 +136,19 @@ enum Stage {
     BulkLength,
     /// In the bytes of an argument.
     Bulk { size: usize },
+    /// Behind the last argument, which was passed over.
+    Whole,
+}
+
+/// An argument that has not come whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arriving {
+    /// Which argument of its request it is; the command's name is 0.
+    pub number: usize,
+    /// Its length in bytes. The two bytes of its line end follow.
+    pub size: usize,
+    /// Where in the input it begins.
+    pub position: usize,
 }
 
 /// The parser of one connection.
@@ -216,6 +229,31 @@ impl RequestParser {
         args: &mut Args<'a>,
     ) -> Option<usize> {
         self.parse_whole(input, limits, args)
+    }
+
+    /// The argument on its way, if the input ends in one.
+    pub fn arriving(&self) -> Option<Arriving> {
+        match self.stage {
+            Stage::Bulk { size } => {
+                Some(Arriving { number: self.spans.len(), size, position: self.position })
+            }
+            _ => None,
+        }
+    }
+
+    /// An argument before the one on its way.
+    pub fn argument<'i>(&self, input: &'i [u8], number: usize) -> Option<&'i [u8]> {
+        let (start, end) = *self.spans.get(number)?;
+        input.get(start..end)
+    }
+
+    /// Goes on behind the argument on its way. The caller has taken it, line end included, out of the input; it stands
+    /// empty among the arguments.
+    pub fn pass_over(&mut self) {
+        self.spans.push((self.position, self.position));
+        self.missing = self.missing.saturating_sub(1);
+        let stage = if self.missing == 0 { Stage::Whole } else { Stage::BulkLength };
+        self.enter(stage, self.position);
     }
 
     /// Forgets the request that ends here, or what is known of an incomplete one: the next input may begin anywhere.
@@ -325,11 +363,16 @@ impl RequestParser {
                     self.spans.push((self.position, end));
                     self.missing -= 1;
                     if self.missing == 0 {
-                        args.extend(self.spans.iter().filter_map(|&(start, end)| input.get(start..end)));
-                        self.rewind();
-                        return Ok(Parsed::Request { consumed: end + 2 });
+                        self.enter(Stage::Whole, end + 2);
+                    } else {
+                        self.enter(Stage::BulkLength, end + 2);
                     }
-                    self.enter(Stage::BulkLength, end + 2);
+                }
+                Stage::Whole => {
+                    args.extend(self.spans.iter().filter_map(|&(start, end)| input.get(start..end)));
+                    let consumed = self.position;
+                    self.rewind();
+                    return Ok(Parsed::Request { consumed });
                 }
             }
         }

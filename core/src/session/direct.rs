@@ -25,9 +25,16 @@ impl State {
     ) -> Result<bool, CommandError> {
         match args {
             [_, key] if command == GET => self.get_directly(server, key, now_ms),
-            [_, key, value] if command == SET => self.set_directly(server, key, value, now_ms),
+            [_, key, value] if command == SET && self.is_plain(server, value) => {
+                self.set_directly(server, key, value, now_ms)
+            }
             _ => Ok(false),
         }
+    }
+
+    /// Whether a value came with the request and belongs into the log.
+    fn is_plain<E>(&self, server: &Server<E>, value: &[u8]) -> bool {
+        self.drafts.is_empty() && (value.len() as u64) < server.shared.settings.blob_min_bytes()
     }
 
     fn get_directly<E: Engine>(

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
-use crate::command::{self, CommandError, Context, Handler};
+use crate::command::{self, CommandError, Context, Drafts, Handler};
 use crate::engine::{Engine, EngineError, Scope, Txn};
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
@@ -19,7 +19,10 @@ impl State {
     pub(super) fn run<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) {
         self.commands += 1;
         let start = self.reply.len();
-        if let Err(error) = self.admit_and_run(server, args, now_ms) {
+        let outcome = self.admit_and_run(server, args, now_ms);
+        self.drafts.clear();
+        if let Err(error) = outcome {
+            self.overlay.drop_blobs();
             self.reply.truncate(start);
             self.reply.error(&error.reply_text());
             server.shared.counters.error_replies.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -44,7 +47,11 @@ impl State {
         args: &[&[u8]],
         now_ms: u64,
     ) -> Result<(), CommandError> {
-        let spec = match self.admit(server, args) {
+        let written = match self.drafts.failure() {
+            Some(error) => Err(CommandError::Engine(error.clone())),
+            None => Ok(()),
+        };
+        let spec = match self.admit(server, args).and_then(|spec| written.map(|()| spec)) {
             Ok(spec) => spec,
             Err(error) => {
                 if let Some(multi) = &mut self.client.multi {
@@ -64,7 +71,7 @@ impl State {
                 multi.refused = true;
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
             }
-            multi.queue.push(Queued::new(spec, args));
+            multi.queue.push(Queued::new(spec, args, std::mem::take(&mut self.drafts)));
             self.reply.simple("QUEUED");
             return Ok(());
         }
@@ -118,6 +125,7 @@ impl State {
         self.overlay.clear();
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
+        txn.set_blob_min(server.shared.settings.blob_min_bytes());
         let mut context = Context {
             txn: &mut txn,
             reply: &mut self.reply,
@@ -125,6 +133,7 @@ impl State {
             shared: &server.shared,
             admin: &server.engine,
             effects: &mut self.effects,
+            drafts: &mut self.drafts,
         };
         handler(&mut context, args)?;
         self.count_lookups(spec);
@@ -135,10 +144,12 @@ impl State {
     pub(super) fn execute_queue<E: Engine>(
         &mut self,
         server: &Server<E>,
-        queue: &[Queued],
+        queue: &mut [Queued],
         watched: &[WatchedKey],
         now_ms: u64,
     ) -> Result<(), CommandError> {
+        let mut drafts: Vec<Drafts> =
+            queue.iter_mut().map(|queued| std::mem::take(&mut queued.drafts)).collect();
         let requests: Vec<Vec<&[u8]>> = queue.iter().map(Queued::args).collect();
         let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
         for (queued, args) in queue.iter().zip(&requests) {
@@ -156,8 +167,9 @@ impl State {
         self.overlay.clear();
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
+        txn.set_blob_min(server.shared.settings.blob_min_bytes());
         self.reply.array(queue.len());
-        for (queued, args) in queue.iter().zip(&requests) {
+        for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {
             let Some(handler) = command::handler(queued.spec) else {
                 self.reply.ok();
                 continue;
@@ -170,6 +182,7 @@ impl State {
                 shared: &server.shared,
                 admin: &server.engine,
                 effects: &mut self.effects,
+                drafts,
             };
             match handler(&mut context, args) {
                 Ok(()) => {}

@@ -4,10 +4,13 @@
 //! holds, and carries out the effects. Processing stops when enough output has piled up, so a slow reader bounds its
 //! own memory. Sessions know nothing of sockets: TCP, WebSocket and the Durable Object all drive the same one.
 
+mod arriving;
 mod client;
 mod direct;
 mod dispatch;
 mod effect;
+#[cfg(test)]
+mod huge_value_in_memory;
 #[cfg(test)]
 mod reply_depends_on_split;
 mod settings;
@@ -26,6 +29,8 @@ pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use transaction::{Multi, Queued};
 
+use self::arriving::Stream;
+use crate::command::Drafts;
 use crate::engine::{Db, Engine, Overlay, Receipt, Watch};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
@@ -67,6 +72,8 @@ pub struct Progress {
 pub struct Session {
     input: Vec<u8>,
     parser: RequestParser,
+    /// The huge argument that the input is in the middle of, if it is.
+    stream: Option<Box<Stream>>,
     state: State,
     is_closing: bool,
 }
@@ -76,6 +83,8 @@ struct State {
     client: Client,
     reply: Reply,
     overlay: Overlay,
+    /// The huge arguments of the next request.
+    drafts: Drafts,
     effects: Vec<Effect>,
     wrote: Receipt,
     commands: u64,
@@ -87,7 +96,7 @@ struct State {
 impl State {
     /// Whether so many replies wait that requests must.
     fn must_pause(&self) -> bool {
-        self.reply.len() >= OUTPUT_PAUSE_BYTES
+        self.reply.len() >= OUTPUT_PAUSE_BYTES || self.reply.has_stored()
     }
 
     fn is_closing(&self) -> bool {
@@ -138,10 +147,12 @@ impl Session {
         Session {
             input: Vec::new(),
             parser: RequestParser::new(),
+            stream: None,
             state: State {
                 client,
                 reply: Reply::new(Protocol::Resp2),
                 overlay: Overlay::new(),
+                drafts: Drafts::new(),
                 effects: Vec::new(),
                 wrote: Receipt::default(),
                 commands: 0,
@@ -179,8 +190,8 @@ impl Session {
     /// Runs the complete requests in the input at unix time `now_ms`.
     pub fn process<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
         let mut consumed = 0;
-        let mut progress = Progress::default();
-        while !self.is_closing {
+        let mut progress = Progress { wanted: self.feed_stream(), ..Progress::default() };
+        while !self.is_closing && self.stream.is_none() {
             if self.state.must_pause() {
                 progress.is_paused = true;
                 break;
@@ -213,6 +224,9 @@ impl Session {
             self.is_closing = self.state.is_closing();
         }
         self.forget_input(consumed);
+        if progress.wanted > 0 && self.stream.is_none() {
+            progress.wanted = self.begin_stream(server);
+        }
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
         if self.state.commands > 0 {
@@ -267,6 +281,40 @@ impl Session {
             self.parser.rewind();
         }
         consumed
+    }
+
+    /// Has the argument that is on its way go to a blob, if it may; returns how many bytes are still missing.
+    fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> usize {
+        match Stream::begin(server, &self.parser, &self.input) {
+            Ok(stream) => {
+                let wanted = self.parser.arriving().map_or(0, |arriving| {
+                    (arriving.position + arriving.size + 2).saturating_sub(self.input.len())
+                });
+                self.stream = stream.map(Box::new);
+                // The value, or what is missing of it, is all that was in the way.
+                if self.stream.is_some() { self.feed_stream() } else { wanted }
+            }
+            Err(error) => {
+                self.state.reply.error_bytes(&error.text());
+                self.state.effects.push(Effect::Close);
+                self.is_closing = true;
+                0
+            }
+        }
+    }
+
+    /// Lets the stream, if there is one, take what has come for it; returns how many bytes it still misses.
+    fn feed_stream(&mut self) -> usize {
+        let (Some(stream), Some(arriving)) = (&mut self.stream, self.parser.arriving()) else { return 0 };
+        stream.feed(&mut self.input, arriving.position);
+        let missing = stream.missing();
+        if missing == 0
+            && let Some(stream) = self.stream.take()
+        {
+            self.parser.pass_over();
+            stream.finish(&mut self.state.drafts);
+        }
+        missing
     }
 
     /// Ends the connection: watches and the entry in the list of clients go.

@@ -29,8 +29,7 @@ fn replies<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> (Vec<u8>, u32) {
         session.input().extend_from_slice(piece);
         loop {
             let progress = session.process(&server, NOW_MS);
-            all.extend_from_slice(session.reply().as_bytes());
-            session.reply().clear();
+            all.extend(session.reply().take().expect("memory is read"));
             if !progress.is_paused {
                 break;
             }

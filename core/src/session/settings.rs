@@ -68,6 +68,7 @@ pub struct Settings {
     /// What [`Settings::number`] gives, parallel to [`SETTINGS`].
     numbers: Vec<AtomicI64>,
     bulk_max_bytes: AtomicU64,
+    blob_min_bytes: AtomicU64,
     has_password: AtomicBool,
     databases: u32,
 }
@@ -85,6 +86,7 @@ impl Settings {
             values: RwLock::default(),
             numbers: SETTINGS.iter().map(|_| AtomicI64::new(0)).collect(),
             bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
+            blob_min_bytes: AtomicU64::new(limits::BLOB_MIN_BYTES),
             has_password: AtomicBool::new(false),
             databases: 16,
         };
@@ -161,6 +163,11 @@ impl Settings {
         self.bulk_max_bytes.load(Ordering::Relaxed)
     }
 
+    /// `blob-min-bytes`: the length from which on a string is kept in a blob.
+    pub fn blob_min_bytes(&self) -> u64 {
+        self.blob_min_bytes.load(Ordering::Relaxed)
+    }
+
     /// Whether clients must authenticate.
     pub fn has_password(&self) -> bool {
         self.has_password.load(Ordering::Relaxed)
@@ -176,6 +183,10 @@ impl Settings {
             "proto-max-bulk-len" => {
                 self.bulk_max_bytes
                     .store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
+            }
+            "blob-min-bytes" => {
+                self.blob_min_bytes
+                    .store(parse_memory(&value).unwrap_or(limits::BLOB_MIN_BYTES), Ordering::Relaxed);
             }
             "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
             _ => {}

@@ -2,7 +2,7 @@
 
 use super::{ReplyMode, Server, State, WatchedKey};
 use crate::catalog::CommandSpec;
-use crate::command::CommandError;
+use crate::command::{CommandError, Drafts};
 use crate::engine::{Engine, Reader, Scope, Watch};
 use crate::resp::Protocol;
 
@@ -20,20 +20,22 @@ pub struct Multi {
 pub struct Queued {
     /// Its row.
     pub spec: &'static CommandSpec,
+    /// The arguments that came as blobs.
+    pub drafts: Drafts,
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Queued {
     /// A copy of a request.
-    pub fn new(spec: &'static CommandSpec, args: &[&[u8]]) -> Queued {
+    pub fn new(spec: &'static CommandSpec, args: &[&[u8]], drafts: Drafts) -> Queued {
         let mut bytes = Vec::with_capacity(args.iter().map(|argument| argument.len()).sum());
         let mut ends = Vec::with_capacity(args.len());
         for argument in args {
             bytes.extend_from_slice(argument);
             ends.push(bytes.len());
         }
-        Queued { spec, bytes, ends }
+        Queued { spec, drafts, bytes, ends }
     }
 
     /// The arguments, the name first.
@@ -99,7 +101,7 @@ impl State {
     }
 
     fn exec<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), CommandError> {
-        let Some(multi) = self.client.multi.take() else {
+        let Some(mut multi) = self.client.multi.take() else {
             return Err(CommandError::text("ERR EXEC without MULTI"));
         };
         let expired = |key: &WatchedKey| key.expires_at_ms.is_some_and(|at| at <= now_ms);
@@ -114,7 +116,7 @@ impl State {
             return Ok(());
         }
         let watched = std::mem::take(&mut self.client.watched);
-        let outcome = self.execute_queue(server, &multi.queue, &watched, now_ms);
+        let outcome = self.execute_queue(server, &mut multi.queue, &watched, now_ms);
         self.client.watched = watched;
         self.unwatch(server);
         outcome

@@ -2,6 +2,7 @@
 //!
 //! To add a command, write its row here; its function in `command/` finds the row by its name.
 
+mod bitmap;
 mod connection;
 mod generic;
 mod hash;
@@ -16,12 +17,13 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 9] = [
+pub(super) const GROUPS: [(Group, &[Row]); 10] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Transactions, transactions::ROWS),
     (Group::Generic, generic::ROWS),
     (Group::String, string::ROWS),
+    (Group::Bitmap, bitmap::ROWS),
     (Group::Hash, hash::ROWS),
     (Group::List, list::ROWS),
     (Group::Set, set::ROWS),

@@ -6,6 +6,7 @@ use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
     command("append", 3, "key value")
+        .values(2, 0)
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
@@ -53,6 +54,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: bytes returned")
         .summary("Returns a part of a string, bounds included"),
     command("getset", 3, "key value")
+        .values(2, 0)
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW access update")])
@@ -92,6 +94,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: keys")
         .summary("Returns the strings at several keys, nil where there is none"),
     command("mset", -3, "key value [key value ...]")
+        .values(2, 2)
         .since("1.0.1")
         .flags("write denyoom")
         .keys(&[key_range(1, -1, 2, "OW update")])
@@ -99,6 +102,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: keys")
         .summary("Sets several strings at once"),
     command("msetnx", -3, "key value [key value ...]")
+        .values(2, 2)
         .since("1.0.1")
         .flags("write denyoom")
         .keys(&[key_range(1, -1, 2, "OW insert")])
@@ -106,6 +110,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: keys")
         .summary("Sets several strings at once, provided that none of the keys exists"),
     command("psetex", 4, "key milliseconds value")
+        .values(3, 0)
         .since("2.6.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update")])
@@ -118,12 +123,14 @@ pub(super) const ROWS: &[Row] = &[
         "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds \
          | PXAT unix-time-milliseconds | KEEPTTL]",
     )
+    .values(2, 0)
     .since("1.0.0")
     .flags("write denyoom")
     .keys(&[key(1, "RW access update variable_flags").narrowed_by(set_use)])
     .complexity("O(1)")
     .summary("Sets a string, with conditions and an expiry if wanted"),
     command("setex", 4, "key seconds value")
+        .values(3, 0)
         .since("2.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update")])
@@ -131,6 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Sets a string that expires after a number of seconds"),
     command("setnx", 3, "key value")
+        .values(2, 0)
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "OW insert")])

@@ -34,7 +34,7 @@ fn run(server: &Server<MemoryEngine>, session: &mut Session, lines: &[&str]) -> 
         session.input().extend_from_slice(b"\r\n");
     }
     let effects = session.process(server, NOW_MS).effects;
-    (String::from_utf8(session.reply().take()).expect("text"), effects)
+    (String::from_utf8(session.reply().take().expect("memory is read")).expect("text"), effects)
 }
 
 #[test]

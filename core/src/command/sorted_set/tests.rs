@@ -24,7 +24,7 @@ impl Console {
         self.session.input().extend_from_slice(request.as_bytes());
         self.session.input().extend_from_slice(b"\r\n");
         self.session.process(&self.server, NOW_MS);
-        let reply = String::from_utf8(self.session.reply().take()).expect("text");
+        let reply = String::from_utf8(self.session.reply().take().expect("memory is read")).expect("text");
         reply.trim_end().replace("\r\n", " ")
     }
 }

@@ -6,6 +6,7 @@
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::engine::Kind;
+use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 
 /// What a cell costs in Redis, on which its limit and so its error depend.
 const REDIS_CELL_BYTES: u64 = 4;
@@ -53,15 +54,18 @@ pub(super) fn lcs(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
     }
     let options = Options::parse(&args[3..])?;
-    let left = ctx.txn.value(db, args[1])?.unwrap_or_default();
-    let right = ctx.txn.value(db, args[2])?.unwrap_or_default();
-    let cells = (left.len() as u64 + 1).checked_mul(right.len() as u64 + 1);
+    let mut len_of = |key| Ok::<u64, CommandError>(ctx.txn.root(db, key)?.map_or(0, |root| root.value_len));
+    let (left_len, right_len) = (len_of(args[1])?, len_of(args[2])?);
+    let cells = (left_len + 1).checked_mul(right_len + 1);
     let redis_bytes = cells.and_then(|cells| cells.checked_mul(REDIS_CELL_BYTES));
-    if redis_bytes.is_none_or(|bytes| bytes > ctx.shared.settings.bulk_max_bytes()) {
+    let most = ctx.shared.settings.bulk_max_bytes().min(VALUE_IN_MEMORY_MAX_BYTES);
+    if redis_bytes.is_none_or(|bytes| bytes > most) {
         return Err(CommandError::text(
             "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len",
         ));
     }
+    let left = ctx.txn.value(db, args[1])?.unwrap_or_default();
+    let right = ctx.txn.value(db, args[2])?.unwrap_or_default();
     let table = Table::build(&left, &right)?;
     if options.len {
         ctx.reply.integer(table.len as i64);

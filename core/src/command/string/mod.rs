@@ -8,7 +8,7 @@ mod whole;
 
 use super::{CommandError, Context, Group};
 use crate::data::string;
-use crate::engine::Root;
+use crate::engine::{Piece, Root, blob_error};
 
 pub(super) const HANDLERS: Group = &[
     ("append", part::append),
@@ -46,19 +46,32 @@ fn reply_value(ctx: &mut Context<'_, '_>, key: &[u8]) -> Result<Option<Root>, Co
     Ok(root)
 }
 
-/// Replies with `len` bytes at `start`, all of which are there. The bytes go from the engine into the output at once.
+/// Replies with `len` bytes at `start`, all of which are there. The bytes go from the engine into the output at once,
+/// those of a huge value not even there.
 fn reply_part(ctx: &mut Context<'_, '_>, key: &[u8], start: u64, len: u64) -> Result<(), CommandError> {
     let db = ctx.db();
     let reply = &mut *ctx.reply;
     reply.bulk_start(len);
-    ctx.txn.read_value(db, key, (start, len), &mut |bytes| reply.raw(bytes))?;
+    let mut outcome = Ok(());
+    ctx.txn.show_value(db, key, (start, len), &mut |piece| match piece {
+        Piece::Bytes(bytes) => reply.raw(bytes),
+        Piece::Stored { source, offset, len } if len < STORED_REPLY_MIN_BYTES => {
+            let read = source.read(offset, len, &mut |bytes| reply.raw(bytes));
+            outcome = outcome.clone().and(read);
+        }
+        Piece::Stored { source, offset, len } => reply.stored(source, offset, len),
+    })?;
+    outcome.map_err(blob_error)?;
     reply.bulk_end();
     Ok(())
 }
 
+/// Smaller parts of a stored value are copied into the output: that costs less than another call of the system.
+const STORED_REPLY_MIN_BYTES: u64 = 32 * 1024;
+
 /// Refuses a string that would be longer than `proto-max-bulk-len`.
-fn check_length(ctx: &Context<'_, '_>, before: u64, more: usize) -> Result<(), CommandError> {
-    match before.checked_add(more as u64) {
+fn check_length(ctx: &Context<'_, '_>, before: u64, more: u64) -> Result<(), CommandError> {
+    match before.checked_add(more) {
         Some(total) if total <= ctx.shared.settings.bulk_max_bytes() => Ok(()),
         _ => Err(CommandError::text("ERR string exceeds maximum allowed size (proto-max-bulk-len)")),
     }

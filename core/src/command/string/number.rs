@@ -4,6 +4,9 @@ use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::extended::Extended;
 use crate::data::string;
 
+/// Longest text that is looked at as a floating-point number, in bytes.
+const FLOAT_MAX_BYTES: u64 = 5 * 1024;
+
 pub(super) fn incr(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     add(ctx, args[1], 1)
 }
@@ -41,6 +44,8 @@ pub(super) fn incrbyfloat(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     let root = string::root(ctx.txn, db, key)?;
     let mut old = None;
     match root {
+        // As in Redis, whose buffer for such a number has this length.
+        Some(root) if root.value_len > FLOAT_MAX_BYTES => {}
         Some(_) => {
             ctx.txn.read_value(db, key, (0, u64::MAX), &mut |bytes| old = Extended::parse(bytes))?;
         }

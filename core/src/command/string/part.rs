@@ -42,17 +42,17 @@ fn range(start: i64, end: i64, len: u64) -> Option<(u64, u64)> {
 }
 
 pub(super) fn append(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (db, key, more) = (ctx.db(), args[1], args[2]);
+    let (db, key) = (ctx.db(), args[1]);
+    let more = ctx.value(args, 2);
     let Some(root) = string::root(ctx.txn, db, key)? else {
+        let len = more.len();
         string::set(ctx.txn, db, key, more, None)?;
-        ctx.reply.integer(as_integer(more.len() as u64));
+        ctx.reply.integer(as_integer(len));
         return Ok(());
     };
     check_length(ctx, root.value_len, more.len())?;
-    let mut value = ctx.txn.value(db, key)?.unwrap_or_default();
-    value.extend_from_slice(more);
-    string::put(ctx.txn, db, key, &value, string::GROWN, root.expires_at_ms)?;
-    ctx.reply.integer(as_integer(value.len() as u64));
+    let len = string::append(ctx.txn, db, key, &root, &more)?;
+    ctx.reply.integer(as_integer(len));
     Ok(())
 }
 
@@ -65,21 +65,9 @@ pub(super) fn setrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ctx.reply.integer(as_integer(root.map_or(0, |root| root.value_len)));
         return Ok(());
     }
-    check_length(ctx, offset, patch.len())?;
-    // The check bounds the offset by `proto-max-bulk-len`; where that is beyond the machine, this is the error.
-    let too_long = || CommandError::text("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
-    let start = usize::try_from(offset).map_err(|_| too_long())?;
-    let end = start.checked_add(patch.len()).ok_or_else(too_long)?;
-    let mut value = ctx.txn.value(db, key)?.unwrap_or_default();
-    if value.len() < end {
-        value.resize(end, 0);
-    }
-    if let Some(place) = value.get_mut(start..end) {
-        place.copy_from_slice(patch);
-    }
-    let expires_at_ms = root.and_then(|root| root.expires_at_ms);
-    string::put(ctx.txn, db, key, &value, string::GROWN, expires_at_ms)?;
-    ctx.reply.integer(as_integer(value.len() as u64));
+    check_length(ctx, offset, patch.len() as u64)?;
+    let len = string::overwrite(ctx.txn, db, key, root.as_ref(), offset, patch)?;
+    ctx.reply.integer(as_integer(len));
     Ok(())
 }
 

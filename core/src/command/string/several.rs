@@ -47,8 +47,9 @@ fn check_pairs(args: &[&[u8]], command: &str) -> Outcome {
 
 fn set_pairs(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();
-    for pair in args[1..].chunks_exact(2) {
-        string::set(ctx.txn, db, pair[0], pair[1], None)?;
+    for number in (1..args.len() - 1).step_by(2) {
+        let value = ctx.value(args, number + 1);
+        string::set(ctx.txn, db, args[number], value, None)?;
     }
     Ok(())
 }

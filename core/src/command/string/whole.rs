@@ -21,7 +21,8 @@ pub(super) fn getdel(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 pub(super) fn getset(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     reply_value(ctx, args[1])?;
-    Ok(string::set(ctx.txn, ctx.client.db, args[1], args[2], None)?)
+    let value = ctx.value(args, 2);
+    Ok(string::set(ctx.txn, ctx.client.db, args[1], value, None)?)
 }
 
 pub(super) fn getex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -43,7 +44,7 @@ pub(super) fn getex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (db, key, value) = (ctx.db(), args[1], args[2]);
+    let (db, key, value) = (ctx.db(), args[1], ctx.value(args, 2));
     if args.len() == 3 {
         string::set(ctx.txn, db, key, value, None)?;
         ctx.reply.ok();
@@ -78,7 +79,8 @@ pub(super) fn setnx(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();
     let is_missing = ctx.txn.root(db, args[1])?.is_none();
     if is_missing {
-        string::set(ctx.txn, db, args[1], args[2], None)?;
+        let value = ctx.value(args, 2);
+        string::set(ctx.txn, db, args[1], value, None)?;
     }
     ctx.reply.integer(i64::from(is_missing));
     Ok(())
@@ -95,7 +97,8 @@ pub(super) fn psetex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 fn set_for(ctx: &mut Context<'_, '_>, args: &[&[u8]], unit: Unit, command: &str) -> Outcome {
     let deadline = Deadline { unit, absolute: false, number: args[2] };
     let expires_at_ms = Some(deadline.at_ms(ctx.now_ms(), command)?);
-    string::set(ctx.txn, ctx.client.db, args[1], args[3], expires_at_ms)?;
+    let value = ctx.value(args, 3);
+    string::set(ctx.txn, ctx.client.db, args[1], value, expires_at_ms)?;
     ctx.reply.ok();
     Ok(())
 }

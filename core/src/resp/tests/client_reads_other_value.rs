@@ -110,7 +110,7 @@ proptest! {
             let mut reply = Reply::new(protocol);
             let mut decoder = Decoder::new();
             values.iter().for_each(|value| write(&mut reply, value));
-            let bytes = reply.take();
+            let bytes = reply.take().expect("nothing is stored");
             let mut rest = &bytes[..];
             for value in &values {
                 let expected = if protocol == Protocol::Resp2 { in_resp2(value) } else { value.clone() };

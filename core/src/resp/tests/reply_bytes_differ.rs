@@ -65,10 +65,10 @@ fn streamed_bulk() {
     let mut reply = Reply::new(Protocol::Resp2);
     reply.bulk_start(4);
     reply.raw(b"ab");
-    let mut sent = reply.take();
+    let mut sent = reply.take().expect("memory is read");
     reply.raw(b"cd");
     reply.bulk_end();
-    sent.extend_from_slice(&reply.take());
+    sent.extend_from_slice(&reply.take().expect("memory is read"));
     assert_eq!(sent, b"$4\r\nabcd\r\n");
     assert!(reply.is_empty());
 }
@@ -150,5 +150,5 @@ fn half_written_replies_are_undone() {
     reply.set_protocol(Protocol::Resp2);
     assert_eq!(reply.protocol(), Protocol::Resp2);
     reply.null();
-    assert_eq!(reply.take(), b"$-1\r\n");
+    assert_eq!(reply.take().expect("memory is read"), b"$-1\r\n");
 }

@@ -38,6 +38,8 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("auto-aof-rewrite-min-size", "64mb", SIZE),
     row("auto-aof-rewrite-percentage", "100", SMALL_COUNT),
     fixed("bind", "127.0.0.1", Text),
+    // Ours: strings of so many bytes are blobs.
+    row("blob-min-bytes", "1mb", Memory(1, i64::MAX as u64)),
     row("busy-reply-threshold", "5000", COUNT),
     fixed(
         "client-output-buffer-limit",

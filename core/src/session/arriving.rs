@@ -1,0 +1,72 @@
+//! A huge value on its way: its bytes leave the input as they come and go to a blob that no key refers to yet.
+//!
+//! So a connection needs no more memory for a value of gigabytes than for a small one. When the request is whole its
+//! handler finds the value as a [`Draft`] in place of the argument, which stands empty. If the peer goes away, or the
+//! command refuses, the draft is dropped and the blob with it; the key keeps what it had.
+
+use crate::catalog;
+use crate::command::Drafts;
+use crate::engine::{Draft, Engine, EngineError};
+use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::resp::{Arriving, ProtocolError, RequestParser};
+
+use super::Server;
+
+/// Bytes of an argument's line end.
+const LINE_END_BYTES: usize = 2;
+
+/// An argument that goes to a blob.
+pub(super) struct Stream {
+    number: usize,
+    /// Bytes of the argument that have not come, its line end included.
+    missing: usize,
+    /// An error (a full disk, say) waits for the end of the request; what still comes is dropped.
+    draft: Result<Draft, EngineError>,
+}
+
+impl Stream {
+    /// What is to be done with the argument on which the parser waits: None if it stays in the input.
+    pub(super) fn begin<E: Engine>(
+        server: &Server<E>,
+        parser: &RequestParser,
+        input: &[u8],
+    ) -> Result<Option<Stream>, ProtocolError> {
+        let Some(Arriving { number, size, .. }) = parser.arriving() else { return Ok(None) };
+        if (size as u64) < server.shared.settings.blob_min_bytes() {
+            return Ok(None);
+        }
+        let spec = parser.argument(input, 0).and_then(catalog::lookup);
+        if spec.is_some_and(|spec| spec.streams(number)) {
+            let missing = size.saturating_add(LINE_END_BYTES);
+            return Ok(Some(Stream { number, missing, draft: server.engine.draft() }));
+        }
+        // What stays in memory is bounded whatever `proto-max-bulk-len` says.
+        if size as u64 > VALUE_IN_MEMORY_MAX_BYTES { Err(ProtocolError::InvalidBulkLength) } else { Ok(None) }
+    }
+
+    /// Takes what has come of the argument out of the input, at whose offset `position` it stands.
+    pub(super) fn feed(&mut self, input: &mut Vec<u8>, position: usize) {
+        let count = self.missing.min(input.len().saturating_sub(position));
+        let value_len = count.min(self.missing.saturating_sub(LINE_END_BYTES));
+        let written = match (&mut self.draft, input.get(position..position + value_len)) {
+            (Ok(draft), Some(bytes)) if !bytes.is_empty() => draft.append(bytes),
+            _ => Ok(()),
+        };
+        if let Err(error) = written {
+            self.draft = Err(error);
+        }
+        self.missing -= count;
+        // Nearly always nothing stands behind.
+        input.drain(position..position + count);
+    }
+
+    /// Bytes that must come before anything can run.
+    pub(super) fn missing(&self) -> usize {
+        self.missing
+    }
+
+    /// Hands the argument over to the request.
+    pub(super) fn finish(self, drafts: &mut Drafts) {
+        drafts.push(self.number, self.draft);
+    }
+}
