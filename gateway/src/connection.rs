@@ -9,15 +9,19 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Db, Engine};
+use edgecask_core::resp::Front;
 use edgecask_core::session::{Effect, Peer, Server, Session, Shared};
 use mio::net::TcpStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
+use crate::blobs;
 use crate::clock::seed;
 use crate::coalesce::Seen;
-use crate::limits::{Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SMALL_INPUT_BYTES};
+use crate::limits::{
+    Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
+};
 
 /// A connection and its session.
 pub struct Connection {
@@ -38,8 +42,6 @@ pub struct Connection {
     pub is_queued: bool,
     /// Whether the input may hold requests that have come but did not run, because replies had piled up.
     has_requests: bool,
-    /// How much of the reply has been sent.
-    sent: usize,
     /// End of what the session has appended to the log and not been acknowledged.
     pub wrote: u64,
     effects: Vec<Effect>,
@@ -54,6 +56,17 @@ pub enum Phase {
     Syncing(u64),
     /// The peer to take replies; so long since it last took any.
     Sending(Instant),
+}
+
+/// How far sending came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Everything has left.
+    All,
+    /// The peer takes no more at the moment.
+    Full,
+    /// It is somebody else's turn.
+    EnoughForNow,
 }
 
 /// What a read brought.
@@ -84,7 +97,6 @@ impl Connection {
             is_ending: false,
             is_queued: false,
             has_requests: false,
-            sent: 0,
             wrote: 0,
             effects: Vec::new(),
         }
@@ -152,25 +164,38 @@ impl Connection {
     }
 
     /// Bytes of replies that have not been sent.
-    pub fn unsent(&mut self) -> usize {
-        self.session.reply().len() - self.sent
+    pub fn unsent(&mut self) -> u64 {
+        self.session.reply().unsent()
     }
 
-    /// Sends replies as far as the peer takes them; true if all have left.
-    pub fn send(&mut self, now: Instant) -> io::Result<bool> {
+    /// Sends replies as far as the peer takes them, but not so much that the other connections wait for long.
+    pub fn send(&mut self, now: Instant) -> io::Result<Sent> {
+        let mut budget = SEND_TURN_BYTES;
         loop {
             let reply = self.session.reply();
-            let rest = reply.as_bytes().get(self.sent..).unwrap_or_default();
-            if rest.is_empty() {
-                reply.clear();
-                self.sent = 0;
-                self.wrote = 0;
-                self.phase = Phase::Receiving;
-                return Ok(true);
-            }
-            match rustix::net::send(&self.stream, rest, SendFlags::NOSIGNAL) {
+            let outcome = match reply.front() {
+                None => {
+                    reply.clear();
+                    self.wrote = 0;
+                    self.phase = Phase::Receiving;
+                    return Ok(Sent::All);
+                }
+                Some(_) if budget == 0 => {
+                    self.phase = Phase::Sending(now);
+                    return Ok(Sent::EnoughForNow);
+                }
+                Some(Front::Bytes(bytes, has_more)) => {
+                    let more = if has_more { SendFlags::MORE } else { SendFlags::empty() };
+                    rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL | more)
+                }
+                Some(Front::Stored(source, offset, len)) => {
+                    blobs::send(&self.stream, source, offset, len.min(budget))?
+                }
+            };
+            match outcome {
                 Ok(count) => {
-                    self.sent += count;
+                    reply.sent(count as u64);
+                    budget = budget.saturating_sub(count as u64);
                     if let Phase::Sending(_) = self.phase {
                         self.phase = Phase::Sending(now);
                     }
@@ -180,7 +205,7 @@ impl Connection {
                     if !matches!(self.phase, Phase::Sending(_)) {
                         self.phase = Phase::Sending(now);
                     }
-                    return Ok(false);
+                    return Ok(Sent::Full);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -207,8 +232,8 @@ impl Connection {
     /// Gives up a long output buffer that has not been needed since `since`.
     pub fn shrink_if_idle(&mut self, since: Instant) {
         let reply = self.session.reply();
-        if self.active < since && reply.is_empty() && reply.capacity() > IDLE_OUTPUT_BYTES {
-            drop(reply.take());
+        if self.active < since && reply.capacity() > IDLE_OUTPUT_BYTES {
+            reply.shrink();
         }
     }
 

@@ -6,6 +6,15 @@ use std::time::Duration;
 /// a large value in one system call. Measured: with 16 KiB a SET of 20 kB costs a quarter more.
 pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 
+/// Bytes that one connection is sent before it is the turn of the others: a few hundred microseconds.
+pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
+
+/// Values that do not go from file to socket inside the kernel are read in pieces of so many bytes.
+pub const BLOB_PIECE_BYTES: u64 = 128 * 1024;
+
+/// Default of `proto-max-bulk-len` on the gateway: for values that are kept in blobs the limit is the disk.
+pub const BULK_MAX_BYTES: u64 = 1 << 40;
+
 /// A worker keeps so many read buffers between rounds.
 pub const LENT_BUFFERS_KEPT: usize = 64;
 

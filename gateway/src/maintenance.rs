@@ -81,6 +81,8 @@ fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> boo
         has_more |= more && gone > 0;
     }
     has_more |= server.engine.garbage_step(GARBAGE_STEP);
+    // A store that cannot remove them is one that cannot be written to.
+    let _ = server.engine.blob_step();
     match server.engine.merge_step(MERGE_STEP_BYTES) {
         Ok(more) => {
             *merge_works = true;

@@ -8,8 +8,11 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use edgecask_core::limits::BLOB_MIN_BYTES;
 use edgecask_core::session::{SettingError, Settings};
 use serde::Deserialize;
+
+use crate::limits::BULK_MAX_BYTES;
 
 /// Why the process does not start. The text is for a person and goes to standard error.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +67,14 @@ pub struct Flags {
     /// Most connections at a time [default: 10000]
     #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT")]
     pub maxclients: Option<u32>,
+
+    /// Longest value and argument, with a unit if need be (512mb) [default: 1024gb]
+    #[arg(long, env = "EDGECASK_PROTO_MAX_BULK_LEN", value_name = "SIZE")]
+    pub proto_max_bulk_len: Option<String>,
+
+    /// Strings from this length on are files of their own, which stream in and out [default: 1mb]
+    #[arg(long, env = "EDGECASK_BLOB_MIN_BYTES", value_name = "SIZE")]
+    pub blob_min_bytes: Option<String>,
 
     /// Threads that serve connections; 0 is one for each processor but one [default: 0]
     #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT")]
@@ -180,6 +191,8 @@ impl Flags {
             databases: self.databases.or(fallback.databases),
             requirepass: self.requirepass.or(fallback.requirepass),
             maxclients: self.maxclients.or(fallback.maxclients),
+            proto_max_bulk_len: self.proto_max_bulk_len.or(fallback.proto_max_bulk_len),
+            blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
             threads: self.threads.or(fallback.threads),
             protected_mode: self.protected_mode.or(fallback.protected_mode),
             log_level: self.log_level.or(fallback.log_level),
@@ -217,8 +230,13 @@ impl Options {
                 ("bind", host),
                 ("databases", flags.databases.unwrap_or(16).to_string()),
                 ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
+                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
                 ("maxclients", flags.maxclients.unwrap_or(10_000).to_string()),
                 ("port", port.to_string()),
+                (
+                    "proto-max-bulk-len",
+                    flags.proto_max_bulk_len.unwrap_or_else(|| BULK_MAX_BYTES.to_string()),
+                ),
                 ("requirepass", requirepass),
             ],
             appendfsync,

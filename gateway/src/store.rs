@@ -41,6 +41,9 @@ pub trait Maintain: Send + Sync {
     /// Frees up to about `budget` entries that deleted collections left in the keydir.
     fn garbage_step(&self, budget: u64) -> bool;
 
+    /// Removes the blobs of values that are gone.
+    fn blob_step(&self) -> Result<()>;
+
     /// Writes what speeds up the next start.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 }
@@ -104,6 +107,10 @@ impl Maintain for Bitcask {
 
     fn garbage_step(&self, budget: u64) -> bool {
         self.drain_garbage(budget) >= budget
+    }
+
+    fn blob_step(&self) -> Result<()> {
+        self.sweep_blobs().map(drop)
     }
 
     fn checkpoint(&self, now_ms: u64) -> Result<()> {

@@ -25,7 +25,7 @@ use tracing::{debug, warn};
 
 use crate::clock::now_ms;
 use crate::coalesce::Load;
-use crate::connection::{Buffers, Connection, Phase, Received};
+use crate::connection::{Buffers, Connection, Phase, Received, Sent};
 use crate::gateway::Gateway;
 use crate::limits::{ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
 use crate::stop::StopRequest;
@@ -47,6 +47,8 @@ pub struct Worker {
     load: Load,
     /// Connections that take part in the next round.
     ready: Vec<usize>,
+    /// Connections that have more to send than they might at once.
+    unfinished: Vec<usize>,
     /// Connections whose replies wait for a sync.
     syncing: Vec<usize>,
     next_sweep: Instant,
@@ -72,6 +74,7 @@ impl Worker {
             buffers: Buffers::default(),
             load: Load::default(),
             ready: Vec::new(),
+            unfinished: Vec::new(),
             syncing: Vec::new(),
             next_sweep: now,
             now,
@@ -90,7 +93,7 @@ impl Worker {
         crate::coalesce::prepare_thread();
         let mut events = Events::with_capacity(ROUND_EVENTS);
         while !self.mailbox.is_stopping() {
-            self.load.rest(self.ready.is_empty());
+            self.load.rest(self.ready.is_empty() && self.unfinished.is_empty());
             if let Err(error) = self.wait(&mut events) {
                 warn!(%error, "a worker cannot wait for events");
                 return;
@@ -102,7 +105,7 @@ impl Worker {
 
     /// Waits for events, unless some connection has something to do already, and takes note of them.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
-        let timeout = if !self.ready.is_empty() {
+        let timeout = if !self.ready.is_empty() || !self.unfinished.is_empty() {
             Some(Duration::ZERO)
         } else if self.connections.is_empty() {
             None
@@ -131,6 +134,9 @@ impl Worker {
 
     /// Serves what has come.
     fn round(&mut self) {
+        for place in std::mem::take(&mut self.unfinished) {
+            self.send(place);
+        }
         let mut running = std::mem::take(&mut self.ready);
         running.retain(|place| self.receive(*place));
         self.prefetch(&running);
@@ -260,16 +266,17 @@ impl Worker {
         let Some(connection) = self.connections.get_mut(place) else { return };
         let before = connection.unsent();
         let outcome = connection.send(self.now);
-        self.output_bytes += (before - connection.unsent()) as u64;
+        self.output_bytes += before.saturating_sub(connection.unsent());
         match outcome {
-            Ok(true) => {
+            Ok(Sent::All) => {
                 if self.carry_out(place) == Next::Close {
                     self.close(place);
                 } else if self.connections.get(place).is_some_and(Connection::has_more) {
                     self.queue(place);
                 }
             }
-            Ok(false) => self.wait_for_room(place),
+            Ok(Sent::Full) => self.wait_for_room(place),
+            Ok(Sent::EnoughForNow) => self.unfinished.push(place),
             Err(error) => {
                 debug!(%error, "a connection failed");
                 self.close(place);

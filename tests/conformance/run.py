@@ -66,7 +66,7 @@ def server_command(is_redis, directory):
     program = os.environ.get("EDGECASK_BIN")
     if not program or not os.path.isfile(program):
         sys.exit(f"conformance: EDGECASK_BIN is {program!r}, which is no program")
-    return [program, "serve", "--dir", os.path.join(directory, "data")]
+    return [program, "serve", "--dir", os.path.join(directory, "data"), "--proto-max-bulk-len", "512mb"]
 
 
 def version(text):

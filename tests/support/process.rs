@@ -68,7 +68,8 @@ impl Gateway {
         let address = free_address();
         let mut command = Command::new(edgecask_program());
         command.arg("serve").arg("--port").arg(address.port().to_string()).arg("--dir").arg(&self.directory);
-        command.args(&self.flags);
+        // Redis' own limit, so that both refuse the same.
+        command.args(["--proto-max-bulk-len", "512mb"]).args(&self.flags);
         let logs = tempfile::tempdir().expect("a directory for the log");
         Server::spawn(command, address, Some(logs))
     }

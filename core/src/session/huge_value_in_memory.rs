@@ -183,7 +183,11 @@ fn full_disk_in_the_middle_of_a_value() {
     assert_eq!(scene.blobs(), 0);
     assert_eq!(scene.call(&mut session, &[b"GET", b"k"]), bulk(b"old"), "the connection lives on");
     scene.machine.set_capacity_bytes(None);
-    assert_eq!(scene.call(&mut session, &[b"SET", b"k", &huge(1_500_000)]), b"+OK\r\n", "there is room again");
+    assert_eq!(
+        scene.call(&mut session, &[b"SET", b"k", &huge(1_500_000)]),
+        b"+OK\r\n",
+        "there is room again"
+    );
 }
 
 #[test]

@@ -23,7 +23,19 @@ fn serve_is_the_default_and_h_is_the_host() {
 #[test]
 fn every_flag_has_help_with_its_default() {
     let help = parse(["edgecask".into(), "--help".into()]).expect_err("help is printed").to_string();
-    for flag in ["host", "port", "dir", "appendfsync", "databases", "requirepass", "maxclients", "threads"] {
+    let flags = [
+        "host",
+        "port",
+        "dir",
+        "appendfsync",
+        "databases",
+        "requirepass",
+        "maxclients",
+        "proto-max-bulk-len",
+        "blob-min-bytes",
+        "threads",
+    ];
+    for flag in flags {
         let at = help.find(&format!("--{flag}")).unwrap_or_else(|| panic!("--{flag} is not in {help}"));
         assert!(help[at..].lines().take(12).any(|line| line.contains("[default: ")), "--{flag} in {help}");
     }
