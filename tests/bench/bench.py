@@ -33,7 +33,7 @@ import report
 from memory_limit import limited_memory
 
 # What a measurement takes on average over the servers of a case.
-MEASUREMENT_S = 1.0
+MEASUREMENT_S = 0.9
 # A calibrating run shorter than this says little.
 CALIBRATION_S = 0.15
 # For the case with most connections, in this process' children on either side.
@@ -66,7 +66,7 @@ def started(case, options):
 def requests_for(case, servers, options):
     """As many requests as take the time wanted on average over the servers, to two digits."""
     if case.requests:
-        return int(case.requests * min(1, options.scale))
+        return max(case.connections, int(case.requests * min(1, options.scale)))
     seconds = MEASUREMENT_S * options.scale
     fewest = 2 * case.connections * case.pipeline
     seconds_a_request = [calibrate(case, server, fewest, min(CALIBRATION_S, seconds)) for server in servers.values()]
