@@ -1,6 +1,6 @@
 # make run    builds EdgeCask and serves ./data on port 6379
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
-# make bench  EdgeCask beside redis-server, written to bench/
+# make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make demo   a real data set in, kill -9, and out again
 
 SHELL := /bin/bash
@@ -78,5 +78,4 @@ demo:
 
 bench: setup
 	cargo build --release -p edgecask
-	python3 tests/bench/bench.py --edgecask $(RELEASE)
-	python3 tests/bench/reopen.py --edgecask $(RELEASE)
+	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench

@@ -1,125 +1,182 @@
 #!/usr/bin/env python3
-"""EdgeCask beside redis-server, in one run, on this machine.
+"""EdgeCask beside redis-server with and without its log, in one run, on this machine.
 
-Both servers run all the time; each case is measured on one after the other, round by round, so that a machine that
-drifts drifts for both. Throughput and latency are redis-benchmark's, CPU is the server's own accounting
-(/proc/PID/stat, user and system, all threads), memory is RssAnon and RssFile. What is printed are medians over the
-rounds, and the ratio of the medians.
+All servers of a case run at the same time on empty folders; each is measured in turn, round by round, so that a machine
+that drifts drifts for all. Throughput and latency are redis-benchmark's, CPU is the server's own accounting
+(/proc/PID/stat, user and system, all threads), memory is RssAnon and RssFile after the last round. What is shown are
+medians over the rounds, and ratios of the medians.
 
-    bench.py --edgecask target/release/edgecask [--rounds 5] [--only GET,SET] [--out bench]
+    bench.py --edgecask target/release/edgecask [--rounds 5] [--only "SET 3 B,GET * -P 16"] [--out bench]
+
+--only takes names and patterns as `--list` shows them, from the default cases first, then from all; a name without its
+size means 3 B. Writes results.md, results.svg and results.json.
 """
 
 import argparse
-import csv
-import io
-import json
+import contextlib
+import fnmatch
 import os
 import pathlib
+import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from servers import Server
+from servers import Failed, Server
 
-# name, redis-benchmark arguments, requests a round
-CASES = [
-    ("SET 3 B", ["-t", "set", "-d", "3", "-c", "50", "-r", "100000000"], 300_000),
-    ("GET 3 B", ["-t", "get", "-d", "3", "-c", "50", "-r", "100000000"], 300_000),
-    ("SET 3 B -P 16", ["-t", "set", "-d", "3", "-c", "50", "-r", "100000000", "-P", "16"], 2_000_000),
-    ("GET 3 B -P 16", ["-t", "get", "-d", "3", "-c", "50", "-r", "100000000", "-P", "16"], 3_000_000),
-    ("INCR", ["-t", "incr", "-c", "50", "-r", "1000000"], 200_000),
-    ("HSET", ["-t", "hset", "-c", "50", "-r", "1000000"], 200_000),
-    ("LPUSH", ["-t", "lpush", "-c", "50"], 200_000),
-    ("LPOP", ["-t", "lpop", "-c", "50"], 200_000),
-    ("SADD", ["-t", "sadd", "-c", "50", "-r", "1000000"], 200_000),
-    ("ZADD", ["-t", "zadd", "-c", "50", "-r", "1000000"], 200_000),
-    ("LRANGE_100", ["-t", "lrange_100", "-c", "50"], 50_000),
-    ("MSET (10 keys)", ["-t", "mset", "-c", "50", "-r", "1000000"], 100_000),
-    ("SET 2 kB", ["-t", "set", "-d", "2000", "-c", "50", "-r", "100000"], 200_000),
-    ("GET 2 kB", ["-t", "get", "-d", "2000", "-c", "50", "-r", "100000"], 200_000),
-    ("SET 20 kB", ["-t", "set", "-d", "20000", "-c", "50", "-r", "2000"], 50_000),
-    ("GET 20 kB", ["-t", "get", "-d", "20000", "-c", "50", "-r", "2000"], 50_000),
-]
+import cases
+import reopen
+import report
+from memory_limit import limited_memory
+
+# What a measurement takes on average over the servers of a case.
+MEASUREMENT_S = 0.9
+# A calibrating run shorter than this says little.
+CALIBRATION_S = 0.15
+# For the case with most connections, in this process' children on either side.
+MAXIMUM_CLIENTS = 20_000
 
 
-def measure(server, arguments, requests):
-    """One redis-benchmark run: requests a second, p50/p99 in ms, server CPU in µs a request."""
-    before = server.cpu_seconds()
-    output = subprocess.run(
-        ["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "--csv", "-n", str(requests), *arguments],
-        check=True, capture_output=True, text=True).stdout
-    cpu = server.cpu_seconds() - before
-    row = list(csv.DictReader(io.StringIO(output)))[-1]
-    return {
-        "rps": float(row["rps"]),
-        "p50_ms": float(row["p50_latency_ms"]),
-        "p99_ms": float(row["p99_latency_ms"]),
-        "cpu_us": cpu / requests * 1e6,
-    }
+def command(server, folder, case, options):
+    policy = case.policy or options.appendfsync
+    clients = ["--maxclients", str(MAXIMUM_CLIENTS)]
+    if server == "edgecask":
+        return [options.edgecask, "serve", "--dir", folder, "--appendfsync", policy, *clients,
+                *options.edgecask_args.split()]
+    log = {"redis": ["--appendonly", "yes", "--appendfsync", policy], "none": ["--appendonly", "no"]}[server]
+    return ["redis-server", "--dir", folder, "--save", "", *log, *clients]
 
 
-def medians(samples):
-    return {key: statistics.median(sample[key] for sample in samples) for key in samples[0]}
+@contextlib.contextmanager
+def started(case, options):
+    """The servers of a case by name, on empty folders that are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="edgecask-bench-") as folder, contextlib.ExitStack() as stack:
+        prefix = stack.enter_context(limited_memory(case.memory_limit_bytes)) if case.memory_limit_bytes else []
+        servers = {}
+        for name in case.servers:
+            data = os.path.join(folder, name)
+            os.mkdir(data)
+            servers[name] = stack.enter_context(Server([*prefix, *command(name, data, case, options)], data + ".log"))
+        yield servers
 
 
-def compare(servers, case, options):
-    """Measures one case on both servers by turns and prints it: its name, EdgeCask's medians, Redis'."""
-    name, arguments, requests = case
-    requests = max(1000, int(requests * options.scale))
-    samples = {server: [] for server in servers}
-    for _ in range(options.rounds):
-        for server in servers:
-            samples[server].append(measure(servers[server], arguments, requests))
-    ours, theirs = medians(samples["edgecask"]), medians(samples["redis"])
-    print(f"{name:16} {ours['rps']:>10.0f} {theirs['rps']:>10.0f} x{ours['rps'] / theirs['rps']:.2f}"
-          f"   cpu {ours['cpu_us']:.2f} {theirs['cpu_us']:.2f} µs x{ours['cpu_us'] / theirs['cpu_us']:.2f}",
-          flush=True)
-    return name, ours, theirs
+def requests_for(case, servers, options):
+    """As many requests as take the time wanted on average over the servers, to two digits."""
+    if case.requests:
+        return max(case.connections, int(case.requests * min(1, options.scale)))
+    seconds = MEASUREMENT_S * options.scale
+    fewest = 2 * case.connections * case.pipeline
+    seconds_a_request = [calibrate(case, server, fewest, min(CALIBRATION_S, seconds)) for server in servers.values()]
+    wanted = int(max(fewest, seconds / statistics.mean(seconds_a_request)))
+    return round(wanted, 2 - len(str(wanted)))
+
+
+def calibrate(case, server, requests, seconds):
+    """Seconds that a request takes, from the first run that lasts at least `seconds`; it also warms the server."""
+    while True:
+        elapsed = max(0.001, requests / round_on(server, case, requests)["rps"])
+        if elapsed >= seconds:
+            return elapsed / requests
+        requests = int(requests * min(20, 1.5 * seconds / elapsed)) + 1
+
+
+def measure(case, options):
+    """All samples of a case, or why there are none."""
+    result = {"name": case.name, "arguments": "", "remark": case.remark, "samples": {}}
+    try:
+        with started(case, options) as servers:
+            for server in servers.values():
+                case.fill(server)
+            requests = requests_for(case, servers, options)
+            if case.arguments:
+                result["arguments"] = " ".join(case.benchmark_arguments(requests))
+            samples = {name: [] for name in servers}
+            for turn in range(options.rounds):
+                # Another server begins each round: what one leaves to the disk disturbs the next.
+                names = list(servers)
+                for name in names[turn % len(names):] + names[:turn % len(names)]:
+                    samples[name].append({**round_on(servers[name], case, requests), **servers[name].memory_bytes()})
+            result["samples"] = samples
+    except (Failed, OSError) as error:
+        result["remark"] = f"not measured here: {error}"
+    return result
+
+
+def round_on(server, case, requests):
+    case.before(server, requests)
+    try:
+        return case.load(server, case, requests)
+    except Failed as error:
+        raise Failed(f"{os.path.basename(server.process.args[0])}: {error}") from error
+
+
+def chosen(options):
+    """The cases that the options ask for, in the order they do."""
+    listed = list(cases.all_cases())
+    usual = [case for case, default in listed if default or options.full]
+    if not options.only:
+        return usual
+    found = {}
+    for pattern in filter(None, map(str.strip, options.only.split(","))):
+        matching = named(pattern, usual) or named(pattern, [case for case, _ in listed])
+        if not matching:
+            sys.exit(f"no case is called {pattern!r}; --list shows all")
+        found |= {case.name: case for case in matching}
+    return list(found.values())
+
+
+def named(pattern, among):
+    return [case for case in among
+            if fnmatch.fnmatchcase(case.name, pattern) or fnmatch.fnmatchcase(case.name, f"{pattern} 3 B")]
+
+
+def raise_file_limit():
+    """Lets the children of this process have the files that many connections need, if the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAXIMUM_CLIENTS + 1000
+    for limits in ((max(soft, wanted), max(hard, wanted)), (hard, hard)):
+        with contextlib.suppress(ValueError, OSError):
+            return resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--scale", type=float, default=1.0, help="factor on the number of requests")
-    parser.add_argument("--only", default="", help="comma-separated case names")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor on the time a measurement takes")
+    parser.add_argument("--only", default="", help="comma-separated case names or patterns")
+    parser.add_argument("--full", action="store_true", help="the whole product of commands, pipelines and sizes")
+    parser.add_argument("--list", action="store_true", help="show the names of the cases and end")
     parser.add_argument("--appendfsync", default="everysec")
     parser.add_argument("--edgecask-args", default="", help="further arguments for edgecask serve")
     parser.add_argument("--out", default="bench")
     options = parser.parse_args()
-    if not shutil.which("redis-server"):
-        sys.exit("redis-server is not installed")
-    wanted = [name.strip() for name in options.only.split(",") if name.strip()]
-    cases = [case for case in CASES if not wanted or case[0] in wanted]
-    policy = options.appendfsync
-    with tempfile.TemporaryDirectory(prefix="edgecask-bench-") as folder:
-        data, redis_data = os.path.join(folder, "data"), os.path.join(folder, "redis")
-        os.mkdir(redis_data)
-        ours = [options.edgecask, "serve", "--dir", data, "--appendfsync", policy, *options.edgecask_args.split()]
-        theirs = ["redis-server", "--dir", redis_data, "--save", "", "--appendonly", "yes", "--appendfsync", policy]
-        with Server(ours, data + ".log") as edgecask, Server(theirs, redis_data + ".log") as redis:
-            servers = {"edgecask": edgecask, "redis": redis}
-            results = [compare(servers, case, options) for case in cases]
-            memory = {name: server.memory_bytes() for name, server in servers.items()}
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "results.json"), "w") as out:
-        json.dump({"results": results, "memory": memory, "policy": policy, "rounds": options.rounds}, out, indent=1)
-    with open(os.path.join(options.out, "results.md"), "w") as out:
-        out.write(f"EdgeCask beside redis-server, both `appendfsync {policy}`; medians of {options.rounds} "
-                  "interleaved rounds.\n\n")
-        out.write("| case | requests/s | Redis | ratio | CPU µs/request | Redis | ratio | p50 / p99 ms | Redis |\n")
-        out.write("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
-        for name, ours, theirs in results:
-            out.write(
-                f"| {name} | {ours['rps']:.0f} | {theirs['rps']:.0f} | {ours['rps'] / theirs['rps']:.2f} "
-                f"| {ours['cpu_us']:.2f} | {theirs['cpu_us']:.2f} | {ours['cpu_us'] / theirs['cpu_us']:.2f} "
-                f"| {ours['p50_ms']:.2f} / {ours['p99_ms']:.2f} | {theirs['p50_ms']:.2f} / {theirs['p99_ms']:.2f} |\n")
-        for name, bytes_by_kind in memory.items():
-            out.write(f"\nMemory of {name} at the end: " + ", ".join(
-                f"{kind} {size / 1e6:.0f} MB" for kind, size in bytes_by_kind.items()) + ".\n")
+    if options.list:
+        for case, default in cases.all_cases():
+            print(case.name if default else f"{case.name}  (--full)")
+        return
+    for program in (options.edgecask, "redis-server", "redis-benchmark", "redis-cli"):
+        if not shutil.which(program):
+            sys.exit(f"{program} cannot be run")
+    wanted = chosen(options)
+    raise_file_limit()
+    begin = time.monotonic()
+    results = {"facts": report.facts(options), "policy": options.appendfsync, "rounds": options.rounds, "cases": [],
+               "reopen": []}
+    for case in wanted:
+        results["cases"].append(measure(case, options))
+        print(report.line(results["cases"][-1]), flush=True)
+        # After each case, so that a run that is interrupted leaves what it has.
+        report.write(results, options.out)
+    if not options.only:
+        for row in reopen.figures(options.edgecask):
+            results["reopen"].append(row)
+            print(report.reopen_line(row), flush=True)
+        report.write(results, options.out)
+    print(f"{len(wanted)} cases in {(time.monotonic() - begin) / 60:.1f} minutes, written to {options.out}/results.md")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import pathlib
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -26,13 +25,8 @@ def size(server):
 
 
 def load(server, keys):
-    pipe = subprocess.Popen(["redis-cli", "-p", str(server.port), "--pipe"], stdin=subprocess.PIPE,
-                            stdout=subprocess.DEVNULL)
-    for first in range(0, keys, 10_000):
-        batch = range(first, min(first + 10_000, keys))
-        pipe.stdin.write(b"".join(b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$3\r\nabc\r\n" % key for key in batch))
-    pipe.stdin.close()
-    if pipe.wait() != 0 or size(server) != keys:
+    server.pipe(b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$3\r\nabc\r\n" % key for key in range(keys))
+    if size(server) != keys:
         sys.exit("loading failed")
 
 
@@ -57,30 +51,38 @@ def start_seconds(command, log, keys, how, prepare=lambda: None):
     return statistics.median(seconds)
 
 
+def figures(edgecask, keys=1_000_000):
+    """What is measured, as rows of a name and EdgeCask's and Redis' figures."""
+    with tempfile.TemporaryDirectory(prefix="edgecask-reopen-") as directory:
+        data, redis_data, log = (os.path.join(directory, name) for name in ("data", "redis", "log"))
+        os.mkdir(redis_data)
+        ours = [edgecask, "serve", "--dir", data]
+        theirs = ["redis-server", "--dir", redis_data, "--save", "", "--appendonly", "yes"]
+        our_memory = bytes_per_key(ours, log, keys, signal.SIGKILL)
+        their_memory = bytes_per_key(theirs, log, keys, signal.SIGTERM)
+        yield row("memory for a key", f"{our_memory:.1f} bytes", f"{their_memory:.1f} bytes")
+        # Killed before any hint was written; hints only come with a clean stop.
+        killed = start_seconds(ours, log, keys, signal.SIGKILL)
+        Server(ours, log).stop(signal.SIGTERM)
+        hinted = start_seconds(ours, log, keys, signal.SIGKILL)
+        without = start_seconds(ours, log, keys, signal.SIGKILL, lambda: shutil.rmtree(os.path.join(data, "meta")))
+        replayed = f"{start_seconds(theirs, log, keys, signal.SIGTERM):.2f} s, from its log"
+        yield row("start after a clean stop, with hints", f"{hinted:.2f} s", replayed)
+        yield row("start without hints (meta/ removed)", f"{without:.2f} s", "-")
+        yield row("start after kill -9", f"{killed:.2f} s", "-")
+
+
+def row(name, ours, theirs):
+    return {"name": name, "edgecask": ours, "redis": theirs}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--keys", type=int, default=1_000_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="edgecask-reopen-") as directory:
-        data, redis_data, log = (os.path.join(directory, name) for name in ("data", "redis", "log"))
-        os.mkdir(redis_data)
-        ours = [options.edgecask, "serve", "--dir", data]
-        theirs = ["redis-server", "--dir", redis_data, "--save", "", "--appendonly", "yes"]
-        memory = bytes_per_key(ours, log, options.keys, signal.SIGKILL)
-        print(f"edgecask: {memory:.1f} bytes of memory a key")
-        # Killed before any hint was written; hints only come with a clean stop.
-        killed = start_seconds(ours, log, options.keys, signal.SIGKILL)
-        print(f"edgecask: {killed:.2f} s to start after kill -9")
-        Server(ours, log).stop(signal.SIGTERM)
-        hinted = start_seconds(ours, log, options.keys, signal.SIGKILL)
-        print(f"edgecask: {hinted:.2f} s to start with hints")
-        without = start_seconds(ours, log, options.keys, signal.SIGKILL,
-                                lambda: shutil.rmtree(os.path.join(data, "meta")))
-        print(f"edgecask: {without:.2f} s to start without hints (meta/ removed)")
-        memory = bytes_per_key(theirs, log, options.keys, signal.SIGTERM)
-        print(f"redis:    {memory:.1f} bytes of memory a key")
-        print(f"redis:    {start_seconds(theirs, log, options.keys, signal.SIGTERM):.2f} s to start from its log")
+    for measured in figures(options.edgecask, options.keys):
+        print("{name}: {edgecask} (Redis {redis})".format(**measured), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,10 @@ STOP_LIMIT_S = 60
 CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 
 
+class Failed(Exception):
+    """A load that did not end well; the text says why."""
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -63,6 +67,17 @@ class Server:
                 return client.recv(65536)
         except OSError:
             return b""
+
+    def pipe(self, requests):
+        """Feeds encoded requests through `redis-cli --pipe`; an error reply or a lost connection is a `Failed`."""
+        with subprocess.Popen(["redis-cli", "-p", str(self.port), "--pipe"], stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as pipe:
+            try:
+                pipe.stdin.writelines(requests)
+            except BrokenPipeError:
+                pass  # It ended early, which its exit code tells.
+        if pipe.returncode != 0:
+            raise Failed("redis-cli --pipe was answered errors or lost the connection")
 
     def cpu_seconds(self):
         """User and system time of all threads since the start."""
