@@ -28,20 +28,28 @@ const ACKNOWLEDGED_MIN: u64 = 50;
 
 #[test]
 fn acknowledged_writes_are_lost_under_always() {
-    kill_again_and_again("always");
+    kill_again_and_again("always", "1mb");
 }
 
 #[test]
 fn acknowledged_writes_are_lost_under_everysec() {
-    kill_again_and_again("everysec");
+    kill_again_and_again("everysec", "1mb");
 }
 
-fn kill_again_and_again(appendfsync: &str) {
+/// Every string is a file of its own.
+#[test]
+fn acknowledged_blobs_are_lost() {
+    kill_again_and_again("everysec", "1");
+}
+
+fn kill_again_and_again(appendfsync: &str, blob_min_bytes: &str) {
     let seed = crate::differential::seed();
-    report(&format!("kill -9 under {appendfsync}: EDGECASK_SEED={seed}"));
+    report(&format!("kill -9 under {appendfsync}, blobs from {blob_min_bytes}: EDGECASK_SEED={seed}"));
     let mut rng = Rng::with_seed(seed);
     let directory = tempfile::tempdir().expect("a directory");
-    let gateway = Gateway::on(directory.path()).with("--appendfsync", appendfsync);
+    let gateway = Gateway::on(directory.path())
+        .with("--appendfsync", appendfsync)
+        .with("--blob-min-bytes", blob_min_bytes);
     let mut ledgers: Vec<Ledger> = (0..CLIENTS).map(Ledger::new).collect();
     let (mut acknowledged, mut lost, mut begun) = (0, Vec::new(), Instant::now());
     let (mut opening, begin) = (Duration::ZERO, Instant::now());

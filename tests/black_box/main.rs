@@ -7,5 +7,6 @@
 
 mod bad_input;
 mod differential;
+mod huge_values;
 mod kill_loop;
 mod transcripts;

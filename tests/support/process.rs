@@ -33,6 +33,9 @@ pub struct Gateway {
     flags: Vec<OsString>,
 }
 
+/// The flag for the longest value.
+const LIMIT_FLAG: &str = "--proto-max-bulk-len";
+
 /// A running server.
 pub struct Server {
     child: Child,
@@ -68,8 +71,11 @@ impl Gateway {
         let address = free_address();
         let mut command = Command::new(edgecask_program());
         command.arg("serve").arg("--port").arg(address.port().to_string()).arg("--dir").arg(&self.directory);
-        // Redis' own limit, so that both refuse the same.
-        command.args(["--proto-max-bulk-len", "512mb"]).args(&self.flags);
+        command.args(&self.flags);
+        if self.flags.iter().all(|flag| flag != LIMIT_FLAG) {
+            // Redis' own limit, so that both refuse the same.
+            command.args([LIMIT_FLAG, "512mb"]);
+        }
         let logs = tempfile::tempdir().expect("a directory for the log");
         Server::spawn(command, address, Some(logs))
     }

@@ -204,13 +204,13 @@ impl Overlay {
         for draft in self.drafts.iter_mut().filter(|draft| kept.contains(&draft.reference().id)) {
             draft.keep();
         }
-        self.drop_blobs();
     }
 
-    /// Gives up the blobs that no commit refers to.
-    pub fn drop_blobs(&mut self) {
-        self.drafts.clear();
-        self.grown.clear();
+    /// Ends the transaction: blobs that no commit refers to go, and so does what was unusually large.
+    pub fn release(&mut self) {
+        if self.arena.capacity() > ARENA_KEPT_BYTES || !self.drafts.is_empty() || !self.grown.is_empty() {
+            self.clear();
+        }
     }
 
     /// An empty buffer for an engine's use during commit, kept from transaction to transaction.

@@ -21,8 +21,8 @@ impl State {
         let start = self.reply.len();
         let outcome = self.admit_and_run(server, args, now_ms);
         self.drafts.clear();
+        self.overlay.release();
         if let Err(error) = outcome {
-            self.overlay.drop_blobs();
             self.reply.truncate(start);
             self.reply.error(&error.reply_text());
             server.shared.counters.error_replies.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
