@@ -13,7 +13,7 @@ pub const UNAUTHENTICATED_ARGUMENTS_MAX: u64 = 10;
 /// Largest argument in bytes an unauthenticated peer may send: Redis' own figure.
 pub const UNAUTHENTICATED_BULK_MAX_BYTES: u64 = 16 * 1024;
 
-/// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis until values stream to blobs.
+/// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis. A home whose storage streams sets more.
 pub const BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Default of `blob-min-bytes`: values from this length on are blobs, which merge never copies.
