@@ -1,7 +1,8 @@
 //! What a command costs without the network: sessions on a store in files, a pipeline at a time.
 //!
-//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several runs, for keys
-//! drawn from ten times as many as there are (so that one GET in ten finds its key).
+//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several
+//! runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key), for the
+//! other types with what redis-benchmark asks, in one key of each.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,19 @@ use mimalloc::MiMalloc;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
+
+/// What is asked, as redis-benchmark does it; `#` stands for a random number.
+const REQUESTS: &[(&str, &str)] = &[
+    ("GET", "GET key:#"),
+    ("SET", "SET key:# xxx"),
+    ("INCR", "INCR counter:#"),
+    ("HSET", "HSET myhash element:# xxx"),
+    ("LPUSH", "LPUSH mylist xxx"),
+    ("LPOP", "LPOP mylist"),
+    ("SADD", "SADD myset element:#"),
+    ("ZADD", "ZADD myzset 0 element:#"),
+    ("LRANGE", "LRANGE mylist 0 99"),
+];
 
 const RUNS: u32 = 15;
 const BATCHES: u32 = 20_000;
@@ -36,21 +50,21 @@ impl Bench {
     /// The time that running so many pipelines of this length takes; making them is not counted.
     fn run(&mut self, command: &str, pipeline: u32, batches: u32) -> Duration {
         let mut took = Duration::ZERO;
+        let found = REQUESTS.iter().find(|(name, _)| *name == command);
+        let words: Vec<&str> = found.map_or(command, |(_, request)| request).split(' ').collect();
         let mut requests = Vec::new();
         for _ in 0..batches {
             requests.clear();
             for _ in 0..pipeline {
-                let key = format!("key:{:012}", self.number());
-                match command {
-                    "SET" => write_request(&["SET", &key, "xxx"], &mut requests),
-                    _ => write_request(&["GET", &key], &mut requests),
-                }
+                let number = format!("{:012}", self.number());
+                let args: Vec<String> = words.iter().map(|word| word.replace('#', &number)).collect();
+                write_request(&args, &mut requests);
             }
             self.session.input().extend_from_slice(&requests);
             let begin = Instant::now();
             let progress = self.session.process(&self.server, 1_700_000_000_000);
             took += begin.elapsed();
-            assert!(!progress.is_paused && self.session.input().is_empty());
+            assert!(!progress.is_paused && self.session.input().is_empty(), "{command}");
             self.session.reply().clear();
         }
         took
@@ -67,13 +81,14 @@ fn main() {
     let server = Server { engine: opened.store, shared };
     let mut bench = Bench { server, session, random: 1, range: keys * 10 };
     bench.run("SET", 16, (keys / 16) as u32);
-    let mut cases = vec![("GET", 16), ("GET", 1), ("SET", 16), ("SET", 1)];
+    let mut cases: Vec<(&str, u32)> =
+        REQUESTS.iter().flat_map(|(name, _)| [(*name, 16), (*name, 1)]).collect();
     if let [_, command, pipeline] = arguments.as_slice() {
         cases = vec![(command.as_str(), pipeline.parse().expect("a length"))];
     }
     for (command, pipeline) in cases {
         let best = (0..RUNS).map(|_| bench.run(command, pipeline, BATCHES)).min().expect("some runs");
         let each_ns = best.as_nanos() as f64 / f64::from(BATCHES * pipeline);
-        println!("{command} -P {pipeline:2}: {each_ns:6.1} ns");
+        println!("{command:6} -P {pipeline:2}: {each_ns:7.1} ns");
     }
 }

@@ -18,7 +18,9 @@ use super::keydir::{
 };
 use super::log::too_large;
 use super::record::{Header, RecordType};
-use crate::engine::{Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, Source};
+use crate::engine::{
+    Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
+};
 use crate::packed::tree::Tree;
 
 /// Values of at least this many bytes go from the overlay to the datafile without a copy into the frame buffer.
@@ -367,6 +369,7 @@ impl Guard<'_> {
                     expires_at_ms,
                     collection: plan.collection,
                     blob,
+                    short: ShortValue::of(value).filter(|_| blob.is_none()),
                 };
                 shard.put_root(plan.space, &name, plan.hash, entry)
             }

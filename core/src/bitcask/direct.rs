@@ -11,7 +11,7 @@ use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
 use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
-use crate::engine::{Db, EngineError, Kind, Receipt, Result, Sought, Stored, access_clock};
+use crate::engine::{Db, EngineError, Kind, Receipt, Result, ShortValue, Sought, Stored, access_clock};
 
 /// A change that makes one key a string.
 pub(super) struct StringPut<'o> {
@@ -38,6 +38,10 @@ impl Bitcask {
         let Some((entry, prefix_len)) = found else { return Ok(Sought::Missing) };
         if entry.kind != Kind::String || entry.is_expired(now_ms) || entry.blob.is_some() {
             return Ok(Sought::Unclear);
+        }
+        if let Some(short) = &entry.short {
+            show(short.as_bytes());
+            return Ok(Sought::Found);
         }
         let len = prefix_len + u64::from(entry.value_len);
         shard.read_record(self, entry.location, len, &mut |record| show(record.value))?;
@@ -100,6 +104,7 @@ impl Shard {
             expires_at_ms,
             collection: None,
             blob: None,
+            short: ShortValue::of(value),
         };
         let before = self.put_root(space, name, hash, entry);
         if let Some(before) = &before {

@@ -74,6 +74,7 @@ fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
         expires_at_ms: entry.expires_at_ms,
         value_len: entry.blob.map_or(u64::from(entry.value_len), |blob| blob.len),
         blob: entry.blob,
+        short: entry.short,
         accessed_s: entry.accessed_s,
         place: Place(at, (shard as u64) << (u64::BITS - SHARD_BITS) | prefix_len),
         collection: entry.collection.unwrap_or(0),

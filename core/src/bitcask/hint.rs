@@ -27,7 +27,7 @@ use super::planted::{Mistake, is_planted};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
 use super::replay::Replay;
 use super::{Bitcask, scan};
-use crate::engine::{EngineError, Result};
+use crate::engine::{EngineError, Result, SHORT_VALUE_BYTES};
 use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
 
 /// Size at which a block is full: sled needs memory in proportion to a batch, so each is written alone.
@@ -150,7 +150,7 @@ fn keeps_value(header: &Header) -> bool {
     match header.record_type {
         RecordType::Sub => header.value_len <= INLINE_SUB_BYTES,
         RecordType::Databases => true,
-        RecordType::Root => header.has_blob,
+        RecordType::Root => header.has_blob || header.value_len <= SHORT_VALUE_BYTES as u64,
         _ => false,
     }
 }

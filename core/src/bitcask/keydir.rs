@@ -7,13 +7,13 @@
 //! A root's entry in the table, little-endian:
 //!
 //! ```text
-//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob
+//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob, bit 7 the value is here
 //! 1   1  encoding
 //! 2   3  access clock in seconds
 //! 5   4  datafile
 //! 9   4  offset of the record
-//! 13  4  length of the record's value
-//! 17 [8] expiry in unix milliseconds   [8] collection   [8] blob, [8] its length, [8] its checksum
+//! 13 [4] length of the record's value, unless the value is here
+//! .. [8] expiry in unix milliseconds   [8] collection   [8] blob, [8] its length, [8] its checksum   [value]
 //! ```
 //!
 //! A subkey's entry in the tree: datafile (4), offset (4), value length (4), and the value itself if it is short.
@@ -30,8 +30,8 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::blobs::BlobChanges;
 use super::files::FileTable;
-use super::record::{Header, RecordType};
-use crate::engine::{BlobRef, Db, Kind, Watch};
+use super::record::{Header, RecordType, read_u64};
+use crate::engine::{BlobRef, Db, Kind, SHORT_VALUE_BYTES, ShortValue, Watch};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
@@ -52,10 +52,11 @@ pub(super) const INLINE_SUB_BYTES: u64 = 64;
 /// Bytes by which the table holds a longer key.
 pub(super) const LONG_NAME_BYTES: usize = 20;
 
-const ROOT_FIXED_LEN: usize = 17;
+const ROOT_FIXED_LEN: usize = 13;
 const ROOT_EXPIRY: u8 = 0x10;
 const ROOT_COLLECTION: u8 = 0x20;
 const ROOT_BLOB: u8 = 0x40;
+const ROOT_SHORT: u8 = 0x80;
 
 /// A key as the table holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,14 +118,20 @@ pub(super) struct RootEntry {
     pub(super) expires_at_ms: Option<u64>,
     pub(super) collection: Option<u64>,
     pub(super) blob: Option<BlobRef>,
+    /// The value, if it is so short that keeping it costs little more than its length would.
+    pub(super) short: Option<ShortValue>,
 }
 
 impl RootEntry {
     /// Shows the entry's bytes.
     pub(super) fn with_bytes<R>(self, show: impl FnOnce(&[u8]) -> R) -> R {
-        let mut out = [0; ROOT_FIXED_LEN + 40];
+        let mut out = [0; ROOT_FIXED_LEN + 4 + 40 + SHORT_VALUE_BYTES];
         let mut len = ROOT_FIXED_LEN;
         let mut flags = 0;
+        if self.short.is_none() {
+            out[len..len + 4].copy_from_slice(&self.value_len.to_le_bytes());
+            len += 4;
+        }
         for (number, flag) in [(self.expires_at_ms, ROOT_EXPIRY), (self.collection, ROOT_COLLECTION)] {
             if let Some(number) = number {
                 flags |= flag;
@@ -139,32 +146,48 @@ impl RootEntry {
                 len += 8;
             }
         }
+        if let Some(short) = &self.short {
+            flags |= ROOT_SHORT;
+            let value = short.as_bytes();
+            out[len..len + value.len()].copy_from_slice(value);
+            len += value.len();
+        }
         out[0] = self.kind as u8 | flags;
         out[1] = self.encoding;
         out[2..5].copy_from_slice(&self.accessed_s.to_le_bytes()[..3]);
         out[5..9].copy_from_slice(&self.location.file.to_le_bytes());
         out[9..13].copy_from_slice(&self.location.offset.to_le_bytes());
-        out[13..17].copy_from_slice(&self.value_len.to_le_bytes());
         show(&out[..len])
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<RootEntry> {
-        let fixed: &[u8; ROOT_FIXED_LEN] = bytes.first_chunk()?;
-        let mut numbers = bytes[ROOT_FIXED_LEN..].chunks_exact(8).map(|chunk| {
-            let mut number = [0; 8];
-            number.copy_from_slice(chunk);
-            u64::from_le_bytes(number)
-        });
+        let (fixed, mut rest) = bytes.split_first_chunk::<ROOT_FIXED_LEN>()?;
         let u32_at = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let flags = fixed[0];
+        let mut value_len = 0;
+        if flags & ROOT_SHORT == 0 {
+            let (len, after) = rest.split_first_chunk()?;
+            (value_len, rest) = (u32::from_le_bytes(*len), after);
+        }
+        let mut number =
+            |flag: u8| if flags & flag == 0 { Some(None) } else { read_u64(&mut rest).map(Some) };
+        let (expires_at_ms, collection) = (number(ROOT_EXPIRY)?, number(ROOT_COLLECTION)?);
+        let blob = if flags & ROOT_BLOB == 0 { None } else { Some(read_blob(&mut rest)?) };
+        let mut short = None;
+        if flags & ROOT_SHORT != 0 {
+            short = Some(ShortValue::of(rest)?);
+            value_len = rest.len() as u32;
+        }
         Some(RootEntry {
-            kind: Kind::from_number(fixed[0] & 0x0F)?,
+            kind: Kind::from_number(flags & 0x0F)?,
             encoding: fixed[1],
             accessed_s: u32::from_le_bytes([fixed[2], fixed[3], fixed[4], 0]),
             location: Location { file: u32_at(5), offset: u32_at(9) },
-            value_len: u32_at(13),
-            expires_at_ms: if fixed[0] & ROOT_EXPIRY != 0 { numbers.next() } else { None },
-            collection: if fixed[0] & ROOT_COLLECTION != 0 { numbers.next() } else { None },
-            blob: if fixed[0] & ROOT_BLOB != 0 { Some(read_blob(&mut numbers)?) } else { None },
+            value_len,
+            expires_at_ms,
+            collection,
+            blob,
+            short,
         })
     }
 
@@ -184,13 +207,9 @@ impl RootEntry {
     }
 }
 
-fn read_blob(numbers: &mut impl Iterator<Item = u64>) -> Option<BlobRef> {
-    Some(BlobRef {
-        id: BlobId(numbers.next()?),
-        len: numbers.next()?,
-        // Kept in four bytes of eight.
-        checksum: numbers.next()? as u32,
-    })
+fn read_blob(rest: &mut &[u8]) -> Option<BlobRef> {
+    // The checksum is kept in four bytes of eight.
+    Some(BlobRef { id: BlobId(read_u64(rest)?), len: read_u64(rest)?, checksum: read_u64(rest)? as u32 })
 }
 
 /// Changes a root entry's access clock in place.

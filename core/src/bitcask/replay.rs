@@ -13,7 +13,7 @@ use super::keydir::{
     long_key_len, shard_of,
 };
 use super::record::{Header, RecordType, read_u64};
-use crate::engine::access_clock;
+use crate::engine::{ShortValue, access_clock};
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
 
@@ -139,6 +139,7 @@ impl Replay {
             expires_at_ms: header.expires_at_ms,
             collection: header.collection,
             blob,
+            short: ShortValue::of(value).filter(|_| blob.is_none() && value.len() as u64 == header.value_len),
         };
         if let Some(blob) = blob {
             *self.blob_roots.entry(blob.id).or_default() += 1;

@@ -354,6 +354,7 @@ impl Engine for MemoryEngine {
                         expires_at_ms,
                         value_len: blob.map_or(value.len() as u64, |blob| blob.len),
                         blob,
+                        short: None,
                         accessed_s: super::access_clock(now_ms),
                         place: Place(number, 0),
                         collection: 0,

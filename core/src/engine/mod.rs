@@ -92,6 +92,8 @@ pub struct Root {
     pub value_len: u64,
     /// Where the value is, if it is too large for the log.
     pub blob: Option<BlobRef>,
+    /// The value itself, if it is short and the engine had it at hand.
+    pub short: Option<ShortValue>,
     /// Unix time in seconds, modulo 2^24, of the last access.
     pub accessed_s: u32,
     /// Where the engine finds the value.
@@ -104,6 +106,32 @@ impl Root {
     /// Whether the key is gone at `now_ms`.
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at_ms.is_some_and(|at| at <= now_ms)
+    }
+}
+
+/// Values of at most this many bytes may come along with their root: counters, flags and the like.
+pub const SHORT_VALUE_BYTES: usize = 12;
+
+/// A value of at most [`SHORT_VALUE_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortValue {
+    len: u8,
+    bytes: [u8; SHORT_VALUE_BYTES],
+}
+
+impl ShortValue {
+    /// These bytes, if they are few enough.
+    #[inline]
+    pub fn of(value: &[u8]) -> Option<ShortValue> {
+        let mut bytes = [0; SHORT_VALUE_BYTES];
+        bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(ShortValue { len: value.len() as u8, bytes })
+    }
+
+    /// The bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 }
 

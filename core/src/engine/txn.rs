@@ -4,7 +4,7 @@
 //! has come are missing for every method and are removed by the same commit.
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source};
-use super::{Db, Kind, Place, Reader, Result, Root, access_clock};
+use super::{Db, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 
 /// A root to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,12 @@ impl<'e> Txn<'e> {
         }
         let offset = offset.min(root.value_len);
         let len = len.min(root.value_len - offset);
+        if let Some(short) = &root.short {
+            // The range lies within a value of a few bytes.
+            let (start, end) = (offset as usize, (offset + len) as usize);
+            visit(short.as_bytes().get(start..end).unwrap_or_default());
+            return Ok(true);
+        }
         self.reader.read_value(&root, (offset, len), visit)?;
         Ok(true)
     }
@@ -116,6 +122,10 @@ impl<'e> Txn<'e> {
         let value = match (self.overlay.keys[at].root, root.blob) {
             (PendingRoot::Put { value, .. }, _) => value,
             (_, Some(blob)) => self.overlay.store(&blob.to_bytes()),
+            _ if root.short.is_some() => {
+                let short = root.short;
+                self.overlay.store(short.as_ref().map_or(&[], ShortValue::as_bytes))
+            }
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
                 let overlay = &mut *self.overlay;
@@ -300,6 +310,7 @@ impl KeyState {
             expires_at_ms,
             value_len: blob.map_or(value.len(), |blob| blob.len),
             blob,
+            short: None,
             accessed_s,
             place: Place::default(),
             collection: 0,
