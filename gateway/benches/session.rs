@@ -22,10 +22,10 @@ const REQUESTS: &[(&str, &str)] = &[
     ("INCR", "INCR counter:#"),
     ("HSET", "HSET myhash element:# xxx"),
     ("LPUSH", "LPUSH mylist xxx"),
-    ("LPOP", "LPOP mylist"),
     ("SADD", "SADD myset element:#"),
     ("ZADD", "ZADD myzset 0 element:#"),
     ("LRANGE", "LRANGE mylist 0 99"),
+    ("LPOP", "LPOP mylist"),
 ];
 
 const RUNS: u32 = 15;

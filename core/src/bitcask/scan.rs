@@ -42,6 +42,17 @@ pub(super) fn frames_until(
     let mut window = Window { file, end, start: from, bytes: Vec::new() };
     let mut frame = from;
     while frame < end {
+        // Nearly every frame is one record, which need not be looked at twice.
+        if let Some(record) = window.record(frame, frame)?
+            && record.header.is_first
+            && record.header.is_last
+        {
+            frame += record.header.record_len();
+            if !visit(frame - record.header.record_len(), &record) {
+                break;
+            }
+            continue;
+        }
         let Some(next) = whole_frame(&mut window, frame)? else { return Ok(End::Broken(frame)) };
         let mut at = frame;
         let mut goes_on = true;

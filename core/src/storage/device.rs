@@ -439,11 +439,11 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn remove_blob(&self, id: BlobId) -> Result<()> {
         let name = blob_name(id);
-        let mut names = self.names.lock();
         // What replaced it may be among what the failure lost.
         self.health.check("removal of", &name)?;
+        // Not under the lock: freeing gigabytes takes its time.
         self.device.remove(&name)?;
-        names.blobs.remove(&id);
+        self.names.lock().blobs.remove(&id);
         Ok(())
     }
 

@@ -108,11 +108,15 @@ impl Device for Directory {
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        let mut open = self.open.lock();
         let path = self.path.join(name);
+        // As long as the file is open its blocks stay: they are freed when the lock is not held any more.
+        let held = File::open(&path);
+        let mut open = self.open.lock();
         fs::remove_file(&path)
             .map_err(|error| failed("cannot remove", &path.display().to_string(), &error))?;
         open.remove(name);
+        drop(open);
+        drop(held);
         Ok(())
     }
 
