@@ -48,6 +48,7 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 use parking_lot::Mutex;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
+use smallvec::SmallVec;
 
 use super::gate::Gate;
 use super::{failed, failed_errno};
@@ -353,7 +354,7 @@ impl MappedFile {
 
     fn write_through(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
         let mut at = offset;
-        let mut rest: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let mut rest: SmallVec<[IoSlice<'_>; 4]> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let mut rest = rest.as_mut_slice();
         IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
