@@ -1,8 +1,12 @@
 //! The sync policy: who waits for the disk, and who makes it write.
 //!
-//! One thread makes every sync. Under `always`, whoever has replies to send while the log is dirty waits for it, readers
-//! included, so that nobody sees what could still be lost; all who wait when a sync begins are served by that one sync
-//! (group commit). Under `everysec` the thread syncs once a second if there is something to sync, and nobody waits.
+//! Under `always`, whoever has replies to send while the log is dirty sees to it that it is synced first, readers
+//! included, so that nobody sees what could still be lost. A worker has the replies of a whole round and makes the sync
+//! itself: one sync for all of them, without a switch of threads. Only one sync runs at a time. A worker that finds
+//! another one syncing goes on with its connections, is woken at the end of that sync, and makes the next one, which
+//! serves all who came meanwhile.
+//!
+//! Under `everysec` a thread syncs once a second if there is something to sync, and nobody waits.
 //!
 //! A sync that failed is never tried again: the system may have forgotten the bytes and would report success. Whoever
 //! waited for it is told and closes its connection without a reply. The store refuses all later writes by itself; reads
@@ -19,7 +23,7 @@ use crate::limits::SYNC_PERIOD;
 use crate::options::Appendfsync;
 use crate::store::Durable;
 
-/// The sync on which replies waited has failed; they must not be sent.
+/// A sync has failed; what waited for it may be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncFailed;
 
@@ -28,9 +32,9 @@ pub struct SyncFailed;
 pub enum Settling {
     /// Now.
     Done,
-    /// Once the log is on the disk up to this position; the waker is woken when there is news.
-    Wait(u64),
-    /// Never: the writes that they acknowledge may be lost.
+    /// Not before a sync that somebody else is making is over; the waker is woken then.
+    Wait,
+    /// Only those to whoever has written nothing that is not synced. What the others have written may be lost.
     Failed,
 }
 
@@ -39,12 +43,14 @@ pub struct Syncer {
     policy: AtomicU8,
     has_failed: AtomicBool,
     state: Mutex<State>,
+    /// Wakes the thread, to stop.
     wake: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Who asked for a sync that has not begun, each once.
+    is_syncing: bool,
+    /// Who is to be woken after the present sync, each once; at most one for each worker.
     waiting: Vec<Waker>,
     is_stopping: bool,
 }
@@ -70,63 +76,36 @@ impl Syncer {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// Whether replies to what has been run so far may be sent. `wrote` is the end of what the caller itself has
-    /// appended, if anything. One who is to wait is woken after the next sync, and then asks [`Syncer::settled`].
-    pub fn settle(&self, store: &impl Durable, wrote: u64, waker: &Waker) -> Settling {
-        if self.policy.load(Ordering::Relaxed) != Appendfsync::Always as u8 {
+    /// Whether replies that show the log up to a position may be sent. Makes the sync that they need, unless one is
+    /// being made: then the caller is woken when that is over, and asks again.
+    pub fn settle(&self, store: &impl Durable, position: u64, waker: &Waker) -> Settling {
+        if self.policy.load(Ordering::Relaxed) != Appendfsync::Always as u8 || position <= store.synced() {
             return Settling::Done;
         }
-        let position = store.appended();
-        if position <= store.synced() {
-            return Settling::Done;
+        if !self.begin(Some(waker)) {
+            return Settling::Wait;
         }
-        {
-            let mut state = self.state.lock();
-            // Looked at under the lock: the thread empties the list under it after it has set this.
-            if self.has_failed() || state.is_stopping {
-                return if wrote > store.synced() { Settling::Failed } else { Settling::Done };
-            }
-            if !state.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
-                state.waiting.push(waker.clone());
-            }
-        }
-        self.wake.notify_one();
-        Settling::Wait(position)
-    }
-
-    /// How the wait for a position has ended; None while it has not.
-    pub fn settled(&self, store: &impl Durable, position: u64) -> Option<Result<(), SyncFailed>> {
-        // In this order: a sync that succeeded before another failed counts.
-        let has_failed = self.has_failed();
-        if position <= store.synced() {
-            Some(Ok(()))
-        } else if has_failed {
-            Some(Err(SyncFailed))
-        } else {
-            None
-        }
+        // Somebody else's sync may just have reached it.
+        let is_synced =
+            position <= store.synced() || self.sync(store).is_ok_and(|reached| position <= reached);
+        self.end();
+        if is_synced { Settling::Done } else { Settling::Failed }
     }
 
     /// The thread's life: syncs as the policy says until [`Syncer::stop`].
     pub fn run(&self, store: &impl Durable) {
-        let mut due = Instant::now() + SYNC_PERIOD;
-        loop {
-            let (waiting, is_stopping) = self.wait(due);
-            if waiting.is_empty() && is_stopping {
-                return;
-            }
-            let is_due = Instant::now() >= due;
-            if is_due {
-                due = Instant::now() + SYNC_PERIOD;
-            }
+        while !self.rest() {
             let is_periodic = self.policy.load(Ordering::Relaxed) != Appendfsync::No as u8;
-            if !waiting.is_empty() || (is_due && is_periodic && store.appended() > store.synced()) {
-                self.serve(store, waiting);
+            // What somebody else is syncing now need not be synced by this thread as well.
+            if is_periodic && store.appended() > store.synced() && self.begin(None) {
+                // A failure is told to whoever writes next.
+                let _ = self.sync(store);
+                self.end();
             }
         }
     }
 
-    /// Ends the thread once nobody waits any more.
+    /// Ends the thread.
     pub fn stop(&self) {
         self.state.lock().is_stopping = true;
         self.wake.notify_one();
@@ -137,23 +116,37 @@ impl Syncer {
         self.sync(store).is_ok()
     }
 
-    fn wait(&self, due: Instant) -> (Vec<Waker>, bool) {
+    /// The thread waits for its next turn; true if it is to end.
+    fn rest(&self) -> bool {
+        let due = Instant::now() + SYNC_PERIOD;
         let mut state = self.state.lock();
-        while state.waiting.is_empty() && !state.is_stopping {
-            if self.wake.wait_until(&mut state, due).timed_out() {
-                break;
-            }
-        }
-        (std::mem::take(&mut state.waiting), state.is_stopping)
+        while !state.is_stopping && !self.wake.wait_until(&mut state, due).timed_out() {}
+        state.is_stopping
     }
 
-    fn serve(&self, store: &impl Durable, waiting: Vec<Waker>) {
-        let outcome = self.sync(store);
-        waiting.into_iter().for_each(Waker::wake);
-        if outcome.is_err() {
-            // Those who came while the sync was failing.
-            std::mem::take(&mut self.state.lock().waiting).into_iter().for_each(Waker::wake);
+    /// Takes the turn to sync; false if somebody else has it, who then wakes the waker.
+    fn begin(&self, waker: Option<&Waker>) -> bool {
+        let mut state = self.state.lock();
+        if !state.is_syncing {
+            state.is_syncing = true;
+            return true;
         }
+        if let Some(waker) = waker
+            && !state.waiting.iter().any(|waiting| waiting.will_wake(waker))
+        {
+            state.waiting.push(waker.clone());
+        }
+        false
+    }
+
+    /// Gives the turn back.
+    fn end(&self) {
+        let waiting = {
+            let mut state = self.state.lock();
+            state.is_syncing = false;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     fn sync(&self, store: &impl Durable) -> Result<u64, SyncFailed> {

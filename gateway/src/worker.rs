@@ -153,8 +153,9 @@ impl Worker {
             self.gateway.settings_changed();
             self.next_sweep = self.now;
         }
+        let position = self.gateway.server.engine.appended();
         for place in &running {
-            self.answer(*place);
+            self.answer(*place, position);
         }
         running.clear();
         // Connections that have more to do were put into `ready` meanwhile.
@@ -223,16 +224,17 @@ impl Worker {
         }
     }
 
-    /// Sends the replies of a connection, or has them wait for a sync.
-    fn answer(&mut self, place: usize) {
+    /// Sends the replies of a connection that are about the log up to this position, or has them wait for a sync.
+    fn answer(&mut self, place: usize, position: u64) {
+        let store = &self.gateway.server.engine;
         let Some(connection) = self.connections.get_mut(place) else { return };
-        let server = &self.gateway.server;
-        match self.gateway.syncer.settle(&server.engine, connection.wrote, &self.waker) {
+        match self.gateway.syncer.settle(store, position, &self.waker) {
             Settling::Done => self.send(place),
-            Settling::Wait(position) => {
+            Settling::Wait => {
                 connection.phase = Phase::Syncing(position);
                 self.syncing.push(place);
             }
+            Settling::Failed if connection.wrote <= store.synced() => self.send(place),
             Settling::Failed => self.withhold(place),
         }
     }
@@ -243,20 +245,15 @@ impl Worker {
         self.close(place);
     }
 
-    /// Sends the replies whose sync has come about.
+    /// Sends the replies that waited for another worker's sync and need wait no longer.
     fn release_synced(&mut self) {
         if self.syncing.is_empty() {
             return;
         }
         for place in std::mem::take(&mut self.syncing) {
-            let Some(Phase::Syncing(position)) = self.connections.get(place).map(|waiting| waiting.phase)
-            else {
-                continue;
-            };
-            match self.gateway.syncer.settled(&self.gateway.server.engine, position) {
-                Some(Ok(())) => self.send(place),
-                Some(Err(_)) => self.withhold(place),
-                None => self.syncing.push(place),
+            let phase = self.connections.get(place).map(|connection| connection.phase);
+            if let Some(Phase::Syncing(position)) = phase {
+                self.answer(place, position);
             }
         }
     }

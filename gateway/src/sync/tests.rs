@@ -75,22 +75,20 @@ impl Wake for Unpark {
 /// Waits on this thread until replies may be sent, or must not.
 fn settle(syncer: &Syncer, log: &SlowLog, wrote: u64) -> std::result::Result<(), SyncFailed> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    match syncer.settle(log, wrote, &waker) {
-        Settling::Done => Ok(()),
-        Settling::Failed => Err(SyncFailed),
-        Settling::Wait(position) => loop {
-            std::thread::park();
-            if let Some(outcome) = syncer.settled(log, position) {
-                break outcome;
-            }
-        },
+    let position = log.appended();
+    loop {
+        match syncer.settle(log, position, &waker) {
+            Settling::Done => break Ok(()),
+            Settling::Failed if wrote <= log.synced() => break Ok(()),
+            Settling::Failed => break Err(SyncFailed),
+            Settling::Wait => std::thread::park(),
+        }
     }
 }
 
 /// Runs the first waiter into a sync that does not end, lets nine more arrive, and then lets the sync go.
 fn ten_waiters(log: &SlowLog, syncer: &Syncer) -> Vec<std::result::Result<(), SyncFailed>> {
     std::thread::scope(|scope| {
-        scope.spawn(|| syncer.run(log));
         let first = scope.spawn(|| settle(syncer, log, 10));
         log.begun.wait();
         log.appended.store(20, Ordering::SeqCst);
@@ -100,9 +98,7 @@ fn ten_waiters(log: &SlowLog, syncer: &Syncer) -> Vec<std::result::Result<(), Sy
         }
         log.let_go();
         let outcomes = std::iter::once(first).chain(later);
-        let outcomes = outcomes.map(|waiter| waiter.join().expect("no panic")).collect();
-        syncer.stop();
-        outcomes
+        outcomes.map(|waiter| waiter.join().expect("no panic")).collect()
     })
 }
 
@@ -134,4 +130,14 @@ fn nobody_waits_under_the_other_policies() {
         assert_eq!(settle(&Syncer::new(policy), &log, 10), Ok(()));
     }
     assert_eq!(log.syncs.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn thread_ends_when_it_is_told_to() {
+    let (log, syncer) = (SlowLog::new(0), Syncer::new(Appendfsync::Everysec));
+    std::thread::scope(|scope| {
+        scope.spawn(|| syncer.run(&log));
+        syncer.stop();
+    });
+    assert_eq!(log.syncs.load(Ordering::SeqCst), 0, "there was nothing to sync");
 }

@@ -1,5 +1,6 @@
 //! The gateway from outside: real files, real sockets, real processes.
 
+mod idle_memory;
 mod limits;
 mod serving;
 mod stopping;

@@ -75,6 +75,27 @@ fn small_and_large_writes_may_alternate() {
 }
 
 #[test]
+fn a_file_that_is_synced_all_the_time_holds_what_was_written_and_zeros() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let directory = Directory::open(folder.path()).expect("opens");
+    let file = directory.create("file").expect("creates");
+    let mut whole = Vec::new();
+    for number in 0..600_u32 {
+        // Short and long ones, so that it is blanked ahead, overtaken, and blanked ahead again.
+        let size = if number.is_multiple_of(50) { MAPPED_WRITE_BELOW_BYTES as usize + 1 } else { 5000 };
+        let bytes = vec![number as u8 | 1; size];
+        file.write(whole.len() as u64, &[&bytes]).expect("writes");
+        file.sync().expect("syncs");
+        whole.extend_from_slice(&bytes);
+        assert_eq!(file.len(), Ok(whole.len() as u64), "what is blanked does not count");
+    }
+    assert!(contents(&file, 0, whole.len() as u64) == whole, "as read by this handle");
+    let on_disk = fs::read(folder.path().join("file")).expect("reads");
+    assert!(on_disk.starts_with(&whole), "and by everybody else");
+    assert!(on_disk.iter().skip(whole.len()).all(|byte| *byte == 0), "with nothing behind it");
+}
+
+#[test]
 fn readers_and_an_appender_do_not_disturb_each_other() {
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(folder.path()).expect("opens");
