@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Instant;
 
-use edgecask::connection::{Buffers, Connection, Received};
+use edgecask::connection::{Buffers, Connection, Received, Sent};
 use edgecask::storage::lock::DirectoryLock;
 use edgecask::store::{self, Owned, Store};
 use edgecask_core::resp::write_request;
@@ -108,7 +108,7 @@ fn connections() {
                 missing -= count;
             }
         }
-        assert!(connection.send(Instant::now()).expect("sends"), "all has left");
+        assert_eq!(connection.send(Instant::now()).expect("sends"), Sent::All);
         assert!(client.read(&mut replies).expect("receives") > 0);
     });
     connection.close(&server);

@@ -78,7 +78,7 @@ fn small_and_large_writes_may_alternate() {
 fn a_file_that_is_synced_all_the_time_holds_what_was_written_and_zeros() {
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(folder.path()).expect("opens");
-    let file = directory.create("file").expect("creates");
+    let file = directory.create("file", Access::Log).expect("creates");
     let mut whole = Vec::new();
     for number in 0..600_u32 {
         // Short and long ones, so that it is blanked ahead, overtaken, and blanked ahead again.
