@@ -247,9 +247,9 @@ impl Log {
             if let Some(reason) = &writer.poison {
                 return Err(EngineError::ReadOnly(reason.clone()));
             }
-            let blobs = std::mem::take(&mut writer.blobs);
             let Some(active) = &writer.active else { return Ok(self.synced()) };
-            (active.file.clone(), active.len, self.appended(), blobs)
+            let (file, len) = (active.file.clone(), active.len);
+            (file, len, self.appended(), std::mem::take(&mut writer.blobs))
         };
         self.sync_blobs(&blobs, position).map_err(|error| self.writer.lock().fail(error))?;
         // Appends go on meanwhile: the lock is not held.
