@@ -40,14 +40,14 @@ pub struct Worker {
     gateway: Arc<Gateway>,
     poll: Poll,
     mailbox: Arc<Mailbox>,
-    /// Wakes this worker, for the syncer.
+    /// Wakes this worker when another one's sync is over.
     waker: Waker,
     connections: Slab<Connection>,
     buffers: Buffers,
     load: Load,
     /// Connections that take part in the next round.
     ready: Vec<usize>,
-    /// Connections whose replies wait for a sync.
+    /// Connections whose replies wait for a sync that another worker is making.
     syncing: Vec<usize>,
     next_sweep: Instant,
     /// Time of the present round.
