@@ -40,7 +40,7 @@ pub struct Worker {
     gateway: Arc<Gateway>,
     poll: Poll,
     mailbox: Arc<Mailbox>,
-    /// Wakes this worker, for the syncer.
+    /// Wakes this worker when another one's sync is over.
     waker: Waker,
     connections: Slab<Connection>,
     buffers: Buffers,
@@ -49,7 +49,7 @@ pub struct Worker {
     ready: Vec<usize>,
     /// Connections that have more to send than they might at once.
     unfinished: Vec<usize>,
-    /// Connections whose replies wait for a sync.
+    /// Connections whose replies wait for a sync that another worker is making.
     syncing: Vec<usize>,
     next_sweep: Instant,
     /// Time of the present round.
