@@ -6,8 +6,8 @@ use super::files::File;
 use super::record::{FileHeader, HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES};
 use crate::storage::StorageError;
 
-/// How much of a datafile is read at once.
-const WINDOW_BYTES: u64 = 1024 * 1024;
+/// How much of a datafile is read at once: what stays in a processor's own cache until it was looked at.
+const WINDOW_BYTES: u64 = 256 * 1024;
 
 /// Why a walk over a datafile ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,99 +39,125 @@ pub(super) fn frames_until(
     end: u64,
     visit: &mut dyn FnMut(u64, &Record<'_>) -> bool,
 ) -> Result<End, StorageError> {
-    let mut window = Window { file, end, start: from, bytes: Vec::new() };
-    let mut frame = from;
-    while frame < end {
-        // Nearly every frame is one record, which need not be looked at twice.
-        if let Some(record) = window.record(frame, frame)?
-            && record.header.is_first
-            && record.header.is_last
-        {
-            frame += record.header.record_len();
-            if !visit(frame - record.header.record_len(), &record) {
-                break;
-            }
-            continue;
+    let (mut at, mut window_len) = (from, WINDOW_BYTES);
+    let mut bytes = Vec::new();
+    while at < end {
+        let len = window_len.min(end - at);
+        let mut window = Window { start: at, is_last: len == end - at, goes_on: true };
+        // Copied out: the visitor may wait for somebody who waits for whoever is reading this datafile.
+        bytes.clear();
+        file.datafile.read(at, len, &mut |read| bytes.extend_from_slice(read))?;
+        match window.walk(&bytes, visit) {
+            Walked::To(next) if !window.goes_on || next >= end => return Ok(End::Clean),
+            // The frame is larger than the window.
+            Walked::To(next) if next == at => window_len = window_len.saturating_mul(4),
+            Walked::To(next) => (at, window_len) = (next, WINDOW_BYTES),
+            Walked::Broken(frame) => return Ok(End::Broken(frame)),
         }
-        let Some(next) = whole_frame(&mut window, frame)? else { return Ok(End::Broken(frame)) };
-        let mut at = frame;
-        let mut goes_on = true;
-        while at < next {
-            let Some(record) = window.record(at, frame)? else { return Ok(End::Broken(frame)) };
-            let len = record.header.record_len();
-            goes_on &= visit(at, &record);
-            at += len;
-        }
-        if !goes_on {
-            break;
-        }
-        frame = next;
     }
     Ok(End::Clean)
 }
 
-/// The end of the frame at `frame`, if all of its records are there and belong together.
-fn whole_frame(window: &mut Window<'_>, frame: u64) -> Result<Option<u64>, StorageError> {
-    let mut at = frame;
-    let mut sequence = None;
-    loop {
-        let Some(record) = window.record(at, frame)? else { return Ok(None) };
-        let header = record.header;
-        if header.is_first != (at == frame) || sequence.is_some_and(|sequence| sequence != header.sequence) {
-            return Ok(None);
-        }
-        sequence = Some(header.sequence);
-        at += header.record_len();
-        if header.is_last {
-            return Ok(Some(at));
-        }
-        if at >= window.end {
-            return Ok(None);
-        }
-    }
+/// How far a walk over a window came.
+enum Walked {
+    /// Every frame before this offset was shown; here the window, or the visitor, ended.
+    To(u64),
+    /// The frame at this offset is cut short or damaged.
+    Broken(u64),
 }
 
-/// The part of a datafile that is in memory.
-struct Window<'f> {
-    file: &'f File,
-    end: u64,
+/// What a record at some place in a window is.
+enum Found<'b> {
+    Record(Record<'b>),
+    /// Perhaps whole, but not inside the window.
+    Beyond,
+    Broken,
+}
+
+/// A part of a datafile that is in memory.
+struct Window {
     start: u64,
-    bytes: Vec<u8>,
+    /// Whether nothing comes after it.
+    is_last: bool,
+    goes_on: bool,
 }
 
-impl Window<'_> {
-    /// The record at an offset, if it is whole; everything from `keep` on stays in memory.
-    fn record(&mut self, at: u64, keep: u64) -> Result<Option<Record<'_>>, StorageError> {
-        let head_len = (self.end - at).min(HEADER_MAX_LEN as u64);
-        self.load(keep, at + head_len)?;
-        let head = self.slice(at, head_len);
-        let Some((header, _)) = Header::read(head) else { return Ok(None) };
-        let len = header.record_len();
-        if len > self.end - at {
-            return Ok(None);
+impl Window {
+    /// Shows the records of the frames that lie in the window from its beginning on.
+    fn walk(&mut self, bytes: &[u8], visit: &mut dyn FnMut(u64, &Record<'_>) -> bool) -> Walked {
+        let mut frame = 0;
+        while frame < bytes.len() && self.goes_on {
+            let offset = self.start + frame as u64;
+            let len = match self.record(bytes, frame) {
+                // Nearly every frame is one record, which need not be looked at twice.
+                Found::Record(record) if record.header.is_first && record.header.is_last => {
+                    self.goes_on = visit(offset, &record);
+                    record.header.record_len()
+                }
+                Found::Record(_) => match self.frame_len(bytes, frame) {
+                    Ok(Some(len)) => {
+                        self.show(bytes, frame, len, visit);
+                        len
+                    }
+                    Ok(None) => return Walked::To(offset),
+                    Err(()) => return Walked::Broken(offset),
+                },
+                Found::Beyond => return Walked::To(offset),
+                Found::Broken => return Walked::Broken(offset),
+            };
+            // A record in the window is no longer than it.
+            frame += len as usize;
         }
-        self.load(keep, at + len)?;
-        Ok(Record::read(self.slice(at, len)))
+        Walked::To(self.start + frame as u64)
     }
 
-    fn slice(&self, at: u64, len: u64) -> &[u8] {
-        let start = usize::try_from(at - self.start).unwrap_or(usize::MAX);
-        let end = start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
-        self.bytes.get(start..end).unwrap_or(&[])
+    /// Length of the frame at a place of the window, if all of its records are there and belong together; None if it may
+    /// go on behind the window.
+    fn frame_len(&self, bytes: &[u8], frame: usize) -> Result<Option<u64>, ()> {
+        let mut at = frame;
+        let mut sequence = None;
+        loop {
+            let header = match self.record(bytes, at) {
+                Found::Record(record) => record.header,
+                Found::Beyond => return Ok(None),
+                Found::Broken => return Err(()),
+            };
+            if header.is_first != (at == frame) || sequence.is_some_and(|first| first != header.sequence) {
+                return Err(());
+            }
+            sequence = Some(header.sequence);
+            at += header.record_len() as usize;
+            if header.is_last {
+                return Ok(Some((at - frame) as u64));
+            }
+        }
     }
 
-    /// Makes sure that `keep..until` is in memory.
-    fn load(&mut self, keep: u64, until: u64) -> Result<(), StorageError> {
-        if until <= self.start + self.bytes.len() as u64 && keep >= self.start {
-            return Ok(());
+    /// Shows the records of a frame that is whole.
+    fn show(
+        &mut self,
+        bytes: &[u8],
+        frame: usize,
+        len: u64,
+        visit: &mut dyn FnMut(u64, &Record<'_>) -> bool,
+    ) {
+        let mut at = frame;
+        while at < frame + len as usize {
+            let Found::Record(record) = self.record(bytes, at) else { return };
+            self.goes_on &= visit(self.start + at as u64, &record);
+            at += record.header.record_len() as usize;
         }
-        let len = (until - keep).max(WINDOW_BYTES).min(self.end - keep);
-        self.start = keep;
-        let bytes = &mut self.bytes;
-        self.file.datafile.read(keep, len, &mut |read| {
-            bytes.clear();
-            bytes.extend_from_slice(read);
-        })
+    }
+
+    fn record<'b>(&self, bytes: &'b [u8], at: usize) -> Found<'b> {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let is_short = |len: u64| len > rest.len() as u64;
+        match Header::read(rest) {
+            Some((header, _)) if is_short(header.record_len()) && !self.is_last => Found::Beyond,
+            None if is_short(HEADER_MAX_LEN as u64) && !self.is_last => Found::Beyond,
+            None => Found::Broken,
+            Some(_) => Record::read(rest).map_or(Found::Broken, Found::Record),
+        }
     }
 }
 
