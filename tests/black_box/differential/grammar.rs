@@ -57,6 +57,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::String, 20),
     (Group::Hash, 15),
     (Group::List, 15),
+    (Group::Bitmap, 3),
     (Group::Set, 15),
     (Group::SortedSet, 20),
     (Group::Generic, 18),

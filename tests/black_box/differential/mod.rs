@@ -60,19 +60,30 @@ fn now_s() -> i64 {
 fn replies_differ_from_redis_servers() {
     let wanted =
         std::env::var("EDGECASK_COMMANDS").ok().and_then(|count| count.parse().ok()).unwrap_or(COMMANDS);
+    differ("differential", "1mb", wanted);
+}
+
+/// Every string that is not empty is a file of its own, and replies name what is stored.
+#[test]
+fn replies_differ_where_every_string_is_a_blob() {
+    differ("differential with blobs", "1", COMMANDS / 3);
+}
+
+fn differ(what: &str, blob_min_bytes: &str, wanted: u64) {
     let seed = seed();
-    report(&format!("differential: EDGECASK_SEED={seed}"));
+    report(&format!("{what}: EDGECASK_SEED={seed}"));
     let directory = tempfile::tempdir().expect("a directory");
-    let (ours, theirs) = (Gateway::on(directory.path()).must_start(), redis(&[]));
+    let gateway = Gateway::on(directory.path()).with("--blob-min-bytes", blob_min_bytes);
+    let (ours, theirs) = (gateway.must_start(), redis(&[]));
     let begin = Instant::now();
     let mut pair = Pair::new(&ours, &theirs, Allowed::read());
     let mut values = Values::new(seed, now_s());
     run(&mut pair, &mut values, wanted / 2);
     pair.change_protocol("HELLO 3");
     run(&mut pair, &mut values, wanted);
-    report(&format!("differential: {:.1} s", begin.elapsed().as_secs_f64()));
+    report(&format!("{what}: {:.1} s", begin.elapsed().as_secs_f64()));
     pair.assert_covered(grammar::names());
-    pair.finish("differential");
+    pair.finish(what);
 }
 
 /// Goes on until so many requests have been compared.

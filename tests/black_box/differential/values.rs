@@ -126,7 +126,7 @@ const APART_S: i64 = 100;
 /// The keys that commands of a group like best, so that most of them meet the type they are for.
 fn home(group: Group) -> &'static [&'static [u8]] {
     match group {
-        Group::String => &[b"s1", b"s2", b"s3", b""],
+        Group::String | Group::Bitmap => &[b"s1", b"s2", b"s3", b""],
         Group::Hash => &[b"h1", b"h2", b"h3"],
         Group::List => &[b"l1", b"l2", b"l3"],
         Group::Set => &[b"t1", b"t2", b"t3"],
@@ -315,6 +315,7 @@ impl Values {
             b"set" | b"getex" => places.any(unit),
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
+            b"setbit" => number(2).is_some_and(|offset| (4000..1 << 32).contains(&offset)),
             // So many picks are a long reply and nothing else.
             b"srandmember" | b"hrandfield" | b"zrandmember" => {
                 number(2).is_some_and(|count| (-i64::MAX..-500).contains(&count))

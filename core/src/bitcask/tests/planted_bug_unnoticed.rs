@@ -81,7 +81,8 @@ fn hint_finished_before_the_log_is_synced() {
 fn hint_trusted_over_data() {
     let strays = |mistake: Option<Mistake>| (0..20).filter(|seed| has_strayed(*seed, mistake)).count();
     assert_eq!(strays(None), 0, "hints that do not fit are left aside");
-    assert!(strays(Some(Mistake::TrustHints)) > 0, "nobody notices");
+    let is_noticed = (0..200).any(|seed| has_strayed(seed, Some(Mistake::TrustHints)));
+    assert!(is_noticed, "nobody notices");
 }
 
 fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
