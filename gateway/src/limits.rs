@@ -12,8 +12,9 @@ pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 /// Values that do not go from file to socket inside the kernel are read in pieces of so many bytes.
 pub const BLOB_PIECE_BYTES: u64 = 128 * 1024;
 
-/// Default of `proto-max-bulk-len` on the gateway: for values that are kept in blobs the limit is the disk.
-pub const BULK_MAX_BYTES: u64 = 1 << 40;
+/// Default of `proto-max-bulk-len` on the gateway. Values that are kept in blobs could be as large as the disk; this bounds
+/// what one SETBIT far behind the end can ask of a start after a crash, which reads unsynced blobs.
+pub const BULK_MAX_BYTES: u64 = 64 << 30;
 
 /// A worker keeps so many read buffers between rounds.
 pub const LENT_BUFFERS_KEPT: usize = 64;

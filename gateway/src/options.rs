@@ -68,7 +68,7 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT")]
     pub maxclients: Option<u32>,
 
-    /// Longest value and argument, with a unit if need be (512mb) [default: 1024gb]
+    /// Longest value and argument, with a unit if need be (512mb) [default: 64gb]
     #[arg(long, env = "EDGECASK_PROTO_MAX_BULK_LEN", value_name = "SIZE")]
     pub proto_max_bulk_len: Option<String>,
 

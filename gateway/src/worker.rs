@@ -134,9 +134,7 @@ impl Worker {
 
     /// Serves what has come.
     fn round(&mut self) {
-        for place in std::mem::take(&mut self.unfinished) {
-            self.send(place);
-        }
+        self.go_on_sending();
         let mut running = std::mem::take(&mut self.ready);
         running.retain(|place| self.receive(*place));
         self.prefetch(&running);
@@ -167,6 +165,13 @@ impl Worker {
         }
         self.sweep();
         self.count();
+    }
+
+    /// Gives those who might have sent more another turn.
+    fn go_on_sending(&mut self) {
+        for place in std::mem::take(&mut self.unfinished) {
+            self.send(place);
+        }
     }
 
     /// Has a connection take part in the next round.
@@ -384,6 +389,7 @@ impl Worker {
         let end = Instant::now() + STOP_GRACE;
         loop {
             self.release_synced();
+            self.go_on_sending();
             self.ready.clear();
             let is_done = self.connections.iter().all(|(_, connection)| connection.phase == Phase::Receiving);
             if is_done || self.now >= end {

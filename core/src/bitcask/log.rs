@@ -172,7 +172,12 @@ impl Log {
         }
         active.len = end;
         active.file.len.store(end, Ordering::Release);
-        writer.blobs.extend_from_slice(blobs);
+        for (id, blob) in blobs {
+            // One that is written on again and again needs one sync.
+            if writer.blobs.iter().all(|(known, _)| known != id) {
+                writer.blobs.push((*id, blob.clone()));
+            }
+        }
         let position = self.appended.load(Ordering::Relaxed) + frame_len;
         self.appended.store(position, Ordering::Release);
         Ok((location, Receipt::at(position)))

@@ -31,16 +31,11 @@ pub enum NewValue<'v> {
 
 impl NewValue<'_> {
     /// Length in bytes.
-    pub fn len(&self) -> u64 {
+    pub fn byte_count(&self) -> u64 {
         match self {
             NewValue::Bytes(bytes) => bytes.len() as u64,
             NewValue::Draft(draft) => draft.reference().len,
         }
-    }
-
-    /// Whether there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -89,7 +84,7 @@ pub fn put<'v>(
 
 /// Adds a value to the end of a string that is there; returns its new length.
 pub fn append(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, more: &NewValue<'_>) -> Result<u64> {
-    let len = root.value_len + more.len();
+    let len = root.value_len + more.byte_count();
     if root.blob.is_none() && len < txn.blob_min() {
         let mut value = txn.value(db, key)?.unwrap_or_default();
         if let NewValue::Bytes(bytes) = more {

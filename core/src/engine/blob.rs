@@ -17,7 +17,7 @@ use crate::storage::{self, Blob, BlobId, StorageError};
 pub const PATCH_BYTES: u64 = 4096;
 
 /// Bytes of [`BlobRef::to_bytes`].
-pub const BLOB_REF_BYTES: usize = 20;
+const BLOB_REF_BYTES: usize = 20;
 
 /// What a root says of its blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

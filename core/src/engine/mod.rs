@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use blob::{BLOB_REF_BYTES, BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
+pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, SubChange, SubChanges};
 pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};

@@ -81,6 +81,10 @@ impl Txn<'_> {
             if begin >= end {
                 break;
             }
+            // A patch ends where the value ended when it was made.
+            if stop <= begin {
+                continue;
+            }
             stored(from, begin, show);
             let start = (begin - number * PATCH_BYTES) as usize;
             show(Piece::Bytes(patch.get(start..start + (stop - begin) as usize).unwrap_or_default()));

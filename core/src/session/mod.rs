@@ -224,8 +224,8 @@ impl Session {
             self.is_closing = self.state.is_closing();
         }
         self.forget_input(consumed);
-        if progress.wanted > 0 && self.stream.is_none() {
-            progress.wanted = self.begin_stream(server);
+        if progress.wanted > 0 && self.stream.is_none() && self.begin_stream(server) {
+            progress.wanted = self.feed_stream();
         }
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
@@ -283,24 +283,17 @@ impl Session {
         consumed
     }
 
-    /// Has the argument that is on its way go to a blob, if it may; returns how many bytes are still missing.
-    fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> usize {
+    /// Has the argument that is on its way go to a blob, if it may; returns whether it does.
+    fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> bool {
         match Stream::begin(server, &self.parser, &self.input) {
-            Ok(stream) => {
-                let wanted = self.parser.arriving().map_or(0, |arriving| {
-                    (arriving.position + arriving.size + 2).saturating_sub(self.input.len())
-                });
-                self.stream = stream.map(Box::new);
-                // The value, or what is missing of it, is all that was in the way.
-                if self.stream.is_some() { self.feed_stream() } else { wanted }
-            }
+            Ok(stream) => self.stream = stream.map(Box::new),
             Err(error) => {
                 self.state.reply.error_bytes(&error.text());
                 self.state.effects.push(Effect::Close);
                 self.is_closing = true;
-                0
             }
         }
+        self.stream.is_some()
     }
 
     /// Lets the stream, if there is one, take what has come for it; returns how many bytes it still misses.

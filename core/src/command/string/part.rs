@@ -45,12 +45,12 @@ pub(super) fn append(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (db, key) = (ctx.db(), args[1]);
     let more = ctx.value(args, 2);
     let Some(root) = string::root(ctx.txn, db, key)? else {
-        let len = more.len();
+        let len = more.byte_count();
         string::set(ctx.txn, db, key, more, None)?;
         ctx.reply.integer(as_integer(len));
         return Ok(());
     };
-    check_length(ctx, root.value_len, more.len())?;
+    check_length(ctx, root.value_len, more.byte_count())?;
     let len = string::append(ctx.txn, db, key, &root, &more)?;
     ctx.reply.integer(as_integer(len));
     Ok(())
