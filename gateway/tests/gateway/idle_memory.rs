@@ -55,7 +55,8 @@ fn an_idle_connection_takes_little_memory() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })
         .expect("may be raised");
-    let connections = CONNECTIONS.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(OTHER_DESCRIPTORS)).max(100);
+    let connections =
+        CONNECTIONS.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(OTHER_DESCRIPTORS)).max(100);
     let directory = tempfile::tempdir().expect("a directory");
     let port = free_port().expect("there is one");
     let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
