@@ -16,12 +16,12 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::blobs;
 use crate::clock::seed;
 use crate::coalesce::Seen;
 use crate::limits::{
     Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
 };
+use crate::stored;
 
 /// A connection and its session.
 pub struct Connection {
@@ -184,13 +184,11 @@ impl Connection {
                     self.phase = Phase::Sending(now);
                     return Ok(Sent::EnoughForNow);
                 }
-                Some(Front::Bytes(bytes, has_more)) => {
-                    let more = if has_more { SendFlags::MORE } else { SendFlags::empty() };
-                    rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL | more)
+                Some(Front::Bytes(bytes, None)) => {
+                    rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL)
                 }
-                Some(Front::Stored(source, offset, len)) => {
-                    blobs::send(&self.stream, source, offset, len.min(budget))?
-                }
+                Some(Front::Bytes(bytes, Some(part))) => stored::send_with(&self.stream, bytes, part)?,
+                Some(Front::Stored(part)) => stored::send(&self.stream, part, budget)?,
             };
             match outcome {
                 Ok(count) => {

@@ -11,7 +11,7 @@ pub mod acceptor;
 pub mod workers;
 pub mod worker;
 pub mod connection;
-pub mod blobs;
+pub mod stored;
 pub mod gateway;
 pub mod stop;
 pub mod sync;

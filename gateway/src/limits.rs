@@ -10,7 +10,10 @@ pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 
 /// Values that do not go from file to socket inside the kernel are read in pieces of so many bytes.
-pub const BLOB_PIECE_BYTES: u64 = 128 * 1024;
+pub const STORED_PIECE_BYTES: u64 = 128 * 1024;
+
+/// Stored values up to this length are sent in one call with the bytes around them; beyond, sendfile costs less.
+pub const GATHER_MAX_BYTES: u64 = 64 * 1024;
 
 /// Default of `proto-max-bulk-len` on the gateway. Values that are kept in blobs could be as large as the disk; this bounds
 /// what one SETBIT far behind the end can ask of a start after a crash, which reads unsynced blobs.

@@ -11,7 +11,10 @@ use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
 use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
-use crate::engine::{Db, EngineError, Kind, Receipt, Result, ShortValue, Sought, Stored, access_clock};
+use crate::engine::{Db, EngineError, Kind, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock};
+
+/// Values of at least so many bytes are not copied on their way out.
+const STORED_MIN_BYTES: u64 = 16 * 1024;
 
 /// A change that makes one key a string.
 pub(super) struct StringPut<'o> {
@@ -29,7 +32,7 @@ impl Bitcask {
         (db, key): (Db, &[u8]),
         now_ms: u64,
         accessed_s: Option<u32>,
-        show: &mut dyn FnMut(&[u8]),
+        show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
         let name = Name::of(self.seed, key);
         let hash = name.hash(self.seed);
@@ -40,11 +43,19 @@ impl Bitcask {
             return Ok(Sought::Unclear);
         }
         if let Some(short) = &entry.short {
-            show(short.as_bytes());
+            show(Piece::Bytes(short.as_bytes()));
             return Ok(Sought::Found);
         }
         let len = prefix_len + u64::from(entry.value_len);
-        shard.read_record(self, entry.location, len, &mut |record| show(record.value))?;
+        if u64::from(entry.value_len) < STORED_MIN_BYTES {
+            shard.read_record(self, entry.location, len, &mut |record| show(Piece::Bytes(record.value)))?;
+            return Ok(Sought::Found);
+        }
+        // The record is checked here, and its value shown where it is: a copy costs more than the check.
+        shard.read_record(self, entry.location, len, &mut |_| {})?;
+        let source = shard.file(self, entry.location.file)?;
+        let offset = u64::from(entry.location.offset) + prefix_len;
+        show(Piece::Stored { source, offset, len: u64::from(entry.value_len) });
         Ok(Sought::Found)
     }
 

@@ -1,11 +1,12 @@
 //! The datafiles of an open store and what is counted about them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::record::FileHeader;
-use crate::storage::Datafile;
+use crate::storage::{self, Blob, Datafile, StorageError};
 
 /// One datafile. Counters only guide merge; they may lag behind by a moment.
 pub(super) struct File {
@@ -24,6 +25,33 @@ pub(super) struct File {
     pub(super) is_damaged: AtomicBool,
     /// How many bytes from the start the stored hints cover.
     pub(super) hinted: AtomicU64,
+}
+
+/// A value in a datafile is stored as one in a blob is: it stays what it is for whoever holds the file.
+impl Blob for File {
+    fn write(&self, _offset: u64, _bytes: &[u8]) -> storage::Result<()> {
+        Err(StorageError::Refused("a datafile is only appended to".into()))
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        self.datafile.read(offset, len, visit)
+    }
+
+    fn set_len(&self, _len: u64) -> storage::Result<()> {
+        Err(StorageError::Refused("a datafile is only appended to".into()))
+    }
+
+    fn len(&self) -> storage::Result<u64> {
+        Ok(File::len(self))
+    }
+
+    fn sync(&self) -> storage::Result<()> {
+        self.datafile.sync()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.datafile.as_any()
+    }
 }
 
 /// All datafiles by their ids.

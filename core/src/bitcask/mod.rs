@@ -38,7 +38,7 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, Db, Draft, Engine, Overlay, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
+    Admin, Db, Draft, Engine, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -148,7 +148,7 @@ impl Engine for Bitcask {
         key: &[u8],
         now_ms: u64,
         accessed_s: Option<u32>,
-        show: &mut dyn FnMut(&[u8]),
+        show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
         self.read_string((db, key), now_ms, accessed_s, show)
     }

@@ -299,7 +299,7 @@ pub trait Engine: Admin + Send + Sync {
         _key: &[u8],
         _now_ms: u64,
         _accessed_s: Option<u32>,
-        _show: &mut dyn FnMut(&[u8]),
+        _show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
         Ok(Sought::Unclear)
     }

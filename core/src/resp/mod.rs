@@ -24,6 +24,6 @@ mod tests;
 pub use decode::{DecodeError, Decoder};
 pub use encode::write_request;
 pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
-pub use reply::{Deferred, Front, Protocol, Reply};
+pub use reply::{Deferred, Front, Part, Protocol, Reply};
 pub use request::{Args, Arriving, Parsed, ProtocolError, RequestLimits, RequestParser, second_argument};
 pub use value::Value;

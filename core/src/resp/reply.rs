@@ -69,10 +69,23 @@ impl std::fmt::Debug for Stored {
 
 /// What is to be sent next.
 pub enum Front<'r> {
-    /// These bytes; whether a stored part follows them.
-    Bytes(&'r [u8], bool),
-    /// A part of a stored value: where it is, its offset and its length in bytes.
-    Stored(&'r dyn Blob, u64, u64),
+    /// These bytes, and what follows them if that is stored.
+    Bytes(&'r [u8], Option<Part<'r>>),
+    /// A part of a stored value.
+    Stored(Part<'r>),
+}
+
+/// A part of a stored value, to be sent.
+#[derive(Clone, Copy)]
+pub struct Part<'r> {
+    /// Where the bytes are.
+    pub source: &'r dyn Blob,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many there are.
+    pub len: u64,
+    /// The bytes that are to be sent after them.
+    pub tail: &'r [u8],
 }
 
 /// The output of one connection.
@@ -315,25 +328,41 @@ impl Reply {
         debug_assert!(self.gaps.is_empty(), "a deferred header is missing");
         let next = self.stored.get(self.stored_sent);
         let until = next.map_or(self.bytes.len(), |stored| stored.at);
+        let next = next.map(|stored| {
+            let after = self.stored.get(self.stored_sent + 1).map_or(self.bytes.len(), |after| after.at);
+            Part {
+                source: &*stored.source,
+                offset: stored.offset,
+                len: stored.len,
+                tail: self.bytes.get(stored.at..after).unwrap_or_default(),
+            }
+        });
         match (self.bytes.get(self.bytes_sent..until), next) {
-            (Some(bytes), _) if !bytes.is_empty() => Some(Front::Bytes(bytes, next.is_some())),
-            (_, Some(stored)) => Some(Front::Stored(&*stored.source, stored.offset, stored.len)),
+            (Some(bytes), next) if !bytes.is_empty() => Some(Front::Bytes(bytes, next)),
+            (_, Some(part)) => Some(Front::Stored(part)),
             _ => None,
         }
     }
 
-    /// Says that so many bytes of [`Reply::front`] were sent.
-    pub fn sent(&mut self, count: u64) {
-        let next = self.stored.get_mut(self.stored_sent);
-        let until = next.as_ref().map_or(self.bytes.len(), |stored| stored.at);
-        if self.bytes_sent < until {
-            self.bytes_sent =
-                usize::try_from(count).map_or(until, |count| until.min(self.bytes_sent + count));
-        } else if let Some(stored) = next {
-            let count = count.min(stored.len);
-            stored.offset += count;
-            stored.len -= count;
-            self.stored_sent += usize::from(stored.len == 0);
+    /// Says that so many bytes from [`Reply::front`] on were sent.
+    pub fn sent(&mut self, mut count: u64) {
+        while count > 0 {
+            let next = self.stored.get_mut(self.stored_sent);
+            let until = next.as_ref().map_or(self.bytes.len(), |stored| stored.at);
+            let bytes = until.saturating_sub(self.bytes_sent) as u64;
+            if bytes > 0 {
+                // At most the length of the output.
+                self.bytes_sent += bytes.min(count) as usize;
+                count -= bytes.min(count);
+            } else if let Some(stored) = next {
+                let part = stored.len.min(count);
+                stored.offset += part;
+                stored.len -= part;
+                self.stored_sent += usize::from(stored.len == 0);
+                count -= part;
+            } else {
+                return;
+            }
         }
     }
 
@@ -369,7 +398,7 @@ impl Reply {
         self.bytes.clear();
         self.bytes.shrink_to(REPLY_KEPT_BYTES);
         self.gaps.clear();
-        self.stored = Vec::new();
+        self.stored.clear();
         (self.bytes_sent, self.stored_sent) = (0, 0);
     }
 
@@ -379,12 +408,12 @@ impl Reply {
         while let Some(front) = self.front() {
             let count = match front {
                 // Nearly always there is nothing else.
-                Front::Bytes(bytes, false) if self.bytes_sent == 0 && all.is_empty() => bytes.len(),
+                Front::Bytes(bytes, None) if self.bytes_sent == 0 && all.is_empty() => bytes.len(),
                 Front::Bytes(bytes, _) => {
                     all.extend_from_slice(bytes);
                     bytes.len()
                 }
-                Front::Stored(source, offset, len) => {
+                Front::Stored(Part { source, offset, len, .. }) => {
                     source.read(offset, len, &mut |piece| all.extend_from_slice(piece))?;
                     usize::try_from(len).unwrap_or(usize::MAX)
                 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::{Server, State};
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
-use crate::engine::{Engine, Sought, access_clock};
+use crate::engine::{Engine, Piece, Sought, access_clock};
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");
@@ -45,7 +45,14 @@ impl State {
     ) -> Result<bool, CommandError> {
         let reply = &mut self.reply;
         let accessed_s = (!self.client.no_touch).then(|| access_clock(now_ms));
-        let show = &mut |value: &[u8]| reply.bulk(value);
+        let show = &mut |piece: Piece<'_>| match piece {
+            Piece::Bytes(value) => reply.bulk(value),
+            Piece::Stored { source, offset, len } => {
+                reply.bulk_start(len);
+                reply.stored(source, offset, len);
+                reply.bulk_end();
+            }
+        };
         match server.engine.get_string(self.client.db, key, now_ms, accessed_s, show)? {
             Sought::Found => self.hits += 1,
             Sought::Missing => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{NoFacts, Peer, Server, Session, Settings, Shared};
 use crate::bitcask::{Bitcask, Options};
 use crate::limits::{BLOB_MIN_BYTES, INPUT_KEPT_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
-use crate::resp::{Front, write_request};
+use crate::resp::{Front, Part, write_request};
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -218,10 +218,10 @@ fn stored_value_is_copied_into_the_output() {
     assert_eq!(scene.blobs_after_sweep(), 0);
     let reply = session.reply();
     assert_eq!((reply.len() < 100, reply.unsent()), (true, 4_000_012));
-    let Some(Front::Bytes(header, true)) = reply.front() else { panic!("a header first") };
+    let Some(Front::Bytes(header, Some(_))) = reply.front() else { panic!("a header first") };
     let header_len = header.len() as u64;
     reply.sent(header_len);
-    let Some(Front::Stored(_, 0, 4_000_000)) = reply.front() else { panic!("then the value") };
+    let Some(Front::Stored(Part { offset: 0, len: 4_000_000, tail: b"\r\n", .. })) = reply.front() else { panic!("then the value") };
     reply.sent(1_000_000);
     let rest = reply.take().expect("a removed blob is still read");
     assert!(rest == [&value[1_000_000..], b"\r\n"].concat());

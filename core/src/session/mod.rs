@@ -96,7 +96,7 @@ struct State {
 impl State {
     /// Whether so many replies wait that requests must.
     fn must_pause(&self) -> bool {
-        self.reply.len() >= OUTPUT_PAUSE_BYTES || self.reply.has_stored()
+        self.reply.unsent() >= OUTPUT_PAUSE_BYTES as u64
     }
 
     fn is_closing(&self) -> bool {

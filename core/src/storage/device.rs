@@ -171,12 +171,19 @@ impl Health {
 }
 
 /// A datafile of a [`DeviceStorage`].
-struct DeviceDatafile<F> {
+pub struct DeviceDatafile<F> {
     file: F,
     name: String,
     health: Arc<Health>,
     /// Held over check and sync, so that a sync that waited for a failing one is refused and not a second try.
     syncing: Mutex<()>,
+}
+
+impl<F> DeviceDatafile<F> {
+    /// The file, for hosts that know more about their own.
+    pub fn file(&self) -> &F {
+        &self.file
+    }
 }
 
 impl<F: DeviceFile> Datafile for DeviceDatafile<F> {
@@ -198,6 +205,10 @@ impl<F: DeviceFile> Datafile for DeviceDatafile<F> {
         self.health.check("cut of", &self.name)?;
         self.file.set_len(len)?;
         self.sync()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn len(&self) -> Result<u64> {

@@ -18,7 +18,7 @@ mod tests;
 use std::any::Any;
 use std::sync::Arc;
 
-pub use device::{Access, Device, DeviceBlob, DeviceFile, DeviceStorage};
+pub use device::{Access, Device, DeviceBlob, DeviceDatafile, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
 pub use simulated::{SimulatedStorage, Simulation};
 
@@ -66,6 +66,9 @@ pub trait Datafile: Send + Sync {
 
     /// Cuts the file to `len` bytes; all that is left of it, unsynced appends included, survives the loss of power then.
     fn cut(&self, len: u64) -> Result<()>;
+
+    /// For a host that knows a shorter way from its own kind of datafile to a socket.
+    fn as_any(&self) -> &dyn Any;
 
     /// Length in bytes; may include preallocated zeros after the last append of an earlier process.
     fn len(&self) -> Result<u64>;
