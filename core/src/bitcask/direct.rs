@@ -11,7 +11,9 @@ use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
 use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
-use crate::engine::{Db, EngineError, Kind, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock};
+use crate::engine::{
+    Db, EngineError, Kind, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
+};
 
 /// Values of at least so many bytes are not copied on their way out.
 const STORED_MIN_BYTES: u64 = 16 * 1024;

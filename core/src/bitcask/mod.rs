@@ -38,7 +38,8 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, Db, Draft, Engine, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Txn, Watch, access_clock,
+    Admin, Db, Draft, Engine, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Txn, Watch,
+    access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;

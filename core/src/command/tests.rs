@@ -121,7 +121,7 @@ fn short_way_to_a_string_differs_from_the_transaction() {
     for _ in 0..20_000 {
         let (key, other) = (keys[random.usize(..keys.len())], keys[random.usize(..keys.len())]);
         let line = match random.u32(..100) {
-            0..30 => format!("SET {key} {}", "v".repeat(random.usize(..6000) / random.usize(1..100))),
+            0..30 => format!("SET {key} {}", "v".repeat(random.usize(..40_000) / random.usize(1..100))),
             30..60 => format!("GET {key}"),
             60..65 => format!("PEXPIRE {key} {}", random.u32(1..40)),
             65..68 => format!("RPUSH {key} x y"),

@@ -221,7 +221,9 @@ fn stored_value_is_copied_into_the_output() {
     let Some(Front::Bytes(header, Some(_))) = reply.front() else { panic!("a header first") };
     let header_len = header.len() as u64;
     reply.sent(header_len);
-    let Some(Front::Stored(Part { offset: 0, len: 4_000_000, tail: b"\r\n", .. })) = reply.front() else { panic!("then the value") };
+    let Some(Front::Stored(Part { offset: 0, len: 4_000_000, tail: b"\r\n", .. })) = reply.front() else {
+        panic!("then the value")
+    };
     reply.sent(1_000_000);
     let rest = reply.take().expect("a removed blob is still read");
     assert!(rest == [&value[1_000_000..], b"\r\n"].concat());
