@@ -115,8 +115,7 @@ impl Shard {
 
     /// The datafile with this number; what was made since the shard last looked is found as well.
     pub(super) fn file(&mut self, store: &Bitcask, number: u32) -> Result<Arc<File>> {
-        let missing = || EngineError::Damaged(format!("datafile {number} is missing"));
-        known_file(store, &mut self.files, number).ok_or_else(missing)
+        known_file(store, &mut self.files, number).cloned().ok_or_else(|| missing_file(number))
     }
 
     /// Shows a record, checked. `len` is its whole length.
@@ -127,7 +126,8 @@ impl Shard {
         len: u64,
         visit: &mut dyn FnMut(Record<'_>),
     ) -> Result<()> {
-        let file = self.file(store, location.file)?;
+        let file = known_file(store, &mut self.files, location.file);
+        let file = file.ok_or_else(|| missing_file(location.file))?;
         let mut is_whole = false;
         let read = file.datafile.read(u64::from(location.offset), len, &mut |bytes| {
             if let Some(record) = Record::read(bytes) {
@@ -236,7 +236,7 @@ impl Reader for Guard<'_> {
                 (entry, None) => {
                     let file = known_file(store, files, entry.location.file);
                     Patch::InFile {
-                        file: file.ok_or_else(damaged)?,
+                        file: file.cloned().ok_or_else(damaged)?,
                         offset: entry.location.offset,
                         prefix_len: entry.prefix_len(root.collection, subkey.len() as u64) as u32,
                         len: entry.value_len,
@@ -376,12 +376,16 @@ impl Guard<'_> {
     }
 }
 
+fn missing_file(number: u32) -> EngineError {
+    EngineError::Damaged(format!("datafile {number} is missing"))
+}
+
 /// The datafile with this number, if there is one; what was made since `files` was looked at is found as well.
-fn known_file(store: &Bitcask, files: &mut Arc<FileTable>, number: u32) -> Option<Arc<File>> {
+fn known_file<'f>(store: &Bitcask, files: &'f mut Arc<FileTable>, number: u32) -> Option<&'f Arc<File>> {
     if !files.contains_key(&number) {
         *files = store.log.files();
     }
-    files.get(&number).cloned()
+    files.get(&number)
 }
 
 /// A patch of a blob, as it stays even if merge moves it.
