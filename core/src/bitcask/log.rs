@@ -46,9 +46,17 @@ pub(super) struct Log {
 
 struct Writer {
     active: Option<Active>,
-    /// Blobs that frames appended since the last sync refer to, as far as they were written for them.
-    blobs: Vec<(BlobId, Arc<dyn Blob>)>,
+    /// Blobs that were written for frames which are not known to be on the disk. Invariant: each once.
+    blobs: Vec<UnsyncedBlob>,
     poison: Option<String>,
+}
+
+#[derive(Clone)]
+struct UnsyncedBlob {
+    id: BlobId,
+    blob: Arc<dyn Blob>,
+    /// Where the last frame that it was written for ends.
+    position: u64,
 }
 
 struct Active {
@@ -172,13 +180,10 @@ impl Log {
         }
         active.len = end;
         active.file.len.store(end, Ordering::Release);
-        for (id, blob) in blobs {
-            // One that is written on again and again needs one sync.
-            if writer.blobs.iter().all(|(known, _)| known != id) {
-                writer.blobs.push((*id, blob.clone()));
-            }
-        }
         let position = self.appended.load(Ordering::Relaxed) + frame_len;
+        for (id, blob) in blobs {
+            writer.note_unsynced(*id, blob, position);
+        }
         self.appended.store(position, Ordering::Release);
         Ok((location, Receipt::at(position)))
     }
@@ -248,13 +253,14 @@ impl Log {
             return self.check_poison().map(|()| self.synced());
         }
         let (file, len, position, blobs) = {
-            let mut writer = self.writer.lock();
+            let writer = self.writer.lock();
             if let Some(reason) = &writer.poison {
                 return Err(EngineError::ReadOnly(reason.clone()));
             }
             let Some(active) = &writer.active else { return Ok(self.synced()) };
             let (file, len) = (active.file.clone(), active.len);
-            (file, len, self.appended(), std::mem::take(&mut writer.blobs))
+            // They stay in the list: whoever seals the datafile meanwhile must wait for them as well.
+            (file, len, self.appended(), writer.blobs.clone())
         };
         self.sync_blobs(&blobs, position).map_err(|error| self.writer.lock().fail(error))?;
         // Appends go on meanwhile: the lock is not held.
@@ -262,6 +268,7 @@ impl Log {
             return Err(self.writer.lock().fail(never_again(error)));
         }
         let mut writer = self.writer.lock();
+        writer.blobs.retain(|unsynced| unsynced.position > position);
         if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {
             active.synced_len = active.synced_len.max(len);
         }
@@ -270,15 +277,11 @@ impl Log {
 
     /// Makes the blobs that a part of the log refers to as durable as it is about to become; those that are dead at its
     /// end nobody will miss.
-    fn sync_blobs(
-        &self,
-        blobs: &[(BlobId, Arc<dyn Blob>)],
-        position: u64,
-    ) -> std::result::Result<(), StorageError> {
+    fn sync_blobs(&self, blobs: &[UnsyncedBlob], position: u64) -> std::result::Result<(), StorageError> {
         if blobs.is_empty() || is_planted(Mistake::BlobsUnsynced) {
             return Ok(());
         }
-        for (id, blob) in blobs {
+        for UnsyncedBlob { id, blob, .. } in blobs {
             if !self.blobs.is_dead_at(*id, position) {
                 blob.sync().map_err(never_again)?;
             }
@@ -312,6 +315,14 @@ impl Log {
 }
 
 impl Writer {
+    /// A blob was written for the frame that ends here; one that is written on again and again needs one sync.
+    fn note_unsynced(&mut self, id: BlobId, blob: &Arc<dyn Blob>, position: u64) {
+        match self.blobs.iter_mut().find(|unsynced| unsynced.id == id) {
+            Some(unsynced) => unsynced.position = position,
+            None => self.blobs.push(UnsyncedBlob { id, blob: blob.clone(), position }),
+        }
+    }
+
     /// What a storage error means for the log.
     fn fail(&mut self, error: StorageError) -> EngineError {
         match error {

@@ -463,8 +463,9 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
     }
 
     fn sync_blob_names(&self) -> Result<()> {
+        // Whoever finds nothing to do must have waited for the one who did it.
+        let _names = self.names.lock();
         if self.has_new_blobs.swap(false, Ordering::AcqRel) {
-            let _names = self.names.lock();
             self.health.sync("the directory", || self.device.sync_directory())?;
         }
         Ok(())

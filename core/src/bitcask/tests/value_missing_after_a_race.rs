@@ -2,6 +2,8 @@
 //! worst moments many times. Only where there are threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use super::harness::{OPTIONS, contents, open, put, remove, run, sub_put};
 use crate::bitcask::Bitcask;
@@ -9,7 +11,8 @@ use crate::bitcask::record::{Header, Record, RecordType};
 use crate::engine::laws::{self, Operation};
 use crate::engine::{Admin, Overlay, Scope, Txn};
 use crate::engine::{Engine, Result};
-use crate::storage::Simulation;
+use crate::storage::memory::{MemoryDevice, MemoryFile, MemoryMeta};
+use crate::storage::{self, Access, Device, DeviceFile, DeviceStorage, Simulation};
 
 /// Runs one operation that names these keys, locking no more than a command would.
 fn run_on(store: &Bitcask, keys: &[&[u8]], operation: &Operation) -> Result<()> {
@@ -137,4 +140,109 @@ fn values_missing_while_everything_runs() {
         let next = open(&machine.after_kill()).expect("open").store;
         assert_eq!(laws::difference(&found, &contents(&next)), None);
     }
+}
+
+/// A device in memory that makes whoever syncs a blob wait.
+struct SlowBlobs {
+    device: MemoryDevice,
+    begun: mpsc::Sender<&'static str>,
+    is_open: Arc<AtomicBool>,
+}
+
+struct SlowFile {
+    file: MemoryFile,
+    /// Of a blob only.
+    gate: Option<(mpsc::Sender<&'static str>, Arc<AtomicBool>)>,
+}
+
+impl SlowBlobs {
+    fn wrap(&self, file: MemoryFile, access: Access) -> SlowFile {
+        let gate = (access == Access::Blob).then(|| (self.begun.clone(), self.is_open.clone()));
+        SlowFile { file, gate }
+    }
+}
+
+impl Device for SlowBlobs {
+    type File = SlowFile;
+
+    fn create(&self, name: &str, access: Access) -> storage::Result<SlowFile> {
+        self.device.create(name, access).map(|file| self.wrap(file, access))
+    }
+
+    fn open(&self, name: &str, access: Access) -> storage::Result<SlowFile> {
+        self.device.open(name, access).map(|file| self.wrap(file, access))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> storage::Result<()> {
+        self.device.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> storage::Result<()> {
+        self.device.remove(name)
+    }
+
+    fn list(&self) -> storage::Result<Vec<String>> {
+        self.device.list()
+    }
+
+    fn sync_directory(&self) -> storage::Result<()> {
+        self.device.sync_directory()
+    }
+}
+
+impl DeviceFile for SlowFile {
+    fn write(&self, offset: u64, parts: &[&[u8]]) -> storage::Result<()> {
+        self.file.write(offset, parts)
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        self.file.read(offset, len, visit)
+    }
+
+    fn sync(&self) -> storage::Result<()> {
+        if let Some((begun, is_open)) = &self.gate {
+            begun.send("a sync of the blob has begun").expect("the test listens");
+            while !is_open.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+        self.file.sync()
+    }
+
+    fn set_len(&self, len: u64) -> storage::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn len(&self) -> storage::Result<u64> {
+        self.file.len()
+    }
+}
+
+/// A datafile is sealed, which says that all before was synced, while somebody else is still syncing its blob.
+#[test]
+fn blob_acknowledged_while_its_sync_is_under_way() {
+    let (begun, events) = mpsc::channel();
+    let is_open = Arc::new(AtomicBool::new(false));
+    let device =
+        SlowBlobs { device: MemoryDevice::default(), begun: begun.clone(), is_open: is_open.clone() };
+    let storage = DeviceStorage::open(device, MemoryMeta::default()).expect("an empty directory");
+    let Ok(opened) = Bitcask::open(Arc::new(storage), &OPTIONS) else { panic!("opens") };
+    let store = opened.store;
+    let written = laws::run(&store, &[put("blob", &[7; 2000])], 0).expect("a commit").position();
+    std::thread::scope(|scope| {
+        let _open = Over(&is_open);
+        scope.spawn(|| store.sync().expect("a healthy device"));
+        assert_eq!(events.recv(), Ok("a sync of the blob has begun"));
+        scope.spawn(|| {
+            // Several datafiles full.
+            for number in 0..40 {
+                run(&store, &[put(&format!("key {number}"), &[1; 1000])]);
+            }
+            begun.send("the datafiles were sealed").expect("the test listens");
+        });
+        let event = events.recv_timeout(Duration::from_millis(300));
+        assert!(store.synced() < written, "acknowledged before it was synced: {event:?}");
+        is_open.store(true, Ordering::Release);
+    });
+    assert!(store.synced() >= written);
 }
