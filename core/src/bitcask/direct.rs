@@ -14,9 +14,7 @@ use super::record::{Header, RecordType};
 use crate::engine::{
     Db, EngineError, Kind, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
 };
-
-/// Values of at least so many bytes are not copied on their way out.
-const STORED_MIN_BYTES: u64 = 16 * 1024;
+use crate::limits::STORED_REPLY_MIN_BYTES;
 
 /// A change that makes one key a string.
 pub(super) struct StringPut<'o> {
@@ -49,7 +47,7 @@ impl Bitcask {
             return Ok(Sought::Found);
         }
         let len = prefix_len + u64::from(entry.value_len);
-        if u64::from(entry.value_len) < STORED_MIN_BYTES {
+        if u64::from(entry.value_len) < STORED_REPLY_MIN_BYTES {
             shard.read_record(self, entry.location, len, &mut |record| show(Piece::Bytes(record.value)))?;
             return Ok(Sought::Found);
         }

@@ -108,9 +108,7 @@ impl Shard {
 
     /// Makes sure that the shard knows a datafile, which may have been begun since it last looked.
     pub(super) fn notice(&mut self, store: &Bitcask, number: u32) {
-        if !self.files.contains_key(&number) {
-            self.files = store.log.files();
-        }
+        known_file(store, &mut self.files, number);
     }
 
     /// The datafile with this number; what was made since the shard last looked is found as well.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Db, Direction, Draft, NewRoot, Piece, Result, Start, Txn, Want};
+use crate::engine::{Db, Direction, NewRoot, Result, Start, Txn, Want};
 use crate::limits::COPY_CHUNK_BYTES;
 
 /// Copies a key (value, subkeys, encoding and expiry) over whatever the target was; false if there is no such key.
@@ -11,7 +11,7 @@ pub fn copy(txn: &mut Txn<'_>, from: (Db, &[u8]), to: (Db, &[u8])) -> Result<boo
     let Some(root) = txn.root(from.0, from.1)? else { return Ok(false) };
     let new = NewRoot { kind: root.kind, encoding: root.encoding, expires_at_ms: root.expires_at_ms };
     if root.blob.is_some() {
-        let draft = copy_blob(txn, from, root.value_len)?;
+        let draft = txn.draft_of(from.0, from.1)?;
         txn.put_draft(to.0, to.1, new, draft)?;
         return Ok(true);
     }
@@ -33,21 +33,6 @@ pub fn copy(txn: &mut Txn<'_>, from: (Db, &[u8]), to: (Db, &[u8])) -> Result<boo
         }
         chunk = Chunk::default();
     }
-}
-
-/// The value of a key with a blob, patches and all, in a blob of its own.
-fn copy_blob(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), len: u64) -> Result<Draft> {
-    let mut draft = txn.draft()?;
-    let mut outcome = Ok(());
-    txn.show_value(db, key, (0, len), &mut |piece| {
-        if outcome.is_ok() {
-            outcome = match piece {
-                Piece::Bytes(bytes) => draft.append(bytes),
-                Piece::Stored { source, offset, len } => draft.append_part(&*source, offset, len),
-            };
-        }
-    })?;
-    outcome.map(|()| draft)
 }
 
 /// Subkeys on their way.

@@ -141,10 +141,7 @@ fn become_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<()>
     if root.blob.is_some() {
         return Ok(());
     }
-    let mut draft = txn.draft()?;
-    let mut written = Ok(());
-    txn.read_value(db, key, (0, u64::MAX), &mut |bytes| written = draft.append(bytes))?;
-    written?;
+    let draft = txn.draft_of(db, key)?;
     put(txn, db, key, NewValue::Draft(draft), GROWN, root.expires_at_ms)
 }
 

@@ -106,6 +106,22 @@ pub fn blob_error(error: StorageError) -> EngineError {
     }
 }
 
+/// Reads a part of a blob for a visitor that may fail.
+pub(super) fn read_pieces(
+    source: &dyn Blob,
+    (offset, len): (u64, u64),
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut outcome = Ok(());
+    let read = source.read(offset, len, &mut |piece| {
+        if outcome.is_ok() {
+            outcome = visit(piece);
+        }
+    });
+    read.map_err(blob_error)?;
+    outcome
+}
+
 /// A blob that is being written and that no root refers to. Dropping it removes the blob.
 pub struct Draft {
     store: Arc<dyn BlobStore>,
@@ -127,26 +143,6 @@ impl Draft {
         self.blob.write(self.reference.len, bytes).map_err(blob_error)?;
         self.reference = self.reference.extended(bytes);
         Ok(())
-    }
-
-    /// Writes zeros at the end, which take no room on most disks.
-    pub fn append_zeros(&mut self, count: u64) -> Result<()> {
-        let longer = self.reference.extended_by_zeros(count);
-        self.blob.set_len(longer.len).map_err(blob_error)?;
-        self.reference = longer;
-        Ok(())
-    }
-
-    /// Writes a part of another blob at the end.
-    pub fn append_part(&mut self, source: &dyn Blob, offset: u64, len: u64) -> Result<()> {
-        let mut outcome = Ok(());
-        let read = source.read(offset, len, &mut |piece| {
-            if outcome.is_ok() {
-                outcome = self.append(piece);
-            }
-        });
-        read.map_err(blob_error)?;
-        outcome
     }
 
     /// What a root that takes it over refers to.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::blob::patch_range;
+use super::blob::{patch_range, read_pieces};
 use super::overlay::PendingRoot;
 use super::{BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Txn, blob_error};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
@@ -26,6 +26,16 @@ pub enum Piece<'p> {
     },
 }
 
+impl Piece<'_> {
+    /// Shows the bytes of the piece, wherever they are.
+    pub fn read(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Piece::Bytes(bytes) => visit(bytes),
+            Piece::Stored { source, offset, len } => read_pieces(&**source, (*offset, *len), visit),
+        }
+    }
+}
+
 impl Txn<'_> {
     /// Values of at least this many bytes become blobs; without this call none do.
     pub fn set_blob_min(&mut self, bytes: u64) {
@@ -40,6 +50,14 @@ impl Txn<'_> {
     /// An empty blob for a new value.
     pub fn draft(&self) -> Result<Draft> {
         Draft::new(self.reader.blobs())
+    }
+
+    /// A copy of a value, patches and all, in a blob of its own; empty if there is no key.
+    pub fn draft_of(&mut self, db: Db, key: &[u8]) -> Result<Draft> {
+        let mut draft = self.draft()?;
+        let all = (0, u64::MAX);
+        self.show_value(db, key, all, &mut |piece| piece.read(&mut |bytes| draft.append(bytes)))?;
+        Ok(draft)
     }
 
     /// As [`Txn::put`], with a value that was written already.
@@ -58,20 +76,23 @@ impl Txn<'_> {
         db: Db,
         key: &[u8],
         (offset, len): (u64, u64),
-        show: &mut dyn FnMut(Piece<'_>),
+        show: &mut dyn FnMut(Piece<'_>) -> Result<()>,
     ) -> Result<bool> {
         let at = self.state(db, key)?;
         let Some(root) = self.root_at(at) else { return Ok(false) };
         let Some(blob) = root.blob else {
-            return self.read_value(db, key, (offset, len), &mut |bytes| show(Piece::Bytes(bytes)));
+            let mut outcome = Ok(());
+            self.read_value(db, key, (offset, len), &mut |bytes| outcome = show(Piece::Bytes(bytes)))?;
+            return outcome.map(|()| true);
         };
         let offset = offset.min(blob.len);
         let end = offset + len.min(blob.len - offset);
         let source = self.value_of(at, blob, (offset, end))?;
-        let stored = |from: u64, to: u64, show: &mut dyn FnMut(Piece<'_>)| {
-            if from < to {
-                show(Piece::Stored { source: source.clone(), offset: from, len: to - from });
+        let stored = |from: u64, to: u64, show: &mut dyn FnMut(Piece<'_>) -> Result<()>| {
+            if from == to {
+                return Ok(());
             }
+            show(Piece::Stored { source: source.clone(), offset: from, len: to - from })
         };
         let mut from = offset;
         let first = (offset / PATCH_BYTES).to_be_bytes().to_vec();
@@ -85,12 +106,12 @@ impl Txn<'_> {
             if stop <= begin {
                 continue;
             }
-            stored(from, begin, show);
+            stored(from, begin, show)?;
             let start = (begin - number * PATCH_BYTES) as usize;
-            show(Piece::Bytes(patch.get(start..start + (stop - begin) as usize).unwrap_or_default()));
+            show(Piece::Bytes(patch.get(start..start + (stop - begin) as usize).unwrap_or_default()))?;
             from = stop;
         }
-        stored(from, end, show);
+        stored(from, end, show)?;
         Ok(true)
     }
 
@@ -105,20 +126,13 @@ impl Txn<'_> {
             return Err(EngineError::TooLarge(len));
         }
         let mut bytes = Vec::new();
-        let mut failed = None;
-        self.show_value(db, key, (offset, len), &mut |piece| match piece {
-            Piece::Bytes(piece) => bytes.extend_from_slice(piece),
-            Piece::Stored { source, offset, len } => {
-                failed = source.read(offset, len, &mut |piece| bytes.extend_from_slice(piece)).err();
-            }
-        })?;
-        match failed {
-            Some(error) => Err(EngineError::Damaged(error.to_string())),
-            None => {
-                visit(&bytes);
-                Ok(())
-            }
-        }
+        let mut copy = |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        };
+        self.show_value(db, key, (offset, len), &mut |piece| piece.read(&mut copy))?;
+        visit(&bytes);
+        Ok(())
     }
 
     /// Writes `bytes` at `offset` of a value that has a blob, zeros filling what lies behind its end; returns the new
@@ -160,19 +174,12 @@ impl Txn<'_> {
 
     /// Writes a blob's bytes at the end of a value that has a blob; returns the new length.
     pub fn append_draft(&mut self, db: Db, key: &[u8], encoding: u8, more: &Draft) -> Result<u64> {
-        let mut len = 0;
-        let mut outcome = Ok(());
-        let (source, more_len) = (more.blob().clone(), more.reference().len);
-        let end = self.root(db, key)?.map_or(0, |root| root.value_len);
-        let read = source.read(0, more_len, &mut |piece| {
-            if outcome.is_ok() {
-                let written = self.write_to_blob(db, key, encoding, end + len, piece);
-                len += piece.len() as u64;
-                outcome = written.map(drop);
-            }
-        });
-        read.map_err(blob_error)?;
-        outcome.map(|()| end + len)
+        let mut end = self.root(db, key)?.map_or(0, |root| root.value_len);
+        read_pieces(&**more.blob(), (0, more.reference().len), &mut |piece| {
+            end = self.write_to_blob(db, key, encoding, end, piece)?;
+            Ok(())
+        })?;
+        Ok(end)
     }
 
     /// Overwrites a part of a value that has a blob, within its length.

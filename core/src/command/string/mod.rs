@@ -8,7 +8,8 @@ mod whole;
 
 use super::{CommandError, Context, Group};
 use crate::data::string;
-use crate::engine::{Piece, Root, blob_error};
+use crate::engine::{Piece, Root};
+use crate::limits::STORED_REPLY_MIN_BYTES;
 
 pub(super) const HANDLERS: Group = &[
     ("append", part::append),
@@ -52,22 +53,19 @@ fn reply_part(ctx: &mut Context<'_, '_>, key: &[u8], start: u64, len: u64) -> Re
     let db = ctx.db();
     let reply = &mut *ctx.reply;
     reply.bulk_start(len);
-    let mut outcome = Ok(());
     ctx.txn.show_value(db, key, (start, len), &mut |piece| match piece {
-        Piece::Bytes(bytes) => reply.raw(bytes),
-        Piece::Stored { source, offset, len } if len < STORED_REPLY_MIN_BYTES => {
-            let read = source.read(offset, len, &mut |bytes| reply.raw(bytes));
-            outcome = outcome.clone().and(read);
+        Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
+            reply.stored(source, offset, len);
+            Ok(())
         }
-        Piece::Stored { source, offset, len } => reply.stored(source, offset, len),
+        piece => piece.read(&mut |bytes| {
+            reply.raw(bytes);
+            Ok(())
+        }),
     })?;
-    outcome.map_err(blob_error)?;
     reply.bulk_end();
     Ok(())
 }
-
-/// Smaller parts of a stored value are copied into the output: that costs less than another call of the system.
-const STORED_REPLY_MIN_BYTES: u64 = 32 * 1024;
 
 /// Refuses a string that would be longer than `proto-max-bulk-len`.
 fn check_length(ctx: &Context<'_, '_>, before: u64, more: u64) -> Result<(), CommandError> {
