@@ -19,7 +19,7 @@ use super::keydir::{
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
-    Change, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
+    Change, Db, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source, SubChanges,
 };
 use crate::packed::tree::Tree;
 
@@ -41,18 +41,35 @@ struct KeyPlan {
     dropped: Option<u64>,
 }
 
-/// The change of an overlay, if it is only this: one key becomes a string.
-fn sole_string(overlay: &Overlay) -> Option<StringPut<'_>> {
-    let mut changes = overlay.changes();
-    let change = changes.next()?;
-    match (change.root, change.source) {
-        (
-            RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value, blob: None },
-            Source::Base(db),
-        ) if overlay.db_changes().is_empty() && change.subs.is_empty() && changes.next().is_none() => {
-            Some(StringPut { db, key: change.key, encoding, expires_at_ms, value })
+/// What most overlays hold: a change of one key that needs no plan.
+enum Sole<'o> {
+    /// The key becomes a string.
+    String(StringPut<'o>),
+    /// Subkeys change under a root that stays.
+    Subkeys { db: Db, root: Root, change: Change<'o> },
+}
+
+impl<'o> Sole<'o> {
+    fn of(overlay: &'o Overlay) -> Option<Sole<'o>> {
+        let mut changes = overlay.changes();
+        let change = changes.next()?;
+        let Source::Base(db) = change.source else { return None };
+        if !overlay.db_changes().is_empty() || changes.next().is_some() {
+            return None;
         }
-        _ => None,
+        match change.root {
+            RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value, blob: None }
+                if change.subs.is_empty() =>
+            {
+                Some(Sole::String(StringPut { db, key: change.key, encoding, expires_at_ms, value }))
+            }
+            RootChange::Unchanged => {
+                let root = *change.base?;
+                let is_own = collection_of(change.subkeys_of) == Some(root.collection);
+                is_own.then_some(Sole::Subkeys { db, root, change })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -73,6 +90,20 @@ struct Frame<'o> {
 }
 
 impl<'o> Frame<'o> {
+    /// A frame of so many records, in an empty buffer.
+    fn new(sequence: u64, now_ms: u64, records: u64, buffer: Vec<u8>) -> Frame<'o> {
+        Frame {
+            sequence,
+            now_ms,
+            missing: records,
+            bytes: buffer,
+            borrowed: SmallVec::new(),
+            borrowed_len: 0,
+            offsets: SmallVec::new(),
+            tombstones_len: 0,
+        }
+    }
+
     fn len(&self) -> u64 {
         self.bytes.len() as u64 + self.borrowed_len
     }
@@ -103,6 +134,27 @@ impl<'o> Frame<'o> {
 
     fn header(&self, record_type: RecordType, owner: u64) -> Header {
         Header::new(record_type, self.sequence, self.now_ms, owner)
+    }
+
+    /// Adds the records of changed subkeys.
+    fn add_subkeys(&mut self, collection: u64, subs: &'o SubChanges) -> Result<()> {
+        for (subkey, sub) in subs {
+            let (record_type, value) = match &sub.value {
+                Some(value) => (RecordType::Sub, value.as_slice()),
+                None => (RecordType::SubTombstone, [].as_slice()),
+            };
+            self.add(self.header(record_type, collection), subkey, value)?;
+        }
+        Ok(())
+    }
+
+    /// Where each record lies, in order, if the frame begins there.
+    fn locations(&self, begin: Location) -> impl Iterator<Item = Location> {
+        self.offsets.iter().map(move |offset| Location {
+            file: begin.file,
+            // The frame ends within the datafile, whose offsets fit.
+            offset: begin.offset.saturating_add(*offset),
+        })
     }
 
     /// The frame in order, as parts to append.
@@ -189,14 +241,18 @@ impl Guard<'_> {
     }
 
     fn commit_with(&mut self, overlay: &Overlay, scratch: &mut Vec<u8>, now_ms: u64) -> Result<Receipt> {
-        if let Some(put) = sole_string(overlay) {
-            let store = self.store;
-            let name = Name::of(store.seed, put.key);
-            let hash = name.hash(store.seed);
-            return self
-                .shard(shard_of(hash))?
-                .put_string(store, &put, &name, hash, scratch, now_ms)
-                .map(|put| put.0);
+        match Sole::of(overlay) {
+            Some(Sole::String(put)) => {
+                let store = self.store;
+                let name = Name::of(store.seed, put.key);
+                let hash = name.hash(store.seed);
+                let shard = self.shard(shard_of(hash))?;
+                return shard.put_string(store, &put, &name, hash, scratch, now_ms).map(|put| put.0);
+            }
+            Some(Sole::Subkeys { db, root, change }) => {
+                return self.commit_subkeys(db, &root, &change, scratch, now_ms);
+            }
+            None => {}
         }
         let databases = match self.shards.first() {
             Some((_, shard)) if overlay.db_changes().is_empty() => {
@@ -208,16 +264,8 @@ impl Guard<'_> {
         let plans = self.plan(overlay, &databases)?;
         let spaces: Vec<u8> =
             databases.changed.iter().flatten().flat_map(|space| space.to_le_bytes()).collect();
-        let mut frame = Frame {
-            sequence: self.store.log.next_sequence(),
-            now_ms,
-            missing: record_count(overlay) + u64::from(databases.changed.is_some()),
-            bytes: std::mem::take(scratch),
-            borrowed: SmallVec::new(),
-            borrowed_len: 0,
-            offsets: SmallVec::new(),
-            tombstones_len: 0,
-        };
+        let records = record_count(overlay) + u64::from(databases.changed.is_some());
+        let mut frame = Frame::new(self.store.log.next_sequence(), now_ms, records, std::mem::take(scratch));
         let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
         let written = overlay.written_blobs();
         let appended = built.and_then(|()| self.store.log.append(&frame.parts(), &written, now_ms));
@@ -232,6 +280,32 @@ impl Guard<'_> {
         self.store.blobs.apply(&blobs, receipt.position());
         *scratch = frame.bytes;
         Ok(receipt)
+    }
+
+    /// Commits changed subkeys under a root that stays.
+    fn commit_subkeys(
+        &mut self,
+        db: Db,
+        root: &Root,
+        change: &Change<'_>,
+        scratch: &mut Vec<u8>,
+        now_ms: u64,
+    ) -> Result<Receipt> {
+        let store = self.store;
+        let shard = self.shard(shard_of_root(root))?;
+        let (sequence, records) = (store.log.next_sequence(), change.subs.len() as u64);
+        let mut frame = Frame::new(sequence, now_ms, records, std::mem::take(scratch));
+        let built = frame.add_subkeys(root.collection, change.subs);
+        let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], now_ms));
+        if let Ok((begin, _)) = appended {
+            // So that the counters of a datafile begun by this very frame are found.
+            shard.notice(store, begin.file);
+            shard.count_tombstones(store, begin.file, frame.tombstones_len);
+            shard.trip(db, change.key);
+            apply_subs(shard, change, root.collection, &mut frame.locations(begin));
+        }
+        *scratch = frame.bytes;
+        appended.map(|(_, receipt)| receipt)
     }
 
     fn plan(&mut self, overlay: &Overlay, databases: &Databases) -> Result<SmallVec<[KeyPlan; 2]>> {
@@ -271,11 +345,7 @@ impl Guard<'_> {
         begin: Location,
         frame: &Frame<'_>,
     ) -> BlobChanges {
-        let mut records = frame.offsets.iter().map(|offset| Location {
-            file: begin.file,
-            // The frame ends within the datafile, whose offsets fit.
-            offset: begin.offset.saturating_add(*offset),
-        });
+        let mut records = frame.locations(begin);
         for (_, shard) in &mut self.shards {
             // So that the counters of a datafile begun by this very frame are found.
             shard.notice(self.store, begin.file);
@@ -287,11 +357,8 @@ impl Guard<'_> {
             }
             self.show_databases(overlay, after);
         }
-        if frame.tombstones_len > 0
-            && let Some((_, shard)) = self.shards.first_mut()
-            && let Ok(file) = shard.file(self.store, begin.file)
-        {
-            file.tombstones.fetch_add(frame.tombstones_len, Ordering::Relaxed);
+        if let Some((_, shard)) = self.shards.first_mut() {
+            shard.count_tombstones(self.store, begin.file, frame.tombstones_len);
         }
         let mut moved = self.move_collections(overlay, plans);
         let mut blobs = BlobChanges::default();
@@ -469,13 +536,7 @@ fn build<'o>(
             }
         }
         let Some(collection) = plan.collection else { continue };
-        for (subkey, sub) in change.subs {
-            let (record_type, value) = match &sub.value {
-                Some(value) => (RecordType::Sub, value.as_slice()),
-                None => (RecordType::SubTombstone, [].as_slice()),
-            };
-            frame.add(frame.header(record_type, collection), subkey, value)?;
-        }
+        frame.add_subkeys(collection, change.subs)?;
     }
     Ok(())
 }

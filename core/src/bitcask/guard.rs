@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::MutexGuard;
 use smallvec::{SmallVec, smallvec};
@@ -109,6 +110,15 @@ impl Shard {
     /// Makes sure that the shard knows a datafile, which may have been begun since it last looked.
     pub(super) fn notice(&mut self, store: &Bitcask, number: u32) {
         known_file(store, &mut self.files, number);
+    }
+
+    /// Counts bytes of tombstones in a datafile that the shard has noticed.
+    pub(super) fn count_tombstones(&mut self, store: &Bitcask, number: u32, len: u64) {
+        if len > 0
+            && let Ok(file) = self.file(store, number)
+        {
+            file.tombstones.fetch_add(len, Ordering::Relaxed);
+        }
     }
 
     /// The datafile with this number; what was made since the shard last looked is found as well.

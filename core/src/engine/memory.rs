@@ -366,7 +366,7 @@ impl Engine for MemoryEngine {
             let Some(object) = state.objects.get_mut(&object) else { continue };
             for (subkey, sub) in change.subs {
                 match &sub.value {
-                    Some(value) => object.subs.insert(subkey.clone(), value.clone()),
+                    Some(value) => object.subs.insert(subkey.to_vec(), value.to_vec()),
                     None => object.subs.remove(subkey),
                 };
             }

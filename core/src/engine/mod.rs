@@ -14,6 +14,7 @@ mod blob;
 pub mod laws;
 pub mod memory;
 mod overlay;
+mod sub_changes;
 mod subkeys;
 mod txn;
 mod values;
@@ -23,7 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
-pub use overlay::{Change, DbChange, Overlay, RootChange, Source, SubChange, SubChanges};
+pub use overlay::{Change, DbChange, Overlay, RootChange, Source};
+pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;

@@ -1,13 +1,15 @@
 //! The uncommitted writes of one transaction.
 //!
 //! Roots live in a flat list (a transaction rarely touches more than a few keys) with their bytes in one arena, so that
-//! a connection that reuses its overlay allocates nothing for GET and SET. Subkeys live in an ordered map a key.
+//! a connection that reuses its overlay allocates nothing for GET and SET. Subkeys are in order, a key at a time
+//! ([`SubChanges`]).
 //!
 //! Invariant: a key has at most one [`KeyState`] in each source.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::sub_changes::SubChanges;
 use super::{BlobRef, Db, Draft, Kind, Root};
 use crate::storage::{Blob, BlobId};
 
@@ -35,18 +37,6 @@ pub(super) struct Span {
     start: usize,
     end: usize,
 }
-
-/// What a transaction did to one subkey.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubChange {
-    /// The value it has now; None if it was removed.
-    pub value: Option<Vec<u8>>,
-    /// Whether the committed collection has the subkey. Invariant: a removal is only kept where this is true.
-    pub in_base: bool,
-}
-
-/// Changed subkeys in order.
-pub type SubChanges = BTreeMap<Vec<u8>, SubChange>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PendingRoot {
@@ -321,7 +311,7 @@ impl Overlay {
             base,
             root: PendingRoot::Unchanged,
             subkeys_of: base,
-            subs: SubChanges::new(),
+            subs: SubChanges::default(),
             subs_delta: 0,
         });
         let at = self.keys.len() - 1;

@@ -3,11 +3,10 @@
 //! Both sides are ordered by bytes. Ranks count the merged order, so a rank of the committed side is corrected by what
 //! the overlay adds and removes before it.
 
-use std::collections::btree_map::Range;
 use std::iter::{Peekable, Rev};
 use std::ops::{Bound, ControlFlow};
 
-use super::overlay::{SubChange, SubChanges};
+use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
 use super::{Db, Direction, Reader, Result, Root, SubVisitor, Txn, Want};
 
 /// Where a walk over subkeys begins.
@@ -82,7 +81,7 @@ impl Txn<'_> {
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
             let was_there = change.value.is_some();
-            change.value = Some(value.to_vec());
+            change.value = Some(SubBytes::from_slice(value));
             state.subs_delta += i64::from(!was_there);
             return Ok(was_there);
         }
@@ -90,9 +89,29 @@ impl Txn<'_> {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
         };
-        state.subs.insert(subkey.to_vec(), SubChange { value: Some(value.to_vec()), in_base });
+        state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
         state.subs_delta += i64::from(!in_base);
         Ok(in_base)
+    }
+
+    /// Puts a subkey that the caller knows is not there, which saves looking for it.
+    pub fn sub_add(&mut self, db: Db, key: &[u8], subkey: &[u8], value: &[u8]) -> Result<()> {
+        let at = self.state(db, key)?;
+        let state = &mut self.overlay.keys[at];
+        if state.subs.get(subkey).is_some() {
+            // The transaction removed it before.
+            return self.sub_put(db, key, subkey, value).map(|_| ());
+        }
+        if cfg!(debug_assertions) {
+            let is_there = match &state.subkeys_of {
+                Some(root) => self.reader.sub_contains(root, subkey)?,
+                None => false,
+            };
+            debug_assert!(!is_there, "a subkey was added twice");
+        }
+        state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: false });
+        state.subs_delta += 1;
+        Ok(())
     }
 
     /// Removes a subkey; true if it was there. A key whose last subkey goes must be removed by the caller.
@@ -112,7 +131,7 @@ impl Txn<'_> {
             None => false,
         };
         if in_base {
-            state.subs.insert(subkey.to_vec(), SubChange { value: None, in_base });
+            state.subs.add(subkey, SubChange { value: None, in_base });
             state.subs_delta -= 1;
         }
         Ok(in_base)
@@ -126,7 +145,7 @@ impl Txn<'_> {
             Some(root) => self.reader.sub_rank(root, subkey)?,
             None => 0,
         };
-        let before = state.subs.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(subkey)));
+        let before = state.subs.range((Bound::Unbounded, Bound::Excluded(subkey)));
         Ok(base.saturating_add_signed(before.map(|(_, change)| delta(change)).sum()))
     }
 
@@ -136,7 +155,7 @@ impl Txn<'_> {
         let state = &self.overlay.keys[at];
         let Some(root) = &state.subkeys_of else {
             let at = usize::try_from(rank).unwrap_or(usize::MAX);
-            return Ok(state.subs.keys().nth(at).cloned());
+            return Ok(state.subs.iter().nth(at).map(|(subkey, _)| subkey.to_vec()));
         };
         let mut shift = 0;
         for (subkey, change) in &state.subs {
@@ -145,7 +164,7 @@ impl Txn<'_> {
                 break;
             }
             if place == rank && change.value.is_some() {
-                return Ok(Some(subkey.clone()));
+                return Ok(Some(subkey.to_vec()));
             }
             shift += delta(change);
         }
@@ -230,8 +249,8 @@ fn base_rank(
 
 /// The changed subkeys of one key in the order of a walk.
 enum Changes<'c> {
-    Ascending(Peekable<Range<'c, Vec<u8>, SubChange>>),
-    Descending(Peekable<Rev<Range<'c, Vec<u8>, SubChange>>>),
+    Ascending(Peekable<Iter<'c>>),
+    Descending(Peekable<Rev<Iter<'c>>>),
 }
 
 impl<'c> Changes<'c> {
@@ -242,23 +261,21 @@ impl<'c> Changes<'c> {
             Start::End | Start::Rank(_) => Bound::Unbounded,
         };
         match direction {
-            Direction::Ascending => {
-                Changes::Ascending(subs.range::<[u8], _>((bound, Bound::Unbounded)).peekable())
-            }
+            Direction::Ascending => Changes::Ascending(subs.range((bound, Bound::Unbounded)).peekable()),
             Direction::Descending => {
-                Changes::Descending(subs.range::<[u8], _>((Bound::Unbounded, bound)).rev().peekable())
+                Changes::Descending(subs.range((Bound::Unbounded, bound)).rev().peekable())
             }
         }
     }
 
     /// Takes the next change if it comes before `subkey` in the walk, or is it.
-    fn next_until(&mut self, subkey: Option<&[u8]>) -> Option<(&'c Vec<u8>, &'c SubChange)> {
+    fn next_until(&mut self, subkey: Option<&[u8]>) -> Option<(&'c [u8], &'c SubChange)> {
         match self {
             Changes::Ascending(changes) => {
-                changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() <= limit))
+                changes.next_if(|(next, _)| subkey.is_none_or(|limit| *next <= limit))
             }
             Changes::Descending(changes) => {
-                changes.next_if(|(next, _)| subkey.is_none_or(|limit| next.as_slice() >= limit))
+                changes.next_if(|(next, _)| subkey.is_none_or(|limit| *next >= limit))
             }
         }
     }

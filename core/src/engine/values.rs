@@ -3,6 +3,7 @@
 //! The rules of [`super::blob`] are kept here: bytes are added behind the end of the blob, blocks in the middle become
 //! patches. Nothing of it shows before the commit, whose root says how much of the blob counts.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::blob::{patch_range, read_pieces};
@@ -95,8 +96,9 @@ impl Txn<'_> {
             show(Piece::Stored { source: source.clone(), offset: from, len: to - from })
         };
         let mut from = offset;
-        let first = (offset / PATCH_BYTES).to_be_bytes().to_vec();
-        for (number, change) in self.overlay.keys[at].subs.range(first..) {
+        let first = (offset / PATCH_BYTES).to_be_bytes();
+        let changed = self.overlay.keys[at].subs.range((Bound::Included(&first), Bound::Unbounded));
+        for (number, change) in changed {
             let (Some(number), Some(patch)) = (block_of(number), &change.value) else { continue };
             let (begin, stop) = patch_range(number, patch.len() as u64, (from, end));
             if begin >= end {

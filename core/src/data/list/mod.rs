@@ -98,7 +98,7 @@ impl<'t, 'e> List<'t, 'e> {
                 (Some(last), End::Tail) => last.above(),
             };
             let position = position.ok_or_else(positions_used_up)?;
-            self.put(position, element)?;
+            self.txn.sub_add(self.db, self.key, &position.encode(), element)?;
             last = Some(position);
         }
         Ok(len + count)

@@ -148,7 +148,7 @@ impl<'t, 'e> Set<'t, 'e> {
             if self.txn.sub_contains(self.db, self.key, member)? {
                 continue;
             }
-            self.txn.sub_put(self.db, self.key, member, &[])?;
+            self.txn.sub_add(self.db, self.key, member, &[])?;
             added += 1;
             if self.encoding != HASHTABLE {
                 let limits = limits.get_or_insert_with(ask);

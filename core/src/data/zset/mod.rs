@@ -288,8 +288,20 @@ impl<'k> SortedSet<'k> {
         if let Some(old) = old {
             txn.sub_remove(self.db, self.key, slot.scored_subkey(old))?;
         }
-        txn.sub_put(self.db, self.key, slot.scored_subkey(new), &[])?;
-        txn.sub_put(self.db, self.key, slot.member_subkey(), &new.to_bits().to_le_bytes())?;
+        // A zero may change its sign in place.
+        match old {
+            Some(old) if old == new => {
+                txn.sub_put(self.db, self.key, slot.scored_subkey(new), &[])?;
+            }
+            _ => txn.sub_add(self.db, self.key, slot.scored_subkey(new), &[])?,
+        }
+        let score = new.to_bits().to_le_bytes();
+        match old {
+            Some(_) => {
+                txn.sub_put(self.db, self.key, slot.member_subkey(), &score)?;
+            }
+            None => txn.sub_add(self.db, self.key, slot.member_subkey(), &score)?,
+        }
         Ok(())
     }
 
