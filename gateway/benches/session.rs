@@ -25,6 +25,10 @@ const REQUESTS: &[(&str, &str)] = &[
     ("SADD", "SADD myset element:#"),
     ("ZADD", "ZADD myzset 0 element:#"),
     ("LRANGE", "LRANGE mylist 0 99"),
+    (
+        "MSET",
+        "MSET key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx",
+    ),
     ("LPOP", "LPOP mylist"),
 ];
 
@@ -56,8 +60,15 @@ impl Bench {
         for _ in 0..batches {
             requests.clear();
             for _ in 0..pipeline {
-                let number = format!("{:012}", self.number());
-                let args: Vec<String> = words.iter().map(|word| word.replace('#', &number)).collect();
+                let mut number = || format!("{:012}", self.number());
+                let args: Vec<String> = words
+                    .iter()
+                    .map(
+                        |word| {
+                            if word.contains('#') { word.replace('#', &number()) } else { word.to_string() }
+                        },
+                    )
+                    .collect();
                 write_request(&args, &mut requests);
             }
             self.session.input().extend_from_slice(&requests);

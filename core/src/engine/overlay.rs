@@ -129,7 +129,7 @@ impl std::fmt::Debug for Overlay {
 }
 
 /// Up to this many keys are found by walking the list; beyond, an index is kept.
-const LINEAR_KEYS_MAX: usize = 8;
+const LINEAR_KEYS_MAX: usize = 24;
 
 /// An arena larger than this many bytes is given back when its transaction ends.
 const ARENA_KEPT_BYTES: usize = 64 * 1024;

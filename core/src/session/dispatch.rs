@@ -8,6 +8,7 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Drafts, Handler};
 use crate::engine::{Engine, EngineError, Scope, Txn};
+use crate::limits::PIPELINE_AHEAD_MIN;
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
@@ -119,6 +120,9 @@ impl State {
             Scope::Everything
         } else {
             keys_of(spec, args, &mut keys);
+            if keys.len() >= PIPELINE_AHEAD_MIN {
+                server.engine.prefetch(self.client.db, &keys);
+            }
             if keys.is_empty() { Scope::Nothing } else { Scope::Keys(&keys) }
         };
         let mut guard = server.engine.begin(scope)?;
