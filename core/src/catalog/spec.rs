@@ -259,6 +259,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Publish and subscribe.
+    PubSub,
 }
 
 impl Group {
@@ -275,13 +277,14 @@ impl Group {
             Group::List => "list",
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
+            Group::PubSub => "pubsub",
         }
     }
 
     const fn category(self) -> Categories {
         match self {
             Group::Connection => Categories::CONNECTION,
-            Group::Server => Categories::NONE,
+            Group::Server | Group::PubSub => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

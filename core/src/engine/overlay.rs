@@ -215,6 +215,16 @@ impl Overlay {
         self.scratch = scratch;
     }
 
+    /// Whether the transaction looked for a key that is not there.
+    pub fn is_missing(&self, db: Db, key: &[u8]) -> bool {
+        let found = self.find(self.source(db), key).and_then(|at| self.keys.get(at));
+        found.is_some_and(|state| match state.root {
+            PendingRoot::Unchanged => state.base.is_none(),
+            PendingRoot::Removed => true,
+            PendingRoot::Put { .. } => false,
+        })
+    }
+
     /// Whether a commit would change nothing.
     pub fn is_empty(&self) -> bool {
         self.dbs.is_empty() && self.changes().next().is_none()

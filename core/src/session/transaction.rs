@@ -1,5 +1,7 @@
 //! MULTI, EXEC, DISCARD, WATCH and UNWATCH: the commands that decide when other commands run.
 
+use super::hub::Interest;
+use super::serve::show_request;
 use super::{ReplyMode, Server, State, WatchedKey};
 use crate::catalog::CommandSpec;
 use crate::command::{CommandError, Drafts};
@@ -61,7 +63,14 @@ impl State {
     ) -> Result<(), CommandError> {
         match spec.name {
             "multi" => self.multi(),
-            "exec" => self.exec(server, now_ms),
+            "exec" => {
+                let outcome = self.exec(server, now_ms);
+                // Behind the commands of its queue, which is why it is not shown as all others are.
+                if server.shared.hub.interest.has(Interest::MONITORS) {
+                    show_request(&server.shared, &self.client, args, now_ms);
+                }
+                outcome
+            }
             "discard" => self.discard(server),
             "watch" => self.watch(server, args, now_ms),
             "unwatch" => {
@@ -157,11 +166,13 @@ impl State {
     fn reset<E: Engine>(&mut self, server: &Server<E>) {
         self.client.multi = None;
         self.unwatch(server);
+        self.leave_hub(server);
         self.client.db = 0;
         self.client.authenticated = !server.shared.settings.has_password();
         self.client.reply_mode = ReplyMode::On;
         self.client.no_touch = false;
         self.reply.set_protocol(Protocol::Resp2);
+        self.client.inbox.set_protocol(Protocol::Resp2);
         {
             let mut card = self.client.card.lock();
             card.name.clear();
