@@ -89,8 +89,8 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
 
 fn blmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let until_ms = deadline(ctx, timeout)?;
     let wanted = list::SeveralPop::parse(rest)?;
+    let until_ms = deadline(ctx, timeout)?;
     if wanted.run(ctx)? {
         return Ok(());
     }
@@ -135,8 +135,8 @@ fn pop_scored(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: zset::End) -> Outc
 
 fn bzmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let until_ms = deadline(ctx, timeout)?;
     let wanted = zset::SeveralPop::parse(rest)?;
+    let until_ms = deadline(ctx, timeout)?;
     if wanted.run(ctx)? {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Publish and subscribe: channels, patterns, shard channels.
 
+use super::args::quoted;
 use super::{CommandError, Context, Group, Outcome, help};
 use crate::catalog;
 use crate::resp::Protocol;
@@ -126,7 +127,12 @@ fn pubsub(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             Ok(())
         }
         (b"help", []) => help::reply_help(ctx.reply, catalog::spec(catalog::id("pubsub"))),
-        _ => Err(CommandError::SYNTAX),
+        _ => {
+            let shown = quoted(args[1], usize::MAX);
+            Err(CommandError::owned(format!(
+                "ERR unknown subcommand or wrong number of arguments for '{shown}'. Try PUBSUB HELP."
+            )))
+        }
     }
 }
 

@@ -73,9 +73,22 @@ impl State {
                 return Err(error);
             }
         };
-        if server.shared.hub.interest.has(Interest::MONITORS) && !self.will_queue(spec) {
-            self.show_monitors(server, spec, args, now_ms);
+        let is_queued =
+            self.client.multi.is_some() && (command::handler(spec).is_some() || spec.id == UNWATCH);
+        let outcome = self.queue_or_run(server, spec, args, now_ms);
+        if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued {
+            show_monitors(&server.shared, &self.client, spec, args, now_ms);
         }
+        outcome
+    }
+
+    fn queue_or_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        spec: &'static CommandSpec,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
         if self.client.multi.is_none() && self.run_directly(server, spec.id, args, now_ms)? {
             return Ok(());
         }
@@ -215,9 +228,6 @@ impl State {
         self.reply.array(queue.len());
         let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {
-            if is_watched {
-                show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
-            }
             let Some(handler) = command::handler(queued.spec) else {
                 self.reply.ok();
                 continue;
@@ -241,6 +251,9 @@ impl State {
                     self.reply.truncate(start);
                     self.reply.error(&error.reply_text());
                 }
+            }
+            if is_watched {
+                show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
             }
         }
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));

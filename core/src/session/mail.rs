@@ -6,7 +6,6 @@ use crate::catalog::{self, CommandId, Flags};
 use crate::engine::Engine;
 use crate::limits::OUTPUT_PAUSE_BYTES;
 
-const CACHING: CommandId = catalog::id("client|caching");
 const EXEC: CommandId = catalog::id("exec");
 
 /// Commands that write nothing here and are held back with the writes nevertheless, as in Redis.
@@ -60,7 +59,8 @@ impl State {
         server.shared.hub.waiting.remove(&server.shared.hub.interest, &waiter);
         self.waiter = None;
         self.client.card.lock().is_blocked = false;
-        waiter.wait.nothing.write(&mut self.reply);
+        // Whatever the command replies elsewhere, as in Redis.
+        self.reply.null_array();
     }
 
     /// Whether a pause holds a request back.
@@ -87,10 +87,10 @@ impl State {
         spec.flags.contains(Flags::WRITE) || MAY_REPLICATE.contains(&spec.name)
     }
 
-    /// CLIENT CACHING is about the next command only, or about all of a MULTI.
+    /// CLIENT CACHING is about the next command that is not CLIENT again, or about all of a MULTI.
     pub(super) fn forget_caching(&mut self) {
         if self.client.multi.is_none()
-            && self.client.last_command != catalog::spec(CACHING).name
+            && !self.client.last_command.starts_with("client")
             && let Some(tracking) = &mut self.client.tracking
         {
             tracking.caching = None;
@@ -118,9 +118,6 @@ impl State {
         }
         if self.client.tracking.take().is_some() {
             hub.tracking.end(&hub.interest, id);
-        }
-        if hub.interest.has(Interest::TRACKING) {
-            hub.tracking.lose(id);
         }
         if std::mem::take(&mut self.client.is_monitor) {
             hub.remove_monitor(id);

@@ -373,6 +373,7 @@ impl Session {
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
         self.state.unwatch(server);
         self.state.leave_hub(server);
+        self.state.client.inbox.leave();
         server.shared.clients.lock().remove(&self.state.client.id);
     }
 

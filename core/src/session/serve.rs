@@ -156,22 +156,6 @@ impl State {
         waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote });
         true
     }
-
-    /// Whether a request will only be queued.
-    pub(super) fn will_queue(&self, spec: &CommandSpec) -> bool {
-        self.client.multi.is_some() && command::handler(spec).is_some()
-    }
-
-    /// Shows a request to the monitors.
-    pub(super) fn show_monitors<E: Engine>(
-        &self,
-        server: &Server<E>,
-        spec: &CommandSpec,
-        args: &[&[u8]],
-        now_ms: u64,
-    ) {
-        show_monitors(&server.shared, &self.client, spec, args, now_ms);
-    }
 }
 
 /// Shows a request to the monitors, unless it is about administration or carries secrets.
@@ -185,11 +169,6 @@ pub(super) fn show_monitors(
     if spec.flags.contains(Flags::ADMIN) || spec.flags.contains(Flags::SKIP_MONITOR) {
         return;
     }
-    show_request(shared, client, args, now_ms);
-}
-
-/// Shows any request to the monitors.
-pub(super) fn show_request(shared: &Shared, client: &Client, args: &[&[u8]], now_ms: u64) {
     let (seconds, millis) = (now_ms / 1000, now_ms % 1000);
     let address = client.card.lock().address.clone();
     let mut line = format!("+{seconds}.{millis:03}000 [{} {address}]", client.db).into_bytes();

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::client::Known;
-use super::hub::{Hub, notify};
+use super::hub::{Hub, Interest, notify};
 use super::settings::Settings;
 use crate::command::scan::Positions;
+use crate::engine::Db;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -114,6 +115,17 @@ impl Shared {
     pub fn settings_changed(&self) {
         let classes = self.settings.get("notify-keyspace-events").and_then(|text| notify::parse(&text));
         self.hub.set_notified(classes.unwrap_or(0));
+    }
+
+    /// Tells connections that a key is gone because its time has come.
+    pub fn tell_expired(&self, db: Db, key: &[u8]) {
+        let classes = self.hub.notified();
+        if self.hub.interest.has(Interest::NOTIFY) && classes & notify::EXPIRED != 0 {
+            notify::publish(&self.hub, classes, "expired", db, key);
+        }
+        if self.hub.interest.has(Interest::TRACKING) {
+            self.hub.tracking.invalidate(&[key], None);
+        }
     }
 
     /// A number no client had before.

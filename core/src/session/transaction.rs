@@ -1,7 +1,5 @@
 //! MULTI, EXEC, DISCARD, WATCH and UNWATCH: the commands that decide when other commands run.
 
-use super::hub::Interest;
-use super::serve::show_request;
 use super::{ReplyMode, Server, State, WatchedKey};
 use crate::catalog::CommandSpec;
 use crate::command::{CommandError, Drafts};
@@ -63,14 +61,7 @@ impl State {
     ) -> Result<(), CommandError> {
         match spec.name {
             "multi" => self.multi(),
-            "exec" => {
-                let outcome = self.exec(server, now_ms);
-                // Behind the commands of its queue, which is why it is not shown as all others are.
-                if server.shared.hub.interest.has(Interest::MONITORS) {
-                    show_request(&server.shared, &self.client, args, now_ms);
-                }
-                outcome
-            }
+            "exec" => self.exec(server, now_ms),
             "discard" => self.discard(server),
             "watch" => self.watch(server, args, now_ms),
             "unwatch" => {

@@ -98,13 +98,11 @@ impl<'a> Options<'a> {
         if !self.broadcast && !self.prefixes.is_empty() {
             return Err(CommandError::text("ERR PREFIX option requires BCAST mode to be enabled"));
         }
-        if let Some(present) = present {
-            if (present.mode == Mode::Broadcast) != self.broadcast {
-                return Err(CommandError::text(
-                    "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then \
+        if present.is_some_and(|present| (present.mode == Mode::Broadcast) != self.broadcast) {
+            return Err(CommandError::text(
+                "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then \
                      re-enabling it with a different mode.",
-                ));
-            }
+            ));
         }
         if self.broadcast && (self.opt_in || self.opt_out) {
             return Err(CommandError::text("ERR OPTIN and OPTOUT are not compatible with BCAST"));
@@ -162,14 +160,8 @@ pub(super) fn tracking(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         if mode == Mode::Broadcast && prefixes.is_empty() {
             prefixes.insert(Vec::new());
         }
-        let tracking = Tracking {
-            mode,
-            no_loop: options.no_loop,
-            redirect: options.redirect,
-            prefixes,
-            caching: None,
-            is_broken: false,
-        };
+        let tracking =
+            Tracking { mode, no_loop: options.no_loop, redirect: options.redirect, prefixes, caching: None };
         let told = options
             .redirect
             .and_then(|id| ctx.shared.clients.lock().get(&id).map(|known| known.inbox.clone()));

@@ -200,7 +200,6 @@ impl ClientType {
 fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
     let tracking = card.tracking.as_ref();
-    let is_broken = tracking.is_some_and(|tracking| tracking.is_broken);
     let is_broadcast = tracking.is_some_and(|tracking| tracking.mode == Mode::Broadcast);
     let (channels, patterns, shards) = card.subscribed;
     let flags: String = [
@@ -209,7 +208,6 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
         (card.queued.is_some(), 'x'),
         (card.is_blocked, 'b'),
         (tracking.is_some(), 't'),
-        (is_broken, 'R'),
         (is_broadcast, 'B'),
         (card.no_evict, 'e'),
         (card.no_touch, 'T'),

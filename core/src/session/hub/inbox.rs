@@ -16,6 +16,7 @@ use crate::resp::Protocol;
 pub struct Inbox {
     id: u64,
     has_mail: AtomicBool,
+    is_gone: AtomicBool,
     is_resp3: AtomicBool,
     /// Channels and patterns it is subscribed to.
     subscriptions: AtomicU32,
@@ -87,6 +88,16 @@ impl Inbox {
     /// Says how many channels and patterns it is subscribed to.
     pub fn set_subscriptions(&self, count: usize) {
         self.subscriptions.store(u32::try_from(count).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// Says that the connection has ended.
+    pub fn leave(&self) {
+        self.is_gone.store(true, Ordering::Release);
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
     }
 
     /// Who is to be woken when something comes.

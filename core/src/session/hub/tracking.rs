@@ -42,8 +42,6 @@ pub struct Tracking {
     pub prefixes: BTreeSet<Vec<u8>>,
     /// What CLIENT CACHING said of the next command.
     pub caching: Option<bool>,
-    /// The connection that should be told is gone.
-    pub is_broken: bool,
 }
 
 impl Tracking {
@@ -160,20 +158,6 @@ impl TrackingTable {
         table.caches.values().for_each(|cache| cache.tell(None));
     }
 
-    /// A connection is gone that others may have had their messages sent to; they are told so, once.
-    pub fn lose(&self, id: u64) {
-        let table = self.0.lock();
-        for cache in table.caches.values().filter(|cache| cache.is_redirected && cache.told.id() == id) {
-            if cache.own.protocol() == Protocol::Resp3 {
-                let mut reply = Reply::new(Protocol::Resp3);
-                reply.push(2);
-                reply.bulk(b"tracking-redir-broken");
-                reply.integer(i64::try_from(id).unwrap_or(i64::MAX));
-                cache.own.push(reply.as_bytes().into());
-            }
-        }
-    }
-
     /// Numbers for INFO: connections that track, keys remembered, readers of all keys together, prefixes.
     pub fn counts(&self) -> (usize, usize, usize, usize) {
         let table = self.0.lock();
@@ -196,6 +180,9 @@ impl Table {
 impl Cache {
     /// Tells it to forget these keys, or all.
     fn tell(&self, keys: Option<&[&[u8]]>) {
+        if self.is_redirected && self.told.is_gone() {
+            return self.tell_broken();
+        }
         let protocol = self.told.protocol();
         let mut reply = Reply::new(protocol);
         if protocol == Protocol::Resp3 {
@@ -214,8 +201,19 @@ impl Cache {
                 reply.array(keys.len());
                 keys.iter().for_each(|key| reply.bulk(key));
             }
-            None => reply.null_array(),
+            None => reply.null(),
         }
         self.told.push(reply.as_bytes().into());
+    }
+
+    /// Tells it that whoever should be told is gone.
+    fn tell_broken(&self) {
+        if self.own.protocol() == Protocol::Resp3 {
+            let mut reply = Reply::new(Protocol::Resp3);
+            reply.push(2);
+            reply.bulk(b"tracking-redir-broken");
+            reply.integer(i64::try_from(self.told.id()).unwrap_or(i64::MAX));
+            self.own.push(reply.as_bytes().into());
+        }
     }
 }

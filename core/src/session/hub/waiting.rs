@@ -16,7 +16,7 @@ use crate::catalog::CommandSpec;
 use crate::engine::{Db, Kind, Receipt};
 use crate::resp::{Protocol, Reply};
 
-/// The reply of a command that waited in vain.
+/// The reply of a command that finds nothing where it may not wait. One that waited in vain replies with no array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nothing {
     /// No array.
@@ -46,7 +46,7 @@ pub struct Wait {
     pub takes: bool,
     /// Unix time in milliseconds at which it gives up; None for never.
     pub until_ms: Option<u64>,
-    /// The reply when it does.
+    /// The reply where waiting is not possible.
     pub nothing: Nothing,
     /// The request to run when a key has changed, the name first, if it is not the one that waits (`$` is now a number).
     pub request: Option<Vec<Vec<u8>>>,
@@ -164,7 +164,7 @@ impl Waiting {
         self.remove(interest, &waiter);
         let mut reply = Reply::new(waiter.protocol);
         match how {
-            Unblock::TimedOut => waiter.wait.nothing.write(&mut reply),
+            Unblock::TimedOut => reply.null_array(),
             Unblock::Error => reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
         }
         waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default() });
