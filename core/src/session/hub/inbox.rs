@@ -114,11 +114,11 @@ impl Inbox {
         contents.push_bytes += message.len();
         if contents.push_bytes > INBOX_MAX_BYTES {
             contents.mail.pushes = VecDeque::new();
-            contents.mail.must_close = true;
+            self.order_to_close(&mut contents);
         } else {
             contents.mail.pushes.push_back(message);
+            self.ring(&contents);
         }
-        self.ring(&contents);
     }
 
     /// Puts the reply to a blocked command in.
@@ -130,9 +130,7 @@ impl Inbox {
 
     /// Has the connection closed.
     pub fn close(&self) {
-        let mut contents = self.contents.lock();
-        contents.mail.must_close = true;
-        self.ring(&contents);
+        self.order_to_close(&mut self.contents.lock());
     }
 
     /// Whether the connection is to be closed.
@@ -173,6 +171,13 @@ impl Inbox {
         }
         self.has_mail.store(has_more, Ordering::Release);
         taken
+    }
+
+    /// The bell rings once more even if mail waits already: its owner may be waiting for a peer that does not read.
+    fn order_to_close(&self, contents: &mut Contents) {
+        contents.mail.must_close = true;
+        self.has_mail.store(false, Ordering::Release);
+        self.ring(contents);
     }
 
     fn ring(&self, contents: &Contents) {
