@@ -315,6 +315,10 @@ impl Overlay {
 
     pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
         let span = self.store(key);
+        if self.keys.capacity() == 0 {
+            // Room for one and not for four: every connection keeps it.
+            self.keys.reserve_exact(1);
+        }
         self.keys.push(KeyState {
             source,
             key: span,
