@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod blocked_client_waits_for_ever;
+mod command_that_no_test_runs;
 mod differential;
 mod huge_values;
 mod kill_loop;
