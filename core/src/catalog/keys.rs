@@ -95,7 +95,7 @@ pub struct KeyRange {
     /// With [`KeyFlags::VARIABLE_FLAGS`]: what this very request does with them.
     pub narrow: Option<Narrow>,
     /// Where the keys of a request really begin, if a value before them may look like the word of [`Begin::Keyword`]. Of a
-    /// request that makes no sense [`KeyRange::begin`] decides.
+    /// request that makes no sense [`KeyRange::begin`] decides; the word must be there.
     pub seek: Option<Seek>,
 }
 
@@ -295,6 +295,9 @@ impl KeyRange {
     /// The positions in this request; `None` when an optional keyword is absent.
     fn positions(&self, args: &[&[u8]]) -> Result<Option<(Positions, KeyFlags)>, KeysError> {
         let sought = self.seek.and_then(|seek| seek(args));
+        if self.seek.is_some() && sought.is_none() && self.begin.position(args).is_none() {
+            return Err(KeysError);
+        }
         let Some(begin) = sought.or_else(|| self.begin.position(args)) else {
             return Ok(None);
         };

@@ -36,6 +36,9 @@ const CHANGED_IN_7_2: &[(&str, &str)] = &[
     ("zrevrank", "syntax"),
 ];
 
+/// Where Redis' tree is one that the notation of the rows does not have: FULL makes a block of an option.
+const NOT_IN_THE_NOTATION: &[(&str, &str)] = &[("xinfo|stream", "types")];
+
 /// Commands that 7.0.15 does not have.
 const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo"];
 
@@ -169,7 +172,8 @@ fn a_keyed_command_either_writes_or_reads() {
 
 #[test]
 fn keys_at_fixed_positions_are_within_the_arity() {
-    for spec in all() {
+    let is_sought = |spec: &&CommandSpec| spec.keys.ranges().iter().any(|range| range.seek.is_some());
+    for spec in all().iter().filter(|spec| !is_sought(spec)) {
         let shortest = usize::from(spec.arity.unsigned_abs());
         let request = vec![&b"1"[..]; shortest];
         let found = keys(spec, &request).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
@@ -296,7 +300,7 @@ fn note_types(arguments: &[Argument<'_>], types: &mut Vec<&'static str>) {
 #[test]
 fn every_fact_is_that_of_redis() {
     let mut left: HashMap<_, _> = all().iter().map(|spec| (spec.name, spec)).collect();
-    let mut changed: HashSet<_> = CHANGED_IN_7_2.iter().copied().collect();
+    let mut changed: HashSet<_> = CHANGED_IN_7_2.iter().chain(NOT_IN_THE_NOTATION).copied().collect();
     for line in lines(REDIS_7_0_15) {
         let (name, recorded) = line.split_once("; ").expect("a name and its facts");
         let spec = left.remove(name).unwrap_or_else(|| panic!("{name} is recorded but has no row"));

@@ -27,6 +27,11 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
+    ("stream_groups", include_str!("../../../tests/transcripts/stream_groups.txt")),
+    ("stream_info", include_str!("../../../tests/transcripts/stream_info.txt")),
+    ("stream_times", include_str!("../../../tests/transcripts/stream_times.txt")),
+    ("streams", include_str!("../../../tests/transcripts/streams.txt")),
+    ("streams_trim", include_str!("../../../tests/transcripts/streams_trim.txt")),
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),
@@ -154,4 +159,25 @@ fn short_way_to_a_string_differs_from_the_transaction() {
             .map(|counter| counter.load(std::sync::atomic::Ordering::Relaxed))
     });
     assert_eq!(counted[0], counted[1]);
+}
+
+#[test]
+fn zz_regenerate() {
+    let text = std::fs::read_to_string("/tmp/s5.txt").unwrap();
+    let mut console = Console::new(MemoryEngine::new(16));
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut shown = String::new();
+        for step in transcript::parse(line).unwrap() {
+            match step {
+                Step::Advance(pause_ms) => console.now_ms += pause_ms,
+                Step::Request { args, .. } => {
+                    shown = transcript::show(&console.call(1, &args), false);
+                    shown.push('\n');
+                }
+            }
+        }
+        out.push_str(&format!("{line}\n{shown}"));
+    }
+    std::fs::write("/tmp/s5.out", out).unwrap();
 }

@@ -60,6 +60,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::Bitmap, 3),
     (Group::Set, 15),
     (Group::SortedSet, 20),
+    (Group::Stream, 25),
     (Group::Generic, 18),
     (Group::Connection, 2),
     (Group::Server, 1),
@@ -76,7 +77,9 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
     let may_run = |spec: &&CommandSpec| {
         let is_excluded =
             NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
-        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !spec.is(Flags::BLOCKING)
+        // Without BLOCK, which is left out, readers of streams do not wait.
+        let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
+        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !waits
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
     catalog::all().iter().filter(may_run).map(parsed).collect()
@@ -243,6 +246,7 @@ impl Writer<'_> {
         let count = match argument.name.as_str() {
             _ if !argument.multiple => 1,
             "weight" => self.keys,
+            "id" if self.out[0].starts_with(b"xread") && self.values.chance(95) => self.keys,
             _ => self.values.rng.usize(1..=4),
         };
         for turn in 0..count {
@@ -289,6 +293,11 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, argument: &Argument<'_>) -> Vec<u8> {
+        if self.group == Group::Stream
+            && let Some(value) = self.stream_value(argument)
+        {
+            return value;
+        }
         let values = &mut *self.values;
         match (argument.kind, argument.name.as_str()) {
             (Kind::Key, _) => values.key(self.group),
@@ -313,5 +322,36 @@ impl Writer<'_> {
             (Kind::Integer, _) => values.integer(-6, 9),
             _ => values.member(),
         }
+    }
+
+    /// A value of which the commands of streams need a good one.
+    fn stream_value(&mut self, argument: &Argument<'_>) -> Option<Vec<u8>> {
+        let values = &mut *self.values;
+        let word = |word: &str| word.as_bytes().to_vec();
+        Some(match argument.name.as_str() {
+            "group" => word(values.pick(&["g1", "g1", "g1", "g2", "g3", ""])),
+            "consumer" => word(values.pick(&["c1", "c1", "c2", "c3", ""])),
+            "id" if self.out[0] == b"xreadgroup" => match values.rng.u32(..10) {
+                0..6 => word(">"),
+                6..8 => word("0"),
+                _ => values.stream_id(),
+            },
+            // After the last id there is, a stream takes no more.
+            "id" if self.out[0] == b"xadd" => loop {
+                let id = values.stream_id();
+                if !id.starts_with(b"1844") {
+                    break id;
+                }
+            },
+            "id" | "lastid" | "max-deleted-id" => values.stream_id(),
+            "last-id" => values.stream_top(),
+            "threshold" if values.chance(60) => values.integer(-1, 12),
+            "threshold" => values.stream_id(),
+            "start" | "end" => values.stream_bound(),
+            "min-idle-time" | "ms" => values.idle_time(),
+            "entries-read" | "entries-added" => values.integer(-2, 30),
+            "limit" => values.integer(-1, 20),
+            _ => return None,
+        })
     }
 }

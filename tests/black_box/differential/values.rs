@@ -131,6 +131,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::List => &[b"l1", b"l2", b"l3"],
         Group::Set => &[b"t1", b"t2", b"t3"],
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
+        Group::Stream => &[b"r1", b"r2", b"r3"],
         _ => &[
             b"s1",
             b"s2",
@@ -143,6 +144,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
             b"t2",
             b"z1",
             b"z2",
+            b"r1",
             b"\xffkey\r\n",
             b"missing",
         ],
@@ -167,6 +169,9 @@ pub const KEYS: &[&[u8]] = &[
     b"z1",
     b"z2",
     b"z3",
+    b"r1",
+    b"r2",
+    b"r3",
     b"\xffkey\r\n",
     b"missing",
 ];
@@ -175,12 +180,14 @@ pub const KEYS: &[&[u8]] = &[
 pub struct Values {
     pub rng: Rng,
     now_s: i64,
+    /// Near this number are the ids of streams; it grows, so that new entries find room behind the old ones.
+    stream_ms: i64,
 }
 
 impl Values {
     /// The values of a seed. `now_s` is Unix time.
     pub fn new(seed: u64, now_s: i64) -> Values {
-        Values { rng: Rng::with_seed(seed), now_s }
+        Values { rng: Rng::with_seed(seed), now_s, stream_ms: 20 }
     }
 
     pub fn chance(&mut self, percent: u32) -> bool {
@@ -233,6 +240,62 @@ impl Values {
 
     pub fn lexical_bound(&mut self) -> Vec<u8> {
         self.pick(LEXICAL).to_vec()
+    }
+
+    /// The id of an entry, that of the last ones or of one to come.
+    pub fn stream_id(&mut self) -> Vec<u8> {
+        const ODD: &[&str] = &[
+            "0",
+            "0-0",
+            "0-1",
+            "0-*",
+            "18446744073709551615-18446744073709551615",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-",
+            "+",
+            "$",
+            ">",
+            "",
+            "x",
+            "5-x",
+            "007-1",
+            "1-2-3",
+        ];
+        if self.chance(9) {
+            return self.pick(ODD).into();
+        }
+        self.stream_ms += i64::from(self.chance(25));
+        let ms = self.stream_ms - self.rng.i64(0..10);
+        match self.rng.u32(..10) {
+            0 => ms.to_string().into(),
+            1 => format!("{ms}-*").into(),
+            _ => format!("{ms}-{}", self.rng.u32(0..4)).into(),
+        }
+    }
+
+    /// An id behind those of all entries: 7.0 lets XSETID go back further than 7.2.
+    pub fn stream_top(&mut self) -> Vec<u8> {
+        if self.chance(5) {
+            return self.pick(&["x", "", "-", "5-x"]).into();
+        }
+        self.stream_ms += 1;
+        format!("{}-{}", self.stream_ms, self.rng.u32(0..4)).into()
+    }
+
+    /// One end of a range of ids.
+    pub fn stream_bound(&mut self) -> Vec<u8> {
+        match self.rng.u32(..10) {
+            0..3 => b"-".to_vec(),
+            3..6 => b"+".to_vec(),
+            6 => [b"(".to_vec(), self.stream_id()].concat(),
+            _ => self.stream_id(),
+        }
+    }
+
+    /// A time in milliseconds that is over, or will not be in this run.
+    pub fn idle_time(&mut self) -> Vec<u8> {
+        self.pick(&["0", "0", "0", "0", "-1", "1000000000", "x", "9223372036854775807"]).into()
     }
 
     pub fn pattern(&mut self) -> Vec<u8> {
@@ -313,6 +376,11 @@ impl Values {
             b"expireat" => is_near(2, self.now_s, 1),
             b"pexpireat" => is_near(2, self.now_s, 1000),
             b"set" | b"getex" => places.any(unit),
+            // A new id by the clock is another one on each server.
+            b"xadd" => request.iter().any(|argument| argument == b"*"),
+            b"xread" | b"xreadgroup" => {
+                request.iter().any(|argument| argument.eq_ignore_ascii_case(b"block"))
+            }
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
             b"setbit" => number(2).is_some_and(|offset| (4000..1 << 32).contains(&offset)),

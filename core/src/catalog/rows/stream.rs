@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
     .complexity("O(log(N)), N: entries of the stream; O(M*log(N)) with M entries trimmed")
     .summary("Adds an entry at the end of a stream, and may trim the beginning"),
     command("xautoclaim", -6, "key group consumer min-idle-time start [COUNT count] [JUSTID]")
-        .types(ID_BOUNDS)
+        .types(&[("start", Kind::String)])
         .since("6.2.0")
         .flags("write fast")
         .keys(&[key(1, "RW delete")])

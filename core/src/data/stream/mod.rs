@@ -37,6 +37,9 @@ mod run;
 mod subkey;
 mod trim;
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::{ControlFlow, Range};
 
 use super::{Result, root_of_kind};

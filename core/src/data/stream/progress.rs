@@ -50,7 +50,8 @@ impl Stream<'_> {
     /// Whether an entry at or behind this id was deleted.
     fn has_deleted_from(&self, extent: &Extent, id: StreamId) -> bool {
         let deleted = self.max_deleted_id();
-        extent.len > 0 && deleted != StreamId::MIN && id <= deleted
+        // What was deleted before the first entry leaves no gap.
+        extent.len > 0 && deleted != StreamId::MIN && deleted >= extent.first_id && id <= deleted
     }
 
     /// How many entries were ever added up to this id, if that is known.
