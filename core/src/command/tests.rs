@@ -160,24 +160,3 @@ fn short_way_to_a_string_differs_from_the_transaction() {
     });
     assert_eq!(counted[0], counted[1]);
 }
-
-#[test]
-fn zz_regenerate() {
-    let text = std::fs::read_to_string("/tmp/s5.txt").unwrap();
-    let mut console = Console::new(MemoryEngine::new(16));
-    let mut out = String::new();
-    for line in text.lines() {
-        let mut shown = String::new();
-        for step in transcript::parse(line).unwrap() {
-            match step {
-                Step::Advance(pause_ms) => console.now_ms += pause_ms,
-                Step::Request { args, .. } => {
-                    shown = transcript::show(&console.call(1, &args), false);
-                    shown.push('\n');
-                }
-            }
-        }
-        out.push_str(&format!("{line}\n{shown}"));
-    }
-    std::fs::write("/tmp/s5.out", out).unwrap();
-}

@@ -3,9 +3,8 @@
 //! - [`add`]: XADD; [`trim`]: XTRIM, and the options it shares with XADD.
 //! - [`entries`]: what is asked of entries or done to them: XLEN, XRANGE, XREVRANGE, XDEL; XSETID.
 //! - [`read`]: XREAD and XREADGROUP.
-//! - [`group`]: XGROUP.
+//! - [`group`] has XGROUP, [`info`] has XINFO.
 //! - [`pending`]: what was delivered and not acknowledged: XACK, XPENDING; [`claim`]: XCLAIM and XAUTOCLAIM.
-//! - [`info`]: XINFO.
 //! - [`ids`]: how ids are written.
 
 mod add;

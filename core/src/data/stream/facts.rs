@@ -1,24 +1,21 @@
 //! What a stream knows of itself, the value of one subkey.
 //!
 //! ```text
-//! offset size
-//! 0      16  id of the last entry that was ever added
-//! 16     16  largest id that XDEL removed
-//! 32     8   entries ever added
-//! 40     8   the next number for a group or a consumer
-//! 48     16  id of the first entry of the last node
-//! 64     8   hash of that entry's fields
-//! 72     8   entries that node has had; 0 if the next entry begins a node
-//! 80     8   its length in bytes
+//!  hash of the fields of the last node's first entry, 8 bytes, little-endian
+//!  then one number after another ([`varint`]); an id is two
+//!  id of the last entry that was ever added
+//!  largest id that XDEL removed
+//!  entries ever added
+//!  the next number for a group or a consumer
+//!  entries the last node has had; 0 if the next entry begins a node
+//!  id of the last node's first entry
+//!  length of the last node in bytes
 //! ```
 //!
-//! Ids are big-endian as everywhere, the other numbers little-endian.
+//! Engines keep short values at hand, and these are read and written with every entry.
 
 use super::node::Tail;
-use super::{ID_BYTES, StreamId};
-
-/// Length of the value.
-const FACTS_BYTES: usize = 3 * ID_BYTES + 5 * 8;
+use super::{StreamId, varint};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
@@ -31,55 +28,44 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn to_bytes(self) -> [u8; FACTS_BYTES] {
-        let mut bytes = [0; FACTS_BYTES];
-        let mut rest = &mut bytes[..];
-        let mut put = |part: &[u8]| {
-            if let Some((place, after)) = std::mem::take(&mut rest).split_at_mut_checked(part.len()) {
-                place.copy_from_slice(part);
-                rest = after;
-            }
-        };
+    pub(super) fn to_bytes(self) -> Vec<u8> {
         let closed = Tail { first: StreamId::MIN, fields: 0, entries: 0, size_bytes: 0 };
         let tail = self.tail.unwrap_or(closed);
-        put(&self.last_id.to_bytes());
-        put(&self.max_deleted_id.to_bytes());
-        put(&self.entries_added.to_le_bytes());
-        put(&self.next_number.to_le_bytes());
-        put(&tail.first.to_bytes());
-        put(&tail.fields.to_le_bytes());
-        put(&tail.entries.to_le_bytes());
-        put(&tail.size_bytes.to_le_bytes());
+        let mut bytes = tail.fields.to_le_bytes().to_vec();
+        put_id(&mut bytes, self.last_id);
+        put_id(&mut bytes, self.max_deleted_id);
+        varint::put(&mut bytes, self.entries_added.cast_unsigned());
+        varint::put(&mut bytes, self.next_number);
+        varint::put(&mut bytes, tail.entries);
+        put_id(&mut bytes, tail.first);
+        varint::put(&mut bytes, tail.size_bytes);
         bytes
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Facts> {
-        let mut rest = bytes;
+        let (fields, mut rest) = bytes.split_first_chunk()?;
+        let fields = u64::from_le_bytes(*fields);
         let last_id = take_id(&mut rest)?;
         let max_deleted_id = take_id(&mut rest)?;
-        let entries_added = take_u64(&mut rest)?.cast_signed();
-        let next_number = take_u64(&mut rest)?;
+        let entries_added = varint::take(&mut rest)?.cast_signed();
+        let next_number = varint::take(&mut rest)?;
+        let entries = varint::take(&mut rest)?;
         let first = take_id(&mut rest)?;
-        let fields = take_u64(&mut rest)?;
-        let entries = take_u64(&mut rest)?;
-        let size_bytes = take_u64(&mut rest)?;
+        let size_bytes = varint::take(&mut rest)?;
         let tail = (entries > 0).then_some(Tail { first, fields, entries, size_bytes });
         Some(Facts { last_id, max_deleted_id, entries_added, next_number, tail })
     }
 }
 
-/// Takes an id from the front.
-pub(super) fn take_id(rest: &mut &[u8]) -> Option<StreamId> {
-    let (id, after) = rest.split_at_checked(ID_BYTES)?;
-    *rest = after;
-    StreamId::from_bytes(id)
+/// Appends an id.
+pub(super) fn put_id(bytes: &mut Vec<u8>, id: StreamId) {
+    varint::put(bytes, id.ms);
+    varint::put(bytes, id.seq);
 }
 
-/// Takes a little-endian number from the front.
-pub(super) fn take_u64(rest: &mut &[u8]) -> Option<u64> {
-    let (number, after) = rest.split_first_chunk::<8>()?;
-    *rest = after;
-    Some(u64::from_le_bytes(*number))
+/// Takes an id from the front.
+pub(super) fn take_id(rest: &mut &[u8]) -> Option<StreamId> {
+    Some(StreamId { ms: varint::take(rest)?, seq: varint::take(rest)? })
 }
 
 #[cfg(test)]
@@ -100,6 +86,6 @@ mod tests {
             };
             assert_eq!(Facts::from_bytes(&facts.to_bytes()), Some(facts));
         }
-        assert_eq!(Facts::from_bytes(&[0; FACTS_BYTES - 1]), None);
+        assert_eq!(Facts::from_bytes(&[0; 12]), None);
     }
 }

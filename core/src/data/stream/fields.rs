@@ -1,23 +1,12 @@
-//! The value of an entry: its fields and values in turn, as the client gave them.
-//!
-//! ```text
-//!  length  bytes   length  bytes  …       a length: seven bits a byte, least significant first, the top bit set on all
-//!  field           value                  but the last byte
-//! ```
+//! The value of an entry: its fields and values in turn, as the client gave them, each behind its length ([`varint`]).
 
-/// Longest form of a length: 64 bits, seven a byte.
-const LENGTH_BYTES_MAX: u32 = 10;
+use super::varint;
 
 /// Appends the form of these texts.
 pub(super) fn encode(texts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(texts.iter().map(|text| text.len() + 2).sum());
     for text in texts {
-        let mut length = text.len() as u64;
-        while length >= 0x80 {
-            bytes.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        bytes.push(length as u8);
+        varint::put(&mut bytes, text.len() as u64);
         bytes.extend_from_slice(text);
     }
     bytes
@@ -40,19 +29,7 @@ impl<'e> Iterator for Fields<'e> {
     type Item = &'e [u8];
 
     fn next(&mut self) -> Option<&'e [u8]> {
-        let (mut length, mut shift) = (0_u64, 0);
-        loop {
-            let (byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            length |= u64::from(byte & 0x7F).checked_shl(shift)?;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift >= 7 * LENGTH_BYTES_MAX {
-                return None;
-            }
-        }
+        let length = varint::take(&mut self.bytes)?;
         let (text, rest) = self.bytes.split_at_checked(usize::try_from(length).ok()?)?;
         self.bytes = rest;
         Some(text)

@@ -1,21 +1,18 @@
 //! Groups and their consumers.
 //!
 //! ```text
-//!  "g" name         -> number, 8   last delivered id, 16   entries read, 8
-//!  "r" group, name  -> number, 8   time last seen, 8       time last active, 8
+//!  "g" name         -> number   last delivered id   entries read and one more, or 0 if unknown
+//!  "r" group, name  -> number   time last seen      time last active and one more, or 0 if never
 //! ```
 //!
-//! Numbers in values are little-endian, -1 where nothing is known or nothing was yet.
+//! Values are numbers one after another ([`varint`]); an id is two.
 
 use std::ops::ControlFlow;
 
-use super::facts::{take_id, take_u64};
+use super::facts::{put_id, take_id};
 use super::subkey::{self, CONSUMER, GROUP, OWNED, PENDING, Subkey};
-use super::{Result, Stream, StreamId};
+use super::{Result, Stream, StreamId, varint};
 use crate::engine::{Direction, Start, Txn, Want};
-
-/// Stands for what is not known.
-const UNKNOWN: i64 = -1;
 
 /// A group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +41,9 @@ pub struct Consumer {
 impl Group {
     fn of(name: &[u8], value: &[u8]) -> Option<Group> {
         let mut rest = value;
-        let number = take_u64(&mut rest)?;
+        let number = varint::take(&mut rest)?;
         let last_id = take_id(&mut rest)?;
-        let entries_read = Some(take_u64(&mut rest)?.cast_signed()).filter(|count| *count != UNKNOWN);
+        let entries_read = take_known(&mut rest)?.map(u64::cast_signed);
         Some(Group { name: name.to_vec(), last_id, entries_read, number })
     }
 
@@ -58,11 +55,21 @@ impl Group {
 impl Consumer {
     fn of(name: &[u8], value: &[u8]) -> Option<Consumer> {
         let mut rest = value;
-        let number = take_u64(&mut rest)?;
-        let seen_ms = take_u64(&mut rest)?;
-        let active_ms = u64::try_from(take_u64(&mut rest)?.cast_signed()).ok();
+        let number = varint::take(&mut rest)?;
+        let seen_ms = varint::take(&mut rest)?;
+        let active_ms = take_known(&mut rest)?;
         Some(Consumer { name: name.to_vec(), seen_ms, active_ms, number })
     }
+}
+
+/// Takes a number that may be unknown from the front.
+fn take_known(rest: &mut &[u8]) -> Option<Option<u64>> {
+    Some(varint::take(rest)?.checked_sub(1))
+}
+
+/// Appends a number that may be unknown. The largest one is, too: as Redis' -1 it stands for nothing else.
+fn put_known(bytes: &mut Vec<u8>, number: Option<u64>) {
+    varint::put(bytes, number.map_or(0, |number| number.wrapping_add(1)));
 }
 
 impl Stream<'_> {
@@ -97,9 +104,10 @@ impl Stream<'_> {
 
     /// Writes what has changed in a group.
     pub fn save_group(&self, txn: &mut Txn<'_>, group: &Group) -> Result<()> {
-        let mut value = group.number.to_le_bytes().to_vec();
-        value.extend_from_slice(&group.last_id.to_bytes());
-        value.extend_from_slice(&group.entries_read.unwrap_or(UNKNOWN).to_le_bytes());
+        let mut value = Vec::new();
+        varint::put(&mut value, group.number);
+        put_id(&mut value, group.last_id);
+        put_known(&mut value, group.entries_read.map(i64::cast_unsigned));
         txn.sub_put(self.db, self.key, &group.subkey(), &value)?;
         Ok(())
     }
@@ -159,10 +167,10 @@ impl Stream<'_> {
 
     /// Writes what has changed in a consumer.
     pub fn save_consumer(&self, txn: &mut Txn<'_>, group: &Group, consumer: &Consumer) -> Result<()> {
-        let active_ms = consumer.active_ms.map_or(UNKNOWN, u64::cast_signed);
-        let mut value = consumer.number.to_le_bytes().to_vec();
-        value.extend_from_slice(&consumer.seen_ms.to_le_bytes());
-        value.extend_from_slice(&active_ms.to_le_bytes());
+        let mut value = Vec::new();
+        varint::put(&mut value, consumer.number);
+        varint::put(&mut value, consumer.seen_ms);
+        put_known(&mut value, consumer.active_ms);
         let subkey = subkey::joined(subkey::prefix(CONSUMER, &[group.number]), &consumer.name);
         txn.sub_put(self.db, self.key, &subkey, &value)?;
         Ok(())

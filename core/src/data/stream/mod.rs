@@ -1,6 +1,6 @@
 //! Streams: entries under ids that only grow, and groups of consumers that share them.
 //!
-//! A key of kind [`Kind::Stream`] has these families of subkeys; a number is eight bytes, big-endian, an id sixteen:
+//! A key of kind [`Kind::Stream`] has these families of subkeys, in which a number is eight bytes, big-endian, an id sixteen:
 //!
 //! ```text
 //!  "e" id                           -> fields and values ([`fields`])                 an entry
@@ -36,6 +36,7 @@ mod progress;
 mod run;
 mod subkey;
 mod trim;
+mod varint;
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,16 @@
 //! What was delivered and not acknowledged yet, in a group and by consumer.
 //!
 //! ```text
-//!  "p" group, id            -> number of the owner, 8   time of delivery, 8   deliveries, 8   name of the owner
+//!  "p" group, id            -> number of the owner   time of delivery   deliveries   name of the owner
 //!  "q" group, consumer, id  -> nothing
 //! ```
 //!
-//! Numbers in values are little-endian.
+//! The numbers in a value have the form of [`varint`].
 
 use std::ops::ControlFlow;
 
-use super::facts::take_u64;
 use super::subkey::{self, OWNED, PENDING, Subkey};
-use super::{Consumer, Group, Result, Stream, StreamId};
+use super::{Consumer, Group, Result, Stream, StreamId, varint};
 use crate::engine::{Direction, Start, Txn, Want};
 
 /// Entries of a page: enough to make walks cheap, few enough to be nothing.
@@ -48,9 +47,9 @@ impl Owner {
 impl Pending {
     fn of(id: StreamId, value: &[u8]) -> Option<Pending> {
         let mut rest = value;
-        let number = take_u64(&mut rest)?;
-        let delivered_ms = take_u64(&mut rest)?;
-        let deliveries = take_u64(&mut rest)?.cast_signed();
+        let number = varint::take(&mut rest)?;
+        let delivered_ms = varint::take(&mut rest)?;
+        let deliveries = varint::take(&mut rest)?.cast_signed();
         Some(Pending { id, owner: Owner { name: rest.to_vec(), number }, delivered_ms, deliveries })
     }
 }
@@ -76,9 +75,10 @@ impl Stream<'_> {
         if let Some(before) = before.filter(|before| before.owner.number != owner) {
             txn.sub_remove(self.db, self.key, &owned_subkey(group, before.owner.number, pending.id))?;
         }
-        let mut value = owner.to_le_bytes().to_vec();
-        value.extend_from_slice(&pending.delivered_ms.to_le_bytes());
-        value.extend_from_slice(&pending.deliveries.to_le_bytes());
+        let mut value = Vec::new();
+        varint::put(&mut value, owner);
+        varint::put(&mut value, pending.delivered_ms);
+        varint::put(&mut value, pending.deliveries.cast_unsigned());
         value.extend_from_slice(&pending.owner.name);
         let subkey = pending_subkey(group, pending.id);
         match before {
