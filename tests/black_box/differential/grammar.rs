@@ -52,6 +52,9 @@ const FLUSH_ONE_IN: u32 = 1500;
 /// Sorted sets whose scores are all equal. No other command gets these names.
 const LEXICAL_KEYS: &[&[u8]] = &[b"x1", b"x2"];
 
+/// What has to come often, so that streams have entries and groups that others meet.
+const STREAM_FAVOURITES: &[&str] = &["xadd", "xadd", "xadd", "xgroup|create", "xreadgroup"];
+
 /// How often a group is chosen.
 const WEIGHTS: &[(Group, u32)] = &[
     (Group::String, 20),
@@ -60,7 +63,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::Bitmap, 3),
     (Group::Set, 15),
     (Group::SortedSet, 20),
-    (Group::Stream, 25),
+    (Group::Stream, 30),
     (Group::Generic, 18),
     (Group::Connection, 2),
     (Group::Server, 1),
@@ -133,7 +136,9 @@ fn one(values: &mut Values) -> Request {
         return vec![name, values.member(), values.member()];
     }
     let group = group(values);
-    let choices: Vec<_> = ROWS.iter().filter(|(spec, _)| spec.group == group).collect();
+    let favourite = (group == Group::Stream && values.chance(40)).then(|| values.pick(STREAM_FAVOURITES));
+    let is_choice = |spec: &CommandSpec| favourite.map_or(spec.group == group, |name| spec.name == name);
+    let choices: Vec<_> = ROWS.iter().filter(|(spec, _)| is_choice(spec)).collect();
     let (spec, arguments) = choices[values.rng.usize(..choices.len())];
     let mut request: Request = spec.name.split('|').map(Vec::from).collect();
     if spec.name.starts_with("command|getkeys") {
@@ -183,6 +188,30 @@ pub fn names_of_equal_scores(values: &mut Values) -> Request {
         request.extend([b"0".to_vec(), name]);
     }
     request
+}
+
+/// Fills a stream and lets a consumer read it, whatever the key was before.
+pub fn stream_that_is_read(values: &mut Values) -> Vec<Request> {
+    let key = values.key(Group::Stream);
+    let line = |words: &[&[u8]]| words.iter().map(|word| word.to_vec()).collect::<Request>();
+    let mut requests = Vec::new();
+    if values.chance(30) {
+        requests.push(line(&[b"DEL", &key]));
+    }
+    for group in ["g1", "g2"] {
+        requests.push(line(&[b"XGROUP", b"CREATE", &key, group.as_bytes(), b"0", b"MKSTREAM"]));
+    }
+    for _ in 0..values.rng.usize(1..12) {
+        let id = values.new_stream_id();
+        requests.push(line(&[b"XADD", &key, &id, b"field", &values.member()]));
+    }
+    for consumer in ["c1", "c2", "c3"] {
+        let (group, count) = (values.pick(&["g1", "g2"]), values.rng.u32(1..5).to_string());
+        let reader: [&[u8]; 4] = [b"XREADGROUP", b"GROUP", group.as_bytes(), consumer.as_bytes()];
+        let what: [&[u8]; 5] = [b"COUNT", count.as_bytes(), b"STREAMS", &key, b">"];
+        requests.push(line(&[&reader[..], &what[..]].concat()));
+    }
+    requests
 }
 
 fn group(values: &mut Values) -> Group {
@@ -278,7 +307,9 @@ impl Writer<'_> {
             Kind::PureToken => {}
             Kind::Block => self.sequence(&argument.arguments),
             Kind::OneOf => {
-                let choice = self.values.rng.usize(..argument.arguments.len());
+                // An id that a server makes by its clock is no other's.
+                let first = usize::from(argument.arguments[0].token == Some("*"));
+                let choice = self.values.rng.usize(first..argument.arguments.len());
                 self.repeated(&argument.arguments[choice]);
             }
             _ if argument.name == "numkeys" => {
@@ -338,7 +369,7 @@ impl Writer<'_> {
             },
             // After the last id there is, a stream takes no more.
             "id" if self.out[0] == b"xadd" => loop {
-                let id = values.stream_id();
+                let id = values.new_stream_id();
                 if !id.starts_with(b"1844") {
                     break id;
                 }

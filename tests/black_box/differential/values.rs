@@ -3,8 +3,13 @@
 //! Time is the one thing two servers cannot agree on, so no value here expires a key within hours of the run: a moment
 //! is far away, already past, or not a number. For the same reason sizes stop where a server would only be busy.
 
+use std::collections::VecDeque;
+
 use edgecask_core::catalog::Group;
 use fastrand::Rng;
+
+/// So many ids of entries are remembered: few enough that requests meet the same ones.
+const RECENT_IDS: usize = 12;
 
 /// Words that no pool holds by chance: they collide with names of options.
 const JUNK: &[&[u8]] = &[
@@ -131,7 +136,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::List => &[b"l1", b"l2", b"l3"],
         Group::Set => &[b"t1", b"t2", b"t3"],
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
-        Group::Stream => &[b"r1", b"r2", b"r3"],
+        Group::Stream => &[b"r1", b"r1", b"r2", b"r3"],
         _ => &[
             b"s1",
             b"s2",
@@ -182,12 +187,14 @@ pub struct Values {
     now_s: i64,
     /// Near this number are the ids of streams; it grows, so that new entries find room behind the old ones.
     stream_ms: i64,
+    /// Ids that entries were last given.
+    recent_ids: VecDeque<String>,
 }
 
 impl Values {
     /// The values of a seed. `now_s` is Unix time.
     pub fn new(seed: u64, now_s: i64) -> Values {
-        Values { rng: Rng::with_seed(seed), now_s, stream_ms: 20 }
+        Values { rng: Rng::with_seed(seed), now_s, stream_ms: 20, recent_ids: VecDeque::new() }
     }
 
     pub fn chance(&mut self, percent: u32) -> bool {
@@ -265,13 +272,33 @@ impl Values {
         if self.chance(9) {
             return self.pick(ODD).into();
         }
-        self.stream_ms += i64::from(self.chance(25));
+        if self.chance(70) && !self.recent_ids.is_empty() {
+            return self.recent_ids[self.rng.usize(..self.recent_ids.len())].clone().into();
+        }
         let ms = self.stream_ms - self.rng.i64(0..10);
         match self.rng.u32(..10) {
             0 => ms.to_string().into(),
             1 => format!("{ms}-*").into(),
             _ => format!("{ms}-{}", self.rng.u32(0..4)).into(),
         }
+    }
+
+    /// The id of a new entry, mostly one that there is room for.
+    pub fn new_stream_id(&mut self) -> Vec<u8> {
+        if self.chance(10) {
+            return self.stream_id();
+        }
+        self.stream_ms += i64::from(self.chance(40));
+        let (ms, seq) = (self.stream_ms, self.rng.u32(0..6));
+        if self.chance(15) {
+            return format!("{ms}-*").into();
+        }
+        let id = format!("{ms}-{seq}");
+        self.recent_ids.push_back(id.clone());
+        if self.recent_ids.len() > RECENT_IDS {
+            self.recent_ids.pop_front();
+        }
+        id.into()
     }
 
     /// An id behind those of all entries: 7.0 lets XSETID go back further than 7.2.
@@ -376,6 +403,8 @@ impl Values {
             b"expireat" => is_near(2, self.now_s, 1),
             b"pexpireat" => is_near(2, self.now_s, 1000),
             b"set" | b"getex" => places.any(unit),
+            // 7.0 lets it go back behind what was deleted, where 7.2 does not.
+            b"xsetid" => request.get(2).and_then(|id| stream_ms_of(id)).is_some_and(|ms| ms < self.stream_ms),
             // A new id by the clock is another one on each server.
             b"xadd" => request.iter().any(|argument| argument == b"*"),
             b"xread" | b"xreadgroup" => {
@@ -391,4 +420,9 @@ impl Values {
             _ => false,
         }
     }
+}
+
+/// The time in an id.
+fn stream_ms_of(id: &[u8]) -> Option<i64> {
+    std::str::from_utf8(id).ok()?.split('-').next()?.parse().ok()
 }
