@@ -58,7 +58,7 @@ fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcom
     let start = context.reply.len();
     let list = context.reply.defer();
     let mut served = 0;
-    for (key, after) in reading.keys.iter().zip(after) {
+    for (key, after) in reading.keys.iter().zip(after.iter().copied()) {
         let is_served = match reading.group {
             Some(names) => serve_consumer(context, &reading, key, after, names)?,
             None => serve(context, &reading, key, after)?,
@@ -67,7 +67,7 @@ fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcom
     }
     if served == 0 {
         context.reply.truncate(start);
-        return nothing_to_read(context, reading.block_ms);
+        return nothing_to_read(context, &reading, &after);
     }
     match context.reply.protocol() {
         Protocol::Resp2 => context.reply.finish_array(list, served),
@@ -76,9 +76,13 @@ fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcom
     Ok(())
 }
 
-/// What a reader gets that found nothing. One that gave BLOCK (`block_ms`; 0 is for ever) is to wait here for a commit that
-/// changes one of its keys, and then to be run again with its `$` replaced by the ids they stood for.
-fn nothing_to_read(context: &mut Context<'_, '_>, _block_ms: Option<u64>) -> Outcome {
+/// What a reader gets that found nothing.
+///
+/// One that gave BLOCK ([`Reading::block_ms`]; 0 is for ever) is to wait here for a commit that changes one of
+/// [`Reading::keys`], and then to be run again, with its `$` replaced by the ids they stand for (`after`, in the order of
+/// the keys). Where it finds nothing again, what it wrote (that its consumer was heard of) must not wake other readers, or
+/// two of them would wake each other for ever.
+fn nothing_to_read(context: &mut Context<'_, '_>, _reading: &Reading<'_>, _after: &[StreamId]) -> Outcome {
     context.reply.null_array();
     Ok(())
 }
