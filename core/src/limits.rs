@@ -102,3 +102,17 @@ pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
 
 /// Bytes of subkeys that COPY holds besides the transaction itself.
 pub const COPY_CHUNK_BYTES: usize = 256 * 1024;
+
+/// Longest node of a stream, and most bytes of one entry's fields and values: Redis' own figure. Entries do not stream to
+/// files, so one is held in memory whole.
+pub const STREAM_NODE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Entries that approximate trimming removes at most in one go where nodes have no greatest number of entries: Redis' own
+/// figure.
+pub const STREAM_TRIM_DEFAULT_LIMIT: u64 = 10_000;
+
+/// Largest COUNT of XAUTOCLAIM: Redis' own figure, a sixteenth of all numbers. Nothing is allocated for it.
+pub const CLAIM_COUNT_MAX: i64 = i64::MAX / 16;
+
+/// Pending entries that XAUTOCLAIM looks at for each that it may return: Redis' own figure.
+pub const CLAIM_LOOKS_FOR_EACH: u64 = 10;

@@ -80,6 +80,9 @@ pub enum Find {
 /// Tells from a request (the name included) what it does with the keys of a range.
 pub type Narrow = fn(&[&[u8]]) -> KeyFlags;
 
+/// Finds where the keys of a request (the name included) begin; None if it names none.
+pub type Seek = fn(&[&[u8]]) -> Option<usize>;
+
 /// One key specification.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRange {
@@ -91,6 +94,9 @@ pub struct KeyRange {
     pub find: Find,
     /// With [`KeyFlags::VARIABLE_FLAGS`]: what this very request does with them.
     pub narrow: Option<Narrow>,
+    /// Where the keys of a request really begin, if a value before them may look like the word of [`Begin::Keyword`]. Of a
+    /// request that makes no sense [`KeyRange::begin`] decides; the word must be there.
+    pub seek: Option<Seek>,
 }
 
 /// One key at a fixed position.
@@ -106,19 +112,32 @@ pub(super) const fn keys_from(position: u8, flags: &str) -> KeyRange {
 /// Every `step`-th argument from `position` to `last`, in the sense of [`Find::Range`].
 pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> KeyRange {
     let find = Find::Range { last, step, limit: 0 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None, seek: None }
 }
 
 /// A number of keys at a position, and the keys after it.
 pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
     let find = Find::Keynum { count_at: 0, first: 1, step: 1 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None, seek: None }
+}
+
+/// The first half of all arguments behind a word, which is searched from a position on.
+pub(super) const fn first_half_after(word: &'static str, from: i8, flags: &str) -> KeyRange {
+    let find = Find::Range { last: -1, step: 1, limit: 2 };
+    let begin = Begin::Keyword { word, from };
+    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None }
 }
 
 impl KeyRange {
     /// Names the function that tells what a request with these arguments really does.
     pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {
         self.narrow = Some(narrow);
+        self
+    }
+
+    /// Names the function that tells where the keys of a request begin.
+    pub(super) const fn sought_by(mut self, seek: Seek) -> KeyRange {
+        self.seek = Some(seek);
         self
     }
 }
@@ -278,7 +297,11 @@ type Positions = std::iter::StepBy<std::ops::RangeInclusive<usize>>;
 impl KeyRange {
     /// The positions in this request; `None` when an optional keyword is absent.
     fn positions(&self, args: &[&[u8]]) -> Result<Option<(Positions, KeyFlags)>, KeysError> {
-        let Some(begin) = self.begin.position(args) else {
+        let sought = self.seek.and_then(|seek| seek(args));
+        if self.seek.is_some() && sought.is_none() && self.begin.position(args).is_none() {
+            return Err(KeysError);
+        }
+        let Some(begin) = sought.or_else(|| self.begin.position(args)) else {
             return Ok(None);
         };
         let (first, last, step) = match self.find {

@@ -22,11 +22,22 @@ const CHANGED_IN_7_2: &[(&str, &str)] = &[
     ("scan", "tips"),
     ("setex", "deprecated"),
     ("setnx", "deprecated"),
+    ("xclaim", "syntax"),
+    ("xgroup|create", "syntax"),
+    ("xgroup|createconsumer", "syntax"),
+    ("xgroup|delconsumer", "syntax"),
+    ("xgroup|destroy", "syntax"),
+    ("xgroup|setid", "syntax"),
+    ("xinfo|consumers", "syntax"),
+    ("xsetid", "syntax"),
     ("zrank", "arity"),
     ("zrank", "syntax"),
     ("zrevrank", "arity"),
     ("zrevrank", "syntax"),
 ];
+
+/// Where Redis' tree is one that the notation of the rows does not have: FULL makes a block of an option.
+const NOT_IN_THE_NOTATION: &[(&str, &str)] = &[("xinfo|stream", "types")];
 
 /// Commands that 7.0.15 does not have.
 const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo"];
@@ -161,7 +172,8 @@ fn a_keyed_command_either_writes_or_reads() {
 
 #[test]
 fn keys_at_fixed_positions_are_within_the_arity() {
-    for spec in all() {
+    let is_sought = |spec: &&CommandSpec| spec.keys.ranges().iter().any(|range| range.seek.is_some());
+    for spec in all().iter().filter(|spec| !is_sought(spec)) {
         let shortest = usize::from(spec.arity.unsigned_abs());
         let request = vec![&b"1"[..]; shortest];
         let found = keys(spec, &request).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
@@ -272,7 +284,10 @@ fn facts(spec: &CommandSpec) -> [(&'static str, String); 11] {
 }
 
 fn print_range(range: &KeyRange) -> String {
-    let Begin::Index(position) = range.begin else { panic!("7.0.15 has keywords for other commands only") };
+    let position = match range.begin {
+        Begin::Index(position) => position.to_string(),
+        Begin::Keyword { word, from } => format!("{word} from {from}"),
+    };
     let flags = range.flags.words().collect::<Vec<_>>().join(" ");
     match range.find {
         Find::Range { last, step, limit } => format!("{flags} @{position} range {last} {step} {limit}"),
@@ -294,17 +309,20 @@ fn note_types(arguments: &[Argument<'_>], types: &mut Vec<&'static str>) {
 #[test]
 fn every_fact_is_that_of_redis() {
     let mut left: HashMap<_, _> = all().iter().map(|spec| (spec.name, spec)).collect();
-    let mut changed: HashSet<_> = CHANGED_IN_7_2.iter().copied().collect();
+    let mut changed: HashSet<_> = CHANGED_IN_7_2.iter().chain(NOT_IN_THE_NOTATION).copied().collect();
     for line in lines(REDIS_7_0_15) {
         let (name, recorded) = line.split_once("; ").expect("a name and its facts");
         let spec = left.remove(name).unwrap_or_else(|| panic!("{name} is recorded but has no row"));
         let recorded: Vec<_> = recorded.split("; ").collect();
         let ours = facts(spec);
         assert_eq!(recorded.len(), ours.len(), "{line}");
-        // The types follow from the syntax: where 7.2 changed the one, it changed the other.
+        // The types follow from the syntax: where 7.2 changed the one, the other says nothing.
         let syntax_changed = changed.contains(&(name, "syntax"));
         for ((field, ours), recorded) in ours.into_iter().zip(recorded) {
-            if changed.remove(&(name, field)) || (field == "types" && syntax_changed) {
+            if field == "types" && syntax_changed {
+                continue;
+            }
+            if changed.remove(&(name, field)) {
                 assert_ne!(ours, recorded, "{name}: {field} is not changed after all");
             } else {
                 assert_eq!(ours, recorded, "{name}: {field}");

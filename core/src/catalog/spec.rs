@@ -261,6 +261,8 @@ pub enum Group {
     SortedSet,
     /// Publish and subscribe.
     PubSub,
+    /// Streams.
+    Stream,
 }
 
 impl Group {
@@ -278,6 +280,7 @@ impl Group {
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
             Group::PubSub => "pubsub",
+            Group::Stream => "stream",
         }
     }
 
@@ -293,6 +296,7 @@ impl Group {
             Group::List => Categories::LIST,
             Group::Set => Categories::SET,
             Group::SortedSet => Categories::SORTEDSET,
+            Group::Stream => Categories::STREAM,
         }
     }
 }

@@ -61,7 +61,7 @@ fn wait(
     nothing: Nothing,
 ) -> Outcome {
     let keys = keys.iter().map(|key| key.to_vec()).collect();
-    ctx.wait_for(Wait { keys, kind, takes: true, until_ms, nothing, request: None });
+    ctx.wait_for(Wait { keys, kind, takes: true, ends_without_key: false, until_ms, nothing, request: None });
     Ok(())
 }
 

@@ -24,6 +24,7 @@ pub mod scan;
 mod server;
 mod set;
 mod sorted_set;
+mod stream;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -86,6 +87,7 @@ const GROUPS: &[Group] = &[
     server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,
+    stream::HANDLERS,
     string::HANDLERS,
 ];
 

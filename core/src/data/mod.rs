@@ -1,7 +1,7 @@
 //! How a Redis value becomes records: one file per type, over the ordered space of [`crate::engine`].
 //!
 //! Strings live in their root. The other types put a root of their kind and keep their elements as subkeys; a
-//! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
+//! collection that loses its last element loses its root as well, but for streams. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
 mod copy;
@@ -9,6 +9,7 @@ pub mod extended;
 pub mod hash;
 pub mod list;
 pub mod set;
+pub mod stream;
 pub mod string;
 pub mod zset;
 
@@ -58,5 +59,6 @@ pub fn encoding_name(
             None => Ok("listpack"),
         },
         Kind::Set => Ok(set::encoding_name(root)),
+        Kind::Stream => Ok("stream"),
     }
 }

@@ -49,6 +49,8 @@ pub enum Kind {
     SortedSet = 4,
     /// A hash: subkeys are fields.
     Hash = 5,
+    /// A stream: subkeys are entries, groups, consumers and what they have pending.
+    Stream = 6,
 }
 
 impl Kind {
@@ -60,6 +62,7 @@ impl Kind {
             3 => Some(Kind::Set),
             4 => Some(Kind::SortedSet),
             5 => Some(Kind::Hash),
+            6 => Some(Kind::Stream),
             _ => None,
         }
     }
@@ -72,6 +75,7 @@ impl Kind {
             Kind::Set => "set",
             Kind::SortedSet => "zset",
             Kind::Hash => "hash",
+            Kind::Stream => "stream",
         }
     }
 }

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::hub::Interest;
-use super::serve::show_monitors;
+use super::serve::{may_wake, show_monitors};
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
@@ -180,9 +180,14 @@ impl State {
             wait: Some(&mut self.wait),
         };
         handler(&mut context, args)?;
+        self.wakes = may_wake(spec);
         self.count_lookups(spec);
         self.note_misses(spec, &keys);
-        if let Some(wait) = self.wait.take_if(|_| !self.is_serving) {
+        if self.wait.is_some() && self.is_serving {
+            // It still waits, so it has not happened.
+            return Ok(());
+        }
+        if let Some(wait) = self.wait.take() {
             // Under the locks again: whoever changes a key from here on finds the waiter.
             self.begin_wait(server, spec, args, wait);
         }
@@ -256,6 +261,7 @@ impl State {
                 show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
             }
         }
+        self.wakes = queue.iter().any(|queued| may_wake(queued.spec));
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
         self.commit(server, guard, writes, now_ms)
     }

@@ -107,6 +107,8 @@ struct State {
     waiter: Option<Arc<Waiter>>,
     /// Keys that changed and that blocked connections wait for.
     ready: Vec<(Db, Vec<u8>)>,
+    /// Whether blocked connections may find what they wait for after the running command.
+    wakes: bool,
     /// Whether the running command is that of a blocked connection, run once more.
     is_serving: bool,
     /// Unix time in milliseconds until which a pause holds the next request back.
@@ -172,6 +174,7 @@ impl Session {
                 wait: None,
                 waiter: None,
                 ready: Vec::new(),
+                wakes: true,
                 is_serving: false,
                 held_until_ms: None,
             },

@@ -8,7 +8,7 @@ use super::client::ClientCard;
 use super::hub::notify::{self, EXPIRED, KEY_MISS, NEW};
 use super::hub::{Answer, Interest, Wait, Waiter};
 use super::{Client, Server, Shared, State};
-use crate::catalog::{CommandSpec, Flags};
+use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
 use crate::engine::{Db, Engine, Reader, RootChange, Scope, Source};
 use crate::resp::Reply;
@@ -71,7 +71,7 @@ impl State {
                 hub.tracking.invalidate_all();
             }
         }
-        if hub.interest.has(Interest::WAITING) {
+        if hub.interest.has(Interest::WAITING) && self.wakes {
             if self.overlay.db_changes().is_empty() {
                 let awaited = changed().filter(|(db, change)| hub.waiting.is_awaited(*db, change.key));
                 self.ready.extend(awaited.map(|(db, change)| (db, change.key.to_vec())));
@@ -109,13 +109,11 @@ impl State {
         let mut from = 0;
         while let Some((arrival, waiter)) = server.shared.hub.waiting.first_from(db, key, from) {
             from = arrival + 1;
-            let takes = waiter.wait.takes;
-            // A reader of a stream may have to be told that the stream is gone.
-            if takes && kind != Some(waiter.wait.kind) {
+            if kind != Some(waiter.wait.kind) && !waiter.wait.ends_without_key {
                 continue;
             }
             let is_served = self.serve(server, &waiter, now_ms);
-            if takes && !is_served {
+            if waiter.wait.takes && !is_served {
                 // Everything was taken.
                 break;
             }
@@ -156,6 +154,27 @@ impl State {
         waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote });
         true
     }
+}
+
+/// Commands that change what a stream knows of its readers and nothing that a blocked one could be waiting for. They are
+/// run by every reader, so waking all others each time would cost too much.
+const WAKES_NOBODY: &[&str] = &[
+    "xack",
+    "xautoclaim",
+    "xclaim",
+    "xdel",
+    "xgroup|create",
+    "xgroup|createconsumer",
+    "xgroup|delconsumer",
+    "xgroup|setid",
+    "xreadgroup",
+    "xsetid",
+    "xtrim",
+];
+
+/// Whether blocked connections may find what they wait for after this command.
+pub(super) fn may_wake(spec: &CommandSpec) -> bool {
+    spec.group != Group::Stream || !WAKES_NOBODY.contains(&spec.name)
 }
 
 /// Shows a request to the monitors, unless it is about administration or carries secrets.

@@ -52,6 +52,9 @@ const FLUSH_ONE_IN: u32 = 1500;
 /// Sorted sets whose scores are all equal. No other command gets these names.
 const LEXICAL_KEYS: &[&[u8]] = &[b"x1", b"x2"];
 
+/// What has to come often, so that streams have entries and groups that others meet.
+const STREAM_FAVOURITES: &[&str] = &["xadd", "xadd", "xadd", "xgroup|create", "xreadgroup"];
+
 /// How often a group is chosen.
 const WEIGHTS: &[(Group, u32)] = &[
     (Group::String, 20),
@@ -60,6 +63,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::Bitmap, 3),
     (Group::Set, 15),
     (Group::SortedSet, 20),
+    (Group::Stream, 30),
     (Group::Generic, 18),
     (Group::Connection, 2),
     (Group::Server, 1),
@@ -76,7 +80,9 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
     let may_run = |spec: &&CommandSpec| {
         let is_excluded =
             NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
-        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !spec.is(Flags::BLOCKING)
+        // Without BLOCK, which is left out, readers of streams do not wait.
+        let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
+        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !waits
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
     catalog::all().iter().filter(may_run).map(parsed).collect()
@@ -130,7 +136,9 @@ fn one(values: &mut Values) -> Request {
         return vec![name, values.member(), values.member()];
     }
     let group = group(values);
-    let choices: Vec<_> = ROWS.iter().filter(|(spec, _)| spec.group == group).collect();
+    let favourite = (group == Group::Stream && values.chance(40)).then(|| values.pick(STREAM_FAVOURITES));
+    let is_choice = |spec: &CommandSpec| favourite.map_or(spec.group == group, |name| spec.name == name);
+    let choices: Vec<_> = ROWS.iter().filter(|(spec, _)| is_choice(spec)).collect();
     let (spec, arguments) = choices[values.rng.usize(..choices.len())];
     let mut request: Request = spec.name.split('|').map(Vec::from).collect();
     if spec.name.starts_with("command|getkeys") {
@@ -180,6 +188,30 @@ pub fn names_of_equal_scores(values: &mut Values) -> Request {
         request.extend([b"0".to_vec(), name]);
     }
     request
+}
+
+/// Fills a stream and lets a consumer read it, whatever the key was before.
+pub fn stream_that_is_read(values: &mut Values) -> Vec<Request> {
+    let key = values.key(Group::Stream);
+    let line = |words: &[&[u8]]| words.iter().map(|word| word.to_vec()).collect::<Request>();
+    let mut requests = Vec::new();
+    if values.chance(30) {
+        requests.push(line(&[b"DEL", &key]));
+    }
+    for group in ["g1", "g2"] {
+        requests.push(line(&[b"XGROUP", b"CREATE", &key, group.as_bytes(), b"0", b"MKSTREAM"]));
+    }
+    for _ in 0..values.rng.usize(1..12) {
+        let id = values.new_stream_id();
+        requests.push(line(&[b"XADD", &key, &id, b"field", &values.member()]));
+    }
+    for consumer in ["c1", "c2", "c3"] {
+        let (group, count) = (values.pick(&["g1", "g2"]), values.rng.u32(1..5).to_string());
+        let reader: [&[u8]; 4] = [b"XREADGROUP", b"GROUP", group.as_bytes(), consumer.as_bytes()];
+        let what: [&[u8]; 5] = [b"COUNT", count.as_bytes(), b"STREAMS", &key, b">"];
+        requests.push(line(&[&reader[..], &what[..]].concat()));
+    }
+    requests
 }
 
 fn group(values: &mut Values) -> Group {
@@ -243,6 +275,7 @@ impl Writer<'_> {
         let count = match argument.name.as_str() {
             _ if !argument.multiple => 1,
             "weight" => self.keys,
+            "id" if self.out[0].starts_with(b"xread") && self.values.chance(95) => self.keys,
             _ => self.values.rng.usize(1..=4),
         };
         for turn in 0..count {
@@ -274,7 +307,9 @@ impl Writer<'_> {
             Kind::PureToken => {}
             Kind::Block => self.sequence(&argument.arguments),
             Kind::OneOf => {
-                let choice = self.values.rng.usize(..argument.arguments.len());
+                // An id that a server makes by its clock is no other's.
+                let first = usize::from(argument.arguments[0].token == Some("*"));
+                let choice = self.values.rng.usize(first..argument.arguments.len());
                 self.repeated(&argument.arguments[choice]);
             }
             _ if argument.name == "numkeys" => {
@@ -289,6 +324,11 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, argument: &Argument<'_>) -> Vec<u8> {
+        if self.group == Group::Stream
+            && let Some(value) = self.stream_value(argument)
+        {
+            return value;
+        }
         let values = &mut *self.values;
         match (argument.kind, argument.name.as_str()) {
             (Kind::Key, _) => values.key(self.group),
@@ -313,5 +353,36 @@ impl Writer<'_> {
             (Kind::Integer, _) => values.integer(-6, 9),
             _ => values.member(),
         }
+    }
+
+    /// A value of which the commands of streams need a good one.
+    fn stream_value(&mut self, argument: &Argument<'_>) -> Option<Vec<u8>> {
+        let values = &mut *self.values;
+        let word = |word: &str| word.as_bytes().to_vec();
+        Some(match argument.name.as_str() {
+            "group" => word(values.pick(&["g1", "g1", "g1", "g2", "g3", ""])),
+            "consumer" => word(values.pick(&["c1", "c1", "c2", "c3", ""])),
+            "id" if self.out[0] == b"xreadgroup" => match values.rng.u32(..10) {
+                0..6 => word(">"),
+                6..8 => word("0"),
+                _ => values.stream_id(),
+            },
+            // After the last id there is, a stream takes no more.
+            "id" if self.out[0] == b"xadd" => loop {
+                let id = values.new_stream_id();
+                if !id.starts_with(b"1844") {
+                    break id;
+                }
+            },
+            "id" | "lastid" | "max-deleted-id" => values.stream_id(),
+            "last-id" => values.stream_top(),
+            "threshold" if values.chance(60) => values.integer(-1, 12),
+            "threshold" => values.stream_id(),
+            "start" | "end" => values.stream_bound(),
+            "min-idle-time" | "ms" => values.idle_time(),
+            "entries-read" | "entries-added" => values.integer(-2, 30),
+            "limit" => values.integer(-1, 20),
+            _ => return None,
+        })
     }
 }

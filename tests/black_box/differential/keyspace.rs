@@ -6,7 +6,7 @@ use edgecask_core::resp::Value;
 use edgecask_core::transcript::show;
 use edgecask_tests::client::Client;
 
-use super::compare::{agree_on_time, plain_number, scalars};
+use super::compare::{agree_on_time, plain_number, scalars, timeless};
 use super::pair::Pair;
 
 /// Databases that requests select, move to or swap with.
@@ -55,7 +55,8 @@ fn dump(client: &mut Client, database: u32) -> BTreeMap<Vec<u8>, Held> {
 fn held(client: &mut Client, key: &[u8]) -> Held {
     let mut ask = |words: &[&str]| {
         let mut request: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        request.insert(1, key);
+        // The key follows the command's name, which may be of two words.
+        request.insert(if words[0] == "XINFO" { 2 } else { 1 }, key);
         client.call(&request).expect("a reply")
     };
     let kind = show(&ask(&["TYPE"]), false);
@@ -65,6 +66,7 @@ fn held(client: &mut Client, key: &[u8]) -> Held {
         "set" => (ask(&["SMEMBERS"]), 1),
         "hash" => (ask(&["HGETALL"]), 2),
         "zset" => (ask(&["ZRANGE", "0", "-1", "WITHSCORES"]), 0),
+        "stream" => (timeless(&ask(&["XINFO", "STREAM", "FULL", "COUNT", "0"])), 0),
         _ => (Value::Null, 0),
     };
     let mut scalars = scalars(&contents);

@@ -77,6 +77,10 @@ fn differ(what: &str, blob_min_bytes: &str, wanted: u64) {
     let (ours, theirs) = (gateway.must_start(), redis(&[]));
     let begin = Instant::now();
     let mut pair = Pair::new(&ours, &theirs, Allowed::read());
+    for client in [&mut pair.ours, &mut pair.theirs] {
+        // Approximate trimming is to find whole nodes in short streams.
+        client.must("CONFIG SET stream-node-max-entries 5");
+    }
     let mut values = Values::new(seed, now_s());
     run(&mut pair, &mut values, wanted / 2);
     pair.change_protocol("HELLO 3");
@@ -113,6 +117,7 @@ fn bundle(values: &mut Values) -> Bundle {
         0 => Bundle { requests: vec![grammar::filling(values)], check: Check::Alone },
         1..5 => transaction(values),
         8 => Bundle { requests: vec![grammar::names_of_equal_scores(values)], check: Check::Alone },
+        9..12 => Bundle { requests: grammar::stream_that_is_read(values), check: Check::Alone },
         // Collections must not grow for ever, nor types settle.
         5..8 => Bundle {
             requests: vec![vec![b"DEL".to_vec(), values.pick(values::KEYS).to_vec()]],
@@ -164,5 +169,7 @@ fn transaction(values: &mut Values) -> Bundle {
         requests.push(word(values.pick(&["MULTI", "WATCH", "UNWATCH"])));
     }
     requests.push(word(if values.chance(90) { "EXEC" } else { "DISCARD" }));
+    // Without a MULTI keys are still watched, and what groups of streams do to them is a change only here.
+    requests.push(word("UNWATCH"));
     Bundle { requests, check: Check::Transaction }
 }

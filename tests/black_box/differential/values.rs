@@ -3,8 +3,13 @@
 //! Time is the one thing two servers cannot agree on, so no value here expires a key within hours of the run: a moment
 //! is far away, already past, or not a number. For the same reason sizes stop where a server would only be busy.
 
+use std::collections::VecDeque;
+
 use edgecask_core::catalog::Group;
 use fastrand::Rng;
+
+/// So many ids of entries are remembered: few enough that requests meet the same ones.
+const RECENT_IDS: usize = 12;
 
 /// Words that no pool holds by chance: they collide with names of options.
 const JUNK: &[&[u8]] = &[
@@ -131,6 +136,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::List => &[b"l1", b"l2", b"l3"],
         Group::Set => &[b"t1", b"t2", b"t3"],
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
+        Group::Stream => &[b"r1", b"r1", b"r2", b"r3"],
         _ => &[
             b"s1",
             b"s2",
@@ -143,6 +149,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
             b"t2",
             b"z1",
             b"z2",
+            b"r1",
             b"\xffkey\r\n",
             b"missing",
         ],
@@ -167,6 +174,9 @@ pub const KEYS: &[&[u8]] = &[
     b"z1",
     b"z2",
     b"z3",
+    b"r1",
+    b"r2",
+    b"r3",
     b"\xffkey\r\n",
     b"missing",
 ];
@@ -175,12 +185,16 @@ pub const KEYS: &[&[u8]] = &[
 pub struct Values {
     pub rng: Rng,
     now_s: i64,
+    /// Near this number are the ids of streams; it grows, so that new entries find room behind the old ones.
+    stream_ms: i64,
+    /// Ids that entries were last given.
+    recent_ids: VecDeque<String>,
 }
 
 impl Values {
     /// The values of a seed. `now_s` is Unix time.
     pub fn new(seed: u64, now_s: i64) -> Values {
-        Values { rng: Rng::with_seed(seed), now_s }
+        Values { rng: Rng::with_seed(seed), now_s, stream_ms: 20, recent_ids: VecDeque::new() }
     }
 
     pub fn chance(&mut self, percent: u32) -> bool {
@@ -233,6 +247,82 @@ impl Values {
 
     pub fn lexical_bound(&mut self) -> Vec<u8> {
         self.pick(LEXICAL).to_vec()
+    }
+
+    /// The id of an entry, that of the last ones or of one to come.
+    pub fn stream_id(&mut self) -> Vec<u8> {
+        const ODD: &[&str] = &[
+            "0",
+            "0-0",
+            "0-1",
+            "0-*",
+            "18446744073709551615-18446744073709551615",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-",
+            "+",
+            "$",
+            ">",
+            "",
+            "x",
+            "5-x",
+            "007-1",
+            "1-2-3",
+        ];
+        if self.chance(9) {
+            return self.pick(ODD).into();
+        }
+        if self.chance(70) && !self.recent_ids.is_empty() {
+            return self.recent_ids[self.rng.usize(..self.recent_ids.len())].clone().into();
+        }
+        let ms = self.stream_ms - self.rng.i64(0..10);
+        match self.rng.u32(..10) {
+            0 => ms.to_string().into(),
+            1 => format!("{ms}-*").into(),
+            _ => format!("{ms}-{}", self.rng.u32(0..4)).into(),
+        }
+    }
+
+    /// The id of a new entry, mostly one that there is room for.
+    pub fn new_stream_id(&mut self) -> Vec<u8> {
+        if self.chance(10) {
+            return self.stream_id();
+        }
+        self.stream_ms += i64::from(self.chance(40));
+        let (ms, seq) = (self.stream_ms, self.rng.u32(0..6));
+        if self.chance(15) {
+            return format!("{ms}-*").into();
+        }
+        let id = format!("{ms}-{seq}");
+        self.recent_ids.push_back(id.clone());
+        if self.recent_ids.len() > RECENT_IDS {
+            self.recent_ids.pop_front();
+        }
+        id.into()
+    }
+
+    /// An id behind those of all entries: 7.0 lets XSETID go back further than 7.2.
+    pub fn stream_top(&mut self) -> Vec<u8> {
+        if self.chance(5) {
+            return self.pick(&["x", "", "-", "5-x"]).into();
+        }
+        self.stream_ms += 1;
+        format!("{}-{}", self.stream_ms, self.rng.u32(0..4)).into()
+    }
+
+    /// One end of a range of ids.
+    pub fn stream_bound(&mut self) -> Vec<u8> {
+        match self.rng.u32(..10) {
+            0..3 => b"-".to_vec(),
+            3..6 => b"+".to_vec(),
+            6 => [b"(".to_vec(), self.stream_id()].concat(),
+            _ => self.stream_id(),
+        }
+    }
+
+    /// A time in milliseconds that is over, or will not be in this run.
+    pub fn idle_time(&mut self) -> Vec<u8> {
+        self.pick(&["0", "0", "0", "0", "-1", "1000000000", "x", "9223372036854775807"]).into()
     }
 
     pub fn pattern(&mut self) -> Vec<u8> {
@@ -313,6 +403,13 @@ impl Values {
             b"expireat" => is_near(2, self.now_s, 1),
             b"pexpireat" => is_near(2, self.now_s, 1000),
             b"set" | b"getex" => places.any(unit),
+            // 7.0 lets it go back behind what was deleted, where 7.2 does not.
+            b"xsetid" => request.get(2).and_then(|id| stream_ms_of(id)).is_some_and(|ms| ms < self.stream_ms),
+            // A new id by the clock is another one on each server.
+            b"xadd" => request.iter().any(|argument| argument == b"*"),
+            b"xread" | b"xreadgroup" => {
+                request.iter().any(|argument| argument.eq_ignore_ascii_case(b"block"))
+            }
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
             b"setbit" => number(2).is_some_and(|offset| (4000..1 << 32).contains(&offset)),
@@ -323,4 +420,9 @@ impl Values {
             _ => false,
         }
     }
+}
+
+/// The time in an id.
+fn stream_ms_of(id: &[u8]) -> Option<i64> {
+    std::str::from_utf8(id).ok()?.split('-').next()?.parse().ok()
 }

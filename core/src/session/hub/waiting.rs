@@ -44,6 +44,8 @@ pub struct Wait {
     pub kind: Kind,
     /// Whether it takes away what it gets, so that others behind it may find nothing.
     pub takes: bool,
+    /// Whether it is over once a key is gone or of another type, which the command then says.
+    pub ends_without_key: bool,
     /// Unix time in milliseconds at which it gives up; None for never.
     pub until_ms: Option<u64>,
     /// The reply where waiting is not possible.
