@@ -115,6 +115,11 @@ pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
     KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
 }
 
+/// The key after an option's name, which is looked for from a position on.
+pub(super) const fn key_after(word: &'static str, from: i8, flags: &str) -> KeyRange {
+    KeyRange { begin: Begin::Keyword { word, from }, ..key(0, flags) }
+}
+
 impl KeyRange {
     /// Names the function that tells what a request with these arguments really does.
     pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {

@@ -263,7 +263,10 @@ fn facts(spec: &CommandSpec) -> [(&'static str, String); 11] {
 }
 
 fn print_range(range: &KeyRange) -> String {
-    let Begin::Index(position) = range.begin else { panic!("7.0.15 has keywords for other commands only") };
+    let position = match range.begin {
+        Begin::Index(position) => position.to_string(),
+        Begin::Keyword { word, from } => format!("{word}:{from}"),
+    };
     let flags = range.flags.words().collect::<Vec<_>>().join(" ");
     match range.find {
         Find::Range { last, step, limit } => format!("{flags} @{position} range {last} {step} {limit}"),

@@ -259,6 +259,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Positions in sorted sets.
+    Geo,
 }
 
 impl Group {
@@ -275,6 +277,7 @@ impl Group {
             Group::List => "list",
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
+            Group::Geo => "geo",
         }
     }
 
@@ -290,6 +293,7 @@ impl Group {
             Group::List => Categories::LIST,
             Group::Set => Categories::SET,
             Group::SortedSet => Categories::SORTEDSET,
+            Group::Geo => Categories::GEO,
         }
     }
 }

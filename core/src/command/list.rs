@@ -39,7 +39,7 @@ const RANK_ZERO: CommandError = CommandError::text(
 );
 
 /// The number that says how large a listpack may be; asked for only when it matters.
-fn fill(shared: &Shared) -> i64 {
+pub(super) fn fill(shared: &Shared) -> i64 {
     shared.settings.number("list-max-listpack-size")
 }
 

@@ -13,6 +13,7 @@ mod connection;
 mod drafts;
 mod error;
 mod generic;
+mod geo;
 pub mod glob;
 mod hash;
 pub mod help;
@@ -71,6 +72,7 @@ const GROUPS: &[Group] = &[
     bitmap::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
+    geo::HANDLERS,
     hash::HANDLERS,
     list::HANDLERS,
     server::HANDLERS,

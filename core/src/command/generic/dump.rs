@@ -1,0 +1,124 @@
+//! DUMP and RESTORE: values as bytes that Redis understands.
+
+use crate::command::args::{integer, integer_in, is_option};
+use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
+use crate::data::rdb::{self, Limits};
+use crate::engine::{Piece, Root};
+use crate::limits::STORED_REPLY_MIN_BYTES;
+use crate::session::Shared;
+
+/// `DUMP key`
+pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let (db, key) = (context.db(), args[1]);
+    let Some(root) = context.txn.root(db, key)? else {
+        context.reply.null();
+        return Ok(());
+    };
+    if root.blob.is_some() {
+        return dump_blob(context, key, &root);
+    }
+    let payload = rdb::dump(context.txn, db, key, &root)?;
+    context.reply.bulk(&payload);
+    Ok(())
+}
+
+/// As GET does, without holding the value.
+fn dump_blob(context: &mut Context<'_, '_>, key: &[u8], root: &Root) -> Outcome {
+    let db = context.db();
+    let frame = rdb::frame_of_blob(context.txn, db, key, root)?;
+    let reply = &mut *context.reply;
+    reply.bulk_start(root.value_len + (frame.head.len() + frame.foot.len()) as u64);
+    reply.raw(&frame.head);
+    context.txn.show_value(db, key, (0, root.value_len), &mut |piece| match piece {
+        Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
+            reply.stored(source, offset, len);
+            Ok(())
+        }
+        piece => piece.read(&mut |bytes| {
+            reply.raw(bytes);
+            Ok(())
+        }),
+    })?;
+    reply.raw(&frame.foot);
+    reply.bulk_end();
+    Ok(())
+}
+
+/// `RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]`
+pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, key, ttl, payload, options @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let options = Options::parse(options)?;
+    let db = context.db();
+    if !options.replaces && context.txn.root(db, key)?.is_some() {
+        return Err(CommandError::text("BUSYKEY Target key name already exists."));
+    }
+    let error = CommandError::text("ERR Invalid TTL value, must be >= 0");
+    let ttl_ms = u64::try_from(integer(ttl)?).map_err(|_| error)?;
+    let body =
+        rdb::open(payload).ok_or(CommandError::text("ERR DUMP payload version or checksum are wrong"))?;
+    let value = rdb::load(body).map_err(|_| CommandError::text("ERR Bad data format"))?;
+    let expires_at_ms = match ttl_ms {
+        0 => None,
+        // Where Redis' sum overflows the time is long over.
+        _ if options.is_absolute => Some(ttl_ms),
+        _ => Some(context.now_ms().checked_add(ttl_ms).filter(|at| i64::try_from(*at).is_ok()).unwrap_or(0)),
+    };
+    if expires_at_ms.is_some_and(|at| at <= context.now_ms()) {
+        context.txn.remove(db, key)?;
+    } else {
+        let limits = limits(context.shared);
+        rdb::store(context.txn, db, key, &value, expires_at_ms, &limits)?;
+    }
+    context.reply.ok();
+    Ok(())
+}
+
+/// RESTORE's options. How long the key was idle and how often it was used are checked and then forgotten: nothing is
+/// ever evicted here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Options {
+    replaces: bool,
+    is_absolute: bool,
+}
+
+impl Options {
+    fn parse(mut args: &[&[u8]]) -> Result<Options, CommandError> {
+        let (mut options, mut has_idle_time, mut has_frequency) = (Options::default(), false, false);
+        while let [option, rest @ ..] = args {
+            args = rest;
+            if is_option(option, "REPLACE") {
+                options.replaces = true;
+            } else if is_option(option, "ABSTTL") {
+                options.is_absolute = true;
+            } else if is_option(option, "IDLETIME")
+                && !has_frequency
+                && let [seconds, rest @ ..] = rest
+            {
+                let error = CommandError::text("ERR Invalid IDLETIME value, must be >= 0");
+                integer(seconds)?;
+                integer_in(seconds, 0..=i64::MAX, error)?;
+                (has_idle_time, args) = (true, rest);
+            } else if is_option(option, "FREQ")
+                && !has_idle_time
+                && let [frequency, rest @ ..] = rest
+            {
+                let error = CommandError::text("ERR Invalid FREQ value, must be >= 0 and <= 255");
+                integer(frequency)?;
+                integer_in(frequency, 0..=255, error)?;
+                (has_frequency, args) = (true, rest);
+            } else {
+                return Err(CommandError::SYNTAX);
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn limits(shared: &Shared) -> Limits {
+    Limits {
+        hash: hash::listpack_limits(shared),
+        set: set::limits(shared),
+        sorted_set: sorted_set::listpack_limits(shared),
+        list_fill: list::fill(shared),
+    }
+}
