@@ -1,6 +1,5 @@
 //! Keys of any type: existence, expiry, names, and walking through the keyspace.
 
-use crate::catalog::arguments::Kind;
 use crate::catalog::keys::{key, keys_from};
 use crate::catalog::row::{Row, command};
 
@@ -151,18 +150,13 @@ pub(super) const ROWS: &[Row] = &[
         .keys(&[key(1, "RW access delete"), key(2, "OW insert")])
         .complexity("O(1)")
         .summary("Gives a key another name, unless that name is taken"),
-    command(
-        "restore",
-        -4,
-        "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
-    )
-    .types(&[("ttl", Kind::Integer), ("frequency", Kind::Integer)])
-    .since("2.6.0")
-    .flags("write denyoom")
-    .keys(&[key(1, "OW update")])
-    .also_in("dangerous")
-    .complexity("O(N), N: bytes of the value; O(N*log(N)) for sorted sets")
-    .summary("Makes a key of what DUMP returned"),
+    command("restore", -4, "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]")
+        .since("2.6.0")
+        .flags("write denyoom")
+        .keys(&[key(1, "OW update")])
+        .also_in("dangerous")
+        .complexity("O(N), N: bytes of the value; O(N*log(N)) for sorted sets")
+        .summary("Makes a key of what DUMP returned"),
     command("scan", -2, "cursor [MATCH pattern] [COUNT count] [TYPE type]")
         .since("2.8.0")
         .flags("readonly touches_all_keys")

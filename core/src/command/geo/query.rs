@@ -231,7 +231,8 @@ impl<'a> Query<'a> {
     fn check(&self, name: &[u8], form: Form) -> Result<()> {
         let error = |text: &str| Err(CommandError::owned(format!("ERR {text}")));
         if self.target.is_some() && self.shown.count() > 0 {
-            let named = if form == Form::SearchStore { "GEOSEARCHSTORE" } else { "STORE option in GEORADIUS" };
+            let named =
+                if form == Form::SearchStore { "GEOSEARCHSTORE" } else { "STORE option in GEORADIUS" };
             return error(&format!(
                 "{named} is not compatible with WITHDIST, WITHHASH and WITHCOORD options"
             ));

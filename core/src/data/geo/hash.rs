@@ -54,7 +54,8 @@ impl Span {
 
     /// One of 2^`steps` equal parts.
     fn part(&self, number: u32, steps: u32) -> Span {
-        let at = |number: u32| self.min + f64::from(number) / f64::from(1_u32 << steps) * (self.max - self.min);
+        let at =
+            |number: u32| self.min + f64::from(number) / f64::from(1_u32 << steps) * (self.max - self.min);
         // A number of 32 bits wraps in Redis as well; only a score that is no position has one.
         Span { min: at(number), max: at(number.wrapping_add(1)) }
     }

@@ -1,8 +1,8 @@
 //! The members of a sorted set that are in an area. Only the scores of its cells are walked, never the whole set.
 
+use super::Position;
 use super::area::Shape;
 use super::hash::{Cell, position_of};
-use super::Position;
 use crate::data::Result;
 use crate::data::zset::{ScoreBound, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};

@@ -19,7 +19,8 @@ pub(super) fn decompress(packed: &[u8], len: u64) -> Result<Vec<u8>> {
     let len = usize::try_from(len).map_err(|_| BadFormat)?;
     let mut out: Vec<u8> = Vec::with_capacity(len);
     let mut rest = packed.iter();
-    let next = |rest: &mut std::slice::Iter<'_, u8>| rest.next().map(|byte| usize::from(*byte)).ok_or(BadFormat);
+    let next =
+        |rest: &mut std::slice::Iter<'_, u8>| rest.next().map(|byte| usize::from(*byte)).ok_or(BadFormat);
     while let Some(control) = rest.next() {
         let (kind, low) = (usize::from(control >> 5), usize::from(control & 0x1F));
         if kind == 0 {
