@@ -63,6 +63,11 @@ impl Span {
     fn middle(&self) -> f64 {
         (self.min + self.max) / 2.0
     }
+
+    /// The value within that is nearest.
+    fn nearest(&self, value: f64) -> f64 {
+        value.clamp(self.min, self.max)
+    }
 }
 
 /// A cell of the grid.
@@ -113,10 +118,13 @@ pub fn score_of(position: Position) -> u64 {
     Cell::of(position, STEPS_MAX).bits
 }
 
-/// The position of a score: the middle of its cell. Any score has one, though it may be none of this earth.
+/// The position of a score: the middle of its cell. Any score has one; beyond the grid it is the nearest that is on it.
 pub fn position_of(score: f64) -> Position {
     let (longitudes, latitudes) = Cell { bits: bits_of(score), steps: STEPS_MAX }.spans();
-    Position { longitude: longitudes.middle(), latitude: latitudes.middle() }
+    Position {
+        longitude: LONGITUDES.nearest(longitudes.middle()),
+        latitude: LATITUDES.nearest(latitudes.middle()),
+    }
 }
 
 /// A score as an integer: what a processor's conversion gives, also for scores that have none.
