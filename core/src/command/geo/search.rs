@@ -6,6 +6,7 @@ use crate::catalog;
 use crate::command::sorted_set::listpack_limits;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::geo::hash::integer_of;
+use crate::data::geo::order::keep_first;
 use crate::data::geo::{Found, search};
 use crate::data::zset::{self, SortedSet};
 
@@ -47,13 +48,15 @@ fn run(context: &mut Context<'_, '_>, args: &[&[u8]], form: Form) -> Outcome {
     };
     // Without an order a count would return any; ANY says that this is wanted.
     let nearest = query.count.filter(|_| !query.is_any).map(|_| Order::Ascending);
+    let count = query.count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
     match query.order.or(nearest) {
-        Some(Order::Ascending) => found.sort_by(|left, right| left.distance_m.total_cmp(&right.distance_m)),
-        Some(Order::Descending) => found.sort_by(|left, right| right.distance_m.total_cmp(&left.distance_m)),
-        None => {}
-    }
-    if let Some(count) = query.count {
-        found.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        Some(Order::Ascending) => {
+            keep_first(&mut found, count, &|a, b| a.distance_m.total_cmp(&b.distance_m))
+        }
+        Some(Order::Descending) => {
+            keep_first(&mut found, count, &|a, b| b.distance_m.total_cmp(&a.distance_m))
+        }
+        None => found.truncate(count),
     }
     match query.target {
         Some(target) => store(context, found, target, unit_m),

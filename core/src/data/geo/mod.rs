@@ -2,7 +2,7 @@
 //!
 //! - [`hash`]: a position as a number of 52 bits that fits a score, and the cells of the grid behind it.
 //! - [`area`]: what is searched, and the cells that cover it.
-//! - [`search`]: the members of a sorted set within it.
+//! - [`search`]: the members of a sorted set within it; [`order`]: the first of them in an order.
 //!
 //! The figures (radius of the earth, edges of the grid, order of the steps of a calculation) are those of Redis, since
 //! replies show digits that depend on them. Sines and cosines are the machine's own: natively the C library's, as in
@@ -10,6 +10,7 @@
 
 pub mod area;
 pub mod hash;
+pub mod order;
 pub mod search;
 #[cfg(test)]
 mod tests;
