@@ -49,7 +49,7 @@ fn sort_first(all: &mut [Found], count: usize, compare: Compare<'_>) {
 }
 
 /// Divides into smaller ones at the front, equal ones, and larger ones at the end; tells how many are smaller and how
-/// many larger. None if all are in order already.
+/// many larger. None if there are so few that all were put in order.
 fn split(part: &mut [Found], compare: Compare<'_>) -> Option<(usize, usize)> {
     let len = part.len();
     if len < INSERTION_MAX {
@@ -61,19 +61,18 @@ fn split(part: &mut [Found], compare: Compare<'_>) -> Option<(usize, usize)> {
     // Equal ones wait before `equal_low` and behind `equal_high`; the rest between `low` and `high` is to be divided.
     let (mut equal_low, mut low) = (1, 1);
     let (mut high, mut equal_high) = (len, len);
-    let mut has_swapped = false;
     loop {
         while low < high && compare(&part[low], &part[0]) != Ordering::Greater {
             if compare(&part[low], &part[0]) == Ordering::Equal {
                 part.swap(equal_low, low);
-                (equal_low, has_swapped) = (equal_low + 1, true);
+                equal_low += 1;
             }
             low += 1;
         }
         while low < high && compare(&part[high - 1], &part[0]) != Ordering::Less {
             if compare(&part[high - 1], &part[0]) == Ordering::Equal {
                 part.swap(high - 1, equal_high - 1);
-                (equal_high, has_swapped) = (equal_high - 1, true);
+                equal_high -= 1;
             }
             high -= 1;
         }
@@ -81,11 +80,7 @@ fn split(part: &mut [Found], compare: Compare<'_>) -> Option<(usize, usize)> {
             break;
         }
         part.swap(low, high - 1);
-        (low, high, has_swapped) = (low + 1, high - 1, true);
-    }
-    if !has_swapped {
-        insert(part, compare);
-        return None;
+        (low, high) = (low + 1, high - 1);
     }
     let (smaller, larger) = (low - equal_low, equal_high - high);
     exchange(part, 0, low, equal_low.min(smaller));

@@ -69,7 +69,7 @@ fn member_in_the_area_is_not_found() {
     let members: Vec<(Vec<u8>, f64)> = (0..3000)
         .map(|number: u32| {
             let mut position = random_position(&mut random);
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 position.longitude /= 60.0;
                 position.latitude /= 60.0;
             }
@@ -114,4 +114,49 @@ fn member_in_the_area_is_not_found() {
         }
     });
     assert!(found_in_all > 1000, "only {found_in_all} members were in any area");
+}
+
+/// Places as far as these, each with its index as name.
+fn places(distances: &[u32]) -> Vec<Found> {
+    let place = |(at, distance_m): (usize, &u32)| Found {
+        member: at.to_string().into_bytes(),
+        score: 0.0,
+        position: Position::default(),
+        distance_m: f64::from(*distance_m),
+    };
+    distances.iter().enumerate().map(place).collect()
+}
+
+/// Indexes as redis-server 7.0.15 orders them.
+#[test]
+fn equally_far_places_come_in_another_order() {
+    let distances = [6, 4, 4, 2, 2, 2, 0, 1, 3, 3, 5, 5, 5, 7, 7, 7];
+    let mut found = places(&distances);
+    order::keep_first(&mut found, 6, &|left, right| left.distance_m.total_cmp(&right.distance_m));
+    let names: Vec<_> = found.iter().map(|found| found.member.escape_ascii().to_string()).collect();
+    assert_eq!(names, ["6", "7", "5", "3", "4", "8"]);
+}
+
+#[test]
+fn nearer_place_is_left_out() {
+    let seed = 13;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..2000 {
+        let len = random.usize(1..200);
+        let most = random.u32(1..300);
+        let distances: Vec<u32> = (0..len).map(|_| random.u32(..most)).collect();
+        let count = random.usize(1..=len);
+        let mut found = places(&distances);
+        order::keep_first(&mut found, count, &|left, right| left.distance_m.total_cmp(&right.distance_m));
+        let mut wanted = distances.clone();
+        wanted.sort();
+        wanted.truncate(count);
+        let kept: Vec<_> = found.iter().map(|found| found.distance_m as u32).collect();
+        assert_eq!(kept, wanted, "the first {count} of {distances:?}");
+        let mut names: Vec<_> = found.into_iter().map(|found| found.member).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count, "a place stands twice among {distances:?}");
+    }
 }
