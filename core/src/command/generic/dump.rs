@@ -3,7 +3,7 @@
 use crate::command::args::{integer, integer_in, is_option};
 use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
 use crate::data::rdb::{self, Limits};
-use crate::engine::{Piece, Root};
+use crate::engine::{ACCESS_CLOCK_MASK, Piece, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
 use crate::session::Shared;
 
@@ -14,7 +14,7 @@ pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         context.reply.null();
         return Ok(());
     };
-    if root.blob.is_some() {
+    if root.blob.is_some() && root.value_len >= STORED_REPLY_MIN_BYTES {
         return dump_blob(context, key, &root);
     }
     let payload = rdb::dump(context.txn, db, key, &root)?;
@@ -68,22 +68,32 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     } else {
         let limits = limits(context.shared);
         rdb::store(context.txn, db, key, &value, expires_at_ms, &limits)?;
+        if let Some(idle_s) = options.idle_s {
+            let accessed_s = accessed_s(access_clock(context.now_ms()), idle_s);
+            context.txn.set_accessed(db, key, accessed_s)?;
+        }
     }
     context.reply.ok();
     Ok(())
 }
 
-/// RESTORE's options. How long the key was idle and how often it was used are checked and then forgotten: nothing is
-/// ever evicted here.
+/// What the clock showed so many seconds before `clock_s`. As in Redis, before its zero it is halfway round.
+fn accessed_s(clock_s: u32, idle_s: u64) -> u32 {
+    let accessed_s = u64::from(clock_s).checked_sub(idle_s).and_then(|time| u32::try_from(time).ok());
+    accessed_s.unwrap_or((clock_s + ACCESS_CLOCK_MASK / 2) % ACCESS_CLOCK_MASK)
+}
+
+/// RESTORE's options. How often the key was used is checked and then forgotten: nothing is ever evicted here.
 #[derive(Clone, Copy, Debug, Default)]
 struct Options {
     replaces: bool,
     is_absolute: bool,
+    idle_s: Option<u64>,
 }
 
 impl Options {
     fn parse(mut args: &[&[u8]]) -> Result<Options, CommandError> {
-        let (mut options, mut has_idle_time, mut has_frequency) = (Options::default(), false, false);
+        let (mut options, mut has_frequency) = (Options::default(), false);
         while let [option, rest @ ..] = args {
             args = rest;
             if is_option(option, "REPLACE") {
@@ -95,11 +105,10 @@ impl Options {
                 && let [seconds, rest @ ..] = rest
             {
                 let error = CommandError::text("ERR Invalid IDLETIME value, must be >= 0");
-                integer(seconds)?;
-                integer_in(seconds, 0..=i64::MAX, error)?;
-                (has_idle_time, args) = (true, rest);
+                options.idle_s = Some(u64::try_from(integer(seconds)?).map_err(|_| error)?);
+                args = rest;
             } else if is_option(option, "FREQ")
-                && !has_idle_time
+                && options.idle_s.is_none()
                 && let [frequency, rest @ ..] = rest
             {
                 let error = CommandError::text("ERR Invalid FREQ value, must be >= 0 and <= 255");
