@@ -100,6 +100,14 @@ pub const SCAN_POSITION_MAX_BYTES: usize = 16 * 1024;
 /// and fills its memory; without repetition the collection itself is the bound.
 pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
 
+/// Most places whose first ones GEOSEARCH puts in exactly Redis' order where several are equally far: the sort that does so
+/// may take the square of their number, which then is still some milliseconds.
+pub const GEO_PARTIAL_SORT_MAX: usize = 4096;
+
+/// Most bytes that the compressed strings of one RESTORE may become: Redis' bound for one string, here for all of them,
+/// since a few bytes may stand for hundreds.
+pub const RESTORE_UNPACKED_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
 /// Bytes of subkeys that COPY holds besides the transaction itself.
 pub const COPY_CHUNK_BYTES: usize = 256 * 1024;
 

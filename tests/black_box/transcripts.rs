@@ -18,7 +18,7 @@ use edgecask_tests::retry::let_pass;
 use crate::differential::{Allowed, agree, typed};
 
 /// Transcripts whose clock must stand where the in-process runs put it.
-const IN_PROCESS_ONLY: &[&str] = &["server_facts", "stream_times"];
+const IN_PROCESS_ONLY: &[&str] = &["restore_idle_time", "server_facts", "stream_times"];
 
 /// Transcripts at a time: most of them wait.
 const SIDE_BY_SIDE: usize = 6;

@@ -52,7 +52,7 @@ def key_spec(spec):
     if begin["type"] == "index":
         begins = f"@{where['index']}"
     elif begin["type"] == "keyword":
-        begins = f"@{where['keyword']} {where['startfrom']}"
+        begins = f"@{where['keyword']}:{where['startfrom']}"
     else:
         begins = "@unknown"
     if find["type"] == "range":

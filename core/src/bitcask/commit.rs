@@ -59,7 +59,7 @@ impl<'o> Sole<'o> {
         }
         match change.root {
             RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value, blob: None }
-                if change.subs.is_empty() =>
+                if change.subs.is_empty() && change.accessed_s.is_none() =>
             {
                 Some(Sole::String(StringPut { db, key: change.key, encoding, expires_at_ms, value }))
             }
@@ -430,7 +430,9 @@ impl Guard<'_> {
                 let entry = RootEntry {
                     kind,
                     encoding,
-                    accessed_s: store.access_clock.load(Ordering::Relaxed),
+                    accessed_s: change
+                        .accessed_s
+                        .unwrap_or_else(|| store.access_clock.load(Ordering::Relaxed)),
                     location: records.next()?,
                     value_len: value.len() as u32,
                     expires_at_ms,

@@ -89,11 +89,13 @@ impl Kind {
             "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "src" | "dst" => Kind::Key,
             "pattern" => Kind::Pattern,
             "unix-time-seconds" | "unix-time-milliseconds" => Kind::UnixTime,
-            "score" | "min" | "max" => Kind::Double,
+            "height" | "latitude" | "longitude" | "max" | "min" | "radius" | "score" | "width" => {
+                Kind::Double
+            }
             "client-id" | "count" | "cursor" | "db" | "decrement" | "destination-db" | "end"
-            | "increment" | "index" | "index1" | "index2" | "len" | "limit" | "milliseconds"
-            | "min-match-len" | "num-matches" | "numkeys" | "offset" | "protover" | "rank" | "seconds"
-            | "start" | "stop" | "weight" => Kind::Integer,
+            | "frequency" | "increment" | "index" | "index1" | "index2" | "len" | "limit"
+            | "milliseconds" | "min-match-len" | "num-matches" | "numkeys" | "offset" | "protover"
+            | "rank" | "seconds" | "start" | "stop" | "ttl" | "weight" => Kind::Integer,
             _ => Kind::String,
         }
     }

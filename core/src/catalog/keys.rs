@@ -128,6 +128,11 @@ pub(super) const fn first_half_after(word: &'static str, from: i8, flags: &str) 
     KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None }
 }
 
+/// The key after an option's name, which is looked for from a position on.
+pub(super) const fn key_after(word: &'static str, from: i8, flags: &str) -> KeyRange {
+    KeyRange { begin: Begin::Keyword { word, from }, ..key(0, flags) }
+}
+
 impl KeyRange {
     /// Names the function that tells what a request with these arguments really does.
     pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {
@@ -332,7 +337,8 @@ impl Begin {
                     args.get(*index).is_some_and(|argument| argument.eq_ignore_ascii_case(word.as_bytes()))
                 };
                 let found = if from >= 0 {
-                    (start..args.len()).find(is_word)
+                    // Nothing follows the last argument.
+                    (start..args.len().saturating_sub(1)).find(is_word)
                 } else {
                     (1..=args.len().saturating_sub(start)).rev().find(is_word)
                 };
@@ -395,7 +401,7 @@ mod tests {
         check(SORT, "sort k", Ok(&[1]));
         check(SORT, "sort k DESC store d", Ok(&[1, 4]));
         check(SORT, "sort store STORE d", Ok(&[1, 3]));
-        check(SORT, "sort k STORE", Err(KeysError));
+        check(SORT, "sort k STORE", Ok(&[1]));
         const MIGRATE: &[KeyRange] = &[after_keyword("KEYS", -2, -1, 0)];
         check(MIGRATE, "migrate h p keys 0 10 KEYS a b", Ok(&[7, 8]));
         check(MIGRATE, "migrate h p keys 0 10 x", Ok(&[4, 5, 6]));
@@ -408,7 +414,7 @@ mod tests {
         const XREAD: &[KeyRange] = &[after_keyword("STREAMS", 1, -1, 2)];
         check(XREAD, "xread COUNT 2 STREAMS a b 0 0", Ok(&[4, 5]));
         check(XREAD, "xread STREAMS a $", Ok(&[2]));
-        check(XREAD, "xread STREAMS", Err(KeysError));
+        check(XREAD, "xread STREAMS", Ok(&[]));
     }
 
     #[test]

@@ -263,6 +263,8 @@ pub enum Group {
     PubSub,
     /// Streams.
     Stream,
+    /// Positions in sorted sets.
+    Geo,
 }
 
 impl Group {
@@ -281,6 +283,7 @@ impl Group {
             Group::SortedSet => "sorted-set",
             Group::PubSub => "pubsub",
             Group::Stream => "stream",
+            Group::Geo => "geo",
         }
     }
 
@@ -297,6 +300,7 @@ impl Group {
             Group::Set => Categories::SET,
             Group::SortedSet => Categories::SORTEDSET,
             Group::Stream => Categories::STREAM,
+            Group::Geo => Categories::GEO,
         }
     }
 }

@@ -14,6 +14,7 @@ mod connection;
 mod drafts;
 mod error;
 mod generic;
+mod geo;
 pub mod glob;
 mod hash;
 pub mod help;
@@ -81,6 +82,7 @@ const GROUPS: &[Group] = &[
     blocking::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
+    geo::HANDLERS,
     hash::HANDLERS,
     list::HANDLERS,
     pubsub::HANDLERS,

@@ -37,7 +37,7 @@ const NUMKEYS_TOO_MANY: CommandError =
 const LIMIT_NEGATIVE: CommandError = CommandError::text("ERR LIMIT can't be negative");
 
 /// Up to where the small encodings go; asked for only when it matters.
-fn limits(shared: &Shared) -> Limits {
+pub(super) fn limits(shared: &Shared) -> Limits {
     let number = |name| u64::try_from(shared.settings.number(name)).unwrap_or(0);
     Limits {
         intset_entries: number("set-max-intset-entries"),

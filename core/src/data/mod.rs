@@ -6,8 +6,10 @@
 
 mod copy;
 pub mod extended;
+pub mod geo;
 pub mod hash;
 pub mod list;
+pub mod rdb;
 pub mod set;
 pub mod stream;
 pub mod string;

@@ -355,7 +355,7 @@ impl Engine for MemoryEngine {
                         value_len: blob.map_or(value.len() as u64, |blob| blob.len),
                         blob,
                         short: None,
-                        accessed_s: super::access_clock(now_ms),
+                        accessed_s: change.accessed_s.unwrap_or(super::access_clock(now_ms)),
                         place: Place(number, 0),
                         collection: 0,
                     };

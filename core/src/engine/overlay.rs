@@ -60,6 +60,8 @@ pub(super) struct KeyState {
     /// The committed root, expired or not.
     pub(super) base: Option<Root>,
     pub(super) root: PendingRoot,
+    /// When a root that is put counts as last accessed, if not at the commit.
+    pub(super) accessed_s: Option<u32>,
     /// The committed root whose subkeys lie under `subs`; after RENAME that of another key.
     pub(super) subkeys_of: Option<Root>,
     pub(super) subs: SubChanges,
@@ -100,6 +102,8 @@ pub struct Change<'o> {
     pub base: Option<&'o Root>,
     /// Its root after the transaction.
     pub root: RootChange<'o>,
+    /// When a root that is put counts as last accessed ([`Root::accessed_s`]), if not now.
+    pub accessed_s: Option<u32>,
     /// The committed root whose subkeys this key has from now on, before `subs` is applied; None for an empty start.
     pub subkeys_of: Option<&'o Root>,
     /// Changed subkeys.
@@ -259,6 +263,7 @@ impl Overlay {
                     RootChange::Put { kind, encoding, expires_at_ms, value: self.bytes(value), blob }
                 }
             },
+            accessed_s: state.accessed_s,
             subkeys_of: state.subkeys_of.as_ref(),
             subs: &state.subs,
         })
@@ -324,6 +329,7 @@ impl Overlay {
             key: span,
             base,
             root: PendingRoot::Unchanged,
+            accessed_s: None,
             subkeys_of: base,
             subs: SubChanges::default(),
             subs_delta: 0,

@@ -148,6 +148,13 @@ impl<'e> Txn<'e> {
         self.update(db, key, root.encoding, expires_at_ms)
     }
 
+    /// Lets a key that was put count as last accessed at this time ([`Root::accessed_s`]).
+    pub fn set_accessed(&mut self, db: Db, key: &[u8], accessed_s: u32) -> Result<()> {
+        let at = self.state(db, key)?;
+        self.overlay.keys[at].accessed_s = Some(accessed_s);
+        Ok(())
+    }
+
     /// Removes a key with all its subkeys in O(1); false if there was none.
     pub fn remove(&mut self, db: Db, key: &[u8]) -> Result<bool> {
         let at = self.state(db, key)?;
@@ -303,7 +310,7 @@ impl KeyState {
     /// The root that the transaction put, if it did.
     fn pending_root(&self, now_ms: u64) -> Option<Root> {
         let PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } = self.root else { return None };
-        let accessed_s = access_clock(now_ms);
+        let accessed_s = self.accessed_s.unwrap_or(access_clock(now_ms));
         Some(Root {
             kind,
             encoding,
@@ -319,6 +326,7 @@ impl KeyState {
 
     fn remove(&mut self) {
         self.root = PendingRoot::Removed;
+        self.accessed_s = None;
         self.drop_subkeys();
     }
 

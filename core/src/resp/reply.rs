@@ -241,6 +241,11 @@ impl Reply {
         self.text(b',', text.as_bytes());
     }
 
+    /// A double whose digits the caller has chosen.
+    pub fn double_text(&mut self, digits: &str) {
+        self.text(b',', digits.as_bytes());
+    }
+
     /// A truth value; RESP2 has 1 and 0.
     pub fn boolean(&mut self, value: bool) {
         self.bytes.extend_from_slice(match (self.protocol, value) {

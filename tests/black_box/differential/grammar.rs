@@ -64,6 +64,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::Set, 15),
     (Group::SortedSet, 20),
     (Group::Stream, 30),
+    (Group::Geo, 12),
     (Group::Generic, 18),
     (Group::Connection, 2),
     (Group::Server, 1),
@@ -338,6 +339,12 @@ impl Writer<'_> {
             (Kind::Integer, "milliseconds") => values.lifetime(true),
             (_, "db" | "destination-db" | "index1" | "index2") => values.database(),
             (_, "cursor") => values.cursor(),
+            (_, "longitude") => values.degrees(180.0),
+            (_, "latitude") => values.degrees(85.0),
+            (_, "radius" | "width" | "height") => values.distance(),
+            (_, "serialized-value") => values.payload(),
+            (_, "ttl") if values.chance(60) => b"0".to_vec(),
+            (_, "ttl") => values.lifetime(true),
             (_, "type") => {
                 values.pick(&["string", "list", "set", "zset", "hash", "stream", "nosuch", "ZSET"]).into()
             }

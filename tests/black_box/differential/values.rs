@@ -122,6 +122,21 @@ const LEXICAL: &[&[u8]] = &[
     b"+x",
 ];
 
+/// What DUMP returns for values of all types, and three that RESTORE refuses.
+const PAYLOADS: &[&[u8]] = &[
+    b"\x00\x05hello\x09\x00\xb3\x80\x8e\xba1\xb2C\xbb",
+    b"\x00\xc0\x07\x09\x00\xa4?\x19n\xd7-\xad#",
+    b"\x0e\x01\x13\x13\x00\x00\x00\x0f\x00\x00\x00\x03\x00\x00\x01a\x03\xf2\x02\x01b\xff\x07\x00\xab\xc2\xb0E\xaa\x15\xcf1",
+    b"\x02\x03\x01a\xc0\x07\x00\x09\x00|\xcd$b&\x83\x14c",
+    b"\x0b\x0c\x02\x00\x00\x00\x02\x00\x00\x00\xd4\xfe\x07\x00\x09\x00uV\xe4\x1f\xa6\x82\x00\xec",
+    b"\x10\x12\x12\x00\x00\x00\x04\x00\x81a\x02\x81v\x02\x05\x01\x81x\x02\xff\x0a\x006y\xfe\xaa\x1c\x09\xf6X",
+    b"\x11\x15\x15\x00\x00\x00\x04\x00\x81c\x02\xdf\xfd\x02\x81a\x02\x831.5\x04\xff\x0a\x00|\xa4\xe7\x01\x02\x86G\x14",
+    b"\x05\x01\x01a\x00\x00\x00\x00\x00\x00\x00@\x09\x00\xc7\xf1\x8b\x87\\\x0f\xe0\x84",
+    b"\x01\x00\x09\x00\x8b\x0at\x008\x91 \xe7",
+    b"\x00?hello\x09\x00\x1c8\xff\xe2O\x0e\xdc\x0f",
+    b"\x00\x05hello\x0a\x00........",
+];
+
 /// Relative times begin this far away, in seconds.
 const FAR_S: i64 = 100_000;
 
@@ -137,6 +152,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::Set => &[b"t1", b"t2", b"t3"],
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
         Group::Stream => &[b"r1", b"r1", b"r2", b"r3"],
+        Group::Geo => &[b"g1", b"g2", b"g3"],
         _ => &[
             b"s1",
             b"s2",
@@ -177,6 +193,9 @@ pub const KEYS: &[&[u8]] = &[
     b"r1",
     b"r2",
     b"r3",
+    b"g1",
+    b"g2",
+    b"g3",
     b"\xffkey\r\n",
     b"missing",
 ];
@@ -235,6 +254,30 @@ impl Values {
             75..85 => (self.rng.f64() * 100.0).to_string().into(),
             _ => self.pick(DOUBLES).into(),
         }
+    }
+
+    /// Degrees up to `most` in both directions: often in one small region, so that searches find something.
+    pub fn degrees(&mut self, most: f64) -> Vec<u8> {
+        match self.rng.u32(..100) {
+            0..60 => (most / 6.0 + self.rng.f64()).to_string().into(),
+            60..90 => ((self.rng.f64() * 2.0 - 1.0) * most).to_string().into(),
+            90..97 => self.pick(&["180", "-180", "85.05112878", "-85.05112878", "0", "30.5", "-0"]).into(),
+            _ => self.double(),
+        }
+    }
+
+    /// The size of an area, in a unit that was not chosen yet.
+    pub fn distance(&mut self) -> Vec<u8> {
+        match self.rng.u32(..100) {
+            0..60 => self.rng.u32(..100_000).to_string().into(),
+            60..90 => 10_f64.powf(self.rng.f64() * 10.0 - 2.0).to_string().into(),
+            _ => self.double(),
+        }
+    }
+
+    /// An argument for RESTORE.
+    pub fn payload(&mut self) -> Vec<u8> {
+        self.pick(PAYLOADS).to_vec()
     }
 
     /// A bound of a range of scores.
@@ -399,7 +442,7 @@ impl Values {
         let mut places = 0..request.len();
         !match name.as_slice() {
             b"expire" | b"setex" => is_near(2, 0, 1),
-            b"pexpire" | b"psetex" => is_near(2, 0, 1000),
+            b"pexpire" | b"psetex" | b"restore" => is_near(2, 0, 1000),
             b"expireat" => is_near(2, self.now_s, 1),
             b"pexpireat" => is_near(2, self.now_s, 1000),
             b"set" | b"getex" => places.any(unit),

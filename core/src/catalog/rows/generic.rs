@@ -17,6 +17,13 @@ pub(super) const ROWS: &[Row] = &[
         .tips("request_policy:multi_shard response_policy:agg_sum")
         .complexity("O(N), N: keys")
         .summary("Deletes keys and counts those that existed"),
+    command("dump", 2, "key")
+        .since("2.6.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access")])
+        .tips("nondeterministic_output")
+        .complexity("O(N), N: bytes of the value")
+        .summary("Returns the value at a key in the format of Redis' RDB files"),
     command("exists", -2, "key [key ...]")
         .since("1.0.0")
         .flags("readonly fast")
@@ -143,6 +150,13 @@ pub(super) const ROWS: &[Row] = &[
         .keys(&[key(1, "RW access delete"), key(2, "OW insert")])
         .complexity("O(1)")
         .summary("Gives a key another name, unless that name is taken"),
+    command("restore", -4, "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]")
+        .since("2.6.0")
+        .flags("write denyoom")
+        .keys(&[key(1, "OW update")])
+        .also_in("dangerous")
+        .complexity("O(N), N: bytes of the value; O(N*log(N)) for sorted sets")
+        .summary("Makes a key of what DUMP returned"),
     command("scan", -2, "cursor [MATCH pattern] [COUNT count] [TYPE type]")
         .since("2.8.0")
         .flags("readonly touches_all_keys")

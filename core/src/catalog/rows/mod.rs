@@ -5,6 +5,7 @@
 mod bitmap;
 mod connection;
 mod generic;
+mod geo;
 mod hash;
 mod list;
 mod pubsub;
@@ -19,7 +20,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 12] = [
+pub(super) const GROUPS: [(Group, &[Row]); 13] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Transactions, transactions::ROWS),
@@ -32,4 +33,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 12] = [
     (Group::SortedSet, sorted_set::ROWS),
     (Group::PubSub, pubsub::ROWS),
     (Group::Stream, stream::ROWS),
+    (Group::Geo, geo::ROWS),
 ];

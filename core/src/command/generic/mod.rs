@@ -1,5 +1,6 @@
 //! Commands on keys of any type: existence and names, expiry, walks over the keyspace, and what lies behind a key.
 
+mod dump;
 mod expiry;
 mod names;
 mod object;
@@ -10,6 +11,7 @@ use super::{Context, Group};
 pub(super) const HANDLERS: Group = &[
     ("copy", names::copy),
     ("del", names::del),
+    ("dump", dump::dump),
     ("exists", names::exists),
     ("expire", expiry::expire),
     ("expireat", expiry::expireat),
@@ -25,6 +27,7 @@ pub(super) const HANDLERS: Group = &[
     ("randomkey", walk::randomkey),
     ("rename", names::rename),
     ("renamenx", names::renamenx),
+    ("restore", dump::restore),
     ("scan", walk::scan),
     ("touch", names::touch),
     ("ttl", expiry::ttl),

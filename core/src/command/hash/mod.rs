@@ -6,6 +6,8 @@ mod tests;
 mod walk;
 mod write;
 
+pub(super) use write::listpack_limits;
+
 use super::Group;
 
 pub(super) const HANDLERS: Group = &[

@@ -98,7 +98,7 @@ pub(super) fn hincrbyfloat(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Out
 }
 
 /// Up to where hashes stay listpacks.
-fn listpack_limits(shared: &Shared) -> ListpackLimits {
+pub(in crate::command) fn listpack_limits(shared: &Shared) -> ListpackLimits {
     let number = |name| u64::try_from(shared.settings.number(name)).unwrap_or(0);
     ListpackLimits {
         entries: number("hash-max-listpack-entries"),

@@ -68,7 +68,7 @@ impl Options {
     }
 }
 
-pub(super) fn zadd(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+pub(in crate::command) fn zadd(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     add(context, args, Options::default())
 }
 

@@ -17,6 +17,8 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+pub(super) use add::zadd;
+
 use super::Group;
 use crate::data::zset::ListpackLimits;
 use crate::resp::{Protocol, Reply};
@@ -59,7 +61,7 @@ pub(super) const HANDLERS: Group = &[
 ];
 
 /// Up to where sorted sets are listpacks. Not free to ask.
-fn listpack_limits(shared: &Shared) -> ListpackLimits {
+pub(super) fn listpack_limits(shared: &Shared) -> ListpackLimits {
     let number = |name| u64::try_from(shared.settings.number(name)).unwrap_or(0);
     ListpackLimits {
         entries: number("zset-max-listpack-entries"),

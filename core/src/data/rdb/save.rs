@@ -1,0 +1,160 @@
+//! From a key to the payload of DUMP: the plain encodings.
+
+use std::ops::ControlFlow;
+
+use super::{CHECKSUM, FOOT_BYTES, VERSION_WRITTEN, forms, lengths, types};
+use crate::data::list::List;
+use crate::data::set::Set;
+use crate::data::zset::SortedSet;
+use crate::data::{DataError, Result};
+use crate::engine::{Db, Direction, EngineError, Kind, Root, Start, Txn, Want};
+use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::resp::parse_i64;
+
+/// Longest text that may be written as an integer, in bytes.
+const INTEGER_TEXT_MAX_BYTES: usize = 11;
+
+/// What stands around the bytes of a string that is too large to be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Before them.
+    pub head: Vec<u8>,
+    /// Behind them.
+    pub foot: [u8; FOOT_BYTES],
+}
+
+/// The payload of a key with this root; streams have none here, which is the error of a wrong type.
+pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    match root.kind {
+        Kind::String => {
+            out.push(types::STRING);
+            txn.read_value(db, key, (0, u64::MAX), &mut |bytes| put_string(&mut out, bytes))?;
+        }
+        Kind::List => dump_list(txn, db, key, &mut out)?,
+        Kind::Set => dump_set(txn, db, key, &mut out)?,
+        Kind::SortedSet => dump_sorted_set(txn, db, key, &mut out)?,
+        Kind::Hash => dump_hash(txn, db, key, &mut out)?,
+        Kind::Stream => return Err(DataError::WrongType),
+    }
+    let mut checksum = CHECKSUM.digest();
+    checksum.update(&out);
+    out.extend(foot(checksum));
+    Ok(out)
+}
+
+/// What stands around the bytes of a string that has a blob.
+pub fn frame_of_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<Frame> {
+    let mut head = vec![types::STRING];
+    put_count(&mut head, root.value_len);
+    let mut checksum = CHECKSUM.digest();
+    checksum.update(&head);
+    txn.show_value(db, key, (0, root.value_len), &mut |piece| {
+        piece.read(&mut |bytes| {
+            checksum.update(bytes);
+            Ok(())
+        })
+    })?;
+    Ok(Frame { head, foot: foot(checksum) })
+}
+
+/// Version and checksum behind what the checksum has seen.
+fn foot(mut checksum: crc::Digest<'_, u64, crc::Table<16>>) -> [u8; FOOT_BYTES] {
+    let mut foot = [0; FOOT_BYTES];
+    let (version, sum) = foot.split_at_mut(2);
+    version.copy_from_slice(&VERSION_WRITTEN.to_le_bytes());
+    checksum.update(version);
+    sum.copy_from_slice(&checksum.finalize().to_le_bytes());
+    foot
+}
+
+fn dump_list(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let Some(mut list) = List::open(txn, db, key)? else { return Ok(()) };
+    let len = list.len()?;
+    out.push(types::LIST);
+    put_count(out, len);
+    list.range(0, len, &mut |element| put_element(out, element))?;
+    check_size(out)
+}
+
+fn dump_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let Some(mut set) = Set::open(txn, db, key)? else { return Ok(()) };
+    out.push(types::SET);
+    put_count(out, set.len()?);
+    set.members(&mut |member| put_element(out, member))?;
+    check_size(out)
+}
+
+fn dump_sorted_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let set = SortedSet::open(txn, db, key)?;
+    let len = set.len(txn)?;
+    out.push(types::SORTED_SET);
+    put_count(out, len);
+    set.scan(txn, 0..len, Direction::Ascending, &mut |member, score| {
+        put_element(out, member);
+        out.extend(score.to_le_bytes());
+    })?;
+    check_size(out)
+}
+
+fn dump_hash(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    out.push(types::HASH);
+    put_count(out, txn.sub_len(db, key)?);
+    txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, &mut |field, value| {
+        put_element(out, field);
+        put_element(out, value);
+        ControlFlow::Continue(())
+    })?;
+    check_size(out)
+}
+
+/// One of many strings; once the payload is too large for memory, nothing more is written.
+fn put_element(out: &mut Vec<u8>, bytes: &[u8]) {
+    if out.len() as u64 <= VALUE_IN_MEMORY_MAX_BYTES {
+        put_string(out, bytes);
+    }
+}
+
+fn check_size(out: &[u8]) -> Result<()> {
+    let len = out.len() as u64;
+    if len <= VALUE_IN_MEMORY_MAX_BYTES { Ok(()) } else { Err(DataError::Engine(EngineError::TooLarge(len))) }
+}
+
+fn put_count(out: &mut Vec<u8>, count: u64) {
+    match count {
+        0..64 => out.push(lengths::SIX_BITS | count as u8),
+        64..16_384 => out.extend((u16::from(lengths::FOURTEEN_BITS) << 8 | count as u16).to_be_bytes()),
+        _ => match u32::try_from(count) {
+            Ok(count) => {
+                out.push(lengths::BYTES_4);
+                out.extend(count.to_be_bytes());
+            }
+            Err(_) => {
+                out.push(lengths::BYTES_8);
+                out.extend(count.to_be_bytes());
+            }
+        },
+    }
+}
+
+fn put_string(out: &mut Vec<u8>, bytes: &[u8]) {
+    let integer = if bytes.len() <= INTEGER_TEXT_MAX_BYTES { parse_i64(bytes) } else { None };
+    if let Some(integer) = integer.and_then(|integer| i32::try_from(integer).ok()) {
+        return put_integer(out, integer);
+    }
+    put_count(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn put_integer(out: &mut Vec<u8>, integer: i32) {
+    if let Ok(integer) = i8::try_from(integer) {
+        out.push(lengths::SPECIAL | forms::INTEGER_8);
+        out.extend(integer.to_le_bytes());
+    } else if let Ok(integer) = i16::try_from(integer) {
+        out.push(lengths::SPECIAL | forms::INTEGER_16);
+        out.extend(integer.to_le_bytes());
+    } else {
+        out.push(lengths::SPECIAL | forms::INTEGER_32);
+        out.extend(integer.to_le_bytes());
+    }
+}

@@ -1,0 +1,188 @@
+//! Every encoding, sound and damaged.
+
+use std::borrow::Cow;
+
+use super::*;
+use crate::data::testing::with_txn;
+use crate::data::{hash, set, zset};
+use crate::engine::memory::MemoryEngine;
+use crate::resp::format_f64;
+use crate::transcript::{self, Step};
+
+/// A payload of each encoding; the file begins with the meaning of its fields.
+const PAYLOADS: &str = include_str!("payloads.txt");
+
+/// What redis-server 7.0.15 makes of the string `hello`.
+const PAYLOAD_OF_HELLO: &[u8] = b"\x00\x05hello\x0A\x00cr\xDFve4\x20\x0A";
+
+const KEY: &[u8] = b"key";
+
+const LIMITS: Limits = Limits {
+    hash: hash::ListpackLimits { entries: 512, value_bytes: 64 },
+    set: set::Limits { intset_entries: 512, listpack_entries: 128, listpack_value_bytes: 64 },
+    sorted_set: zset::ListpackLimits { entries: 128, value_bytes: 64 },
+    list_fill: -2,
+};
+
+/// One line of the file.
+struct Payload {
+    name: &'static str,
+    kind: &'static str,
+    elements: Vec<Vec<u8>>,
+    body: Vec<u8>,
+}
+
+fn payloads() -> Vec<Payload> {
+    let words = |text: &str| match transcript::parse(&format!("> {text}")).expect("words").pop() {
+        Some(Step::Request { args, .. }) => args,
+        _ => panic!("no words: {text}"),
+    };
+    let payload = |line: &'static str| {
+        let fields: Vec<_> = line.splitn(3, "; ").collect();
+        let [name, kind, rest] = fields[..] else { panic!("no three fields: {line}") };
+        let (elements, body) = rest.rsplit_once("; ").expect("elements and a payload");
+        let body = words(body).pop().expect("a payload");
+        Payload { name, kind, elements: words(elements), body }
+    };
+    PAYLOADS.lines().filter(|line| !line.starts_with('#')).map(payload).collect()
+}
+
+/// Type and elements, in the order of the file.
+fn shown(value: &Value<'_>) -> (&'static str, Vec<Vec<u8>>) {
+    let owned = |texts: &[Cow<'_, [u8]>]| texts.iter().map(|text| text.to_vec()).collect::<Vec<_>>();
+    match value {
+        Value::String(text) => ("string", vec![text.to_vec()]),
+        Value::List(elements) => ("list", owned(elements)),
+        Value::Set(members) => {
+            let mut members = owned(members);
+            members.sort();
+            ("set", members)
+        }
+        Value::Hash(pairs) => {
+            let mut pairs: Vec<_> = pairs.chunks(2).map(owned).collect();
+            pairs.sort();
+            ("hash", pairs.concat())
+        }
+        Value::SortedSet(members) => {
+            let mut members: Vec<_> =
+                // As in Redis, small sets do not tell -0 from 0.
+                members.iter().map(|(member, score)| (*score + 0.0, member.to_vec())).collect();
+            members.sort_by(|left, right| left.0.total_cmp(&right.0).then_with(|| left.1.cmp(&right.1)));
+            let texts = |(score, member): (f64, Vec<u8>)| [member, format_f64(score).as_bytes().to_vec()];
+            ("zset", members.into_iter().flat_map(texts).collect())
+        }
+    }
+}
+
+/// The payload of a key that holds a value.
+fn dumped(value: &Value<'_>) -> Vec<u8> {
+    with_txn(&MemoryEngine::new(1), |txn| {
+        store(txn, 0, KEY, value, None, &LIMITS).expect("memory holds it");
+        let root = txn.root(0, KEY).expect("memory is read").expect("a value makes a key");
+        dump(txn, 0, KEY, &root).expect("memory is read")
+    })
+}
+
+#[test]
+fn encoding_is_read_as_another_value() {
+    let payloads = payloads();
+    assert!(payloads.len() >= 25, "only {} payloads", payloads.len());
+    for Payload { name, kind, elements, body } in &payloads {
+        let value = load(body).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(shown(&value), (*kind, elements.clone()), "{name}");
+    }
+}
+
+#[test]
+fn value_changes_on_its_way_out_and_back() {
+    for Payload { name, body, .. } in payloads() {
+        let value = load(&body).expect("a sound payload");
+        let payload = dumped(&value);
+        let again = load(open(&payload).expect("a sound frame")).expect("a payload of our own");
+        assert_eq!(shown(&again), shown(&value), "{name}");
+    }
+}
+
+/// What is damaged is refused, or is another value that a key may hold; nothing panics.
+#[test]
+fn damaged_payload_does_harm() {
+    let seed = 0xD0_17_u64;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut refused, mut accepted) = (0, 0);
+    let mut check = |body: &[u8]| match load(body) {
+        Err(BadFormat) => refused += 1,
+        Ok(value) => {
+            accepted += 1;
+            let payload = dumped(&value);
+            let again = load(open(&payload).expect("a sound frame")).expect("a payload of our own");
+            assert_eq!(shown(&again), shown(&value), "from {}", body.escape_ascii());
+        }
+    };
+    for Payload { body, .. } in payloads() {
+        for at in 0..body.len() {
+            check(&body[..at]);
+            for byte in [0, 1, 0x7F, 0x80, 0xFE, 0xFF, body[at] ^ 1, body[at] ^ 0x40, random.u8(..)] {
+                let mut damaged = body.clone();
+                damaged[at] = byte;
+                check(&damaged);
+            }
+        }
+        for _ in 0..200 {
+            let mut damaged = body.clone();
+            for _ in 0..random.usize(2..6).min(damaged.len() - 1) {
+                let at = random.usize(..damaged.len());
+                match random.u8(..3) {
+                    0 => damaged[at] = random.u8(..),
+                    1 => damaged.insert(at, random.u8(..)),
+                    _ => drop(damaged.remove(at)),
+                }
+            }
+            check(&damaged);
+        }
+    }
+    assert!(refused > 5_000 && accepted > 1_000, "{refused} refused, {accepted} accepted");
+}
+
+#[test]
+fn frame_is_taken_for_sound() {
+    let payload = dumped(&Value::String(Cow::Borrowed(b"hello")));
+    assert_eq!(payload, PAYLOAD_OF_HELLO);
+    assert_eq!(open(&payload), Some(&b"\x00\x05hello"[..]));
+    for at in 0..payload.len() {
+        let mut damaged = payload.clone();
+        damaged[at] ^= 0x10;
+        assert_eq!(open(&damaged), None, "byte {at}");
+        assert_eq!(open(&payload[..at]), None, "{at} bytes");
+    }
+}
+
+#[test]
+fn few_bytes_fill_the_memory() {
+    for body in [
+        // Counts without what they count.
+        &b"\x01\x81\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF"[..],
+        b"\x04\x81\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"\x05\x80\xFF\xFF\xFF\xFF",
+        b"\x00\x81\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"\x12\x80\xFF\xFF\xFF\xFF",
+        // Compressed bytes that would be more than they can.
+        b"\x00\xC3\x03\x81\x00\x00\x00\x7F\xFF\xFF\xFF\xFF\x00aa",
+        b"\x00\xC3\x81\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01a",
+        // No elements, elements twice, scores that are none.
+        b"\x01\x00",
+        b"\x0E\x00",
+        b"\x02\x02\x01a\x01a",
+        b"\x04\x02\x01a\x01b\x01a\x01c",
+        b"\x05\x01\x01a\x00\x00\x00\x00\x00\x00\xF8\x7F",
+        b"\x03\x01\x01a\xFD",
+        // Types that are none of ours.
+        b"\x06\x00",
+        b"\x0F\x00",
+        b"\x15\x00",
+        b"\xFF",
+        b"",
+    ] {
+        assert_eq!(load(body), Err(BadFormat), "{}", body.escape_ascii());
+    }
+}
