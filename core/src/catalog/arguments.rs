@@ -86,7 +86,8 @@ impl Kind {
     /// The type that the name of a value suggests.
     fn suggested_by(name: &str) -> Kind {
         match name {
-            "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "src" | "dst" => Kind::Key,
+            "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "src" | "dst" | "destkey"
+            | "sourcekey" => Kind::Key,
             "pattern" => Kind::Pattern,
             "unix-time-seconds" | "unix-time-milliseconds" => Kind::UnixTime,
             "score" | "min" | "max" => Kind::Double,
@@ -135,7 +136,7 @@ pub fn parse<'a>(
             _ => SyntaxError::Stray,
         });
     }
-    number_keys(&mut arguments, &mut 0, key_spec_count);
+    number_keys(&mut arguments, &mut Numbers::default(), key_spec_count);
     Ok(arguments)
 }
 
@@ -360,15 +361,28 @@ fn repeat<'a>(items: &mut Vec<Argument<'a>>, repeated: Vec<Argument<'a>>) -> Res
     Ok(())
 }
 
+/// Which key specifications have been assigned.
+#[derive(Default)]
+struct Numbers {
+    next: usize,
+    /// A pattern has been assigned to the next one.
+    has_patterns: bool,
+}
+
 /// Assigns the keys to the key specifications in their order; when there are more keys than specifications, the last
-/// one covers the rest.
-fn number_keys(arguments: &mut [Argument<'_>], next: &mut usize, count: usize) {
+/// one covers the rest. Patterns of names of keys, for which a specification is left, share it (SORT).
+fn number_keys(arguments: &mut [Argument<'_>], numbers: &mut Numbers, count: usize) {
     for argument in arguments {
-        if argument.kind == Kind::Key && count > 0 {
-            argument.key_spec_index = Some((*next).min(count - 1));
-            *next += 1;
+        if argument.kind == Kind::Pattern && (1..count).contains(&numbers.next) {
+            argument.key_spec_index = Some(numbers.next);
+            numbers.has_patterns = true;
         }
-        number_keys(&mut argument.arguments, next, count);
+        if argument.kind == Kind::Key && count > 0 {
+            numbers.next += usize::from(std::mem::take(&mut numbers.has_patterns));
+            argument.key_spec_index = Some(numbers.next.min(count - 1));
+            numbers.next += 1;
+        }
+        number_keys(&mut argument.arguments, numbers, count);
     }
 }
 

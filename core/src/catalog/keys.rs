@@ -52,6 +52,8 @@ pub enum Begin {
         /// The argument at which the search for the word begins.
         from: i8,
     },
+    /// Where only the command itself can tell.
+    Unknown,
 }
 
 /// How far the keys reach from the beginning.
@@ -75,7 +77,12 @@ pub enum Find {
         /// Distance between two keys.
         step: u8,
     },
+    /// As the command itself can tell.
+    Unknown,
 }
+
+/// Tells from a request (the name included) where the one key of an [`Begin::Unknown`] range stands, if it has one.
+pub type Locate = fn(&[&[u8]]) -> Option<usize>;
 
 /// Tells from a request (the name included) what it does with the keys of a range.
 pub type Narrow = fn(&[&[u8]]) -> KeyFlags;
@@ -91,6 +98,8 @@ pub struct KeyRange {
     pub find: Find,
     /// With [`KeyFlags::VARIABLE_FLAGS`]: what this very request does with them.
     pub narrow: Option<Narrow>,
+    /// With [`Begin::Unknown`]: where the key stands; without it the keys are not in the request.
+    pub locate: Option<Locate>,
 }
 
 /// One key at a fixed position.
@@ -106,19 +115,43 @@ pub(super) const fn keys_from(position: u8, flags: &str) -> KeyRange {
 /// Every `step`-th argument from `position` to `last`, in the sense of [`Find::Range`].
 pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> KeyRange {
     let find = Find::Range { last, step, limit: 0 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+    KeyRange {
+        flags: KeyFlags::parse(flags),
+        begin: Begin::Index(position),
+        find,
+        narrow: None,
+        locate: None,
+    }
+}
+
+/// Keys that do not stand in the request.
+pub(super) const fn unnamed_keys(flags: &str) -> KeyRange {
+    let (begin, find) = (Begin::Unknown, Find::Unknown);
+    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, locate: None }
 }
 
 /// A number of keys at a position, and the keys after it.
 pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
     let find = Find::Keynum { count_at: 0, first: 1, step: 1 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None }
+    KeyRange {
+        flags: KeyFlags::parse(flags),
+        begin: Begin::Index(position),
+        find,
+        narrow: None,
+        locate: None,
+    }
 }
 
 impl KeyRange {
     /// Names the function that tells what a request with these arguments really does.
     pub(super) const fn narrowed_by(mut self, narrow: Narrow) -> KeyRange {
         self.narrow = Some(narrow);
+        self
+    }
+
+    /// Names the function that finds the key of an unknown range.
+    pub(super) const fn located_by(mut self, locate: Locate) -> KeyRange {
+        self.locate = Some(locate);
         self
     }
 }
@@ -275,7 +308,8 @@ type Positions = std::iter::StepBy<std::ops::RangeInclusive<usize>>;
 impl KeyRange {
     /// The positions in this request; `None` when an optional keyword is absent.
     fn positions(&self, args: &[&[u8]]) -> Result<Option<(Positions, KeyFlags)>, KeysError> {
-        let Some(begin) = self.begin.position(args) else {
+        let located = self.locate.and_then(|locate| locate(args));
+        let Some(begin) = self.begin.position(args).or(located) else {
             return Ok(None);
         };
         let (first, last, step) = match self.find {
@@ -287,7 +321,12 @@ impl KeyRange {
                 let span = span.checked_mul(usize::from(step)).ok_or(KeysError)?;
                 (first, first.checked_add(span).ok_or(KeysError)?, step)
             }
+            Find::Unknown => (begin, begin, 1),
         };
+        // What may be left out at the end of a request (the sources of PFMERGE).
+        if first == args.len() && matches!(self.find, Find::Range { last: -1, limit: 0, .. }) {
+            return Ok(None);
+        }
         if last < first || last >= args.len() || step == 0 {
             return Err(KeysError);
         }
@@ -312,6 +351,7 @@ impl Begin {
                 };
                 found.map(|index| index + 1)
             }
+            Begin::Unknown => None,
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct CommandSpec {
     pub(super) word: &'static str,
     /// The types of arguments whose name alone would suggest another type.
     pub(super) types: &'static [(&'static str, Kind)],
+    /// Tells of requests that need keys which they do not name.
+    pub(super) reaches_unnamed_keys: Option<fn(&[&[u8]]) -> bool>,
     /// The first argument that may be a value too large for memory, and the distance to the next, or 0.
     pub(super) values: Option<(usize, usize)>,
     /// Where the subcommands of a container stand in the table.
@@ -87,6 +89,11 @@ impl CommandSpec {
     /// Whether this row has all of `flags`.
     pub const fn is(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
+    }
+
+    /// Whether a request (the name included) may need any key of the store.
+    pub fn touches_all_keys(&self, args: &[&[u8]]) -> bool {
+        self.is(Flags::TOUCHES_ALL_KEYS) || self.reaches_unnamed_keys.is_some_and(|reaches| reaches(args))
     }
 
     /// The name without the container's part: `list` for `client|list`.
@@ -259,6 +266,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Sketches from which the size of a set is estimated.
+    Hyperloglog,
 }
 
 impl Group {
@@ -275,6 +284,7 @@ impl Group {
             Group::List => "list",
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
+            Group::Hyperloglog => "hyperloglog",
         }
     }
 
@@ -290,6 +300,7 @@ impl Group {
             Group::List => Categories::LIST,
             Group::Set => Categories::SET,
             Group::SortedSet => Categories::SORTEDSET,
+            Group::Hyperloglog => Categories::HYPERLOGLOG,
         }
     }
 }

@@ -16,6 +16,7 @@ mod generic;
 pub mod glob;
 mod hash;
 pub mod help;
+mod hyperloglog;
 mod list;
 pub mod random;
 pub mod scan;
@@ -72,6 +73,7 @@ const GROUPS: &[Group] = &[
     connection::HANDLERS,
     generic::HANDLERS,
     hash::HANDLERS,
+    hyperloglog::HANDLERS,
     list::HANDLERS,
     server::HANDLERS,
     set::HANDLERS,

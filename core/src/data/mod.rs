@@ -4,9 +4,11 @@
 //! collection that loses its last element loses its root as well. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+pub mod bits;
 mod copy;
 pub mod extended;
 pub mod hash;
+pub mod hyperloglog;
 pub mod list;
 pub mod set;
 pub mod string;

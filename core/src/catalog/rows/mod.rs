@@ -6,6 +6,7 @@ mod bitmap;
 mod connection;
 mod generic;
 mod hash;
+mod hyperloglog;
 mod list;
 mod server;
 mod set;
@@ -17,7 +18,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 10] = [
+pub(super) const GROUPS: [(Group, &[Row]); 11] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Transactions, transactions::ROWS),
@@ -28,4 +29,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 10] = [
     (Group::List, list::ROWS),
     (Group::Set, set::ROWS),
     (Group::SortedSet, sorted_set::ROWS),
+    (Group::Hyperloglog, hyperloglog::ROWS),
 ];

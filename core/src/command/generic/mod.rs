@@ -3,6 +3,7 @@
 mod expiry;
 mod names;
 mod object;
+mod sort;
 mod walk;
 
 use super::{Context, Group};
@@ -26,6 +27,8 @@ pub(super) const HANDLERS: Group = &[
     ("rename", names::rename),
     ("renamenx", names::renamenx),
     ("scan", walk::scan),
+    ("sort", sort::sort),
+    ("sort_ro", sort::sort_ro),
     ("touch", names::touch),
     ("ttl", expiry::ttl),
     ("type", names::type_name),
