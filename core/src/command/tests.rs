@@ -12,6 +12,8 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("bitmap_fields", include_str!("../../../tests/transcripts/bitmap_fields.txt")),
+    ("bitmap_ranges", include_str!("../../../tests/transcripts/bitmap_ranges.txt")),
     ("bitmaps", include_str!("../../../tests/transcripts/bitmaps.txt")),
     ("command", include_str!("../../../tests/transcripts/command.txt")),
     ("config", include_str!("../../../tests/transcripts/config.txt")),
@@ -19,11 +21,13 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("hello", include_str!("../../../tests/transcripts/hello.txt")),
+    ("hyperloglog", include_str!("../../../tests/transcripts/hyperloglog.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("server", include_str!("../../../tests/transcripts/server.txt")),
     ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
+    ("sort", include_str!("../../../tests/transcripts/sort.txt")),
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),

@@ -30,6 +30,8 @@ const NOT_HERE: &[&str] = &[
     "flushall",
     "flushdb",
     "hello",
+    // Keeps redis-server busy for seconds.
+    "pfselftest",
     "quit",
     "reset",
     "save",
@@ -57,7 +59,8 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::String, 20),
     (Group::Hash, 15),
     (Group::List, 15),
-    (Group::Bitmap, 3),
+    (Group::Bitmap, 10),
+    (Group::Hyperloglog, 6),
     (Group::Set, 15),
     (Group::SortedSet, 20),
     (Group::Generic, 18),
@@ -105,6 +108,7 @@ pub fn filling(values: &mut Values) -> Request {
         ("hset", Group::Hash),
         ("zadd", Group::SortedSet),
         ("sadd", Group::Set),
+        ("pfadd", Group::Hyperloglog),
     ]);
     let count = values.pick(&[120, 130, 200, 515, 600]);
     let is_numeric = values.chance(50);
@@ -292,7 +296,17 @@ impl Writer<'_> {
         let values = &mut *self.values;
         match (argument.kind, argument.name.as_str()) {
             (Kind::Key, _) => values.key(self.group),
+            (Kind::Pattern, _) if argument.token.is_some_and(|token| token != "MATCH") => {
+                values.sort_pattern()
+            }
             (Kind::Pattern, _) => values.pattern(),
+            (Kind::Integer, "offset") if self.group == Group::Bitmap => values.bit_offset(),
+            (Kind::Integer, "value" | "increment") if self.group == Group::Bitmap => {
+                values.integer(-300, 300)
+            }
+            (Kind::Integer, "bit") => values.integer(0, 1),
+            (_, "encoding") => values.pick(values::BIT_FIELDS).into(),
+            (_, "subcommand") => values.pick(values::SKETCH_WORDS).into(),
             (Kind::UnixTime, name) => values.unix_time(name.contains("milliseconds")),
             (Kind::Integer, "seconds") => values.lifetime(false),
             (Kind::Integer, "milliseconds") => values.lifetime(true),

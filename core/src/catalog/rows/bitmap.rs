@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
         .keys(&[key(1, "RO access")])
         .complexity("O(1) for each operation")
         .summary("Reads integers of any width at any bit of a string"),
-    command("bitop", -4, "operation destkey key [key ...]")
+    command("bitop", -4, "<AND | OR | XOR | NOT> destkey key [key ...]")
         .since("2.6.0")
         .flags("write denyoom")
         .keys(&[key(2, "OW update"), keys_from(3, "RO access")])

@@ -7,21 +7,14 @@ use crate::command::args::{self, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::{bits, string};
 
-/// `BITCOUNT key [start end [BYTE | BIT]]`
+/// `BITCOUNT key [start end [BYTE | BIT]]`. Like Redis this has no objection to the range of a key that is missing.
 pub(super) fn bitcount(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let asked = match args.get(2..).unwrap_or_default() {
-        [] => Asked::ALL,
-        [start, end, rest @ ..] if rest.len() <= 1 => {
-            let bounds = (args::integer(start)?, Some(args::integer(end)?));
-            Asked { bounds, in_bits: rest.first().map_or(Ok(false), |unit| is_bit(unit))? }
-        }
-        _ => return Err(CommandError::SYNTAX),
-    };
     let (db, key) = (ctx.db(), args[1]);
-    let len = string::root(ctx.txn, db, key)?.map_or(0, |root| root.value_len);
-    // Unlike BITPOS, BITCOUNT has no range for these bounds even where both lie before the first byte.
-    let is_reversed = matches!(asked.bounds, (start, Some(end)) if start < 0 && end < 0 && start > end);
-    let Some(range) = asked.range(len).filter(|_| !is_reversed) else {
+    let range = match string::root(ctx.txn, db, key)? {
+        Some(root) => count_range(args.get(2..).unwrap_or_default(), root.value_len)?,
+        None => None,
+    };
+    let Some(range) = range else {
         ctx.reply.integer(0);
         return Ok(());
     };
@@ -47,8 +40,14 @@ pub(super) fn bitpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         1 => true,
         _ => return Err(CommandError::text("ERR The bit argument must be 1 or 0.")),
     };
+    let (db, key) = (ctx.db(), args[1]);
+    let Some(root) = string::root(ctx.txn, db, key)? else {
+        // A missing key is zeros without end, whatever the range.
+        ctx.reply.integer(if wanted { -1 } else { 0 });
+        return Ok(());
+    };
     let asked = match args.get(3..).unwrap_or_default() {
-        [] => Asked::ALL,
+        [] => Asked { bounds: (0, None), in_bits: false },
         [start, rest @ ..] if rest.len() <= 2 => {
             let start = args::integer(start)?;
             let in_bits = rest.get(1).map_or(Ok(false), |unit| is_bit(unit))?;
@@ -56,12 +55,6 @@ pub(super) fn bitpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             Asked { bounds: (start, end), in_bits }
         }
         _ => return Err(CommandError::SYNTAX),
-    };
-    let (db, key) = (ctx.db(), args[1]);
-    let Some(root) = string::root(ctx.txn, db, key)? else {
-        // A missing key is zeros without end.
-        ctx.reply.integer(if wanted { -1 } else { 0 });
-        return Ok(());
     };
     let Some(range) = asked.range(root.value_len) else {
         ctx.reply.integer(-1);
@@ -82,6 +75,22 @@ pub(super) fn bitpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
+/// The bits that BITCOUNT is asked about, of a string of `len` bytes; None if there are none.
+fn count_range(options: &[&[u8]], len: u64) -> Result<Option<Range<u64>>, CommandError> {
+    let (start, end, rest) = match options {
+        [] => return Ok(Asked { bounds: (0, None), in_bits: false }.range(len)),
+        [start, end, rest @ ..] if rest.len() <= 1 => (start, end, rest),
+        _ => return Err(CommandError::SYNTAX),
+    };
+    let (start, end) = (args::integer(start)?, args::integer(end)?);
+    // Elsewhere both would mean the first byte where they lie before it.
+    if start < 0 && end < 0 && start > end {
+        return Ok(None);
+    }
+    let in_bits = rest.first().map_or(Ok(false), |unit| is_bit(unit))?;
+    Ok(Asked { bounds: (start, Some(end)), in_bits }.range(len))
+}
+
 /// The bits that a request names.
 struct Asked {
     bounds: (i64, Option<i64>),
@@ -89,8 +98,6 @@ struct Asked {
 }
 
 impl Asked {
-    const ALL: Asked = Asked { bounds: (0, None), in_bits: false };
-
     /// As numbers of bits of a string of `len` bytes; None if there are none.
     fn range(&self, len: u64) -> Option<Range<u64>> {
         let unit_bits = if self.in_bits { 1 } else { 8 };

@@ -176,7 +176,8 @@ pub(super) fn raise(
     changed.run(value, 1);
     changed.run(run.value, first + run.len - 1 - index);
     let replaced = run.byte_count();
-    let grown = code.len() - replaced + changed.len;
+    // The code may lack the second byte of its last run.
+    let grown = (code.len() + changed.len).saturating_sub(replaced);
     if changed.len > replaced && grown as u64 > code_max_bytes {
         return Ok(Raised::NoRoom);
     }
