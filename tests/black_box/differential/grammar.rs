@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use edgecask_core::catalog::{self, Argument, CommandSpec, Flags, Group, Kind};
 
-use super::values::Values;
+use super::values::{self, Values};
 
 /// The arguments of a request, the name first.
 pub type Request = Vec<Vec<u8>>;

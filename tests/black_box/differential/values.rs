@@ -346,15 +346,18 @@ impl Values {
             b"set" | b"getex" => places.any(unit),
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
-            b"bitfield" => request.iter().any(|argument| {
+            b"bitfield" | b"bitfield_ro" => request.iter().any(|argument| {
                 let digits = argument.strip_prefix(b"#").unwrap_or(argument);
                 let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
+                // The number of a field is multiplied by its width.
+                let wraps = number.is_some_and(|offset| offset.checked_mul(64).is_none());
                 number.is_some_and(|offset| (4000..1 << 32).contains(&offset))
+                    || argument.starts_with(b"#") && wraps
             }),
-            // Where weights are equal texts, or missing, the order of a set's members shows.
+            // Stored only where neither equal weights show the order of a set nor an error may be redis-server's own.
             b"sort" => {
                 let has = |word: &[u8]| request.iter().any(|argument| argument.eq_ignore_ascii_case(word));
-                has(b"store") && has(b"by") && has(b"alpha")
+                has(b"store") && (has(b"by") || !has(b"alpha"))
             }
             b"setbit" => number(2).is_some_and(|offset| (4000..1 << 32).contains(&offset)),
             // So many picks are a long reply and nothing else.
