@@ -13,7 +13,7 @@
 
 use super::arguments::Kind;
 use super::keys::{KeyRange, KeySpec};
-use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
+use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group, ReachesUnnamedKeys};
 
 /// A row before it has a place in the table.
 #[derive(Clone, Copy)]
@@ -109,7 +109,7 @@ impl Row {
 
     /// Names the function that tells of requests which need keys that they do not name: for those the engine takes all of
     /// its locks.
-    pub(super) const fn reaches_unnamed_keys(mut self, reaches: fn(&[&[u8]]) -> bool) -> Row {
+    pub(super) const fn reaches_unnamed_keys(mut self, reaches: ReachesUnnamedKeys) -> Row {
         self.spec.reaches_unnamed_keys = Some(reaches);
         self
     }

@@ -52,7 +52,7 @@ pub struct CommandSpec {
     /// The types of arguments whose name alone would suggest another type.
     pub(super) types: &'static [(&'static str, Kind)],
     /// Tells of requests that need keys which they do not name.
-    pub(super) reaches_unnamed_keys: Option<fn(&[&[u8]]) -> bool>,
+    pub(super) reaches_unnamed_keys: Option<ReachesUnnamedKeys>,
     /// The first argument that may be a value too large for memory, and the distance to the next, or 0.
     pub(super) values: Option<(usize, usize)>,
     /// Where the subcommands of a container stand in the table.
@@ -70,6 +70,9 @@ pub struct Deprecated {
     /// A phrase that names the replacement, with command and option names between backticks.
     pub replaced_by: &'static str,
 }
+
+/// Tells of a request (the name included) whether it needs keys that it does not name.
+pub type ReachesUnnamedKeys = fn(&[&[u8]]) -> bool;
 
 impl CommandSpec {
     /// Whether a request of `count` arguments, the name included, fits the arity. The caller answers a misfit with

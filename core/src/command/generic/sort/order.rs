@@ -35,14 +35,10 @@ pub(super) fn sorted(
             by_number.then_with(|| left.1.cmp(&right.1))
         }));
     }
-    // In Redis a stored list does not depend on the locale, and so neither on NULs, at which locales stop.
+    // What is stored does not depend on the locale in Redis, and so neither on NULs, at which comparing by locale stops.
     let is_stored = options.store.is_some();
-    let text = |bytes: &'_ [u8]| -> usize {
-        let end = bytes.iter().position(|byte| *byte == 0).filter(|_| !is_stored);
-        end.unwrap_or(bytes.len())
-    };
     let compare = |left: &[u8], right: &[u8]| {
-        left.get(..text(left)).unwrap_or_default().cmp(right.get(..text(right)).unwrap_or_default())
+        if is_stored { left.cmp(right) } else { until_nul(left).cmp(until_nul(right)) }
     };
     if options.by == By::Element {
         let elements = elements.into_iter().map(|element| ((), element)).collect();
@@ -72,11 +68,15 @@ fn ordered<W>(
     weighted.into_iter().map(|(_, element)| element).collect()
 }
 
+/// What C takes for the text.
+fn until_nul(text: &[u8]) -> &[u8] {
+    text.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
 /// The number in a text as C's `strtod` reads it: up to the first NUL, behind white space, empty text being 0. Like Redis
 /// this refuses numbers too large or too small for the full precision of a double.
 fn number(text: &[u8]) -> Option<f64> {
-    let until = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    let text = text.get(..until).unwrap_or_default();
+    let text = until_nul(text);
     if text.is_empty() {
         return Some(0.0);
     }
