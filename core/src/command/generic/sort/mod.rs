@@ -129,7 +129,7 @@ fn unsorted(
 /// Replies with the elements, or with what the GET patterns make of each.
 fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) -> Outcome {
     let db = ctx.db();
-    let start = ctx.reply.len();
+    let (start, seen) = (ctx.reply.len(), ctx.txn.keys_seen());
     ctx.reply.array(elements.len() * gets.len().max(1));
     for element in elements {
         if gets.is_empty() {
@@ -141,6 +141,7 @@ fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) 
                 Found::Bytes(bytes) => ctx.reply.bulk(&bytes),
                 Found::String(key, len) => reply_part(ctx, &key, 0, len)?,
             }
+            ctx.txn.forget_reads(seen);
             // Equal elements name the same values, so a small list could ask for any amount.
             let written = (ctx.reply.len() - start) as u64;
             if written > VALUE_IN_MEMORY_MAX_BYTES {

@@ -76,6 +76,7 @@ impl<'a> Pattern<'a> {
         element: &[u8],
         held_bytes: &mut u64,
     ) -> Result<Option<Vec<u8>>, CommandError> {
+        let seen = txn.keys_seen();
         let found = self.find(txn, db, element)?;
         *held_bytes += match &found {
             Found::Nothing => 0,
@@ -85,11 +86,13 @@ impl<'a> Pattern<'a> {
         if *held_bytes > VALUE_IN_MEMORY_MAX_BYTES {
             return Err(EngineError::TooLarge(*held_bytes).into());
         }
-        Ok(match found {
+        let value = match found {
             Found::Nothing => None,
             Found::Bytes(bytes) => Some(bytes),
             Found::String(key, _) => txn.value(db, &key)?,
-        })
+        };
+        txn.forget_reads(seen);
+        Ok(value)
     }
 }
 
