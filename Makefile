@@ -15,13 +15,13 @@ RELEASE := target/release/edgecask
 # Random runs are the same every time here; unset or change it to look further (each prints its seed).
 export EDGECASK_SEED ?= 20261121
 
-.PHONY: run test bench demo setup lint core wasm gateway black-box conformance demo-test
+.PHONY: run test bench demo setup lint core wasm gateway black-box conversations conformance demo-test
 
 run:
 	cargo build --release -p edgecask
 	exec $(RELEASE) serve --dir ./data
 
-test: setup lint core wasm gateway black-box conformance demo-test
+test: setup lint core wasm gateway black-box conversations conformance demo-test
 	@echo "make test: everything passed"
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
@@ -63,6 +63,10 @@ gateway:
 black-box:
 	cargo build -q -p edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test -p edgecask-tests -- --nocapture --test-threads 1
+
+conversations:
+	cargo build -q -p edgecask
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/conversations/run.py
 
 conformance: .build/venv/ready
 	cargo build -q -p edgecask

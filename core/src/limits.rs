@@ -45,6 +45,15 @@ pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 /// costs less than another call of the system.
 pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 
+/// Bytes of messages that may wait for one connection before it is closed: Redis' own hard limit for subscribers.
+pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// Keys that clients' caches are remembered to hold: Redis' own default.
+pub const TRACKED_KEYS_MAX: usize = 1_000_000;
+
+/// A blocked connection that sends on is not read beyond this many bytes until its command has ended.
+pub const BLOCKED_INPUT_MAX_BYTES: usize = 64 * 1024;
+
 /// An input buffer larger than this many bytes is given back once it is nearly empty.
 pub const INPUT_KEPT_BYTES: usize = 128 * 1024;
 

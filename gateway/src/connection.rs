@@ -6,9 +6,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Db, Engine};
+use edgecask_core::limits::BLOCKED_INPUT_MAX_BYTES;
 use edgecask_core::resp::Front;
 use edgecask_core::session::{Effect, Peer, Server, Session, Shared};
 use mio::net::TcpStream;
@@ -22,6 +25,7 @@ use crate::limits::{
     Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
 };
 use crate::stored;
+use crate::workers::Bell;
 
 /// A connection and its session.
 pub struct Connection {
@@ -44,6 +48,8 @@ pub struct Connection {
     has_requests: bool,
     /// End of what the session has appended to the log and not been acknowledged.
     pub wrote: u64,
+    /// When it is to take part in a round though nothing has come.
+    pub alarm: Option<Instant>,
     effects: Vec<Effect>,
 }
 
@@ -98,6 +104,7 @@ impl Connection {
             is_queued: false,
             has_requests: false,
             wrote: 0,
+            alarm: None,
             effects: Vec::new(),
         }
     }
@@ -108,19 +115,43 @@ impl Connection {
     }
 
     /// Whether it may have something to do without the system reporting it again.
-    pub fn has_more(&self) -> bool {
-        self.phase == Phase::Receiving && (self.has_requests || self.is_readable)
+    pub fn has_more(&mut self) -> bool {
+        let is_due = self.alarm.is_some_and(|alarm| alarm <= Instant::now());
+        let may_run = self.has_requests || self.may_read() || self.session.has_mail() || is_due;
+        self.phase == Phase::Receiving && may_run
+    }
+
+    /// Whether there is something to read that may be read: what comes while a command waits is not kept without end.
+    fn may_read(&mut self) -> bool {
+        self.is_readable
+            && !(self.session.is_waiting() && self.session.input().len() >= BLOCKED_INPUT_MAX_BYTES)
+    }
+
+    /// The connection's CLIENT ID.
+    pub fn id(&self) -> u64 {
+        self.session.id()
+    }
+
+    /// Has a bell rung whenever other connections have something for this one.
+    pub fn set_bell(&self, bell: Bell) {
+        self.session.set_waker(Waker::from(Arc::new(bell)));
+    }
+
+    /// Whether it is to be closed, whatever has still to be sent.
+    pub fn must_close(&self) -> bool {
+        self.session.must_close()
     }
 
     /// Reads once, unless requests wait already.
-    pub fn receive(&mut self, buffers: &mut Buffers) -> io::Result<Received> {
+    pub fn receive(&mut self, buffers: &mut Buffers, now: Instant) -> io::Result<Received> {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
-        if self.has_requests {
+        let is_due = self.alarm.is_some_and(|alarm| alarm <= now);
+        if self.has_requests || self.session.has_mail() || is_due {
             return Ok(Received::Input(0));
         }
-        if !self.is_readable {
+        if !self.may_read() {
             return Ok(Received::Nothing);
         }
         let input = self.session.input();
@@ -154,6 +185,8 @@ impl Connection {
         let progress = self.session.process(server, now_ms);
         self.has_requests = progress.is_paused;
         self.wrote = self.wrote.max(progress.wrote.position());
+        self.alarm =
+            progress.wake_at_ms.map(|at_ms| now + Duration::from_millis(at_ms.saturating_sub(now_ms)));
         self.effects = progress.effects;
         self.effects.contains(&Effect::SettingsChanged)
     }
@@ -223,6 +256,8 @@ impl Connection {
             Phase::Receiving if !self.session.is_authenticated() => {
                 Some(self.accepted + deadlines.unauthenticated)
             }
+            // Those who wait for others are idle by design.
+            Phase::Receiving if self.session.is_waiting() || self.session.is_listening() => None,
             Phase::Receiving => idle.map(|idle| self.active + idle),
         }
     }

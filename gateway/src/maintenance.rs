@@ -76,7 +76,8 @@ impl Maintenance {
 fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> bool {
     let mut has_more = false;
     // An error here means that the store is read-only or full, which whoever writes is told.
-    if let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS) {
+    let mut tell = |db, key: &[u8]| server.shared.tell_expired(db, key);
+    if let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS, &mut tell) {
         server.shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
         has_more |= more && gone > 0;
     }

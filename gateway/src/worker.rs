@@ -7,6 +7,7 @@
 //! Replies wait for the disk where the sync policy says so ([`crate::sync`]); a connection whose peer does not read
 //! waits alone.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct Worker {
     /// Connections whose replies wait for a sync that another worker is making.
     syncing: Vec<usize>,
     next_sweep: Instant,
+    /// When connections are to take part in a round though nothing has come, by time and place.
+    alarms: BTreeSet<(Instant, usize)>,
     /// Time of the present round.
     now: Instant,
     /// Bytes received and sent that the server's counters do not hold yet.
@@ -77,6 +80,7 @@ impl Worker {
             unfinished: Vec::new(),
             syncing: Vec::new(),
             next_sweep: now,
+            alarms: BTreeSet::new(),
             now,
             input_bytes: 0,
             output_bytes: 0,
@@ -110,13 +114,21 @@ impl Worker {
         } else if self.connections.is_empty() {
             None
         } else {
-            Some(self.next_sweep.saturating_duration_since(self.now))
+            let alarm = self.alarms.first().map_or(self.next_sweep, |(alarm, _)| *alarm);
+            // The system counts in whole milliseconds; one that is begun must be over.
+            let rest = alarm.min(self.next_sweep).saturating_duration_since(self.now);
+            Some(Duration::from_millis(rest.as_micros().div_ceil(1000) as u64))
         };
-        match self.poll.poll(events, timeout) {
+        let timeout = if self.mailbox.fall_asleep() { timeout } else { Some(Duration::ZERO) };
+        let outcome = self.poll.poll(events, timeout);
+        self.mailbox.wake_up();
+        match outcome {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
         self.now = Instant::now();
+        self.answer_bells();
+        self.answer_alarms();
         for event in events.iter() {
             let Token(place) = event.token();
             let Some(connection) = self.connections.get_mut(place) else { continue };
@@ -132,6 +144,31 @@ impl Worker {
         Ok(())
     }
 
+    /// Has the connections take part in the next round for which others have left something.
+    fn answer_bells(&mut self) {
+        for (place, id) in self.mailbox.take_rung() {
+            let Some(connection) = self.connections.get(place).filter(|connection| connection.id() == id)
+            else {
+                continue;
+            };
+            match connection.phase {
+                Phase::Receiving => self.queue(place),
+                // Its peer takes nothing: there is no point in waiting for it.
+                Phase::Sending(_) if connection.must_close() => self.close(place),
+                Phase::Sending(_) | Phase::Syncing(_) => {}
+            }
+        }
+    }
+
+    /// Has the connections take part in the next round whose time has come.
+    fn answer_alarms(&mut self) {
+        while let Some((alarm, place)) = self.alarms.first().copied().filter(|(alarm, _)| *alarm <= self.now)
+        {
+            self.alarms.remove(&(alarm, place));
+            self.queue(place);
+        }
+    }
+
     /// Serves what has come.
     fn round(&mut self) {
         self.go_on_sending();
@@ -143,8 +180,15 @@ impl Worker {
         for place in &running {
             let Some(connection) = self.connections.get_mut(*place) else { continue };
             self.load.serves(&mut connection.seen, now_ms);
+            let alarm = connection.alarm.take();
             settings_changed |= connection.run(&self.gateway.server, self.now, now_ms);
             connection.give_back(&mut self.buffers);
+            if alarm != connection.alarm {
+                if let Some(alarm) = alarm {
+                    self.alarms.remove(&(alarm, *place));
+                }
+                self.alarms.extend(connection.alarm.map(|alarm| (alarm, *place)));
+            }
         }
         if settings_changed {
             // Before the reply: whoever has read it may count on the change.
@@ -187,7 +231,7 @@ impl Worker {
     fn receive(&mut self, place: usize) -> bool {
         let Some(connection) = self.connections.get_mut(place) else { return false };
         connection.is_queued = false;
-        match connection.receive(&mut self.buffers) {
+        match connection.receive(&mut self.buffers, self.now) {
             Ok(Received::Input(count)) => {
                 self.input_bytes += count as u64;
                 true
@@ -273,7 +317,7 @@ impl Worker {
             Ok(Sent::All) => {
                 if self.carry_out(place) == Next::Close {
                     self.close(place);
-                } else if self.connections.get(place).is_some_and(Connection::has_more) {
+                } else if self.connections.get_mut(place).is_some_and(Connection::has_more) {
                     self.queue(place);
                 }
             }
@@ -334,12 +378,16 @@ impl Worker {
         if let Some(deadline) = connection.deadline(&self.gateway.deadlines, None) {
             self.next_sweep = self.next_sweep.min(deadline);
         }
+        connection.set_bell(self.mailbox.bell(entry.key(), connection.id()));
         entry.insert(connection);
         Ok(())
     }
 
     fn close(&mut self, place: usize) {
         if let Some(mut connection) = self.connections.try_remove(place) {
+            if let Some(alarm) = connection.alarm {
+                self.alarms.remove(&(alarm, place));
+            }
             connection.close(&self.gateway.server);
             self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
         }

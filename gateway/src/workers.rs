@@ -28,18 +28,56 @@ pub struct Mailbox {
     waker: mio::Waker,
     /// Accepted streams. Bounded by `maxclients`, which the acceptor checks before it hands over.
     arrivals: Mutex<Vec<TcpStream>>,
+    /// Connections, by place and CLIENT ID, for which others have left something. Each is there once until it has looked.
+    rung: Mutex<Vec<(usize, u64)>>,
+    /// Whether the worker may be waiting for events, so that it must be woken.
+    is_asleep: AtomicBool,
     is_stopping: AtomicBool,
+}
+
+/// Tells a worker that other connections have something for one of its own.
+pub struct Bell {
+    mailbox: Arc<Mailbox>,
+    place: usize,
+    id: u64,
 }
 
 impl Mailbox {
     /// The mailbox of a worker that this waker wakes.
     pub fn new(waker: mio::Waker) -> Mailbox {
-        Mailbox { waker, arrivals: Mutex::default(), is_stopping: AtomicBool::new(false) }
+        Mailbox {
+            waker,
+            arrivals: Mutex::default(),
+            rung: Mutex::default(),
+            is_asleep: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
+        }
     }
 
     /// The streams handed over since the last call.
     pub fn take_arrivals(&self) -> Vec<TcpStream> {
         std::mem::take(&mut *self.arrivals.lock())
+    }
+
+    /// The bell of the connection at a place, with its CLIENT ID.
+    pub fn bell(self: &Arc<Mailbox>, place: usize, id: u64) -> Bell {
+        Bell { mailbox: self.clone(), place, id }
+    }
+
+    /// The connections whose bells have rung since the last call.
+    pub fn take_rung(&self) -> Vec<(usize, u64)> {
+        std::mem::take(&mut *self.rung.lock())
+    }
+
+    /// Says that the worker is about to wait; false if a bell has rung and it must not.
+    pub fn fall_asleep(&self) -> bool {
+        self.is_asleep.store(true, Ordering::SeqCst);
+        self.rung.lock().is_empty()
+    }
+
+    /// Says that the worker waits no longer.
+    pub fn wake_up(&self) {
+        self.is_asleep.store(false, Ordering::SeqCst);
     }
 
     /// Whether the worker is to end.
@@ -56,6 +94,20 @@ impl Wake for Mailbox {
     fn wake_by_ref(self: &Arc<Mailbox>) {
         if let Err(error) = self.waker.wake() {
             warn!(%error, "a worker could not be woken");
+        }
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Bell>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Bell>) {
+        self.mailbox.rung.lock().push((self.place, self.id));
+        // A worker that is not asleep looks before it falls asleep.
+        if self.mailbox.is_asleep.load(Ordering::SeqCst) {
+            self.mailbox.wake_by_ref();
         }
     }
 }

@@ -102,7 +102,9 @@ fn connections() {
         let mut missing = requests.len();
         while missing > 0 {
             connection.is_readable = true;
-            if let Received::Input(count) = connection.receive(&mut buffers).expect("receives") {
+            if let Received::Input(count) =
+                connection.receive(&mut buffers, Instant::now()).expect("receives")
+            {
                 connection.run(&server, Instant::now(), NOW_MS);
                 connection.give_back(&mut buffers);
                 missing -= count;

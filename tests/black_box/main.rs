@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 
 mod bad_input;
+mod blocked_client_waits_for_ever;
 mod differential;
 mod huge_values;
 mod kill_loop;

@@ -222,8 +222,8 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
-    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
-        let (mut visited, mut gone) = (0, 0);
+    fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
+        let (mut visited, mut count) = (0, 0);
         // One turn around the whole store at most.
         for _ in 0..SHARDS {
             if visited >= budget {
@@ -240,11 +240,15 @@ impl Admin for Bitcask {
                 let mut guard = self.begin(Scope::Keys(&[&key]))?;
                 let mut overlay = Overlay::new();
                 Txn::new(&mut guard, &mut overlay, now_ms).root(db, &key)?;
-                gone += overlay.expired_count();
+                let has_gone = overlay.expired_count() > 0;
                 self.commit(guard, &mut overlay, now_ms)?;
+                if has_gone {
+                    count += 1;
+                    gone(db, &key);
+                }
             }
         }
-        Ok((gone, visited >= budget && gone * 4 > visited))
+        Ok((count, visited >= budget && count * 4 > visited))
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {

@@ -193,6 +193,8 @@ impl KeySpec {
     pub const fn new(ranges: &'static [KeyRange]) -> KeySpec {
         let path = match ranges {
             [] => Path::None,
+            // Names that are no keys: a cluster finds a node by them, nothing else.
+            [only] if only.flags.contains(KeyFlags::NOT_KEY) => Path::None,
             [KeyRange { begin: Begin::Index(position), find: Find::Range { last: 0, .. }, .. }] => {
                 Path::One(*position)
             }
@@ -213,7 +215,7 @@ impl KeySpec {
 
     /// Whether the command takes no keys at all.
     pub const fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        matches!(self.path, Path::None)
     }
 
     /// Whether some key does not stand where [`KeySpec::legacy_range`] says.
@@ -295,7 +297,8 @@ fn walk(spec: &CommandSpec, args: &[&[u8]]) -> Result<Keys, KeysError> {
 /// The keys of a request with what it will do to each: for the ACL check and `COMMAND GETKEYSANDFLAGS`.
 pub fn keys_with_flags(spec: &CommandSpec, args: &[&[u8]]) -> Result<SmallVec<[KeyUse; 4]>, KeysError> {
     let mut found = SmallVec::new();
-    for range in spec.keys.ranges {
+    let ranges = if spec.keys.is_empty() { &[] } else { spec.keys.ranges };
+    for range in ranges {
         if let Some((positions, flags)) = range.positions(args)? {
             found.extend(positions.map(|index| KeyUse { index, flags }));
         }

@@ -271,6 +271,8 @@ pub enum Group {
     SortedSet,
     /// Sketches from which the size of a set is estimated.
     Hyperloglog,
+    /// Publish and subscribe.
+    PubSub,
 }
 
 impl Group {
@@ -288,13 +290,14 @@ impl Group {
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
             Group::Hyperloglog => "hyperloglog",
+            Group::PubSub => "pubsub",
         }
     }
 
     const fn category(self) -> Categories {
         match self {
             Group::Connection => Categories::CONNECTION,
-            Group::Server => Categories::NONE,
+            Group::Server | Group::PubSub => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

@@ -39,11 +39,11 @@ const RANK_ZERO: CommandError = CommandError::text(
 );
 
 /// The number that says how large a listpack may be; asked for only when it matters.
-fn fill(shared: &Shared) -> i64 {
+pub(super) fn fill(shared: &Shared) -> i64 {
     shared.settings.number("list-max-listpack-size")
 }
 
-fn end(argument: &[u8]) -> Result<End, CommandError> {
+pub(super) fn end(argument: &[u8]) -> Result<End, CommandError> {
     if is_option(argument, "LEFT") {
         Ok(End::Head)
     } else if is_option(argument, "RIGHT") {
@@ -125,62 +125,96 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
 }
 
 fn lmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let [_, numkeys, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let numkeys = integer_in(numkeys, 1..=i64::MAX, NUMKEYS)?;
-    let keys = usize::try_from(numkeys).ok().and_then(|count| rest.split_at_checked(count));
-    let Some((keys, [from, options @ ..])) = keys else { return Err(CommandError::SYNTAX) };
-    let end = end(from)?;
-    let count = match options {
-        [] => 1,
-        [name, count] if is_option(name, "COUNT") => {
-            integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?.unsigned_abs()
-        }
-        [name, count, ..] if is_option(name, "COUNT") => {
-            integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?;
-            return Err(CommandError::SYNTAX);
-        }
-        _ => return Err(CommandError::SYNTAX),
-    };
-    let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
-    for key in keys {
-        let Some(mut list) = List::open(ctx.txn, db, key)? else { continue };
-        reply.array(2);
-        reply.bulk(key);
-        reply.array(count.min(list.len()?) as usize);
-        list.pop(end, count, &|| fill(shared), &mut |element| reply.bulk(element))?;
-        return Ok(());
+    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default())?;
+    if !wanted.run(ctx)? {
+        ctx.reply.null_array();
     }
-    reply.null_array();
     Ok(())
+}
+
+/// LMPOP's arguments.
+pub(super) struct SeveralPop<'a> {
+    pub(super) keys: &'a [&'a [u8]],
+    end: End,
+    count: u64,
+}
+
+impl<'a> SeveralPop<'a> {
+    /// Reads them, from the number of keys on.
+    pub(super) fn parse(args: &'a [&'a [u8]]) -> Result<SeveralPop<'a>, CommandError> {
+        let [numkeys, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+        let numkeys = integer_in(numkeys, 1..=i64::MAX, NUMKEYS)?;
+        let keys = usize::try_from(numkeys).ok().and_then(|count| rest.split_at_checked(count));
+        let Some((keys, [from, options @ ..])) = keys else { return Err(CommandError::SYNTAX) };
+        let end = end(from)?;
+        let count = match options {
+            [] => 1,
+            [name, count] if is_option(name, "COUNT") => {
+                integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?.unsigned_abs()
+            }
+            [name, count, ..] if is_option(name, "COUNT") => {
+                integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?;
+                return Err(CommandError::SYNTAX);
+            }
+            _ => return Err(CommandError::SYNTAX),
+        };
+        Ok(SeveralPop { keys, end, count })
+    }
+
+    /// Pops from the first list there is and replies; false, without a reply, if there is none.
+    pub(super) fn run(&self, ctx: &mut Context<'_, '_>) -> Result<bool, CommandError> {
+        let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
+        for key in self.keys {
+            let Some(mut list) = List::open(ctx.txn, db, key)? else { continue };
+            reply.array(2);
+            reply.bulk(key);
+            reply.array(self.count.min(list.len()?) as usize);
+            list.pop(self.end, self.count, &|| fill(shared), &mut |element| reply.bulk(element))?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
 }
 
 fn lmove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, source, target, from, to] = args else { return Err(CommandError::SYNTAX) };
-    move_one(ctx, (source, end(from)?), (target, end(to)?))
+    let is_moved = move_one(ctx, (source, end(from)?), (target, end(to)?))?;
+    if !is_moved {
+        ctx.reply.null();
+    }
+    Ok(())
 }
 
 fn rpoplpush(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, source, target] = args else { return Err(CommandError::SYNTAX) };
-    move_one(ctx, (source, End::Tail), (target, End::Head))
+    let is_moved = move_one(ctx, (source, End::Tail), (target, End::Head))?;
+    if !is_moved {
+        ctx.reply.null();
+    }
+    Ok(())
 }
 
-fn move_one(ctx: &mut Context<'_, '_>, (source, from): (&[u8], End), (target, to): (&[u8], End)) -> Outcome {
+/// Moves an element from one end to another and replies with it; false, without a reply, if there is no source.
+pub(super) fn move_one(
+    ctx: &mut Context<'_, '_>,
+    (source, from): (&[u8], End),
+    (target, to): (&[u8], End),
+) -> Result<bool, CommandError> {
     let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
     if root_of_kind(ctx.txn, db, source, Kind::List)?.is_none() {
-        reply.null();
-        return Ok(());
+        return Ok(false);
     }
     root_of_kind(ctx.txn, db, target, Kind::List)?;
-    let Some(mut list) = List::open(ctx.txn, db, source)? else { return Ok(()) };
+    let Some(mut list) = List::open(ctx.txn, db, source)? else { return Ok(false) };
     if source == target {
         list.rotate(from, to, &mut |element| reply.bulk(element))?;
-        return Ok(());
+        return Ok(true);
     }
     let mut moved = Vec::new();
     list.pop(from, 1, &|| fill(shared), &mut |element| moved.extend_from_slice(element))?;
     List::open_or_make(ctx.txn, db, target)?.push(to, &[&moved], &|| fill(shared))?;
     reply.bulk(&moved);
-    Ok(())
+    Ok(true)
 }
 
 fn llen(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

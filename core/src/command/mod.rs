@@ -9,6 +9,7 @@
 
 pub mod args;
 mod bitmap;
+mod blocking;
 mod connection;
 mod drafts;
 mod error;
@@ -18,6 +19,7 @@ mod hash;
 pub mod help;
 mod hyperloglog;
 mod list;
+mod pubsub;
 pub mod random;
 pub mod scan;
 mod server;
@@ -37,6 +39,8 @@ use crate::catalog::{self, CommandSpec};
 use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Txn};
 use crate::resp::Reply;
+use crate::session::hub::Wait;
+use crate::session::hub::notify::Events;
 use crate::session::{Client, Effect, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
@@ -61,6 +65,10 @@ pub struct Context<'c, 'e> {
     pub effects: &'c mut Vec<Effect>,
     /// The arguments that came as blobs.
     pub drafts: &'c mut Drafts,
+    /// What others may want to hear of.
+    pub events: &'c mut Events,
+    /// Where a command that finds nothing says what it waits for; None where it must not wait, in a MULTI.
+    pub wait: Option<&'c mut Option<Wait>>,
 }
 
 /// The handlers of one group: command names as in the catalog, and their code.
@@ -70,11 +78,13 @@ type Group = &'static [(&'static str, Handler)];
 /// and have no handler.
 const GROUPS: &[Group] = &[
     bitmap::HANDLERS,
+    blocking::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
     hash::HANDLERS,
     hyperloglog::HANDLERS,
     list::HANDLERS,
+    pubsub::HANDLERS,
     server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,
@@ -102,6 +112,20 @@ impl Context<'_, '_> {
         match self.drafts.take(number) {
             Some(draft) => NewValue::Draft(draft),
             None => NewValue::Bytes(args.get(number).copied().unwrap_or_default()),
+        }
+    }
+
+    /// Notes an event of the keyspace of a class of [`notify`](crate::session::hub::notify).
+    #[inline]
+    pub fn notify(&mut self, class: u32, event: &'static str, key: &[u8]) {
+        self.events.add(class, event, self.client.db, key);
+    }
+
+    /// Waits for what is not there, or replies that it is not where waiting is not possible.
+    pub fn wait_for(&mut self, wanted: Wait) {
+        match &mut self.wait {
+            Some(wait) => **wait = Some(wanted),
+            None => wanted.nothing.write(self.reply),
         }
     }
 

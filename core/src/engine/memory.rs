@@ -392,7 +392,7 @@ impl Admin for MemoryEngine {
         Ok(())
     }
 
-    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)> {
+    fn expire_slice(&self, now_ms: u64, budget: u64, show: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
         let mut state = self.state.lock();
         let mut gone = 0;
         for db in 0..state.keys.len() {
@@ -405,6 +405,7 @@ impl Admin for MemoryEngine {
                 state.keys[db].remove(&key);
                 state.objects.remove(&object);
                 state.touched(db as Db, &key);
+                show(db as Db, &key);
                 gone += 1;
             }
         }

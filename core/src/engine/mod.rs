@@ -341,8 +341,8 @@ pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 
-    /// Collects about `budget` expired keys; returns how many went and whether there may be more.
-    fn expire_slice(&self, now_ms: u64, budget: u64) -> Result<(u64, bool)>;
+    /// Collects about `budget` expired keys and shows them; returns how many went and whether there may be more.
+    fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;
 
     /// Facts for INFO's persistence section: (name, value).
     fn report(&self) -> Vec<(&'static str, u64)>;

@@ -215,6 +215,16 @@ impl Overlay {
         self.scratch = scratch;
     }
 
+    /// Whether the transaction looked for a key that is not there.
+    pub fn is_missing(&self, db: Db, key: &[u8]) -> bool {
+        let found = self.find(self.source(db), key).and_then(|at| self.keys.get(at));
+        found.is_some_and(|state| match state.root {
+            PendingRoot::Unchanged => state.base.is_none(),
+            PendingRoot::Removed => true,
+            PendingRoot::Put { .. } => false,
+        })
+    }
+
     /// Whether a commit would change nothing.
     pub fn is_empty(&self) -> bool {
         self.dbs.is_empty() && self.changes().next().is_none()
@@ -328,6 +338,10 @@ impl Overlay {
 
     pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
         let span = self.store(key);
+        if self.keys.capacity() == 0 {
+            // Room for one and not for four: every connection keeps it.
+            self.keys.reserve_exact(1);
+        }
         self.keys.push(KeyState {
             source,
             key: span,

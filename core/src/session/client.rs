@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::hub::{Inbox, Subscriptions, Tracking};
 use super::shared::Shared;
 use super::transaction::Multi;
 use crate::engine::{Db, Watch};
+use crate::resp::Protocol;
 
 /// One connection.
 #[derive(Debug)]
@@ -34,9 +36,38 @@ pub struct Client {
     pub last_command: &'static str,
     /// What other connections see of this one (CLIENT LIST).
     pub card: Arc<Mutex<ClientCard>>,
+    /// What other connections have for this one.
+    pub inbox: Arc<Inbox>,
+    /// What it is subscribed to, if anything.
+    pub subscriptions: Option<Box<Subscriptions>>,
+    /// CLIENT TRACKING, if on.
+    pub tracking: Option<Box<Tracking>>,
+    /// Whether it sees the requests of all connections.
+    pub is_monitor: bool,
 }
 
 impl Client {
+    /// A connection that has said nothing yet.
+    pub(super) fn new(id: u64, card: Arc<Mutex<ClientCard>>, inbox: Arc<Inbox>, seed: u64) -> Client {
+        Client {
+            id,
+            db: 0,
+            authenticated: true,
+            multi: None,
+            watched: Vec::new(),
+            watch: Watch::default(),
+            random: fastrand::Rng::with_seed(seed),
+            reply_mode: ReplyMode::On,
+            no_touch: false,
+            last_command: "",
+            card,
+            inbox,
+            subscriptions: None,
+            tracking: None,
+            is_monitor: false,
+        }
+    }
+
     /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
     pub fn must_authenticate(&self, shared: &Shared) -> bool {
         !self.authenticated && shared.settings.has_password()
@@ -52,6 +83,17 @@ impl Client {
         card.queued = self.multi.as_ref().map(|multi| multi.queue.len() as u64);
         card.watched = self.watched.len() as u64;
         card.no_touch = self.no_touch;
+        card.is_monitor = self.is_monitor;
+        card.subscribed = self.subscriptions.as_ref().map_or((0, 0, 0), |subscriptions| {
+            let counts = (&subscriptions.channels, &subscriptions.patterns, &subscriptions.shards);
+            (counts.0.len() as u64, counts.1.len() as u64, counts.2.len() as u64)
+        });
+        card.tracking = self.tracking.as_deref().cloned();
+    }
+
+    /// Whether only commands about subscriptions are taken: in RESP2 every reply might be a message.
+    pub fn is_listening(&self) -> bool {
+        self.subscriptions.is_some() && self.inbox.protocol() == Protocol::Resp2
     }
 }
 
@@ -113,4 +155,21 @@ pub struct ClientCard {
     pub no_evict: bool,
     /// CLIENT NO-TOUCH.
     pub no_touch: bool,
+    /// MONITOR.
+    pub is_monitor: bool,
+    /// Whether a command of it waits for a key.
+    pub is_blocked: bool,
+    /// Channels, patterns and shard channels it is subscribed to.
+    pub subscribed: (u64, u64, u64),
+    /// CLIENT TRACKING.
+    pub tracking: Option<Tracking>,
+}
+
+/// A connection as others find it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What it shows.
+    pub card: Arc<Mutex<ClientCard>>,
+    /// What it can be told through.
+    pub inbox: Arc<Inbox>,
 }

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::hub::Interest;
 use super::{Server, State};
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
@@ -23,9 +24,17 @@ impl State {
         args: &[&[u8]],
         now_ms: u64,
     ) -> Result<bool, CommandError> {
+        let interest = &server.shared.hub.interest;
         match args {
-            [_, key] if command == GET => self.get_directly(server, key, now_ms),
-            [_, key, value] if command == SET && self.is_plain(server, value) => {
+            // Misses may be events, and reads of a client with a cache are remembered.
+            [_, key]
+                if command == GET && self.client.tracking.is_none() && !interest.has(Interest::NOTIFY) =>
+            {
+                self.get_directly(server, key, now_ms)
+            }
+            [_, key, value]
+                if command == SET && self.is_plain(server, value) && !interest.has(Interest::OF_WRITES) =>
+            {
                 self.set_directly(server, key, value, now_ms)
             }
             _ => Ok(false),
@@ -79,6 +88,11 @@ impl State {
             server.shared.counters.expired_keys.fetch_add(1, Ordering::Relaxed);
         }
         self.wrote = self.wrote.max(stored.receipt);
+        let hub = &server.shared.hub;
+        if hub.interest.has(Interest::TRACKING) {
+            // Somebody has begun to keep a cache meanwhile and may have read what was before.
+            hub.tracking.invalidate(&[key], Some(self.client.id));
+        }
         self.reply.ok();
         Ok(true)
     }

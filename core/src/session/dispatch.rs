@@ -3,6 +3,8 @@
 
 use smallvec::SmallVec;
 
+use super::hub::Interest;
+use super::serve::show_monitors;
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
@@ -23,6 +25,9 @@ impl State {
         let outcome = self.admit_and_run(server, args, now_ms);
         self.drafts.clear();
         self.overlay.release();
+        if self.client.tracking.is_some() {
+            self.forget_caching();
+        }
         if let Err(error) = outcome {
             self.reply.truncate(start);
             self.reply.error(&error.reply_text());
@@ -39,6 +44,13 @@ impl State {
                 self.reply.truncate(start);
                 self.client.reply_mode = ReplyMode::On;
             }
+        }
+        if !self.ready.is_empty() {
+            self.serve_ready(server, now_ms);
+        }
+        // What the command told its own connection comes behind its reply.
+        if self.client.inbox.has_mail() {
+            self.take_mail();
         }
     }
 
@@ -61,6 +73,22 @@ impl State {
                 return Err(error);
             }
         };
+        let is_queued =
+            self.client.multi.is_some() && (command::handler(spec).is_some() || spec.id == UNWATCH);
+        let outcome = self.queue_or_run(server, spec, args, now_ms);
+        if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued {
+            show_monitors(&server.shared, &self.client, spec, args, now_ms);
+        }
+        outcome
+    }
+
+    fn queue_or_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        spec: &'static CommandSpec,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), CommandError> {
         if self.client.multi.is_none() && self.run_directly(server, spec.id, args, now_ms)? {
             return Ok(());
         }
@@ -104,10 +132,17 @@ impl State {
         if !spec.flags.contains(Flags::NO_AUTH) && self.client.must_authenticate(&server.shared) {
             return Err(CommandError::text("NOAUTH Authentication required."));
         }
+        if self.client.is_listening() && !may_run_while_listening(spec) {
+            let name = spec.name;
+            return Err(CommandError::owned(format!(
+                "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed \
+                 in this context"
+            )));
+        }
         Ok(spec)
     }
 
-    fn execute<E: Engine>(
+    pub(super) fn execute<E: Engine>(
         &mut self,
         server: &Server<E>,
         spec: &'static CommandSpec,
@@ -126,6 +161,9 @@ impl State {
             if keys.is_empty() { Scope::Nothing } else { Scope::Keys(&keys) }
         };
         let mut guard = server.engine.begin(scope)?;
+        // Under the locks: no change of these keys may come between this and the reads.
+        self.remember_reads(server, spec, &keys);
+        self.events.begin(server.shared.hub.notified());
         self.overlay.clear();
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
@@ -138,9 +176,16 @@ impl State {
             admin: &server.engine,
             effects: &mut self.effects,
             drafts: &mut self.drafts,
+            events: &mut self.events,
+            wait: Some(&mut self.wait),
         };
         handler(&mut context, args)?;
         self.count_lookups(spec);
+        self.note_misses(spec, &keys);
+        if let Some(wait) = self.wait.take_if(|_| !self.is_serving) {
+            // Under the locks again: whoever changes a key from here on finds the waiter.
+            self.begin_wait(server, spec, args, wait);
+        }
         self.commit(server, guard, spec.flags.contains(Flags::WRITE), now_ms)
     }
 
@@ -169,11 +214,20 @@ impl State {
             self.reply.null_array();
             return Ok(());
         }
+        for (queued, args) in queue.iter().zip(&requests) {
+            let mut own: SmallVec<[&[u8]; 4]> = SmallVec::new();
+            if self.client.tracking.is_some() {
+                keys_of(queued.spec, args, &mut own);
+            }
+            self.remember_reads(server, queued.spec, &own);
+        }
+        self.events.begin(server.shared.hub.notified());
         self.overlay.clear();
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
         self.reply.array(queue.len());
+        let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {
             let Some(handler) = command::handler(queued.spec) else {
                 self.reply.ok();
@@ -188,6 +242,8 @@ impl State {
                 admin: &server.engine,
                 effects: &mut self.effects,
                 drafts,
+                events: &mut self.events,
+                wait: None,
             };
             match handler(&mut context, args) {
                 Ok(()) => {}
@@ -196,6 +252,9 @@ impl State {
                     self.reply.truncate(start);
                     self.reply.error(&error.reply_text());
                 }
+            }
+            if is_watched {
+                show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
             }
         }
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
@@ -210,6 +269,7 @@ impl State {
         now_ms: u64,
     ) -> Result<(), CommandError> {
         if self.overlay.is_empty() {
+            self.events.publish(&server.shared.hub);
             return Ok(());
         }
         match server.engine.commit(guard, &mut self.overlay, now_ms) {
@@ -220,6 +280,9 @@ impl State {
                     counters.expired_keys.fetch_add(expired, std::sync::atomic::Ordering::Relaxed);
                 }
                 self.wrote = self.wrote.max(receipt);
+                if server.shared.hub.interest.has(Interest::OF_WRITES) {
+                    self.tell_changes(server, now_ms);
+                }
                 Ok(())
             }
             // A read that met an expired key tried to collect it; the read itself is fine.
@@ -248,6 +311,22 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
     if let Ok(places) = catalog::keys(spec, args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
+}
+
+/// Whether a connection of RESP2 that is subscribed may run a command.
+fn may_run_while_listening(spec: &CommandSpec) -> bool {
+    const ALLOWED: &[&str] = &[
+        "ping",
+        "psubscribe",
+        "punsubscribe",
+        "quit",
+        "reset",
+        "ssubscribe",
+        "subscribe",
+        "sunsubscribe",
+        "unsubscribe",
+    ];
+    ALLOWED.contains(&spec.name)
 }
 
 fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {

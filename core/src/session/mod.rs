@@ -9,29 +9,35 @@ mod client;
 mod direct;
 mod dispatch;
 mod effect;
+pub mod hub;
 #[cfg(test)]
 mod huge_value_in_memory;
+mod mail;
 #[cfg(test)]
 mod reply_depends_on_split;
+mod serve;
 mod settings;
 mod shared;
 mod transaction;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-pub use client::{Client, ClientCard, ReplyMode, WatchedKey};
+pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
 pub use effect::Effect;
 pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use transaction::{Multi, Queued};
 
 use self::arriving::Stream;
+use self::hub::notify::Events;
+use self::hub::{Inbox, Wait, Waiter};
 use crate::command::Drafts;
-use crate::engine::{Db, Engine, Overlay, Receipt, Watch};
+use crate::engine::{Db, Engine, Overlay, Receipt};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
 
@@ -66,6 +72,8 @@ pub struct Progress {
     pub is_paused: bool,
     /// At least so many more bytes are needed for the next request, if known.
     pub wanted: usize,
+    /// Unix time in milliseconds at which to call again though nothing has come: a wait ends then.
+    pub wake_at_ms: Option<u64>,
 }
 
 /// One connection.
@@ -91,6 +99,18 @@ struct State {
     /// Reads that found their key, and those that did not.
     hits: u64,
     misses: u64,
+    /// Events of the running command that others may hear of.
+    events: Events,
+    /// What the running command wants to wait for.
+    wait: Option<Wait>,
+    /// The command that the connection is blocked in.
+    waiter: Option<Arc<Waiter>>,
+    /// Keys that changed and that blocked connections wait for.
+    ready: Vec<(Db, Vec<u8>)>,
+    /// Whether the running command is that of a blocked connection, run once more.
+    is_serving: bool,
+    /// Unix time in milliseconds until which a pause holds the next request back.
+    held_until_ms: Option<u64>,
 }
 
 impl State {
@@ -129,21 +149,11 @@ impl Session {
             active_at_ms: now_ms,
             ..ClientCard::default()
         }));
-        shared.clients.lock().insert(id, card.clone());
+        let inbox = Arc::new(Inbox::new(id));
+        shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         shared.counters.connections.fetch_add(1, Ordering::Relaxed);
-        let client = Client {
-            id,
-            db: 0,
-            authenticated: !shared.settings.has_password(),
-            multi: None,
-            watched: Vec::new(),
-            watch: Watch::default(),
-            random: fastrand::Rng::with_seed(seed),
-            reply_mode: ReplyMode::On,
-            no_touch: false,
-            last_command: "",
-            card,
-        };
+        let mut client = Client::new(id, card, inbox, seed);
+        client.authenticated = !shared.settings.has_password();
         Session {
             input: Vec::new(),
             parser: RequestParser::new(),
@@ -158,6 +168,12 @@ impl Session {
                 commands: 0,
                 hits: 0,
                 misses: 0,
+                events: Events::default(),
+                wait: None,
+                waiter: None,
+                ready: Vec::new(),
+                is_serving: false,
+                held_until_ms: None,
             },
             is_closing: false,
         }
@@ -191,7 +207,11 @@ impl Session {
     pub fn process<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
         let mut consumed = 0;
         let mut progress = Progress { wanted: self.feed_stream(), ..Progress::default() };
-        while !self.is_closing && self.stream.is_none() {
+        self.state.held_until_ms = None;
+        self.state.take_mail();
+        self.state.end_wait_if_late(server, now_ms);
+        self.is_closing |= self.state.is_closing();
+        while !self.is_closing && self.stream.is_none() && !self.state.is_waiting() {
             if self.state.must_pause() {
                 progress.is_paused = true;
                 break;
@@ -207,6 +227,11 @@ impl Session {
             }
             let mut args = Args::new();
             match self.parser.parse(&self.input[consumed..], &limits, &mut args) {
+                Ok(Parsed::Request { .. }) if self.state.hold(server, &args, now_ms) => {
+                    drop(args);
+                    self.parser.rewind();
+                    break;
+                }
                 Ok(Parsed::Request { consumed: used }) => {
                     self.state.run(server, &args, now_ms);
                     consumed += used;
@@ -227,6 +252,7 @@ impl Session {
         if progress.wanted > 0 && self.stream.is_none() && self.begin_stream(server) {
             progress.wanted = self.feed_stream();
         }
+        progress.wake_at_ms = self.state.wake_at_ms();
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
         if self.state.commands > 0 {
@@ -270,10 +296,13 @@ impl Session {
         }
         let mut consumed = 0;
         for (args, end) in &pipeline {
+            if self.state.hold(server, args, now_ms) {
+                break;
+            }
             self.state.run(server, args, now_ms);
             consumed = *end;
             self.is_closing = self.state.is_closing();
-            if self.is_closing || self.state.must_pause() {
+            if self.is_closing || self.state.is_waiting() || self.state.must_pause() {
                 break;
             }
         }
@@ -310,9 +339,41 @@ impl Session {
         missing
     }
 
-    /// Ends the connection: watches and the entry in the list of clients go.
+    /// Who is to be woken when other connections have something for this one: [`Session::process`] is to be called then.
+    pub fn set_waker(&self, waker: Waker) {
+        self.state.client.inbox.set_waker(waker);
+    }
+
+    /// Whether other connections have something for this one.
+    pub fn has_mail(&self) -> bool {
+        self.state.client.inbox.has_mail()
+    }
+
+    /// Whether the connection is to be closed, whatever it has still to be sent.
+    pub fn must_close(&self) -> bool {
+        self.state.client.inbox.must_close()
+    }
+
+    /// Whether requests that come will not run yet, because the connection is blocked or paused.
+    pub fn is_waiting(&self) -> bool {
+        self.state.is_waiting()
+    }
+
+    /// Whether it is there to hear of what others do.
+    pub fn is_listening(&self) -> bool {
+        self.state.client.subscriptions.is_some() || self.state.client.is_monitor
+    }
+
+    /// The connection's CLIENT ID.
+    pub fn id(&self) -> u64 {
+        self.state.client.id
+    }
+
+    /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
         self.state.unwatch(server);
+        self.state.leave_hub(server);
+        self.state.client.inbox.leave();
         server.shared.clients.lock().remove(&self.state.client.id);
     }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
+use super::hub::notify;
 use crate::limits;
 
 mod table;
@@ -29,6 +30,8 @@ pub enum SettingKind {
     OneOf(&'static [&'static str]),
     /// Pairs of numbers: seconds and changes.
     SavePoints,
+    /// Letters for classes of keyspace events.
+    Events,
 }
 
 /// One setting.
@@ -211,6 +214,9 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
     let invalid = |text: &str| SettingError::Invalid(text.to_string());
     match spec.kind {
         SettingKind::Text => Ok(value.to_string()),
+        SettingKind::Events => notify::parse(value)
+            .map(notify::format)
+            .ok_or_else(|| invalid("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")),
         SettingKind::SavePoints => {
             let numbers: Option<Vec<u32>> = value.split_whitespace().map(|word| word.parse().ok()).collect();
             let is_fine = |numbers: &Vec<u32>| {

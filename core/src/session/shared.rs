@@ -1,14 +1,15 @@
 //! What all sessions of one server share besides the engine: settings, counters and the list of clients.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::client::ClientCard;
+use super::client::Known;
+use super::hub::{Hub, Interest, notify};
 use super::settings::Settings;
 use crate::command::scan::Positions;
+use crate::engine::Db;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -78,7 +79,9 @@ pub struct Shared {
     /// What INFO counts.
     pub counters: Counters,
     /// The connections by CLIENT ID.
-    pub clients: Mutex<BTreeMap<u64, Arc<Mutex<ClientCard>>>>,
+    pub clients: Mutex<BTreeMap<u64, Known>>,
+    /// What connections tell each other.
+    pub hub: Hub,
     /// What only the host knows.
     pub host: Box<dyn HostFacts>,
     /// Unix time in milliseconds of the start.
@@ -93,15 +96,35 @@ pub struct Shared {
 impl Shared {
     /// The shared state of a server that starts at `now_ms`.
     pub fn new(settings: Settings, host: Box<dyn HostFacts>, now_ms: u64) -> Shared {
-        Shared {
+        let shared = Shared {
             settings,
             counters: Counters::default(),
             clients: Mutex::default(),
+            hub: Hub::default(),
             host,
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
             scan_positions: Mutex::default(),
             next_client: AtomicU64::new(1),
+        };
+        shared.settings_changed();
+        shared
+    }
+
+    /// Takes over what settings say of the hub; to be called after they have changed.
+    pub fn settings_changed(&self) {
+        let classes = self.settings.get("notify-keyspace-events").and_then(|text| notify::parse(&text));
+        self.hub.set_notified(classes.unwrap_or(0));
+    }
+
+    /// Tells connections that a key is gone because its time has come.
+    pub fn tell_expired(&self, db: Db, key: &[u8]) {
+        let classes = self.hub.notified();
+        if self.hub.interest.has(Interest::NOTIFY) && classes & notify::EXPIRED != 0 {
+            notify::publish(&self.hub, classes, "expired", db, key);
+        }
+        if self.hub.interest.has(Interest::TRACKING) {
+            self.hub.tracking.invalidate(&[key], None);
         }
     }
 

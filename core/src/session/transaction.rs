@@ -157,11 +157,13 @@ impl State {
     fn reset<E: Engine>(&mut self, server: &Server<E>) {
         self.client.multi = None;
         self.unwatch(server);
+        self.leave_hub(server);
         self.client.db = 0;
         self.client.authenticated = !server.shared.settings.has_password();
         self.client.reply_mode = ReplyMode::On;
         self.client.no_touch = false;
         self.reply.set_protocol(Protocol::Resp2);
+        self.client.inbox.set_protocol(Protocol::Resp2);
         {
             let mut card = self.client.card.lock();
             card.name.clear();

@@ -61,7 +61,7 @@ impl Chore {
                 Ok(())
             }
             Chore::Sweep => store.sweep_blobs().map(drop),
-            Chore::Expire(budget) => store.expire_slice(now_ms, budget).map(drop),
+            Chore::Expire(budget) => store.expire_slice(now_ms, budget, &mut |_, _| {}).map(drop),
         }
     }
 }

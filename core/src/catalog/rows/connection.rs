@@ -1,5 +1,6 @@
 //! The connection itself: who is speaking, in which protocol, to which database.
 
+use crate::catalog::arguments::Kind;
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
@@ -13,11 +14,21 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("depends on the subcommand")
         .summary("Asks about connections or changes settings of this one")
         .subcommands(&[
+            command("client|caching", 3, "<YES | NO>")
+                .since("6.0.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Says whether the keys of the next command go to this connection's cache"),
             command("client|getname", 2, "")
                 .since("2.6.9")
                 .flags("noscript loading stale")
                 .complexity("O(1)")
                 .summary("Tells the name given to this connection"),
+            command("client|getredir", 2, "")
+                .since("6.0.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells which connection is told what this one's cache must forget"),
             command("client|help", 2, "")
                 .since("5.0.0")
                 .flags("loading stale")
@@ -34,6 +45,17 @@ pub(super) const ROWS: &[Row] = &[
                 .tips("nondeterministic_output")
                 .complexity("O(1)")
                 .summary("Describes this connection"),
+            command(
+                "client|kill",
+                -3,
+                "<ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>] | [USER username] | \
+                 [ADDR ip:port] | [LADDR ip:port] | [SKIPME yes/no]> [<[ID client-id] | [TYPE <NORMAL | MASTER | SLAVE \
+                 | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | [LADDR ip:port] | [SKIPME yes/no]> ...]>",
+            )
+            .since("2.4.0")
+            .flags("admin noscript loading stale")
+            .complexity("O(N), N: connections")
+            .summary("Closes connections by address, number, type or user"),
             command(
                 "client|list",
                 -2,
@@ -54,6 +76,12 @@ pub(super) const ROWS: &[Row] = &[
                 .flags("noscript loading stale")
                 .complexity("O(1)")
                 .summary("Stops this connection's reads from counting as use of a key"),
+            command("client|pause", -3, "timeout [WRITE | ALL]")
+                .since("2.9.50")
+                .flags("admin noscript loading stale")
+                .types(&[("timeout", Kind::Integer)])
+                .complexity("O(1)")
+                .summary("Holds commands, or those that write, back for some milliseconds"),
             command("client|reply", 3, "<ON | OFF | SKIP>")
                 .since("3.2.0")
                 .flags("noscript loading stale")
@@ -69,6 +97,30 @@ pub(super) const ROWS: &[Row] = &[
                 .flags("noscript loading stale")
                 .complexity("O(1)")
                 .summary("Gives this connection a name"),
+            command(
+                "client|tracking",
+                -3,
+                "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
+            )
+            .since("6.0.0")
+            .flags("noscript loading stale")
+            .complexity("O(1)")
+            .summary("Tells this connection, or another one, when keys it has read are changed"),
+            command("client|trackinginfo", 2, "")
+                .since("6.2.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells how this connection is told of changes"),
+            command("client|unblock", -3, "client-id [TIMEOUT | ERROR]")
+                .since("5.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(log(N)), N: connections")
+                .summary("Ends the wait of a blocked connection"),
+            command("client|unpause", 2, "")
+                .since("6.2.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: connections")
+                .summary("Ends CLIENT PAUSE"),
         ]),
     command("echo", 2, "message")
         .since("1.0.0")

@@ -1,9 +1,50 @@
-//! Lists: elements in the order in which they were put there. None of these waits.
+//! Lists: elements in the order in which they were put there. Those that begin with B wait where there are none.
 
-use crate::catalog::keys::{key, numkeys};
+use crate::catalog::arguments::Kind;
+use crate::catalog::keys::{key, key_range, numkeys};
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
+    command("blmove", 6, "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout")
+        .since("6.2.0")
+        .flags("write denyoom noscript blocking")
+        .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(1)")
+        .summary("Moves an element as LMOVE does, and waits for one if the list is empty"),
+    command("blmpop", -5, "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]")
+        .since("7.0.0")
+        .flags("write blocking")
+        .keys(&[numkeys(2, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(N+M), N: keys, M: elements returned")
+        .summary("Takes elements as LMPOP does, and waits for some if all lists are empty"),
+    command("blpop", -3, "key [key ...] timeout")
+        .since("2.0.0")
+        .flags("write noscript blocking")
+        .keys(&[key_range(1, -2, 1, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(N), N: keys")
+        .summary(
+            "Takes the head of the first of several lists that is not empty, and waits for one if all are",
+        ),
+    command("brpop", -3, "key [key ...] timeout")
+        .since("2.0.0")
+        .flags("write noscript blocking")
+        .keys(&[key_range(1, -2, 1, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(N), N: keys")
+        .summary(
+            "Takes the tail of the first of several lists that is not empty, and waits for one if all are",
+        ),
+    command("brpoplpush", 4, "source destination timeout")
+        .since("2.2.0")
+        .flags("write denyoom noscript blocking")
+        .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
+        .types(&[("timeout", Kind::Double)])
+        .deprecated("6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments")
+        .complexity("O(1)")
+        .summary("Moves an element as RPOPLPUSH does, and waits for one if the list is empty"),
     command("lindex", 3, "key index")
         .since("1.0.0")
         .flags("readonly")

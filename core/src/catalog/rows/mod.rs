@@ -8,6 +8,7 @@ mod generic;
 mod hash;
 mod hyperloglog;
 mod list;
+mod pubsub;
 mod server;
 mod set;
 mod sorted_set;
@@ -18,7 +19,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 11] = [
+pub(super) const GROUPS: [(Group, &[Row]); 12] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Transactions, transactions::ROWS),
@@ -30,4 +31,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 11] = [
     (Group::Set, set::ROWS),
     (Group::SortedSet, sorted_set::ROWS),
     (Group::Hyperloglog, hyperloglog::ROWS),
+    (Group::PubSub, pubsub::ROWS),
 ];

@@ -138,6 +138,11 @@ pub(super) const ROWS: &[Row] = &[
         .tips("nondeterministic_output")
         .complexity("O(1)")
         .summary("Tells the Unix time of the last successful save"),
+    command("monitor", 1, "")
+        .since("1.0.0")
+        .flags("admin noscript loading stale")
+        .complexity("O(1)")
+        .summary("Shows this connection every request that the server runs"),
     command("role", 1, "")
         .since("2.8.12")
         .flags("noscript loading stale fast")

@@ -1,7 +1,7 @@
 //! Sorted sets: members ordered by score, then by name. None of these waits.
 
 use crate::catalog::arguments::Kind;
-use crate::catalog::keys::{key, numkeys};
+use crate::catalog::keys::{key, key_range, numkeys};
 use crate::catalog::row::{Row, command};
 
 /// Bounds that are ranks, scores or names, as an option says.
@@ -11,6 +11,27 @@ const ANY_BOUNDS: &[(&str, Kind)] = &[("start", Kind::String), ("stop", Kind::St
 const TEXT_BOUNDS: &[(&str, Kind)] = &[("min", Kind::String), ("max", Kind::String)];
 
 pub(super) const ROWS: &[Row] = &[
+    command("bzmpop", -5, "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]")
+        .since("7.0.0")
+        .flags("write blocking")
+        .keys(&[numkeys(2, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(K+M*log(N)), K: keys, M: members returned, N: members of the set")
+        .summary("Takes members as ZMPOP does, and waits for some if all sorted sets are empty"),
+    command("bzpopmax", -3, "key [key ...] timeout")
+        .since("5.0.0")
+        .flags("write noscript blocking fast")
+        .keys(&[key_range(1, -2, 1, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(log(N)), N: members")
+        .summary("Takes the highest member of the first of several sorted sets, and waits for one if all are empty"),
+    command("bzpopmin", -3, "key [key ...] timeout")
+        .since("5.0.0")
+        .flags("write noscript blocking fast")
+        .keys(&[key_range(1, -2, 1, "RW access delete")])
+        .types(&[("timeout", Kind::Double)])
+        .complexity("O(log(N)), N: members")
+        .summary("Takes the lowest member of the first of several sorted sets, and waits for one if all are empty"),
     command("zadd", -4, "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]")
         .since("1.2.0")
         .flags("write denyoom fast")

@@ -1,15 +1,19 @@
 //! CLIENT: what connections are called and how they behave, and the list of them.
 
+use super::{caching, others};
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::resp::{self, Protocol};
+use crate::session::hub::{Mode, Tracking};
 use crate::session::{ClientCard, ReplyMode};
 
 pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let word = args[1].to_ascii_lowercase();
     match word.as_slice() {
+        b"caching" => caching::caching(ctx, args[2]),
         b"getname" => getname(ctx),
+        b"getredir" => caching::getredir(ctx),
         b"help" => help::reply_help(ctx.reply, catalog::spec(catalog::id("client"))),
         b"id" => {
             ctx.reply.integer(i64::try_from(ctx.client.id).unwrap_or(i64::MAX));
@@ -21,6 +25,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.verbatim("txt", &line);
             Ok(())
         }
+        b"kill" => others::kill(ctx, args),
         b"list" => list(ctx, args),
         b"no-evict" => {
             let is_on = on_or_off(args[2])?;
@@ -33,6 +38,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.ok();
             Ok(())
         }
+        b"pause" => others::pause(ctx, args),
         b"reply" => reply(ctx, args[2]),
         b"setinfo" => setinfo(ctx, args[2], args[3]),
         b"setname" => {
@@ -41,6 +47,10 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.ok();
             Ok(())
         }
+        b"tracking" => caching::tracking(ctx, args),
+        b"trackinginfo" => caching::trackinginfo(ctx),
+        b"unblock" => others::unblock(ctx, args),
+        b"unpause" => others::unpause(ctx),
         _ => Err(CommandError::SYNTAX),
     }
 }
@@ -118,10 +128,10 @@ fn reply(ctx: &mut Context<'_, '_>, mode: &[u8]) -> Outcome {
 
 fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut ids = None;
-    let mut is_shown = true;
+    let mut wanted = None;
     match &args[2..] {
         [] => {}
-        [option, kind] if is_option(option, "TYPE") => is_shown = is_normal(kind)?,
+        [option, kind] if is_option(option, "TYPE") => wanted = Some(ClientType::parse(kind)?),
         [option, numbers @ ..] if is_option(option, "ID") && !numbers.is_empty() => {
             let parsed = numbers
                 .iter()
@@ -136,51 +146,90 @@ fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut lines = Vec::new();
     match ids {
         Some(ids) => {
-            let cards = ids.iter().filter_map(|id| clients.get(&u64::try_from(*id).ok()?));
-            cards.for_each(|card| lines.extend(line(&card.lock(), now_ms)));
+            let known = ids.iter().filter_map(|id| clients.get(&u64::try_from(*id).ok()?));
+            known.for_each(|known| lines.extend(line(&known.card.lock(), now_ms)));
         }
-        None if is_shown => clients.values().for_each(|card| lines.extend(line(&card.lock(), now_ms))),
-        None => {}
+        None => {
+            for known in clients.values() {
+                let card = known.card.lock();
+                if wanted.is_none_or(|wanted| wanted == ClientType::of(&card)) {
+                    lines.extend(line(&card, now_ms));
+                }
+            }
+        }
     }
     drop(clients);
     ctx.reply.verbatim("txt", &lines);
     Ok(())
 }
 
-/// Whether connections of this type are ordinary ones, the only ones there are.
-fn is_normal(kind: &[u8]) -> Result<bool, CommandError> {
-    if is_option(kind, "NORMAL") {
-        return Ok(true);
+/// What CLIENT LIST and CLIENT KILL tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClientType {
+    /// An ordinary connection; monitors are as well.
+    Normal,
+    /// One that is subscribed to something.
+    PubSub,
+    /// A replica, or the primary; there are none.
+    Replication,
+}
+
+impl ClientType {
+    /// Reads the name of a type.
+    pub(super) fn parse(name: &[u8]) -> Result<ClientType, CommandError> {
+        if is_option(name, "NORMAL") {
+            return Ok(ClientType::Normal);
+        }
+        if is_option(name, "PUBSUB") {
+            return Ok(ClientType::PubSub);
+        }
+        if ["MASTER", "REPLICA", "SLAVE"].iter().any(|other| is_option(name, other)) {
+            return Ok(ClientType::Replication);
+        }
+        let shown = quoted(name, usize::MAX);
+        Err(CommandError::owned(format!("ERR Unknown client type '{shown}'")))
     }
-    let others = ["MASTER", "REPLICA", "SLAVE", "PUBSUB"];
-    if others.iter().any(|other| is_option(kind, other)) {
-        return Ok(false);
+
+    /// The type of a connection.
+    pub(super) fn of(card: &ClientCard) -> ClientType {
+        if card.subscribed == (0, 0, 0) { ClientType::Normal } else { ClientType::PubSub }
     }
-    let shown = quoted(kind, usize::MAX);
-    Err(CommandError::owned(format!("ERR Unknown client type '{shown}'")))
 }
 
 /// A connection as CLIENT LIST shows it: Redis 7.2's fields in its order, the buffers it has and we have not as 0.
 fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
-    let flags: String = [(card.queued.is_some(), 'x'), (card.no_evict, 'e'), (card.no_touch, 'T')]
-        .into_iter()
-        .filter_map(|(is_set, letter)| is_set.then_some(letter))
-        .collect();
+    let tracking = card.tracking.as_ref();
+    let is_broadcast = tracking.is_some_and(|tracking| tracking.mode == Mode::Broadcast);
+    let (channels, patterns, shards) = card.subscribed;
+    let flags: String = [
+        (card.is_monitor, 'O'),
+        (card.subscribed != (0, 0, 0), 'P'),
+        (card.queued.is_some(), 'x'),
+        (card.is_blocked, 'b'),
+        (tracking.is_some(), 't'),
+        (is_broadcast, 'B'),
+        (card.no_evict, 'e'),
+        (card.no_touch, 'T'),
+    ]
+    .into_iter()
+    .filter_map(|(is_set, letter)| is_set.then_some(letter))
+    .collect();
     let queued = card.queued.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
     let mut line =
         format!("id={} addr={} laddr={} fd=-1 name=", card.id, card.address, card.local_address).into_bytes();
     line.extend_from_slice(&card.name);
     line.extend_from_slice(
         format!(
-            " age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 \
-             multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 \
+            " age={} idle={} flags={} db={} sub={channels} psub={patterns} ssub={shards} multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 \
+             multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir={} \
              resp={} lib-name=",
             seconds_since(card.connected_at_ms),
             seconds_since(card.active_at_ms),
             if flags.is_empty() { "N" } else { &flags },
             card.db,
             if card.last_command.is_empty() { "NULL" } else { card.last_command },
+            redirect_of(tracking),
             card.protocol,
         )
         .as_bytes(),
@@ -190,4 +239,9 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     line.extend_from_slice(&card.library_version);
     line.push(b'\n');
     line
+}
+
+/// The connection that is told of changes: -1 without tracking, 0 for the connection itself.
+pub(super) fn redirect_of(tracking: Option<&Tracking>) -> i64 {
+    tracking.map_or(-1, |tracking| i64::try_from(tracking.redirect.unwrap_or(0)).unwrap_or(i64::MAX))
 }

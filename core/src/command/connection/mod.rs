@@ -1,8 +1,11 @@
 //! The connection itself: who is speaking, in which protocol, to which database.
 
+mod caching;
 mod client;
+mod others;
 
 use super::args::{is_option, quoted};
+use super::pubsub::ping_while_listening;
 use super::{CommandError, Context, Group, Outcome};
 use crate::resp::{self, Protocol};
 use crate::session::REDIS_VERSION;
@@ -12,6 +15,7 @@ pub(super) const HANDLERS: Group = &[
     ("client", client::client),
     ("echo", echo),
     ("hello", hello),
+    ("monitor", others::monitor),
     ("ping", ping),
     ("select", select),
 ];
@@ -21,6 +25,8 @@ const DEFAULT_USER: &[u8] = b"default";
 
 fn ping(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args {
+        [_] if ping_while_listening(ctx, b"") => {}
+        [_, message] if ping_while_listening(ctx, message) => {}
         [_] => ctx.reply.simple("PONG"),
         [_, message] => ctx.reply.bulk(message),
         _ => return Err(CommandError::text("ERR wrong number of arguments for 'ping' command")),
@@ -122,6 +128,7 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     if let Some(protocol) = protocol {
         ctx.reply.set_protocol(protocol);
+        ctx.client.inbox.set_protocol(protocol);
     }
     describe_server(ctx);
     Ok(())

@@ -67,6 +67,7 @@ fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let changes: Vec<(&str, &str)> = texts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     match ctx.shared.settings.set_all(&changes) {
         Ok(()) => {
+            ctx.shared.settings_changed();
             ctx.effects.push(Effect::SettingsChanged);
             ctx.reply.ok();
             Ok(())

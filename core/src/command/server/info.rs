@@ -141,7 +141,13 @@ fn server(ctx: &Context<'_, '_>) -> Lines {
 
 fn clients(ctx: &Context<'_, '_>) -> Lines {
     let connected = ctx.shared.clients.lock().len();
-    let mut all = lines(&[("cluster_connections", "0"), ("blocked_clients", "0"), ("tracking_clients", "0")]);
+    let hub = &ctx.shared.hub;
+    let (tracking, ..) = hub.tracking.counts();
+    let mut all = vec![
+        ("cluster_connections".into(), "0".to_string()),
+        ("blocked_clients".into(), hub.waiting.count().to_string()),
+        ("tracking_clients".into(), tracking.to_string()),
+    ];
     all.insert(0, ("connected_clients".into(), connected.to_string()));
     all.insert(2, ("maxclients".into(), setting(ctx, "maxclients")));
     all
@@ -195,7 +201,11 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
         line("keyspace_hits", &counters.keyspace_hits),
         line("keyspace_misses", &counters.keyspace_misses),
     ];
-    all.extend(lines(&[("pubsub_channels", "0"), ("pubsub_patterns", "0"), ("latest_fork_usec", "0")]));
+    let (channels, patterns, shard_channels) = ctx.shared.hub.pubsub.counts();
+    all.push(("pubsub_channels".into(), channels.to_string()));
+    all.push(("pubsub_patterns".into(), patterns.to_string()));
+    all.push(("pubsubshard_channels".into(), shard_channels.to_string()));
+    all.push(("latest_fork_usec".into(), "0".to_string()));
     all.push(line("total_error_replies", &counters.error_replies));
     all
 }

@@ -12,7 +12,7 @@ mod bounds;
 mod combine;
 mod range;
 mod read;
-mod remove;
+pub(super) mod remove;
 mod scan;
 #[cfg(test)]
 mod tests;

@@ -63,8 +63,10 @@ fn remove_range(context: &mut Context<'_, '_>, mut set: SortedSet<'_>, ranks: Ra
 
 /// Which end of a sorted set is popped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(in crate::command) enum End {
+    /// The lowest scores.
     Lowest,
+    /// The highest scores.
     Highest,
 }
 
@@ -125,39 +127,88 @@ fn pop_from(
 }
 
 pub(super) fn zmpop(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    const NO_KEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
-    const NO_COUNT: CommandError = CommandError::text("ERR count should be greater than 0");
-    let [_, count, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let count = integer_in(count, 1..=i64::MAX, NO_KEYS)?;
-    let (keys, options) = usize::try_from(count)
-        .ok()
-        .and_then(|count| rest.split_at_checked(count))
-        .ok_or(CommandError::SYNTAX)?;
-    let (end, options) = match options {
-        [end, options @ ..] if is_option(end, "MIN") => (End::Lowest, options),
-        [end, options @ ..] if is_option(end, "MAX") => (End::Highest, options),
-        _ => return Err(CommandError::SYNTAX),
-    };
-    let count = match options {
-        [] => 1,
-        [option, count, others @ ..] if is_option(option, "COUNT") => {
-            let count = integer_in(count, 1..=i64::MAX, NO_COUNT)?;
-            if !others.is_empty() {
-                return Err(CommandError::SYNTAX);
+    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default())?;
+    if !wanted.run(context)? {
+        context.reply.null_array();
+    }
+    Ok(())
+}
+
+/// ZMPOP's arguments.
+pub(in crate::command) struct SeveralPop<'a> {
+    pub(in crate::command) keys: &'a [&'a [u8]],
+    end: End,
+    count: u64,
+}
+
+impl<'a> SeveralPop<'a> {
+    /// Reads them, from the number of keys on.
+    pub(in crate::command) fn parse(args: &'a [&'a [u8]]) -> Result<SeveralPop<'a>, CommandError> {
+        const NO_KEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
+        const NO_COUNT: CommandError = CommandError::text("ERR count should be greater than 0");
+        let [count, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+        let count = integer_in(count, 1..=i64::MAX, NO_KEYS)?;
+        let (keys, options) = usize::try_from(count)
+            .ok()
+            .and_then(|count| rest.split_at_checked(count))
+            .ok_or(CommandError::SYNTAX)?;
+        let (end, options) = match options {
+            [end, options @ ..] if is_option(end, "MIN") => (End::Lowest, options),
+            [end, options @ ..] if is_option(end, "MAX") => (End::Highest, options),
+            _ => return Err(CommandError::SYNTAX),
+        };
+        let count = match options {
+            [] => 1,
+            [option, count, others @ ..] if is_option(option, "COUNT") => {
+                let count = integer_in(count, 1..=i64::MAX, NO_COUNT)?;
+                if !others.is_empty() {
+                    return Err(CommandError::SYNTAX);
+                }
+                count
             }
-            count
+            _ => return Err(CommandError::SYNTAX),
+        };
+        Ok(SeveralPop { keys, end, count: count.unsigned_abs() })
+    }
+
+    /// Pops from the first set there is and replies; false, without a reply, if there is none.
+    pub(in crate::command) fn run(&self, context: &mut Context<'_, '_>) -> Result<bool, CommandError> {
+        let db = context.db();
+        for key in self.keys {
+            let set = SortedSet::open(context.txn, db, key)?;
+            if set.is_there() {
+                context.reply.array(2);
+                context.reply.bulk(key);
+                pop_from(context, set, self.end, self.count, Layout::Pairs)?;
+                return Ok(true);
+            }
         }
-        _ => return Err(CommandError::SYNTAX),
-    };
+        Ok(false)
+    }
+}
+
+/// Pops one member from the first set there is and replies with key, member and score; false, without a reply, if there
+/// is none.
+pub(in crate::command) fn pop_first(
+    context: &mut Context<'_, '_>,
+    keys: &[&[u8]],
+    end: End,
+) -> Result<bool, CommandError> {
     let db = context.db();
     for key in keys {
-        let set = SortedSet::open(context.txn, db, key)?;
+        let mut set = SortedSet::open(context.txn, db, key)?;
         if set.is_there() {
-            context.reply.array(2);
-            context.reply.bulk(key);
-            return pop_from(context, set, end, count.unsigned_abs(), Layout::Pairs);
+            let reply = &mut *context.reply;
+            reply.array(3);
+            reply.bulk(key);
+            let ranks = end.ranks(set.len(context.txn)?, 1);
+            let mut write = |member: &[u8], score| {
+                reply.bulk(member);
+                reply.double(score);
+            };
+            set.remove_ranks(context.txn, ranks, end.direction(), Some(&mut write))?;
+            return Ok(true);
         }
     }
-    context.reply.null_array();
-    Ok(())
+    Ok(false)
 }

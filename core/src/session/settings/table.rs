@@ -2,7 +2,7 @@
 //! connect, and expect Redis' answer. A row whose value would promise something that does not happen (eviction,
 //! clustering) cannot be changed to that value.
 
-use super::SettingKind::{self, Integer, Memory, OneOf, SavePoints, Text, YesNo};
+use super::SettingKind::{self, Events, Integer, Memory, OneOf, SavePoints, Text, YesNo};
 use super::SettingSpec;
 
 /// A setting that CONFIG SET may change.
@@ -80,7 +80,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("min-replicas-max-lag", "10", SMALL_COUNT),
     row("min-replicas-to-write", "0", Integer(0, 0)),
     row("no-appendfsync-on-rewrite", "no", YesNo),
-    row("notify-keyspace-events", "", Text),
+    row("notify-keyspace-events", "", Events),
     fixed("port", "6379", Integer(0, 65535)),
     row("protected-mode", "yes", YesNo),
     row("proto-max-bulk-len", "512mb", Memory(1024 * 1024, i64::MAX as u64)),

@@ -1,0 +1,144 @@
+//! The pops and moves that wait where there is nothing. Each tries what its sibling that never waits does; in a MULTI it
+//! does nothing else.
+
+use super::args::float;
+use super::list::{self, end};
+use super::sorted_set::remove as zset;
+use super::{CommandError, Context, Group, Outcome};
+use crate::data::list::{End, List};
+use crate::engine::Kind;
+use crate::resp;
+use crate::session::hub::{Nothing, Wait};
+
+pub(super) const HANDLERS: Group = &[
+    ("blmove", blmove),
+    ("blmpop", blmpop),
+    ("blpop", blpop),
+    ("brpop", brpop),
+    ("brpoplpush", brpoplpush),
+    ("bzmpop", bzmpop),
+    ("bzpopmax", bzpopmax),
+    ("bzpopmin", bzpopmin),
+];
+
+const NEGATIVE: CommandError = CommandError::text("ERR timeout is negative");
+const OUT_OF_RANGE: CommandError = CommandError::text("ERR timeout is out of range");
+
+/// The unix time in milliseconds at which a wait of so many seconds ends; None for a wait without end (0).
+pub(super) fn deadline(ctx: &Context<'_, '_>, seconds: &[u8]) -> Result<Option<u64>, CommandError> {
+    let seconds =
+        float(seconds).map_err(|_| CommandError::text("ERR timeout is not a float or out of range"))?;
+    let millis = (seconds * 1000.0).ceil();
+    if millis > i64::MAX as f64 {
+        return Err(OUT_OF_RANGE);
+    }
+    // What is within the range was just checked.
+    after(ctx, millis as i64)
+}
+
+/// The same for a wait in milliseconds.
+pub(super) fn deadline_ms(ctx: &Context<'_, '_>, millis: &[u8]) -> Result<Option<u64>, CommandError> {
+    let millis =
+        resp::parse_i64(millis).ok_or(CommandError::text("ERR timeout is not an integer or out of range"))?;
+    after(ctx, millis)
+}
+
+fn after(ctx: &Context<'_, '_>, millis: i64) -> Result<Option<u64>, CommandError> {
+    let millis = u64::try_from(millis).map_err(|_| NEGATIVE)?;
+    if millis == 0 {
+        return Ok(None);
+    }
+    let end = ctx.now_ms().checked_add(millis).filter(|end| *end <= i64::MAX as u64);
+    end.map(Some).ok_or(OUT_OF_RANGE)
+}
+
+/// Waits for one of these keys.
+fn wait(
+    ctx: &mut Context<'_, '_>,
+    keys: &[&[u8]],
+    kind: Kind,
+    until_ms: Option<u64>,
+    nothing: Nothing,
+) -> Outcome {
+    let keys = keys.iter().map(|key| key.to_vec()).collect();
+    ctx.wait_for(Wait { keys, kind, takes: true, until_ms, nothing, request: None });
+    Ok(())
+}
+
+fn blpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop(ctx, args, End::Head)
+}
+
+fn brpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop(ctx, args, End::Tail)
+}
+
+fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
+    let [_, keys @ .., timeout] = args else { return Err(CommandError::SYNTAX) };
+    let until_ms = deadline(ctx, timeout)?;
+    let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
+    for key in keys {
+        let Some(mut list) = List::open(ctx.txn, db, key)? else { continue };
+        reply.array(2);
+        reply.bulk(key);
+        list.pop(end, 1, &|| list::fill(shared), &mut |element| reply.bulk(element))?;
+        return Ok(());
+    }
+    wait(ctx, keys, Kind::List, until_ms, Nothing::Array)
+}
+
+fn blmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let wanted = list::SeveralPop::parse(rest)?;
+    let until_ms = deadline(ctx, timeout)?;
+    if wanted.run(ctx)? {
+        return Ok(());
+    }
+    wait(ctx, wanted.keys, Kind::List, until_ms, Nothing::Array)
+}
+
+fn blmove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, source, target, from, to, timeout] = args else { return Err(CommandError::SYNTAX) };
+    let (from, to) = (end(from)?, end(to)?);
+    let until_ms = deadline(ctx, timeout)?;
+    if list::move_one(ctx, (source, from), (target, to))? {
+        return Ok(());
+    }
+    wait(ctx, &[source], Kind::List, until_ms, Nothing::Value)
+}
+
+fn brpoplpush(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, source, target, timeout] = args else { return Err(CommandError::SYNTAX) };
+    let until_ms = deadline(ctx, timeout)?;
+    if list::move_one(ctx, (source, End::Tail), (target, End::Head))? {
+        return Ok(());
+    }
+    wait(ctx, &[source], Kind::List, until_ms, Nothing::Value)
+}
+
+fn bzpopmin(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop_scored(ctx, args, zset::End::Lowest)
+}
+
+fn bzpopmax(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    pop_scored(ctx, args, zset::End::Highest)
+}
+
+fn pop_scored(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: zset::End) -> Outcome {
+    let [_, keys @ .., timeout] = args else { return Err(CommandError::SYNTAX) };
+    let until_ms = deadline(ctx, timeout)?;
+    if zset::pop_first(ctx, keys, end)? {
+        return Ok(());
+    }
+    wait(ctx, keys, Kind::SortedSet, until_ms, Nothing::Array)
+}
+
+fn bzmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+    let wanted = zset::SeveralPop::parse(rest)?;
+    let until_ms = deadline(ctx, timeout)?;
+    if wanted.run(ctx)? {
+        return Ok(());
+    }
+    wait(ctx, wanted.keys, Kind::SortedSet, until_ms, Nothing::Array)
+}

@@ -1,0 +1,171 @@
+//! Publish and subscribe: channels, patterns, shard channels.
+
+use super::args::quoted;
+use super::{CommandError, Context, Group, Outcome, help};
+use crate::catalog;
+use crate::resp::Protocol;
+use crate::session::hub::{Topic, TopicKind};
+
+pub(super) const HANDLERS: Group = &[
+    ("psubscribe", psubscribe),
+    ("publish", publish),
+    ("pubsub", pubsub),
+    ("punsubscribe", punsubscribe),
+    ("spublish", spublish),
+    ("ssubscribe", ssubscribe),
+    ("subscribe", subscribe),
+    ("sunsubscribe", sunsubscribe),
+    ("unsubscribe", unsubscribe),
+];
+
+fn subscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    add(ctx, args, TopicKind::Channel, b"subscribe")
+}
+
+fn psubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    add(ctx, args, TopicKind::Pattern, b"psubscribe")
+}
+
+fn ssubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    add(ctx, args, TopicKind::Shard, b"ssubscribe")
+}
+
+fn unsubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    remove(ctx, args, TopicKind::Channel, b"unsubscribe")
+}
+
+fn punsubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    remove(ctx, args, TopicKind::Pattern, b"punsubscribe")
+}
+
+fn sunsubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    remove(ctx, args, TopicKind::Shard, b"sunsubscribe")
+}
+
+/// Subscribes to topics; one message each.
+fn add(ctx: &mut Context<'_, '_>, args: &[&[u8]], kind: TopicKind, word: &[u8]) -> Outcome {
+    for name in args.iter().skip(1) {
+        let subscriptions = ctx.client.subscriptions.get_or_insert_default();
+        if subscriptions.of(kind).insert(name.to_vec()) {
+            ctx.shared.hub.pubsub.subscribe(Topic { kind, name }, &ctx.client.inbox);
+        }
+        let (count, all) = (subscriptions.count_for(kind), subscriptions.count());
+        ctx.client.inbox.set_subscriptions(all);
+        answer(ctx, word, Some(name), count);
+    }
+    Ok(())
+}
+
+/// Ends subscriptions, all of a kind if none is named; one message each, and one if there was none.
+fn remove(ctx: &mut Context<'_, '_>, args: &[&[u8]], kind: TopicKind, word: &[u8]) -> Outcome {
+    let mut names: Vec<Vec<u8>> = args.iter().skip(1).map(|name| name.to_vec()).collect();
+    if names.is_empty()
+        && let Some(subscriptions) = &mut ctx.client.subscriptions
+    {
+        names.extend(subscriptions.of(kind).iter().cloned());
+    }
+    if names.is_empty() {
+        let count =
+            ctx.client.subscriptions.as_ref().map_or(0, |subscriptions| subscriptions.count_for(kind));
+        answer(ctx, word, None, count);
+        return Ok(());
+    }
+    for name in names {
+        let mut count = 0;
+        if let Some(subscriptions) = &mut ctx.client.subscriptions {
+            if subscriptions.of(kind).remove(&name) {
+                ctx.shared.hub.pubsub.unsubscribe(Topic { kind, name: &name }, ctx.client.id);
+            }
+            count = subscriptions.count_for(kind);
+            let all = subscriptions.count();
+            ctx.client.inbox.set_subscriptions(all);
+            if all == 0 {
+                ctx.client.subscriptions = None;
+            }
+        }
+        answer(ctx, word, Some(&name), count);
+    }
+    Ok(())
+}
+
+fn answer(ctx: &mut Context<'_, '_>, word: &[u8], name: Option<&[u8]>, count: usize) {
+    ctx.reply.push(3);
+    ctx.reply.bulk(word);
+    match name {
+        Some(name) => ctx.reply.bulk(name),
+        None => ctx.reply.null(),
+    }
+    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+}
+
+fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
+    let count = ctx.shared.hub.pubsub.publish(channel, message);
+    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    Ok(())
+}
+
+fn spublish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
+    let count = ctx.shared.hub.pubsub.publish_to_shard(channel, message);
+    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    Ok(())
+}
+
+fn pubsub(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let word = args[1].to_ascii_lowercase();
+    match (word.as_slice(), args.get(2..).unwrap_or_default()) {
+        (b"channels", matching @ ([] | [_])) => channels(ctx, TopicKind::Channel, matching.first().copied()),
+        (b"shardchannels", matching @ ([] | [_])) => {
+            channels(ctx, TopicKind::Shard, matching.first().copied())
+        }
+        (b"numsub", names) => numbers(ctx, TopicKind::Channel, names),
+        (b"shardnumsub", names) => numbers(ctx, TopicKind::Shard, names),
+        (b"numpat", []) => {
+            let (_, patterns, _) = ctx.shared.hub.pubsub.counts();
+            ctx.reply.integer(i64::try_from(patterns).unwrap_or(i64::MAX));
+            Ok(())
+        }
+        (b"help", []) => help::reply_help(ctx.reply, catalog::spec(catalog::id("pubsub"))),
+        _ => {
+            let shown = quoted(args[1], usize::MAX);
+            Err(CommandError::owned(format!(
+                "ERR unknown subcommand or wrong number of arguments for '{shown}'. Try PUBSUB HELP."
+            )))
+        }
+    }
+}
+
+fn channels(ctx: &mut Context<'_, '_>, kind: TopicKind, matching: Option<&[u8]>) -> Outcome {
+    let mark = ctx.reply.defer();
+    let mut count = 0;
+    let reply = &mut *ctx.reply;
+    ctx.shared.hub.pubsub.channels(kind, matching, &mut |channel| {
+        reply.bulk(channel);
+        count += 1;
+    });
+    ctx.reply.finish_array(mark, count);
+    Ok(())
+}
+
+/// Channels and their numbers of listeners, in turns; a map neither in RESP2 nor in RESP3.
+fn numbers(ctx: &mut Context<'_, '_>, kind: TopicKind, names: &[&[u8]]) -> Outcome {
+    ctx.reply.array(names.len() * 2);
+    for name in names {
+        let count = ctx.shared.hub.pubsub.listeners(kind, name);
+        ctx.reply.bulk(name);
+        ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    Ok(())
+}
+
+/// PING of a connection that listens: in RESP2 its reply must look like a message.
+pub(super) fn ping_while_listening(ctx: &mut Context<'_, '_>, message: &[u8]) -> bool {
+    let is_listening = ctx.reply.protocol() == Protocol::Resp2 && ctx.client.is_listening();
+    if is_listening {
+        ctx.reply.array(2);
+        ctx.reply.bulk(b"pong");
+        ctx.reply.bulk(message);
+    }
+    is_listening
+}

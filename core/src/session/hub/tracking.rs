@@ -1,0 +1,219 @@
+//! Client-side caching: which keys clients have read, and the messages that tell them what to forget.
+//!
+//! A client is told of a key once and is then forgotten until it reads the key again. With BCAST nothing is remembered:
+//! the client hears of every change below its prefixes. As in Redis, databases are not told apart.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Inbox, Interest};
+use crate::limits::TRACKED_KEYS_MAX;
+use crate::resp::{Protocol, Reply};
+
+/// The channel on which a client of RESP2 hears of them.
+const CHANNEL: &[u8] = b"__redis__:invalidate";
+
+/// Which reads are remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// All.
+    #[default]
+    All,
+    /// Those after CLIENT CACHING YES.
+    OptIn,
+    /// Those not after CLIENT CACHING NO.
+    OptOut,
+    /// None: changes below prefixes are told.
+    Broadcast,
+}
+
+/// CLIENT TRACKING of one connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tracking {
+    /// Which reads are remembered.
+    pub mode: Mode,
+    /// Whether the connection's own changes are kept from it.
+    pub no_loop: bool,
+    /// The connection that is told instead.
+    pub redirect: Option<u64>,
+    /// Prefixes of a broadcast.
+    pub prefixes: BTreeSet<Vec<u8>>,
+    /// What CLIENT CACHING said of the next command.
+    pub caching: Option<bool>,
+}
+
+impl Tracking {
+    /// Whether the keys of the present command are to be remembered.
+    pub fn remembers(&self) -> bool {
+        match self.mode {
+            Mode::All => true,
+            Mode::OptIn => self.caching == Some(true),
+            Mode::OptOut => self.caching != Some(false),
+            Mode::Broadcast => false,
+        }
+    }
+}
+
+/// A connection with a cache.
+#[derive(Debug)]
+struct Cache {
+    own: Arc<Inbox>,
+    /// Who is told: `own` without a redirection.
+    told: Arc<Inbox>,
+    is_redirected: bool,
+    no_loop: bool,
+}
+
+/// All caches.
+#[derive(Debug, Default)]
+pub struct TrackingTable(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    caches: BTreeMap<u64, Cache>,
+    /// Connections that have read a key.
+    readers: HashMap<Box<[u8]>, BTreeSet<u64>>,
+    /// Connections that hear of all keys below a prefix.
+    prefixes: BTreeMap<Vec<u8>, BTreeSet<u64>>,
+}
+
+impl TrackingTable {
+    /// Begins, or changes, the tracking of a connection. `told` is who hears of changes, if it is somebody else.
+    pub fn begin(
+        &self,
+        interest: &Interest,
+        own: &Arc<Inbox>,
+        told: Option<Arc<Inbox>>,
+        tracking: &Tracking,
+    ) {
+        let mut table = self.0.lock();
+        let is_redirected = told.is_some();
+        let told = told.unwrap_or_else(|| own.clone());
+        table
+            .caches
+            .insert(own.id(), Cache { own: own.clone(), told, is_redirected, no_loop: tracking.no_loop });
+        for prefix in &tracking.prefixes {
+            table.prefixes.entry(prefix.clone()).or_default().insert(own.id());
+        }
+        interest.set(Interest::TRACKING, true);
+    }
+
+    /// Ends the tracking of a connection. Keys it has read are forgotten as they change.
+    pub fn end(&self, interest: &Interest, id: u64) {
+        let mut table = self.0.lock();
+        if table.caches.remove(&id).is_none() {
+            return;
+        }
+        table.prefixes.retain(|_, listeners| {
+            listeners.remove(&id);
+            !listeners.is_empty()
+        });
+        if table.caches.is_empty() {
+            *table = Table::default();
+        }
+        interest.set(Interest::TRACKING, !table.caches.is_empty());
+    }
+
+    /// Notes that a connection has read a key. Where too many are remembered already, the readers of some other one are
+    /// told to forget it.
+    pub fn remember(&self, id: u64, key: &[u8]) {
+        let mut table = self.0.lock();
+        if !table.caches.contains_key(&id) {
+            return;
+        }
+        if table.readers.len() >= TRACKED_KEYS_MAX && !table.readers.contains_key(key) {
+            let victim = table.readers.keys().next().cloned();
+            if let Some(victim) = victim {
+                table.tell_readers(&victim, None);
+            }
+        }
+        table.readers.entry(key.into()).or_default().insert(id);
+    }
+
+    /// Tells whom it concerns that these keys have changed, by a connection if it was one.
+    pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>) {
+        let mut table = self.0.lock();
+        for key in keys {
+            table.tell_readers(key, by);
+        }
+        for (prefix, listeners) in &table.prefixes {
+            let below: Vec<&[u8]> = keys.iter().copied().filter(|key| key.starts_with(prefix)).collect();
+            if below.is_empty() {
+                continue;
+            }
+            for cache in listeners.iter().filter_map(|id| table.caches.get(id)) {
+                if !(cache.no_loop && by == Some(cache.own.id())) {
+                    cache.tell(Some(&below));
+                }
+            }
+        }
+    }
+
+    /// Tells everybody that all keys may have changed.
+    pub fn invalidate_all(&self) {
+        let mut table = self.0.lock();
+        table.readers.clear();
+        table.caches.values().for_each(|cache| cache.tell(None));
+    }
+
+    /// Numbers for INFO: connections that track, keys remembered, readers of all keys together, prefixes.
+    pub fn counts(&self) -> (usize, usize, usize, usize) {
+        let table = self.0.lock();
+        let items = table.readers.values().map(BTreeSet::len).sum();
+        (table.caches.len(), table.readers.len(), items, table.prefixes.len())
+    }
+}
+
+impl Table {
+    fn tell_readers(&mut self, key: &[u8], by: Option<u64>) {
+        let Some(readers) = self.readers.remove(key) else { return };
+        for cache in readers.iter().filter_map(|id| self.caches.get(id)) {
+            if !(cache.no_loop && by == Some(cache.own.id())) {
+                cache.tell(Some(&[key]));
+            }
+        }
+    }
+}
+
+impl Cache {
+    /// Tells it to forget these keys, or all.
+    fn tell(&self, keys: Option<&[&[u8]]>) {
+        if self.is_redirected && self.told.is_gone() {
+            return self.tell_broken();
+        }
+        let protocol = self.told.protocol();
+        let mut reply = Reply::new(protocol);
+        if protocol == Protocol::Resp3 {
+            reply.push(2);
+            reply.bulk(b"invalidate");
+        } else if self.is_redirected && self.told.is_subscribed() {
+            reply.push(3);
+            reply.bulk(b"message");
+            reply.bulk(CHANNEL);
+        } else {
+            // It has no way to hear of it.
+            return;
+        }
+        match keys {
+            Some(keys) => {
+                reply.array(keys.len());
+                keys.iter().for_each(|key| reply.bulk(key));
+            }
+            None => reply.null(),
+        }
+        self.told.push(reply.as_bytes().into());
+    }
+
+    /// Tells it that whoever should be told is gone.
+    fn tell_broken(&self) {
+        if self.own.protocol() == Protocol::Resp3 {
+            let mut reply = Reply::new(Protocol::Resp3);
+            reply.push(2);
+            reply.bulk(b"tracking-redir-broken");
+            reply.integer(i64::try_from(self.told.id()).unwrap_or(i64::MAX));
+            self.own.push(reply.as_bytes().into());
+        }
+    }
+}

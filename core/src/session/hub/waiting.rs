@@ -1,0 +1,173 @@
+//! Blocked connections: who waits for which keys, in the order of their arrival.
+//!
+//! A command that finds nothing and may wait leaves a [`Wait`]. Its session registers a [`Waiter`] while the locks of
+//! its keys are still held, so no change is missed. Whoever changes one of the keys runs the waiter's command again,
+//! on its own thread and right after its own command, as the first one it finds in line.
+//!
+//! A waiter ends once: served, timed out, unblocked or gone. Whoever ends it holds its lock ([`Waiter::is_over`]).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::{Answer, Inbox, Interest, Unblock};
+use crate::catalog::CommandSpec;
+use crate::engine::{Db, Kind, Receipt};
+use crate::resp::{Protocol, Reply};
+
+/// The reply of a command that finds nothing where it may not wait. One that waited in vain replies with no array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// No array.
+    Array,
+    /// No value.
+    Value,
+}
+
+impl Nothing {
+    /// Writes it.
+    pub fn write(self, reply: &mut Reply) {
+        match self {
+            Nothing::Array => reply.null_array(),
+            Nothing::Value => reply.null(),
+        }
+    }
+}
+
+/// What a command wants to wait for.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// Its keys.
+    pub keys: Vec<Vec<u8>>,
+    /// The type that has what it wants.
+    pub kind: Kind,
+    /// Whether it takes away what it gets, so that others behind it may find nothing.
+    pub takes: bool,
+    /// Unix time in milliseconds at which it gives up; None for never.
+    pub until_ms: Option<u64>,
+    /// The reply where waiting is not possible.
+    pub nothing: Nothing,
+    /// The request to run when a key has changed, the name first, if it is not the one that waits (`$` is now a number).
+    pub request: Option<Vec<Vec<u8>>>,
+}
+
+/// A blocked connection.
+#[derive(Debug)]
+pub struct Waiter {
+    /// The connection.
+    pub inbox: Arc<Inbox>,
+    /// The database of its keys.
+    pub db: Db,
+    /// The protocol of its reply.
+    pub protocol: Protocol,
+    /// The command.
+    pub spec: &'static CommandSpec,
+    /// The request, the name first.
+    pub request: Vec<Vec<u8>>,
+    /// What it waits for.
+    pub wait: Wait,
+    over: Mutex<bool>,
+}
+
+impl Waiter {
+    /// A connection about to wait.
+    pub fn new(
+        inbox: Arc<Inbox>,
+        db: Db,
+        protocol: Protocol,
+        spec: &'static CommandSpec,
+        request: Vec<Vec<u8>>,
+        wait: Wait,
+    ) -> Waiter {
+        Waiter { inbox, db, protocol, spec, request, wait, over: Mutex::new(false) }
+    }
+
+    /// Whether the wait is over, to be set by whoever ends it. Nobody else ends it while the lock is held; no lock of the
+    /// hub may be held when it is taken.
+    pub fn is_over(&self) -> MutexGuard<'_, bool> {
+        self.over.lock()
+    }
+}
+
+/// All blocked connections.
+#[derive(Debug, Default)]
+pub struct Waiting(Mutex<Lines>);
+
+#[derive(Debug, Default)]
+struct Lines {
+    /// The line at each key, by arrival.
+    by_key: HashMap<(Db, Vec<u8>), BTreeMap<u64, Arc<Waiter>>>,
+    by_client: HashMap<u64, (u64, Arc<Waiter>)>,
+    next_arrival: u64,
+}
+
+impl Waiting {
+    /// Adds a waiter to the lines at its keys.
+    pub fn add(&self, interest: &Interest, waiter: &Arc<Waiter>) {
+        let mut lines = self.0.lock();
+        let arrival = lines.next_arrival;
+        lines.next_arrival += 1;
+        for key in &waiter.wait.keys {
+            lines.by_key.entry((waiter.db, key.clone())).or_default().insert(arrival, waiter.clone());
+        }
+        lines.by_client.insert(waiter.inbox.id(), (arrival, waiter.clone()));
+        interest.set(Interest::WAITING, true);
+    }
+
+    /// Takes a waiter whose wait is over out of all lines.
+    pub fn remove(&self, interest: &Interest, waiter: &Waiter) {
+        let mut lines = self.0.lock();
+        let Some((arrival, _)) = lines.by_client.remove(&waiter.inbox.id()) else { return };
+        for key in &waiter.wait.keys {
+            let name = (waiter.db, key.clone());
+            if let Some(line) = lines.by_key.get_mut(&name) {
+                line.remove(&arrival);
+                if line.is_empty() {
+                    lines.by_key.remove(&name);
+                }
+            }
+        }
+        interest.set(Interest::WAITING, !lines.by_client.is_empty());
+    }
+
+    /// The first in line at a key of those who arrived at this number or later, and its number.
+    pub fn first_from(&self, db: Db, key: &[u8], arrival: u64) -> Option<(u64, Arc<Waiter>)> {
+        let lines = self.0.lock();
+        let line = lines.by_key.get(&(db, key.to_vec()))?;
+        line.range(arrival..).next().map(|(arrival, waiter)| (*arrival, waiter.clone()))
+    }
+
+    /// Whether somebody waits for a key.
+    pub fn is_awaited(&self, db: Db, key: &[u8]) -> bool {
+        self.0.lock().by_key.contains_key(&(db, key.to_vec()))
+    }
+
+    /// All keys that somebody waits for.
+    pub fn keys(&self) -> Vec<(Db, Vec<u8>)> {
+        self.0.lock().by_key.keys().cloned().collect()
+    }
+
+    /// Number of blocked connections.
+    pub fn count(&self) -> usize {
+        self.0.lock().by_client.len()
+    }
+
+    /// Ends the wait of a connection; false if it does not wait.
+    pub fn unblock(&self, interest: &Interest, id: u64, how: Unblock) -> bool {
+        let Some((_, waiter)) = self.0.lock().by_client.get(&id).cloned() else { return false };
+        let mut is_over = waiter.is_over();
+        if *is_over {
+            return false;
+        }
+        *is_over = true;
+        self.remove(interest, &waiter);
+        let mut reply = Reply::new(waiter.protocol);
+        match how {
+            Unblock::TimedOut => reply.null_array(),
+            Unblock::Error => reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
+        }
+        waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default() });
+        true
+    }
+}

@@ -1,0 +1,199 @@
+//! What a command means for other connections: blocked ones that can go on, caches that are stale, monitors, events.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::client::ClientCard;
+use super::hub::notify::{self, EXPIRED, KEY_MISS, NEW};
+use super::hub::{Answer, Interest, Wait, Waiter};
+use super::{Client, Server, Shared, State};
+use crate::catalog::{CommandSpec, Flags};
+use crate::command;
+use crate::engine::{Db, Engine, Reader, RootChange, Scope, Source};
+use crate::resp::Reply;
+
+impl State {
+    /// Blocks the connection in the running command; the locks of its keys are held.
+    pub(super) fn begin_wait<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        spec: &'static CommandSpec,
+        args: &[&[u8]],
+        mut wait: Wait,
+    ) {
+        let request = wait.request.take();
+        let request = request.unwrap_or_else(|| args.iter().map(|argument| argument.to_vec()).collect());
+        let (inbox, protocol) = (self.client.inbox.clone(), self.reply.protocol());
+        let waiter = Arc::new(Waiter::new(inbox, self.client.db, protocol, spec, request, wait));
+        server.shared.hub.waiting.add(&server.shared.hub.interest, &waiter);
+        self.client.card.lock().is_blocked = true;
+        self.waiter = Some(waiter);
+    }
+
+    /// Notes the keys of a read for a client that keeps a cache.
+    pub(super) fn remember_reads<E: Engine>(&self, server: &Server<E>, spec: &CommandSpec, keys: &[&[u8]]) {
+        if let Some(tracking) = &self.client.tracking
+            && tracking.remembers()
+            && spec.flags.contains(Flags::READONLY)
+        {
+            keys.iter().for_each(|key| server.shared.hub.tracking.remember(self.client.id, key));
+        }
+    }
+
+    /// Tells others what the commit has changed.
+    pub(super) fn tell_changes<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        let hub = &server.shared.hub;
+        let changed = || {
+            self.overlay.changes().filter_map(|change| match change.source {
+                Source::Base(db) => Some((db, change)),
+                Source::Fresh(_) => None,
+            })
+        };
+        if hub.interest.has(Interest::NOTIFY) {
+            let classes = hub.notified();
+            for (db, change) in changed() {
+                let was_there = change.base.is_some_and(|root| !root.is_expired(now_ms));
+                if change.base.is_some() && !was_there && classes & EXPIRED != 0 {
+                    notify::publish(hub, classes, "expired", db, change.key);
+                }
+                if !was_there && classes & NEW != 0 && matches!(change.root, RootChange::Put { .. }) {
+                    notify::publish(hub, classes, "new", db, change.key);
+                }
+            }
+        }
+        self.events.publish(hub);
+        if hub.interest.has(Interest::TRACKING) {
+            if self.overlay.db_changes().is_empty() {
+                let keys: SmallVec<[&[u8]; 4]> = changed().map(|(_, change)| change.key).collect();
+                hub.tracking.invalidate(&keys, Some(self.client.id));
+            } else {
+                hub.tracking.invalidate_all();
+            }
+        }
+        if hub.interest.has(Interest::WAITING) {
+            if self.overlay.db_changes().is_empty() {
+                let awaited = changed().filter(|(db, change)| hub.waiting.is_awaited(*db, change.key));
+                self.ready.extend(awaited.map(|(db, change)| (db, change.key.to_vec())));
+            } else {
+                self.ready.extend(hub.waiting.keys());
+            }
+        }
+    }
+
+    /// Notes a read of a key that is not there.
+    pub(super) fn note_misses(&mut self, spec: &CommandSpec, keys: &[&[u8]]) {
+        if self.events.wants(KEY_MISS) && spec.flags.contains(Flags::READONLY) {
+            for key in keys {
+                if self.overlay.is_missing(self.client.db, key) {
+                    self.events.add(KEY_MISS, "keymiss", self.client.db, key);
+                }
+            }
+        }
+    }
+
+    /// Lets the connections that are blocked in wait for keys that have changed go on, in the order of their arrival.
+    pub(super) fn serve_ready<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        let mut at = 0;
+        // Serving one may change keys that others wait for, which are added behind.
+        while let Some((db, key)) = self.ready.get(at).cloned() {
+            at += 1;
+            self.serve_line(server, db, &key, now_ms);
+        }
+        self.ready.clear();
+    }
+
+    fn serve_line<E: Engine>(&mut self, server: &Server<E>, db: Db, key: &[u8], now_ms: u64) {
+        let found = server.engine.begin(Scope::Keys(&[key])).and_then(|mut guard| guard.root(db, key, None));
+        let kind = found.ok().flatten().map(|root| root.kind);
+        let mut from = 0;
+        while let Some((arrival, waiter)) = server.shared.hub.waiting.first_from(db, key, from) {
+            from = arrival + 1;
+            let takes = waiter.wait.takes;
+            // A reader of a stream may have to be told that the stream is gone.
+            if takes && kind != Some(waiter.wait.kind) {
+                continue;
+            }
+            let is_served = self.serve(server, &waiter, now_ms);
+            if takes && !is_served {
+                // Everything was taken.
+                break;
+            }
+        }
+    }
+
+    /// Runs the command of a blocked connection once more; false if it still has to wait.
+    fn serve<E: Engine>(&mut self, server: &Server<E>, waiter: &Waiter, now_ms: u64) -> bool {
+        let mut is_over = waiter.is_over();
+        if *is_over {
+            return true;
+        }
+        let Some(handler) = command::handler(waiter.spec) else { return true };
+        let args: Vec<&[u8]> = waiter.request.iter().map(Vec::as_slice).collect();
+        let card = Arc::new(parking_lot::Mutex::new(ClientCard::default()));
+        let mut stand_in = Client::new(waiter.inbox.id(), card, waiter.inbox.clone(), 0);
+        stand_in.db = waiter.db;
+        let own_client = std::mem::replace(&mut self.client, stand_in);
+        let own_reply = std::mem::replace(&mut self.reply, Reply::new(waiter.protocol));
+        let own_wrote = std::mem::take(&mut self.wrote);
+        self.is_serving = true;
+        let outcome = self.execute(server, waiter.spec, handler, &args, now_ms);
+        self.is_serving = false;
+        self.client = own_client;
+        let mut reply = std::mem::replace(&mut self.reply, own_reply);
+        let wrote = std::mem::replace(&mut self.wrote, own_wrote);
+        self.wrote = self.wrote.max(wrote);
+        let still_waits = self.wait.take().is_some();
+        if still_waits && outcome.is_ok() {
+            return false;
+        }
+        if let Err(error) = outcome {
+            reply.clear();
+            reply.error(&error.reply_text());
+        }
+        *is_over = true;
+        server.shared.hub.waiting.remove(&server.shared.hub.interest, waiter);
+        waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote });
+        true
+    }
+}
+
+/// Shows a request to the monitors, unless it is about administration or carries secrets.
+pub(super) fn show_monitors(
+    shared: &Shared,
+    client: &Client,
+    spec: &CommandSpec,
+    args: &[&[u8]],
+    now_ms: u64,
+) {
+    if spec.flags.contains(Flags::ADMIN) || spec.flags.contains(Flags::SKIP_MONITOR) {
+        return;
+    }
+    let (seconds, millis) = (now_ms / 1000, now_ms % 1000);
+    let address = client.card.lock().address.clone();
+    let mut line = format!("+{seconds}.{millis:03}000 [{} {address}]", client.db).into_bytes();
+    for argument in args {
+        line.push(b' ');
+        quote(argument, &mut line);
+    }
+    line.extend_from_slice(b"\r\n");
+    shared.hub.show_monitors(&line);
+}
+
+/// An argument in double quotes, with escapes for what cannot be printed.
+fn quote(argument: &[u8], line: &mut Vec<u8>) {
+    line.push(b'"');
+    for byte in argument {
+        match byte {
+            b'\\' | b'"' => line.extend_from_slice(&[b'\\', *byte]),
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            b'\t' => line.extend_from_slice(b"\\t"),
+            7 => line.extend_from_slice(b"\\a"),
+            8 => line.extend_from_slice(b"\\b"),
+            b' '..=b'~' => line.push(*byte),
+            other => line.extend_from_slice(format!("\\x{other:02x}").as_bytes()),
+        }
+    }
+    line.push(b'"');
+}
