@@ -6,6 +6,7 @@ use super::args::{is_option, quoted};
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::hyperloglog::{self, Corrupted, HEADER_BYTES, REGISTERS, SKETCH_MAX_BYTES, Sketch};
 use crate::data::string;
+use crate::session::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("pfadd", pfadd),
@@ -39,6 +40,7 @@ fn pfadd(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if is_changed {
         sketch.forget_estimate();
         put(ctx, key, &sketch)?;
+        ctx.notify(notify::STRING, "pfadd", key);
     }
     ctx.reply.integer(i64::from(is_changed));
     Ok(())
@@ -80,6 +82,8 @@ fn pfmerge(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     sketch.forget_estimate();
     put(ctx, key, &sketch)?;
+    // As in Redis, to which a merge adds many elements.
+    ctx.notify(notify::STRING, "pfadd", key);
     ctx.reply.ok();
     Ok(())
 }

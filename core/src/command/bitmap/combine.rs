@@ -5,6 +5,7 @@ use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::string::{self, NewValue};
 use crate::limits::VALUE_PIECE_BYTES;
+use crate::session::hub::notify;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -32,7 +33,9 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         len = len.max(string::root(ctx.txn, db, key)?.map_or(0, |root| root.value_len));
     }
     if len == 0 {
-        ctx.txn.remove(db, destination)?;
+        if ctx.txn.remove(db, destination)? {
+            ctx.notify(notify::GENERIC, "del", destination);
+        }
         ctx.reply.integer(0);
         return Ok(());
     }
@@ -52,6 +55,7 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let value = draft.map_or(NewValue::Bytes(&whole), NewValue::Draft);
     string::put(ctx.txn, db, destination, value, string::GROWN, None)?;
+    ctx.notify(notify::STRING, "set", destination);
     ctx.reply.integer(as_integer(len));
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::bits::{Field, WINDOW_BYTES};
 use crate::data::string;
 use crate::resp::parse_i64;
+use crate::session::hub::notify;
 
 /// `BITFIELD key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET … | INCRBY …> …]`
 pub(super) fn bitfield(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -116,6 +117,7 @@ fn offset(ctx: &Context<'_, '_>, text: &[u8], width: u32) -> Result<u64, Command
 fn run(ctx: &mut Context<'_, '_>, key: &[u8], steps: &[Step]) -> Outcome {
     let end = steps.iter().filter(|step| step.writes()).map(|step| step.field.end_byte()).max();
     let mut bytes = Bytes::open(ctx, key, end)?;
+    let mut is_told = false;
     ctx.reply.array(steps.len());
     for step in steps {
         let mut window = bytes.read(ctx, step.field)?;
@@ -132,12 +134,17 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], steps: &[Step]) -> Outcome {
             Some(answer) => ctx.reply.integer(answer),
             None => ctx.reply.null(),
         }
+        is_told |= after.is_some_and(|after| bytes.has_grown || after != before);
         if let Some(after) = after.filter(|after| *after != before) {
             step.field.set(&mut window, after.cast_unsigned());
             bytes.write(ctx, step.field, &window)?;
         }
     }
-    bytes.close(ctx)
+    bytes.close(ctx)?;
+    if is_told {
+        ctx.notify(notify::STRING, "setbit", key);
+    }
+    Ok(())
 }
 
 /// The bytes around a field.
@@ -149,6 +156,8 @@ struct Bytes<'k> {
     /// All of it, while it is changed in memory.
     held: Option<Vec<u8>>,
     is_changed: bool,
+    /// It had to become longer, which a step that fails does not undo.
+    has_grown: bool,
 }
 
 impl<'k> Bytes<'k> {
@@ -156,9 +165,10 @@ impl<'k> Bytes<'k> {
     fn open(ctx: &mut Context<'_, '_>, key: &'k [u8], end: Option<u64>) -> Result<Bytes<'k>, CommandError> {
         let db = ctx.db();
         let root = string::root(ctx.txn, db, key)?;
-        let mut bytes = Bytes { key, held: None, is_changed: false };
+        let mut bytes = Bytes { key, held: None, is_changed: false, has_grown: false };
         let Some(end) = end else { return Ok(bytes) };
         let before = root.map_or(0, |root| root.value_len);
+        bytes.has_grown = end > before;
         let has_blob = root.is_some_and(|root| root.blob.is_some());
         if !has_blob && end.max(before) < ctx.txn.blob_min() {
             let mut held = ctx.txn.value(db, key)?.unwrap_or_default();

@@ -15,6 +15,7 @@ use crate::data::set::Set;
 use crate::data::zset::SortedSet;
 use crate::engine::{Direction, EngineError, Kind};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::session::hub::notify;
 
 use options::{By, Options};
 use pattern::{Found, Pattern};
@@ -171,11 +172,15 @@ fn store(
     }
     let stored = if gets.is_empty() { elements } else { &answers };
     let stored: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
-    ctx.txn.remove(db, destination)?;
+    let was_there = ctx.txn.remove(db, destination)?;
+    if stored.is_empty() && was_there {
+        ctx.notify(notify::GENERIC, "del", destination);
+    }
     if !stored.is_empty() {
         let settings = &ctx.shared.settings;
         let mut list = List::open_or_make(ctx.txn, db, destination)?;
         list.push(End::Tail, &stored, &|| settings.number("list-max-listpack-size"))?;
+        ctx.notify(notify::LIST, "sortstore", destination);
     }
     ctx.reply.integer(i64::try_from(stored.len()).unwrap_or(i64::MAX));
     Ok(())
