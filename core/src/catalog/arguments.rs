@@ -12,6 +12,7 @@
 //! key [key ...]              once or more often; the bracket repeats the part that may come again
 //! field value [field value ...]                several values repeated together
 //! WEIGHTS weight [weight ...]                  the token stands once
+//! [GET x | SET y [GET x | SET y ...]]          any number of several, in any order
 //! PREFIX prefix [PREFIX prefix ...]            the token is repeated too
 //! ```
 //!
@@ -86,7 +87,8 @@ impl Kind {
     /// The type that the name of a value suggests.
     fn suggested_by(name: &str) -> Kind {
         match name {
-            "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "src" | "dst" => Kind::Key,
+            "key" | "key1" | "key2" | "newkey" | "source" | "destination" | "src" | "dst" | "destkey"
+            | "sourcekey" => Kind::Key,
             "pattern" => Kind::Pattern,
             "unix-time-seconds" | "unix-time-milliseconds" => Kind::UnixTime,
             "height" | "latitude" | "longitude" | "max" | "min" | "radius" | "score" | "width" => {
@@ -137,7 +139,7 @@ pub fn parse<'a>(
             _ => SyntaxError::Stray,
         });
     }
-    number_keys(&mut arguments, &mut 0, key_spec_count);
+    number_keys(&mut arguments, &mut Numbers::default(), key_spec_count);
     Ok(arguments)
 }
 
@@ -219,6 +221,7 @@ impl<'l, 'a> Parser<'l, 'a, '_> {
                     self.take();
                     items.push(self.group(depth, Lexeme::CloseChoice)?);
                 }
+                Lexeme::Open if self.repeats_choice() => break,
                 Lexeme::Open => {
                     if let Some(repeated) = self.repetition(depth)? {
                         repeat(&mut items, repeated)?;
@@ -278,10 +281,53 @@ impl<'l, 'a> Parser<'l, 'a, '_> {
             match self.take() {
                 Some(Lexeme::Or) => continue,
                 Some(lexeme) if lexeme == close => return bundle(alternatives, Kind::OneOf),
+                Some(Lexeme::Open) => return self.repeated_choice(alternatives, depth, close),
                 Some(Lexeme::Ellipsis) => return Err(SyntaxError::Stray),
                 _ => return Err(SyntaxError::Unbalanced),
             }
         }
+    }
+
+    /// Whether a bracket follows that repeats the alternatives before it: `[a | b ...]`.
+    fn repeats_choice(&self) -> bool {
+        let inner = matching_close(self.lexemes).and_then(|close| self.lexemes.get(1..close));
+        let Some([inner @ .., Lexeme::Ellipsis]) = inner else { return false };
+        let mut open = 0_usize;
+        inner.iter().any(|lexeme| {
+            match lexeme {
+                Lexeme::Open | Lexeme::OpenChoice => open += 1,
+                Lexeme::Close | Lexeme::CloseChoice => open = open.saturating_sub(1),
+                _ => {}
+            }
+            open == 0 && *lexeme == Lexeme::Or
+        })
+    }
+
+    /// The rest of a choice that may come again, the bracket that says so being taken.
+    fn repeated_choice(
+        &mut self,
+        alternatives: Vec<Argument<'a>>,
+        depth: usize,
+        close: Lexeme<'_>,
+    ) -> Result<Argument<'a>, SyntaxError> {
+        let mut again = Vec::new();
+        loop {
+            again.push(bundle(self.sequence(depth + 1)?, Kind::Block)?);
+            match self.take() {
+                Some(Lexeme::Or) => continue,
+                Some(Lexeme::Ellipsis) => break,
+                _ => return Err(SyntaxError::Unbalanced),
+            }
+        }
+        if again != alternatives {
+            return Err(SyntaxError::Repetition);
+        }
+        if self.take() != Some(Lexeme::Close) || self.take() != Some(close) {
+            return Err(SyntaxError::Unbalanced);
+        }
+        let mut choice = bundle(alternatives, Kind::OneOf)?;
+        choice.multiple = true;
+        Ok(choice)
     }
 
     /// What `[x ...]` repeats. Takes nothing when the bracket is not of this form.
@@ -362,15 +408,28 @@ fn repeat<'a>(items: &mut Vec<Argument<'a>>, repeated: Vec<Argument<'a>>) -> Res
     Ok(())
 }
 
+/// Which key specifications have been assigned.
+#[derive(Default)]
+struct Numbers {
+    next: usize,
+    /// A pattern has been assigned to the next one.
+    has_patterns: bool,
+}
+
 /// Assigns the keys to the key specifications in their order; when there are more keys than specifications, the last
-/// one covers the rest.
-fn number_keys(arguments: &mut [Argument<'_>], next: &mut usize, count: usize) {
+/// one covers the rest. Patterns of names of keys, for which a specification is left, share it (SORT).
+fn number_keys(arguments: &mut [Argument<'_>], numbers: &mut Numbers, count: usize) {
     for argument in arguments {
-        if argument.kind == Kind::Key && count > 0 {
-            argument.key_spec_index = Some((*next).min(count - 1));
-            *next += 1;
+        if argument.kind == Kind::Pattern && (1..count).contains(&numbers.next) {
+            argument.key_spec_index = Some(numbers.next);
+            numbers.has_patterns = true;
         }
-        number_keys(&mut argument.arguments, next, count);
+        if argument.kind == Kind::Key && count > 0 {
+            numbers.next += usize::from(std::mem::take(&mut numbers.has_patterns));
+            argument.key_spec_index = Some(numbers.next.min(count - 1));
+            numbers.next += 1;
+        }
+        number_keys(&mut argument.arguments, numbers, count);
     }
 }
 
@@ -449,6 +508,11 @@ mod tests {
         check("[GET pattern [GET pattern ...]]", "pattern pattern:GET?++");
         check("key field value [field value ...]", "key key, block field_value+(string field, string value)");
         check("STREAMS key [key ...] id [id ...]", "block key_id:STREAMS(key key+, string id+)");
+        check(
+            "[GET id | [NX | XX] SET a b [GET id | [NX | XX] SET a b ...]]",
+            "oneof id_nx_xx_a_b?+(string id:GET, block nx_xx_a_b(oneof nx_xx?(pure-token nx:NX, pure-token \
+             xx:XX), block a_b:SET(string a, string b)))",
+        );
     }
 
     #[test]
@@ -476,6 +540,9 @@ mod tests {
             ("[a ... b]", SyntaxError::Stray),
             ("a [b ...]", SyntaxError::Repetition),
             ("[a b ...]", SyntaxError::Repetition),
+            ("[a | b [a | c ...]]", SyntaxError::Repetition),
+            ("[a | b [a | b ...] c]", SyntaxError::Unbalanced),
+            ("a [a | b ...]", SyntaxError::Stray),
             (deep.as_str(), SyntaxError::TooDeep),
         ] {
             assert_eq!(parse(syntax, &[], 0), Err(error), "{syntax}");

@@ -52,6 +52,8 @@ pub enum Begin {
         /// The argument at which the search for the word begins.
         from: i8,
     },
+    /// Where only the command itself can tell.
+    Unknown,
 }
 
 /// How far the keys reach from the beginning.
@@ -75,7 +77,12 @@ pub enum Find {
         /// Distance between two keys.
         step: u8,
     },
+    /// As the command itself can tell.
+    Unknown,
 }
+
+/// Tells from a request (the name included) where the one key of an [`Begin::Unknown`] range stands, if it has one.
+pub type Locate = fn(&[&[u8]]) -> Option<usize>;
 
 /// Tells from a request (the name included) what it does with the keys of a range.
 pub type Narrow = fn(&[&[u8]]) -> KeyFlags;
@@ -97,6 +104,8 @@ pub struct KeyRange {
     /// Where the keys of a request really begin, if a value before them may look like the word of [`Begin::Keyword`]. Of a
     /// request that makes no sense [`KeyRange::begin`] decides; the word must be there.
     pub seek: Option<Seek>,
+    /// With [`Begin::Unknown`]: where the key stands; without it the keys are not in the request.
+    pub locate: Option<Locate>,
 }
 
 /// One key at a fixed position.
@@ -112,20 +121,40 @@ pub(super) const fn keys_from(position: u8, flags: &str) -> KeyRange {
 /// Every `step`-th argument from `position` to `last`, in the sense of [`Find::Range`].
 pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> KeyRange {
     let find = Find::Range { last, step, limit: 0 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None, seek: None }
+    KeyRange {
+        flags: KeyFlags::parse(flags),
+        begin: Begin::Index(position),
+        find,
+        narrow: None,
+        seek: None,
+        locate: None,
+    }
+}
+
+/// Keys that do not stand in the request.
+pub(super) const fn unnamed_keys(flags: &str) -> KeyRange {
+    let (begin, find) = (Begin::Unknown, Find::Unknown);
+    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None, locate: None }
 }
 
 /// A number of keys at a position, and the keys after it.
 pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
     let find = Find::Keynum { count_at: 0, first: 1, step: 1 };
-    KeyRange { flags: KeyFlags::parse(flags), begin: Begin::Index(position), find, narrow: None, seek: None }
+    KeyRange {
+        flags: KeyFlags::parse(flags),
+        begin: Begin::Index(position),
+        find,
+        narrow: None,
+        seek: None,
+        locate: None,
+    }
 }
 
 /// The first half of all arguments behind a word, which is searched from a position on.
 pub(super) const fn first_half_after(word: &'static str, from: i8, flags: &str) -> KeyRange {
     let find = Find::Range { last: -1, step: 1, limit: 2 };
     let begin = Begin::Keyword { word, from };
-    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None }
+    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None, locate: None }
 }
 
 /// The key after an option's name, which is looked for from a position on.
@@ -143,6 +172,12 @@ impl KeyRange {
     /// Names the function that tells where the keys of a request begin.
     pub(super) const fn sought_by(mut self, seek: Seek) -> KeyRange {
         self.seek = Some(seek);
+        self
+    }
+
+    /// Names the function that finds the key of an unknown range.
+    pub(super) const fn located_by(mut self, locate: Locate) -> KeyRange {
+        self.locate = Some(locate);
         self
     }
 }
@@ -306,7 +341,8 @@ impl KeyRange {
         if self.seek.is_some() && sought.is_none() && self.begin.position(args).is_none() {
             return Err(KeysError);
         }
-        let Some(begin) = sought.or_else(|| self.begin.position(args)) else {
+        let located = self.locate.and_then(|locate| locate(args));
+        let Some(begin) = sought.or_else(|| self.begin.position(args)).or(located) else {
             return Ok(None);
         };
         let (first, last, step) = match self.find {
@@ -318,7 +354,12 @@ impl KeyRange {
                 let span = span.checked_mul(usize::from(step)).ok_or(KeysError)?;
                 (first, first.checked_add(span).ok_or(KeysError)?, step)
             }
+            Find::Unknown => (begin, begin, 1),
         };
+        // What may be left out at the end of a request (the sources of PFMERGE).
+        if first == args.len() && matches!(self.find, Find::Range { last: -1, limit: 0, .. }) {
+            return Ok(None);
+        }
         if last < first || last >= args.len() || step == 0 {
             return Err(KeysError);
         }
@@ -344,6 +385,7 @@ impl Begin {
                 };
                 found.map(|index| index + 1)
             }
+            Begin::Unknown => None,
         }
     }
 }

@@ -13,13 +13,14 @@
 
 use super::arguments::Kind;
 use super::keys::{KeyRange, KeySpec};
-use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
+use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group, ReachesUnnamedKeys};
 
 /// A row before it has a place in the table.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     spec: CommandSpec,
     extra_categories: Categories,
+    missing_categories: Categories,
     pub(super) subcommands: &'static [Row],
 }
 
@@ -42,12 +43,13 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         deprecated: None,
         word: word_of(name),
         types: &[],
+        reaches_unnamed_keys: None,
         values: None,
         subcommands_first: 0,
         subcommands_count: 0,
         container: None,
     };
-    Row { spec, extra_categories: Categories::NONE, subcommands: &[] }
+    Row { spec, extra_categories: Categories::NONE, missing_categories: Categories::NONE, subcommands: &[] }
 }
 
 /// What stands behind the `|`, or all of it.
@@ -99,6 +101,19 @@ impl Row {
         self
     }
 
+    /// ACL categories that flags or group imply and the command is not in.
+    pub(super) const fn not_in(mut self, categories: &str) -> Row {
+        self.missing_categories = Categories::parse(categories);
+        self
+    }
+
+    /// Names the function that tells of requests which need keys that they do not name: for those the engine takes all of
+    /// its locks.
+    pub(super) const fn reaches_unnamed_keys(mut self, reaches: ReachesUnnamedKeys) -> Row {
+        self.spec.reaches_unnamed_keys = Some(reaches);
+        self
+    }
+
     /// Command tips, separated by spaces.
     pub(super) const fn tips(mut self, words: &'static str) -> Row {
         self.spec.tips = words;
@@ -142,7 +157,8 @@ impl Row {
             spec.flags = spec.flags.with(Flags::MOVABLEKEYS);
         }
         spec.categories = Categories::derived(spec.flags, spec.group, !self.subcommands.is_empty())
-            .with(self.extra_categories);
+            .with(self.extra_categories)
+            .without(self.missing_categories);
         spec
     }
 }

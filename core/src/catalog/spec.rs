@@ -51,6 +51,8 @@ pub struct CommandSpec {
     pub(super) word: &'static str,
     /// The types of arguments whose name alone would suggest another type.
     pub(super) types: &'static [(&'static str, Kind)],
+    /// Tells of requests that need keys which they do not name.
+    pub(super) reaches_unnamed_keys: Option<ReachesUnnamedKeys>,
     /// The first argument that may be a value too large for memory, and the distance to the next, or 0.
     pub(super) values: Option<(usize, usize)>,
     /// Where the subcommands of a container stand in the table.
@@ -68,6 +70,9 @@ pub struct Deprecated {
     /// A phrase that names the replacement, with command and option names between backticks.
     pub replaced_by: &'static str,
 }
+
+/// Tells of a request (the name included) whether it needs keys that it does not name.
+pub type ReachesUnnamedKeys = fn(&[&[u8]]) -> bool;
 
 impl CommandSpec {
     /// Whether a request of `count` arguments, the name included, fits the arity. The caller answers a misfit with
@@ -87,6 +92,11 @@ impl CommandSpec {
     /// Whether this row has all of `flags`.
     pub const fn is(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
+    }
+
+    /// Whether a request (the name included) may need any key of the store.
+    pub fn touches_all_keys(&self, args: &[&[u8]]) -> bool {
+        self.is(Flags::TOUCHES_ALL_KEYS) || self.reaches_unnamed_keys.is_some_and(|reaches| reaches(args))
     }
 
     /// The name without the container's part: `list` for `client|list`.
@@ -259,6 +269,8 @@ pub enum Group {
     Set,
     /// Sorted sets.
     SortedSet,
+    /// Sketches from which the size of a set is estimated.
+    Hyperloglog,
     /// Publish and subscribe.
     PubSub,
     /// Streams.
@@ -281,6 +293,7 @@ impl Group {
             Group::List => "list",
             Group::Set => "set",
             Group::SortedSet => "sorted-set",
+            Group::Hyperloglog => "hyperloglog",
             Group::PubSub => "pubsub",
             Group::Stream => "stream",
             Group::Geo => "geo",
@@ -301,6 +314,7 @@ impl Group {
             Group::SortedSet => Categories::SORTEDSET,
             Group::Stream => Categories::STREAM,
             Group::Geo => Categories::GEO,
+            Group::Hyperloglog => Categories::HYPERLOGLOG,
         }
     }
 }

@@ -18,6 +18,7 @@ mod geo;
 pub mod glob;
 mod hash;
 pub mod help;
+mod hyperloglog;
 mod list;
 mod pubsub;
 pub mod random;
@@ -84,6 +85,7 @@ const GROUPS: &[Group] = &[
     generic::HANDLERS,
     geo::HANDLERS,
     hash::HANDLERS,
+    hyperloglog::HANDLERS,
     list::HANDLERS,
     pubsub::HANDLERS,
     server::HANDLERS,

@@ -12,6 +12,8 @@ const START_MS: u64 = 1_700_000_000_000;
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("bitmap_fields", include_str!("../../../tests/transcripts/bitmap_fields.txt")),
+    ("bitmap_ranges", include_str!("../../../tests/transcripts/bitmap_ranges.txt")),
     ("bitmaps", include_str!("../../../tests/transcripts/bitmaps.txt")),
     ("command", include_str!("../../../tests/transcripts/command.txt")),
     ("config", include_str!("../../../tests/transcripts/config.txt")),
@@ -22,12 +24,14 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("geo_search", include_str!("../../../tests/transcripts/geo_search.txt")),
     ("hashes", include_str!("../../../tests/transcripts/hashes.txt")),
     ("hello", include_str!("../../../tests/transcripts/hello.txt")),
+    ("hyperloglog", include_str!("../../../tests/transcripts/hyperloglog.txt")),
     ("keyspace", include_str!("../../../tests/transcripts/keyspace.txt")),
     ("lists", include_str!("../../../tests/transcripts/lists.txt")),
     ("restore_idle_time", include_str!("../../../tests/transcripts/restore_idle_time.txt")),
     ("server", include_str!("../../../tests/transcripts/server.txt")),
     ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
+    ("sort", include_str!("../../../tests/transcripts/sort.txt")),
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
@@ -62,7 +66,11 @@ impl<E: Engine> Console<E> {
         }
         let session = &mut self.sessions[connection - 1];
         write_request(args, session.input());
-        session.process(&self.server, self.now_ms);
+        let progress = session.process(&self.server, self.now_ms);
+        if let Some(wake_at_ms) = progress.wake_at_ms {
+            // Blocked, and nobody else is there: time passes.
+            session.process(&self.server, wake_at_ms);
+        }
         let bytes = session.reply().take().expect("memory is read");
         let (value, used) =
             Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");

@@ -4,10 +4,12 @@
 //! collection that loses its last element loses its root as well, but for streams. These modules know nothing of arguments or replies:
 //! commands call them with parsed values and shape what comes back.
 
+pub mod bits;
 mod copy;
 pub mod extended;
 pub mod geo;
 pub mod hash;
+pub mod hyperloglog;
 pub mod list;
 pub mod rdb;
 pub mod set;

@@ -3,8 +3,11 @@
 //! The root's encoding byte only remembers how the bytes came about, which is all that OBJECT ENCODING needs beyond
 //! the bytes themselves; no command behaves differently because of it.
 
+use std::ops::{ControlFlow, Range};
+
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
+use crate::limits::VALUE_PIECE_BYTES;
 use crate::resp::parse_i64;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
@@ -143,6 +146,56 @@ fn become_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<()>
     }
     let draft = txn.draft_of(db, key)?;
     put(txn, db, key, NewValue::Draft(draft), GROWN, root.expires_at_ms)
+}
+
+/// Shows a part of a string, wherever its bytes are, in pieces as they come.
+pub fn read(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    range: Range<u64>,
+    visit: &mut dyn FnMut(&[u8]),
+) -> Result<()> {
+    let part = (range.start, range.end.saturating_sub(range.start));
+    txn.show_value(db, key, part, &mut |piece| {
+        piece.read(&mut |bytes| {
+            visit(bytes);
+            Ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// Puts a part of a string into a buffer, which is emptied first; fewer bytes than asked for where the string ends.
+pub fn read_into(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    range: Range<u64>,
+    buffer: &mut Vec<u8>,
+) -> Result<()> {
+    buffer.clear();
+    read(txn, db, key, range, &mut |bytes| buffer.extend_from_slice(bytes))
+}
+
+/// Shows a part of a string, which must be there, in pieces that fit into memory, each with its offset, until told to
+/// stop. A visitor may change the bytes it is shown; the string stays what it is.
+pub fn walk(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    range: Range<u64>,
+    visit: &mut dyn FnMut(u64, &mut [u8]) -> ControlFlow<()>,
+) -> Result<()> {
+    let (mut at, mut piece) = (range.start, Vec::new());
+    while at < range.end {
+        read_into(txn, db, key, at..range.end.min(at + VALUE_PIECE_BYTES), &mut piece)?;
+        if piece.is_empty() || visit(at, &mut piece).is_break() {
+            break;
+        }
+        at += piece.len() as u64;
+    }
+    Ok(())
 }
 
 /// The integer that a string holds; None if it is none. A missing key counts as 0.

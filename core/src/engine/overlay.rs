@@ -318,6 +318,29 @@ impl Overlay {
         self.index.get(&(source, key.to_vec())).copied()
     }
 
+    /// Forgets the keys behind the first `kept`, from the last one on up to one that was changed.
+    pub(super) fn forget_unchanged(&mut self, kept: usize) {
+        while self.keys.len() > kept {
+            let is_read = |state: &&KeyState| {
+                matches!(state.root, PendingRoot::Unchanged) && state.subs.is_empty() && state.subs_delta == 0
+            };
+            let Some(state) = self.keys.last().filter(is_read) else { break };
+            let (source, key) = (state.source, state.key);
+            if !self.index.is_empty() {
+                let key = self.bytes(key).to_vec();
+                self.index.remove(&(source, key));
+            }
+            if key.end == self.arena.len() {
+                self.arena.truncate(key.start);
+            }
+            self.keys.pop();
+        }
+        // As few keys as these are found without an index, and added without one.
+        if self.keys.len() <= LINEAR_KEYS_MAX {
+            self.index.clear();
+        }
+    }
+
     pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
         let span = self.store(key);
         if self.keys.capacity() == 0 {

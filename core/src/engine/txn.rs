@@ -49,6 +49,17 @@ impl<'e> Txn<'e> {
         self.touches = touches;
     }
 
+    /// How many keys the transaction remembers, for [`Txn::forget_reads`].
+    pub fn keys_seen(&self) -> usize {
+        self.overlay.keys.len()
+    }
+
+    /// Forgets keys that were only read since it remembered `seen` of them, so that a request which reads very many does
+    /// not hold them all.
+    pub fn forget_reads(&mut self, seen: usize) {
+        self.overlay.forget_unchanged(seen);
+    }
+
     /// The root of a key, if the key is there.
     pub fn root(&mut self, db: Db, key: &[u8]) -> Result<Option<Root>> {
         let at = self.state(db, key)?;

@@ -151,7 +151,7 @@ impl State {
         now_ms: u64,
     ) -> Result<(), CommandError> {
         let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
-        let scope = if spec.flags.contains(Flags::TOUCHES_ALL_KEYS) {
+        let scope = if spec.touches_all_keys(args) {
             Scope::Everything
         } else {
             keys_of(spec, args, &mut keys);
@@ -210,7 +210,8 @@ impl State {
             keys_of(queued.spec, args, &mut keys);
         }
         keys.extend(watched.iter().map(|watched| watched.key.as_slice()));
-        let touches_all = queue.iter().any(|queued| queued.spec.flags.contains(Flags::TOUCHES_ALL_KEYS));
+        let touches_all =
+            queue.iter().zip(&requests).any(|(queued, args)| queued.spec.touches_all_keys(args));
         let scope = if touches_all { Scope::Everything } else { Scope::Keys(&keys) };
         let mut guard = server.engine.begin(scope)?;
         // Only now that the locks are held can no watched key of the queue change any more.

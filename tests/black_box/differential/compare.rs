@@ -47,10 +47,26 @@ pub fn mode(request: &[Vec<u8>]) -> Mode {
         // Ids are given and times are either over or far away, so these leave nothing to chance.
         "xadd" | "xtrim" | "xclaim" | "xautoclaim" => Mode::Exact,
         "xpending" | "xinfo|stream" | "xinfo|groups" => Mode::Timeless,
+        "sort" | "sort_ro" => sort_mode(request),
         _ if spec.tips.contains("nondeterministic_output_order") => Mode::AnyOrder,
         _ if spec.tips.contains("nondeterministic_output") => Mode::Shape,
         "client|id" => Mode::Shape,
         _ => Mode::Exact,
+    }
+}
+
+/// SORT shows the order in which a set is kept where it does not sort, or compares as equal: texts up to a NUL.
+fn sort_mode(request: &[Vec<u8>]) -> Mode {
+    let has = |word: &[u8]| request.iter().any(|argument| argument.eq_ignore_ascii_case(word));
+    let is_unsorted = request.windows(2).any(|pair| match pair {
+        [option, pattern] => option.eq_ignore_ascii_case(b"by") && !pattern.contains(&b'*'),
+        _ => false,
+    });
+    match is_unsorted || has(b"alpha") {
+        _ if has(b"store") => Mode::Exact,
+        false => Mode::Exact,
+        true if has(b"limit") => Mode::Shape,
+        true => Mode::AnyOrder,
     }
 }
 

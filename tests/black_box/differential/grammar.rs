@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use edgecask_core::catalog::{self, Argument, CommandSpec, Flags, Group, Kind};
 
-use super::values::Values;
+use super::values::{self, Values};
 
 /// The arguments of a request, the name first.
 pub type Request = Vec<Vec<u8>>;
@@ -17,8 +17,16 @@ const NOT_HERE: &[&str] = &[
     "auth",
     "bgrewriteaof",
     "bgsave",
+    "client|caching",
+    "client|getredir",
     "client|info",
+    "client|kill",
+    "client|pause",
     "client|reply",
+    "client|tracking",
+    "client|trackinginfo",
+    "client|unblock",
+    "client|unpause",
     "command",
     "command|count",
     "command|docs",
@@ -30,6 +38,9 @@ const NOT_HERE: &[&str] = &[
     "flushall",
     "flushdb",
     "hello",
+    "monitor",
+    // Keeps redis-server busy for seconds.
+    "pfselftest",
     "quit",
     "reset",
     "save",
@@ -60,7 +71,8 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::String, 20),
     (Group::Hash, 15),
     (Group::List, 15),
-    (Group::Bitmap, 3),
+    (Group::Bitmap, 10),
+    (Group::Hyperloglog, 6),
     (Group::Set, 15),
     (Group::SortedSet, 20),
     (Group::Stream, 30),
@@ -83,7 +95,8 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
             NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
         // Without BLOCK, which is left out, readers of streams do not wait.
         let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
-        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !waits
+        let is_of_others = matches!(spec.group, Group::Transactions | Group::PubSub);
+        !is_excluded && !is_of_others && !spec.is_container() && !waits
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
     catalog::all().iter().filter(may_run).map(parsed).collect()
@@ -112,6 +125,7 @@ pub fn filling(values: &mut Values) -> Request {
         ("hset", Group::Hash),
         ("zadd", Group::SortedSet),
         ("sadd", Group::Set),
+        ("pfadd", Group::Hyperloglog),
     ]);
     let count = values.pick(&[120, 130, 200, 515, 600]);
     let is_numeric = values.chance(50);
@@ -333,7 +347,17 @@ impl Writer<'_> {
         let values = &mut *self.values;
         match (argument.kind, argument.name.as_str()) {
             (Kind::Key, _) => values.key(self.group),
+            (Kind::Pattern, _) if argument.token.is_some_and(|token| token != "MATCH") => {
+                values.sort_pattern()
+            }
             (Kind::Pattern, _) => values.pattern(),
+            (Kind::Integer, "offset") if self.group == Group::Bitmap => values.bit_offset(),
+            (Kind::Integer, "value" | "increment") if self.group == Group::Bitmap => {
+                values.integer(-300, 300)
+            }
+            (Kind::Integer, "bit") => values.integer(0, 1),
+            (_, "encoding") => values.pick(values::BIT_FIELDS).into(),
+            (_, "subcommand") => values.pick(values::SKETCH_WORDS).into(),
             (Kind::UnixTime, name) => values.unix_time(name.contains("milliseconds")),
             (Kind::Integer, "seconds") => values.lifetime(false),
             (Kind::Integer, "milliseconds") => values.lifetime(true),

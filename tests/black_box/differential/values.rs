@@ -137,6 +137,22 @@ const PAYLOADS: &[&[u8]] = &[
     b"\x00\x05hello\x0a\x00........",
 ];
 
+/// Types of bit fields, and what looks like one.
+pub const BIT_FIELDS: &[&str] = &[
+    "u1", "u2", "u4", "u5", "u8", "u8", "u8", "u13", "u16", "u32", "u63", "i1", "i2", "i5", "i8", "i8", "i8",
+    "i16", "i33", "i63", "i64", "i64", "u64", "i65", "u0", "x8", "u08", "",
+];
+
+/// What PFDEBUG is asked.
+pub const SKETCH_WORDS: &[&str] =
+    &["ENCODING", "encoding", "DECODE", "decode", "DECODE", "TODENSE", "GETREG", "nosuch"];
+
+/// Patterns that make names of keys of the run from elements such as `1`.
+const SORT_PATTERNS: &[&str] = &[
+    "s*", "s*", "h*", "h*->a", "h*->b", "h*->1", "h*->aa", "t*", "z*->a", "#", "*", "nosort", "nosort",
+    "missing", "", "h*->", "*1", "x*->*",
+];
+
 /// Relative times begin this far away, in seconds.
 const FAR_S: i64 = 100_000;
 
@@ -153,6 +169,7 @@ fn home(group: Group) -> &'static [&'static [u8]] {
         Group::SortedSet => &[b"z1", b"z2", b"z3"],
         Group::Stream => &[b"r1", b"r1", b"r2", b"r3"],
         Group::Geo => &[b"g1", b"g2", b"g3"],
+        Group::Hyperloglog => &[b"p1", b"p2", b"p3"],
         _ => &[
             b"s1",
             b"s2",
@@ -196,6 +213,9 @@ pub const KEYS: &[&[u8]] = &[
     b"g1",
     b"g2",
     b"g3",
+    b"p1",
+    b"p2",
+    b"p3",
     b"\xffkey\r\n",
     b"missing",
 ];
@@ -372,6 +392,17 @@ impl Values {
         self.pick(PATTERNS).to_vec()
     }
 
+    /// What BY or GET of SORT may say.
+    pub fn sort_pattern(&mut self) -> Vec<u8> {
+        self.pick(SORT_PATTERNS).into()
+    }
+
+    /// The number of a bit, or of a field behind `#`.
+    pub fn bit_offset(&mut self) -> Vec<u8> {
+        let offset = if self.chance(50) { self.integer(0, 40) } else { self.integer(-1, 200) };
+        if self.chance(20) { [b"#", offset.as_slice()].concat() } else { offset }
+    }
+
     pub fn database(&mut self) -> Vec<u8> {
         let usual = self.rng.i32(..3).to_string();
         let odd = self.pick(&["15", "16", "-1", "x", "", "4294967296"]).to_string();
@@ -455,6 +486,19 @@ impl Values {
             }
             // Zeros up to the offset: not worth half a gigabyte of memory.
             b"setrange" => number(2).is_some_and(|offset| (500..536_870_912).contains(&offset)),
+            b"bitfield" | b"bitfield_ro" => request.iter().any(|argument| {
+                let digits = argument.strip_prefix(b"#").unwrap_or(argument);
+                let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
+                // The number of a field is multiplied by its width.
+                let wraps = number.is_some_and(|offset| offset.checked_mul(64).is_none());
+                number.is_some_and(|offset| (4000..1 << 32).contains(&offset))
+                    || argument.starts_with(b"#") && wraps
+            }),
+            // Stored only where neither equal weights show the order of a set nor an error may be redis-server's own.
+            b"sort" => {
+                let has = |word: &[u8]| request.iter().any(|argument| argument.eq_ignore_ascii_case(word));
+                has(b"store") && (has(b"by") || !has(b"alpha"))
+            }
             b"setbit" => number(2).is_some_and(|offset| (4000..1 << 32).contains(&offset)),
             // So many picks are a long reply and nothing else.
             b"srandmember" | b"hrandfield" | b"zrandmember" => {

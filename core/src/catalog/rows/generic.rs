@@ -1,6 +1,6 @@
 //! Keys of any type: existence, expiry, names, and walking through the keyspace.
 
-use crate::catalog::keys::{key, keys_from};
+use crate::catalog::keys::{key, keys_from, unnamed_keys};
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
@@ -163,6 +163,37 @@ pub(super) const ROWS: &[Row] = &[
         .tips("nondeterministic_output request_policy:special response_policy:special")
         .complexity("O(1) for each call, O(N) for a full round, N: keys of the database")
         .summary("Walks through the keys of the database with a cursor"),
+    command(
+        "sort",
+        -2,
+        "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] \
+         [STORE destination]",
+    )
+    .since("1.0.0")
+    .flags("write denyoom")
+    .keys(&[
+        key(1, "RO access"),
+        unnamed_keys("RO access"),
+        unnamed_keys("OW update").located_by(sort_destination),
+    ])
+    .reaches_unnamed_keys(sort_has_patterns)
+    .also_in("set sortedset list dangerous")
+    .not_in("keyspace")
+    .complexity("O(N+M*log(M)), N: elements, M: elements returned; O(N) where nothing is sorted")
+    .summary("Sorts a list, a set or a sorted set, by its elements or by what they refer to"),
+    command(
+        "sort_ro",
+        -2,
+        "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
+    )
+    .since("7.0.0")
+    .flags("readonly")
+    .keys(&[key(1, "RO access"), unnamed_keys("RO access")])
+    .reaches_unnamed_keys(sort_has_patterns)
+    .also_in("set sortedset list dangerous")
+    .not_in("keyspace")
+    .complexity("O(N+M*log(M)), N: elements, M: elements returned; O(N) where nothing is sorted")
+    .summary("Sorts a list, a set or a sorted set without a way to store the result"),
     command("touch", -2, "key [key ...]")
         .since("3.2.1")
         .flags("readonly fast")
@@ -191,3 +222,32 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1) for each key")
         .summary("Deletes keys and frees their memory later"),
 ];
+
+/// The options of SORT with their positions; what an option takes with it is left out, as SORT itself reads them.
+fn sort_options<'r, 'a>(args: &'r [&'a [u8]]) -> impl Iterator<Item = (usize, &'a [u8])> + 'r {
+    let mut next = 2;
+    std::iter::from_fn(move || {
+        let at = next;
+        let option = *args.get(at)?;
+        next += match option.to_ascii_lowercase().as_slice() {
+            b"limit" => 3,
+            b"by" | b"get" | b"store" => 2,
+            _ => 1,
+        };
+        Some((at, option))
+    })
+}
+
+/// The argument of the last STORE: that is where SORT stores.
+fn sort_destination(args: &[&[u8]]) -> Option<usize> {
+    let stores = sort_options(args).filter(|(_, option)| option.eq_ignore_ascii_case(b"store"));
+    stores.map(|(at, _)| at + 1).filter(|at| *at < args.len()).last()
+}
+
+/// Patterns with a star make names of keys.
+fn sort_has_patterns(args: &[&[u8]]) -> bool {
+    sort_options(args).any(|(at, option)| {
+        let takes_pattern = option.eq_ignore_ascii_case(b"by") || option.eq_ignore_ascii_case(b"get");
+        takes_pattern && args.get(at + 1).is_some_and(|pattern| pattern.contains(&b'*'))
+    })
+}

@@ -7,6 +7,7 @@ mod connection;
 mod generic;
 mod geo;
 mod hash;
+mod hyperloglog;
 mod list;
 mod pubsub;
 mod server;
@@ -20,7 +21,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 13] = [
+pub(super) const GROUPS: [(Group, &[Row]); 14] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Transactions, transactions::ROWS),
@@ -31,6 +32,7 @@ pub(super) const GROUPS: [(Group, &[Row]); 13] = [
     (Group::List, list::ROWS),
     (Group::Set, set::ROWS),
     (Group::SortedSet, sorted_set::ROWS),
+    (Group::Hyperloglog, hyperloglog::ROWS),
     (Group::PubSub, pubsub::ROWS),
     (Group::Stream, stream::ROWS),
     (Group::Geo, geo::ROWS),

@@ -4,6 +4,7 @@ mod dump;
 mod expiry;
 mod names;
 mod object;
+mod sort;
 mod walk;
 
 use super::{Context, Group};
@@ -29,6 +30,8 @@ pub(super) const HANDLERS: Group = &[
     ("renamenx", names::renamenx),
     ("restore", dump::restore),
     ("scan", walk::scan),
+    ("sort", sort::sort),
+    ("sort_ro", sort::sort_ro),
     ("touch", names::touch),
     ("ttl", expiry::ttl),
     ("type", names::type_name),

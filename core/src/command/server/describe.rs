@@ -102,6 +102,7 @@ fn describe_keys(reply: &mut Reply, range: &KeyRange) {
             reply.bulk(b"startfrom");
             reply.integer(i64::from(from));
         }
+        Begin::Unknown => search(reply, "unknown", &[]),
     }
     reply.bulk(b"find_keys");
     match range.find {
@@ -119,6 +120,7 @@ fn describe_keys(reply: &mut Reply, range: &KeyRange) {
                 ("keystep", i64::from(step)),
             ],
         ),
+        Find::Unknown => search(reply, "unknown", &[]),
     }
 }
 

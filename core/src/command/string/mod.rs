@@ -49,7 +49,12 @@ fn reply_value(ctx: &mut Context<'_, '_>, key: &[u8]) -> Result<Option<Root>, Co
 
 /// Replies with `len` bytes at `start`, all of which are there. The bytes go from the engine into the output at once,
 /// those of a huge value not even there.
-fn reply_part(ctx: &mut Context<'_, '_>, key: &[u8], start: u64, len: u64) -> Result<(), CommandError> {
+pub(super) fn reply_part(
+    ctx: &mut Context<'_, '_>,
+    key: &[u8],
+    start: u64,
+    len: u64,
+) -> Result<(), CommandError> {
     let db = ctx.db();
     let reply = &mut *ctx.reply;
     reply.bulk_start(len);

@@ -1,9 +1,24 @@
 //! Strings as arrays of bits, the first bit of a byte being its highest.
 
+mod combine;
+mod count;
+mod field;
+
 use super::{CommandError, Context, Group, Outcome, args};
 use crate::data::string;
 
-pub(super) const HANDLERS: Group = &[("getbit", getbit), ("setbit", setbit)];
+pub(super) const HANDLERS: Group = &[
+    ("bitcount", count::bitcount),
+    ("bitfield", field::bitfield),
+    ("bitfield_ro", field::bitfield_ro),
+    ("bitop", combine::bitop),
+    ("bitpos", count::bitpos),
+    ("getbit", getbit),
+    ("setbit", setbit),
+];
+
+const OFFSET_OUT_OF_RANGE: CommandError =
+    CommandError::text("ERR bit offset is not an integer or out of range");
 
 fn getbit(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (byte, bit) = place(ctx, args[2])?;
@@ -35,14 +50,19 @@ fn setbit(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 /// The byte that a bit is in, and its place in the byte.
 fn place(ctx: &Context<'_, '_>, offset: &[u8]) -> Result<(u64, u32), CommandError> {
-    let error = CommandError::text("ERR bit offset is not an integer or out of range");
-    let Some(offset) = args::integer(offset).ok().and_then(|offset| u64::try_from(offset).ok()) else {
-        return Err(error);
-    };
-    if offset / 8 >= ctx.shared.settings.bulk_max_bytes() {
-        return Err(error);
-    }
+    let offset = bit_offset(ctx, args::integer(offset).ok())?;
     Ok((offset / 8, 7 - (offset % 8) as u32))
+}
+
+/// The number of a bit that a string may have.
+fn bit_offset(ctx: &Context<'_, '_>, offset: Option<i64>) -> Result<u64, CommandError> {
+    let offset = offset.and_then(|offset| u64::try_from(offset).ok());
+    offset.filter(|offset| offset / 8 < ctx.shared.settings.bulk_max_bytes()).ok_or(OFFSET_OUT_OF_RANGE)
+}
+
+/// A count of bits or bytes as a reply; it never reaches 2^63.
+fn as_integer(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// A byte of a string; 0 behind its end.

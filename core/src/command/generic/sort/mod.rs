@@ -1,0 +1,187 @@
+//! SORT and SORT_RO: the elements of a list, a set or a sorted set in an order of the request's choice.
+//!
+//! Weights and answers may come from keys that only the elements name, so the transaction of a request with such patterns
+//! holds the locks of all keys (`CommandSpec::touches_all_keys`). Everything is read before anything is written: the key
+//! to store at may be any of those read.
+
+mod options;
+mod order;
+mod pattern;
+
+use crate::command::string::reply_part;
+use crate::command::{CommandError, Context, Outcome};
+use crate::data::list::{End, List};
+use crate::data::set::Set;
+use crate::data::zset::SortedSet;
+use crate::engine::{Direction, EngineError, Kind};
+use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::session::hub::notify;
+
+use options::{By, Options};
+use pattern::{Found, Pattern};
+
+/// `SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]
+/// [STORE destination]`
+pub(in crate::command::generic) fn sort(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    run(ctx, args[1], &Options::parse(&args[2..], true)?)
+}
+
+/// SORT without STORE.
+pub(in crate::command::generic) fn sort_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    run(ctx, args[1], &Options::parse(&args[2..], false)?)
+}
+
+fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome {
+    let db = ctx.db();
+    let kind = ctx.txn.kind(db, key)?;
+    if matches!(kind, Some(Kind::String | Kind::Hash)) {
+        return Err(CommandError::WRONG_TYPE);
+    }
+    // A set has no order of its own that a stored list could keep.
+    let forces_order = options.by == By::Nothing && kind == Some(Kind::Set) && options.store.is_some();
+    let elements = if forces_order {
+        let mut elements = all(ctx, key, kind)?;
+        elements.sort_unstable();
+        if options.descending {
+            elements.reverse();
+        }
+        options.cut(elements)
+    } else if options.by == By::Nothing {
+        unsorted(ctx, key, kind, options)?
+    } else {
+        let elements = all(ctx, key, kind)?;
+        options.cut(order::sorted(ctx, elements, options)?)
+    };
+    match options.store {
+        Some(destination) => store(ctx, &elements, &options.gets, destination),
+        None => reply(ctx, &elements, &options.gets),
+    }
+}
+
+/// All elements in the order in which they are kept.
+fn all(ctx: &mut Context<'_, '_>, key: &[u8], kind: Option<Kind>) -> Result<Vec<Vec<u8>>, CommandError> {
+    let db = ctx.db();
+    let mut elements = Vec::new();
+    let mut push = |element: &[u8]| elements.push(element.to_vec());
+    match kind {
+        Some(Kind::List) => {
+            if let Some(mut list) = List::open(ctx.txn, db, key)? {
+                let len = list.len()?;
+                list.range(0, len, &mut push)?;
+            }
+        }
+        Some(Kind::Set) => {
+            if let Some(mut set) = Set::open(ctx.txn, db, key)? {
+                set.members(&mut push)?;
+            }
+        }
+        Some(Kind::SortedSet) => {
+            let set = SortedSet::open(ctx.txn, db, key)?;
+            let len = set.len(ctx.txn)?;
+            set.scan(ctx.txn, 0..len, Direction::Ascending, &mut |member, _| push(member))?;
+        }
+        _ => {}
+    }
+    Ok(elements)
+}
+
+/// The wanted elements in the order in which they are kept, or in the opposite one. Of a long list or sorted set only
+/// these are read; a set has no direction.
+fn unsorted(
+    ctx: &mut Context<'_, '_>,
+    key: &[u8],
+    kind: Option<Kind>,
+    options: &Options<'_>,
+) -> Result<Vec<Vec<u8>>, CommandError> {
+    let db = ctx.db();
+    let mut elements = Vec::new();
+    let mut push = |element: &[u8]| elements.push(element.to_vec());
+    match kind {
+        Some(Kind::List) => {
+            if let Some(mut list) = List::open(ctx.txn, db, key)? {
+                let len = list.len()?;
+                let wanted = options.window(len);
+                let count = wanted.end - wanted.start;
+                let from = if options.descending { len - wanted.end } else { wanted.start };
+                if count > 0 {
+                    list.range(from, count, &mut push)?;
+                }
+                if options.descending {
+                    elements.reverse();
+                }
+            }
+        }
+        Some(Kind::SortedSet) => {
+            let set = SortedSet::open(ctx.txn, db, key)?;
+            let len = set.len(ctx.txn)?;
+            let wanted = options.window(len);
+            let (ranks, direction) = if options.descending {
+                (len - wanted.end..len - wanted.start, Direction::Descending)
+            } else {
+                (wanted, Direction::Ascending)
+            };
+            set.scan(ctx.txn, ranks, direction, &mut |member, _| push(member))?;
+        }
+        _ => return Ok(options.cut(all(ctx, key, kind)?)),
+    }
+    Ok(elements)
+}
+
+/// Replies with the elements, or with what the GET patterns make of each.
+fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) -> Outcome {
+    let db = ctx.db();
+    let (start, seen) = (ctx.reply.len(), ctx.txn.keys_seen());
+    ctx.reply.array(elements.len() * gets.len().max(1));
+    for element in elements {
+        if gets.is_empty() {
+            ctx.reply.bulk(element);
+        }
+        for get in gets {
+            match get.find(ctx.txn, db, element)? {
+                Found::Nothing => ctx.reply.null(),
+                Found::Bytes(bytes) => ctx.reply.bulk(&bytes),
+                Found::String(key, len) => reply_part(ctx, &key, 0, len)?,
+            }
+            ctx.txn.forget_reads(seen);
+            // Equal elements name the same values, so a small list could ask for any amount.
+            let written = (ctx.reply.len() - start) as u64;
+            if written > VALUE_IN_MEMORY_MAX_BYTES {
+                return Err(EngineError::TooLarge(written).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes the destination a list of the elements, or of what the GET patterns make of them, missing values being empty.
+/// Without any the destination is gone.
+fn store(
+    ctx: &mut Context<'_, '_>,
+    elements: &[Vec<u8>],
+    gets: &[Pattern<'_>],
+    destination: &[u8],
+) -> Outcome {
+    let db = ctx.db();
+    let mut answers = Vec::new();
+    let mut size_bytes = 0;
+    for element in elements {
+        for get in gets {
+            let answer = get.value(ctx.txn, db, element, &mut size_bytes)?;
+            answers.push(answer.unwrap_or_default());
+        }
+    }
+    let stored = if gets.is_empty() { elements } else { &answers };
+    let stored: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
+    let was_there = ctx.txn.remove(db, destination)?;
+    if stored.is_empty() && was_there {
+        ctx.notify(notify::GENERIC, "del", destination);
+    }
+    if !stored.is_empty() {
+        let settings = &ctx.shared.settings;
+        let mut list = List::open_or_make(ctx.txn, db, destination)?;
+        list.push(End::Tail, &stored, &|| settings.number("list-max-listpack-size"))?;
+        ctx.notify(notify::LIST, "sortstore", destination);
+    }
+    ctx.reply.integer(i64::try_from(stored.len()).unwrap_or(i64::MAX));
+    Ok(())
+}
