@@ -3,7 +3,7 @@
 //! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
 //! has come are missing for every method and are removed by the same commit.
 
-use super::overlay::{KeyState, Overlay, PendingRoot, Source};
+use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
 use super::{Db, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 
 /// A root to be put.
@@ -47,6 +47,22 @@ impl<'e> Txn<'e> {
     /// Whether reads from here on count as accesses (OBJECT IDLETIME); true at the start.
     pub fn set_touches(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// Says that another command begins.
+    pub fn next_command(&mut self) {
+        self.overlay.command = self.overlay.command.wrapping_add(1);
+    }
+
+    /// Whether the running command looked for a key that is not there.
+    pub fn is_missing(&self, db: Db, key: &[u8]) -> bool {
+        self.overlay.is_missing(db, key)
+    }
+
+    /// Shows what became of keys since it was last asked, the oldest first; with a key, only what comes first and is
+    /// about it. Nothing unless [`Overlay::keep_turns`] was called.
+    pub fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
+        self.overlay.take_turns(key, visit);
     }
 
     /// The root of a key, if the key is there.
@@ -106,6 +122,7 @@ impl<'e> Txn<'e> {
             return self.put_draft(db, key, root, draft);
         }
         let at = self.state(db, key)?;
+        self.note_appearance(db, at);
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -179,6 +196,7 @@ impl<'e> Txn<'e> {
         state.subkeys_of = subkeys_of;
         state.subs = subs;
         state.subs_delta = subs_delta;
+        self.overlay.note_turn(Turn::Appeared, to_db, target);
         Ok(true)
     }
 
@@ -273,6 +291,7 @@ impl<'e> Txn<'e> {
     pub(super) fn state(&mut self, db: Db, key: &[u8]) -> Result<usize> {
         let source = self.overlay.source(db);
         if let Some(at) = self.overlay.find(source, key) {
+            self.overlay.keys[at].asked_by = self.overlay.command;
             return Ok(at);
         }
         let base = match source {
@@ -286,8 +305,16 @@ impl<'e> Txn<'e> {
         if base.is_some_and(|root| root.is_expired(self.now_ms)) {
             self.overlay.keys[at].remove();
             self.overlay.expired_count += 1;
+            self.overlay.note_turn(Turn::Expired, db, at);
         }
         Ok(at)
+    }
+
+    /// Notes that a key is about to be put, if it is not there.
+    pub(super) fn note_appearance(&mut self, db: Db, at: usize) {
+        if self.root_at(at).is_none() {
+            self.overlay.note_turn(Turn::Appeared, db, at);
+        }
     }
 
     pub(super) fn root_at(&self, at: usize) -> Option<Root> {

@@ -4,7 +4,8 @@
 use smallvec::SmallVec;
 
 use super::hub::Interest;
-use super::serve::show_monitors;
+use super::hub::notify::{EXPIRED, NEW};
+use super::serve::{note_reads, show_monitors};
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
@@ -163,8 +164,7 @@ impl State {
         let mut guard = server.engine.begin(scope)?;
         // Under the locks: no change of these keys may come between this and the reads.
         self.remember_reads(server, spec, &keys);
-        self.events.begin(server.shared.hub.notified());
-        self.overlay.clear();
+        self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
@@ -179,9 +179,14 @@ impl State {
             events: &mut self.events,
             wait: Some(&mut self.wait),
         };
-        handler(&mut context, args)?;
+        let outcome = handler(&mut context, args);
+        note_reads(&mut self.events, &mut txn, self.client.db, spec, &keys);
+        if outcome.is_err() {
+            self.events.keep_reads();
+            self.events.publish(&server.shared.hub);
+            return outcome;
+        }
         self.count_lookups(spec);
-        self.note_misses(spec, &keys);
         if let Some(wait) = self.wait.take_if(|_| !self.is_serving) {
             // Under the locks again: whoever changes a key from here on finds the waiter.
             self.begin_wait(server, spec, args, wait);
@@ -220,8 +225,7 @@ impl State {
             }
             self.remember_reads(server, queued.spec, &own);
         }
-        self.events.begin(server.shared.hub.notified());
-        self.overlay.clear();
+        self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
@@ -233,6 +237,8 @@ impl State {
                 continue;
             };
             let start = self.reply.len();
+            let db = self.client.db;
+            txn.next_command();
             let mut context = Context {
                 txn: &mut txn,
                 reply: &mut self.reply,
@@ -244,7 +250,13 @@ impl State {
                 events: &mut self.events,
                 wait: None,
             };
-            match handler(&mut context, args) {
+            let outcome = handler(&mut context, args);
+            if self.events.is_on() {
+                let mut own: SmallVec<[&[u8]; 4]> = SmallVec::new();
+                keys_of(queued.spec, args, &mut own);
+                note_reads(&mut self.events, &mut txn, db, queued.spec, &own);
+            }
+            match outcome {
                 Ok(()) => {}
                 Err(CommandError::Engine(error)) => return Err(error.into()),
                 Err(error) => {
@@ -258,6 +270,15 @@ impl State {
         }
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
         self.commit(server, guard, writes, now_ms)
+    }
+
+    /// Empties the overlay, and the events that are to go with it.
+    fn begin_events<E: Engine>(&mut self, server: &Server<E>) {
+        self.overlay.clear();
+        self.events.begin(server.shared.hub.notified());
+        if self.events.wants(EXPIRED | NEW) {
+            self.overlay.keep_turns();
+        }
     }
 
     fn commit<E: Engine>(
@@ -279,13 +300,18 @@ impl State {
                     counters.expired_keys.fetch_add(expired, std::sync::atomic::Ordering::Relaxed);
                 }
                 self.wrote = self.wrote.max(receipt);
+                self.events.publish(&server.shared.hub);
                 if server.shared.hub.interest.has(Interest::OF_WRITES) {
-                    self.tell_changes(server, now_ms);
+                    self.tell_changes(server);
                 }
                 Ok(())
             }
             // A read that met an expired key tried to collect it; the read itself is fine.
-            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !writes => Ok(()),
+            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !writes => {
+                self.events.keep_reads();
+                self.events.publish(&server.shared.hub);
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }
