@@ -304,7 +304,7 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event:
     let [_, target, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
     let db = ctx.db();
     let sources = Sources::open(ctx.txn, db, operation, keys);
-    ctx.note_reads(keys);
+    ctx.note_reads(keys, sources.is_ok());
     let sources = sources?;
     // The target may be one of the sources, so the result is complete before anything is written.
     let mut members: Vec<Vec<u8>> = Vec::new();

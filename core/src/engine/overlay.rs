@@ -128,6 +128,8 @@ pub struct Overlay {
     pub(super) expired_count: u64,
     /// The number of the running command in the transaction.
     pub(super) command: u32,
+    /// The place in `keys` of the key that was looked for last.
+    pub(super) asked_last: usize,
     /// What became of keys since somebody last asked, by their places in `keys`; kept if somebody wants it.
     turns: Option<Vec<(Turn, Db, usize)>>,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
@@ -168,6 +170,7 @@ impl Overlay {
         self.fresh_count = 0;
         self.expired_count = 0;
         self.command = 0;
+        self.asked_last = 0;
         self.turns = None;
         self.drafts.clear();
         self.grown.clear();
@@ -252,6 +255,11 @@ impl Overlay {
             visit(turn, db, name(at));
         }
         self.turns = Some(turns);
+    }
+
+    /// Whether no other key was looked for since this one.
+    pub(super) fn was_asked_last(&self, db: Db, key: &[u8]) -> bool {
+        self.find(self.source(db), key) == Some(self.asked_last)
     }
 
     /// Whether the running command looked for a key that is not there.

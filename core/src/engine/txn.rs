@@ -59,6 +59,11 @@ impl<'e> Txn<'e> {
         self.overlay.is_missing(db, key)
     }
 
+    /// Whether no other key was looked for since this one.
+    pub fn was_asked_last(&self, db: Db, key: &[u8]) -> bool {
+        self.overlay.was_asked_last(db, key)
+    }
+
     /// Shows what became of keys since it was last asked, the oldest first; with a key, only what comes first and is
     /// about it. Nothing unless [`Overlay::keep_turns`] was called.
     pub fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
@@ -292,6 +297,7 @@ impl<'e> Txn<'e> {
         let source = self.overlay.source(db);
         if let Some(at) = self.overlay.find(source, key) {
             self.overlay.keys[at].asked_by = self.overlay.command;
+            self.overlay.asked_last = at;
             return Ok(at);
         }
         let base = match source {
@@ -302,6 +308,7 @@ impl<'e> Txn<'e> {
             Source::Fresh(_) => None,
         };
         let at = self.overlay.insert(source, key, base);
+        self.overlay.asked_last = at;
         if base.is_some_and(|root| root.is_expired(self.now_ms)) {
             self.overlay.keys[at].remove();
             self.overlay.expired_count += 1;

@@ -9,7 +9,7 @@ use super::serve::{note_reads, show_monitors};
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
-use crate::command::{self, CommandError, Context, Drafts, Handler};
+use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
 use crate::engine::{Engine, EngineError, Scope, Txn};
 use crate::limits::PIPELINE_AHEAD_MIN;
 
@@ -180,7 +180,7 @@ impl State {
             wait: Some(&mut self.wait),
         };
         let outcome = handler(&mut context, args);
-        note_reads(&mut self.events, &mut txn, self.client.db, spec, &keys);
+        note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
         if outcome.is_err() {
             self.events.keep_reads();
             self.events.publish(&server.shared.hub);
@@ -254,7 +254,7 @@ impl State {
             if self.events.is_on() {
                 let mut own: SmallVec<[&[u8]; 4]> = SmallVec::new();
                 keys_of(queued.spec, args, &mut own);
-                note_reads(&mut self.events, &mut txn, db, queued.spec, &own);
+                note_reads(&mut self.events, &mut txn, db, queued.spec, (&own, read_all(&outcome)));
             }
             match outcome {
                 Ok(()) => {}
@@ -336,6 +336,11 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
     if let Ok(places) = catalog::keys(spec, args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
+}
+
+/// Whether a command that read its keys one after the other came to the last of them.
+fn read_all(outcome: &Outcome) -> bool {
+    !matches!(outcome, Err(error) if *error == CommandError::WRONG_TYPE)
 }
 
 /// Whether a connection of RESP2 that is subscribed may run a command.

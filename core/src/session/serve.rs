@@ -135,7 +135,13 @@ impl State {
 }
 
 /// Notes what a command that has just run did to keys without a word of its handler: those it found missing or expired.
-pub(super) fn note_reads(events: &mut Events, txn: &mut Txn<'_>, db: Db, spec: &CommandSpec, keys: &[&[u8]]) {
+pub(super) fn note_reads(
+    events: &mut Events,
+    txn: &mut Txn<'_>,
+    db: Db,
+    spec: &CommandSpec,
+    (keys, all): (&[&[u8]], bool),
+) {
     /// Containers whose subcommands look at keys without anybody hearing of it.
     const SILENT: &[&str] = &["memory", "object"];
     if !events.is_on() {
@@ -143,7 +149,7 @@ pub(super) fn note_reads(events: &mut Events, txn: &mut Txn<'_>, db: Db, spec: &
     }
     let is_silent = spec.container().is_some_and(|container| SILENT.contains(&container.name));
     if spec.flags.contains(Flags::READONLY) && !is_silent {
-        events.note_reads(txn, db, keys);
+        events.note_reads(txn, db, keys, all);
     }
     events.take_turns(txn, None);
 }

@@ -105,8 +105,13 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The text of a setting.
+    /// The text of a setting as CONFIG GET shows it.
     pub fn get(&self, name: &str) -> Option<String> {
+        self.kept(name).map(|value| shown(name, &value))
+    }
+
+    /// The text of a setting as it is kept, which may say more.
+    pub(super) fn kept(&self, name: &str) -> Option<String> {
         self.values.read().get(name).cloned()
     }
 

@@ -90,7 +90,8 @@ fn hear(pair: &mut Pair, listeners: &mut [Client; 2]) -> [Vec<String>; 2] {
     write_request(&[b"PUBLISH", MARK, b""], &mut mark);
     let [ours, theirs] = listeners;
     [(&mut pair.ours, ours), (&mut pair.theirs, theirs)].map(|(client, listener)| {
-        client.exchange(&mark, 1).expect("a server that lives");
+        let published = client.exchange(&mark, 1).expect("a server that lives");
+        assert_eq!(published[0].value, Value::Integer(1), "somebody listens");
         let mut events = Vec::new();
         loop {
             let message = listener.receive().expect("a message");

@@ -126,7 +126,7 @@ pub(super) fn copy(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Err(SAME_OBJECT);
     }
     let is_there = context.txn.root(from.0, from.1)?.is_some();
-    context.note_reads(&[args[1]]);
+    context.note_reads(&[args[1]], true);
     // What is replaced goes first, so that the copy counts as a new key.
     let is_free = is_there
         && (context.txn.root(to.0, to.1)?.is_none() || (replaces && context.txn.remove(to.0, to.1)?));

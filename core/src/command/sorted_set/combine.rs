@@ -139,7 +139,7 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
     let db = context.db();
     let inputs = open_inputs(context.txn, db, keys);
     if target.is_some() {
-        context.note_reads(keys);
+        context.note_reads(keys, inputs.is_ok());
     }
     let mut inputs = inputs?;
     let txn = &mut *context.txn;

@@ -86,7 +86,7 @@ pub(super) fn zrangestore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let query = Query::parse(min, max, options, Form { by: None, direction: None, stores: true })?;
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
-    context.note_reads(&[key]);
+    context.note_reads(&[key], true);
     let ranks = query.ranks(context.txn, &set)?;
     let mut members: Vec<(Vec<u8>, f64)> = Vec::new();
     set.scan(context.txn, ranks, query.direction, &mut |member, score| {

@@ -15,7 +15,7 @@ pub(super) fn get(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 pub(super) fn getdel(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let root = reply_value(ctx, args[1])?;
-    ctx.note_reads(&[args[1]]);
+    ctx.note_reads(&[args[1]], true);
     if root.is_some() {
         ctx.txn.remove(ctx.client.db, args[1])?;
         ctx.notify(notify::GENERIC, "del", args[1]);
@@ -25,7 +25,7 @@ pub(super) fn getdel(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 pub(super) fn getset(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     reply_value(ctx, args[1])?;
-    ctx.note_reads(&[args[1]]);
+    ctx.note_reads(&[args[1]], true);
     let value = ctx.value(args, 2);
     string::set(ctx.txn, ctx.client.db, args[1], value, None)?;
     ctx.notify(notify::STRING, "set", args[1]);
@@ -36,7 +36,7 @@ pub(super) fn getex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let options = Options::parse(&args[2..], Allowed::Getex)?;
     let db = ctx.db();
     let root = string::root(ctx.txn, db, args[1])?;
-    ctx.note_reads(&[args[1]]);
+    ctx.note_reads(&[args[1]], true);
     let deadline = match (&root, options.deadline) {
         (Some(_), Some(deadline)) => Some(deadline.at_ms(ctx.now_ms(), "getex")?),
         _ => None,
@@ -69,7 +69,7 @@ pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     };
     let old = if options.get { reply_value(ctx, key)? } else { ctx.txn.root(db, key)? };
     if options.get {
-        ctx.note_reads(&[key]);
+        ctx.note_reads(&[key], true);
     }
     let wanted = match options.condition {
         Condition::None => true,

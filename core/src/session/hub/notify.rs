@@ -139,10 +139,14 @@ impl Events {
         });
     }
 
-    /// Notes that the running command has read these keys, which matters for those that are not there.
-    pub fn note_reads(&mut self, txn: &mut Txn<'_>, db: Db, keys: &[&[u8]]) {
+    /// Notes that the running command has read these keys, which matters for those that are not there. If not all, the
+    /// one it read last had a wrong type and ended the command.
+    pub fn note_reads(&mut self, txn: &mut Txn<'_>, db: Db, keys: &[&[u8]], all: bool) {
         if self.wants(KEY_MISS) {
             for key in keys {
+                if !all && txn.was_asked_last(db, key) {
+                    break;
+                }
                 self.take_turns(txn, Some(key));
                 if txn.is_missing(db, key) {
                     self.add(KEY_MISS, MISS, db, key);
