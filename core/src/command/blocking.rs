@@ -8,7 +8,7 @@ use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List};
 use crate::engine::Kind;
 use crate::resp;
-use crate::session::hub::{Nothing, Wait};
+use crate::session::hub::{Nothing, Wait, notify};
 
 pub(super) const HANDLERS: Group = &[
     ("blmove", blmove),
@@ -82,6 +82,7 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
         reply.array(2);
         reply.bulk(key);
         list.pop(end, 1, &|| list::fill(shared), &mut |element| reply.bulk(element))?;
+        ctx.notify_taken(notify::LIST, list::popped(end), key);
         return Ok(());
     }
     wait(ctx, keys, Kind::List, until_ms, Nothing::Array)

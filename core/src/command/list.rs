@@ -8,6 +8,7 @@ use crate::data::list::{End, List, Side};
 use crate::data::root_of_kind;
 use crate::engine::Kind;
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("lindex", lindex),
@@ -43,6 +44,16 @@ pub(super) fn fill(shared: &Shared) -> i64 {
     shared.settings.number("list-max-listpack-size")
 }
 
+/// The event of a push to an end.
+fn pushed(end: End) -> &'static str {
+    if end == End::Head { "lpush" } else { "rpush" }
+}
+
+/// The event of a pop from an end.
+pub(super) fn popped(end: End) -> &'static str {
+    if end == End::Head { "lpop" } else { "rpop" }
+}
+
 pub(super) fn end(argument: &[u8]) -> Result<End, CommandError> {
     if is_option(argument, "LEFT") {
         Ok(End::Head)
@@ -65,6 +76,7 @@ fn push(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
     let [_, key, elements @ ..] = args else { return Err(CommandError::SYNTAX) };
     let (db, shared) = (ctx.db(), ctx.shared);
     let len = List::open_or_make(ctx.txn, db, key)?.push(end, elements, &|| fill(shared))?;
+    ctx.notify(notify::LIST, pushed(end), key);
     ctx.reply.integer(len as i64);
     Ok(())
 }
@@ -84,6 +96,9 @@ fn push_if_there(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome
         Some(mut list) => list.push(end, elements, &|| fill(shared))?,
         None => 0,
     };
+    if len > 0 {
+        ctx.notify(notify::LIST, pushed(end), key);
+    }
     ctx.reply.integer(len as i64);
     Ok(())
 }
@@ -120,6 +135,7 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
     }
     if count != Some(0) {
         list.pop(end, count.unwrap_or(1), &|| fill(shared), &mut |element| reply.bulk(element))?;
+        ctx.notify_taken(notify::LIST, popped(end), key);
     }
     Ok(())
 }
@@ -170,6 +186,7 @@ impl<'a> SeveralPop<'a> {
             reply.bulk(key);
             reply.array(self.count.min(list.len()?) as usize);
             list.pop(self.end, self.count, &|| fill(shared), &mut |element| reply.bulk(element))?;
+            ctx.notify_taken(notify::LIST, popped(self.end), key);
             return Ok(true);
         }
         Ok(false)
@@ -208,12 +225,16 @@ pub(super) fn move_one(
     let Some(mut list) = List::open(ctx.txn, db, source)? else { return Ok(false) };
     if source == target {
         list.rotate(from, to, &mut |element| reply.bulk(element))?;
+        ctx.notify(notify::LIST, pushed(to), target);
+        ctx.notify(notify::LIST, popped(from), source);
         return Ok(true);
     }
     let mut moved = Vec::new();
     list.pop(from, 1, &|| fill(shared), &mut |element| moved.extend_from_slice(element))?;
     List::open_or_make(ctx.txn, db, target)?.push(to, &[&moved], &|| fill(shared))?;
     reply.bulk(&moved);
+    ctx.notify(notify::LIST, pushed(to), target);
+    ctx.notify_taken(notify::LIST, popped(from), source);
     Ok(true)
 }
 
@@ -263,6 +284,7 @@ fn ltrim(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if let Some(mut list) = List::open(ctx.txn, db, key)? {
         let kept = index_range(start, stop, list.len()?);
         list.trim(kept, &|| fill(shared))?;
+        ctx.notify_taken(notify::LIST, "ltrim", key);
     }
     ctx.reply.ok();
     Ok(())
@@ -275,6 +297,7 @@ fn lset(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if !list.set(integer(index)?, element, &|| fill(shared))? {
         return Err(CommandError::INDEX_OUT_OF_RANGE);
     }
+    ctx.notify(notify::LIST, "lset", key);
     ctx.reply.ok();
     Ok(())
 }
@@ -296,6 +319,9 @@ fn linsert(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         None => 0,
     };
+    if len > 0 {
+        ctx.notify(notify::LIST, "linsert", key);
+    }
     ctx.reply.integer(len);
     Ok(())
 }
@@ -310,6 +336,9 @@ fn lrem(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Some(mut list) => list.remove(from, most, element, &|| fill(shared))?,
         None => 0,
     };
+    if removed > 0 {
+        ctx.notify_taken(notify::LIST, "lrem", key);
+    }
     ctx.reply.integer(removed as i64);
     Ok(())
 }

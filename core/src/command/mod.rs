@@ -42,7 +42,7 @@ use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Txn};
 use crate::resp::Reply;
 use crate::session::hub::Wait;
-use crate::session::hub::notify::Events;
+use crate::session::hub::notify::{self, Events};
 use crate::session::{Client, Effect, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
@@ -119,10 +119,40 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Notes an event of the keyspace of a class of [`notify`](crate::session::hub::notify).
+    /// Notes an event of the keyspace of a class of [`notify`](crate::session::hub::notify). Belongs behind the write
+    /// it tells of, and before the next one: a key that is new is told of first.
     #[inline]
     pub fn notify(&mut self, class: u32, event: &'static str, key: &[u8]) {
-        self.events.add(class, event, self.client.db, key);
+        self.notify_in(self.client.db, class, event, key);
+    }
+
+    /// The same for a key of another database than the selected one.
+    #[inline]
+    pub fn notify_in(&mut self, db: Db, class: u32, event: &'static str, key: &[u8]) {
+        if self.events.is_on() {
+            self.events.take_turns(self.txn, None);
+            self.events.add(class, event, db, key);
+        }
+    }
+
+    /// Notes that something was taken out of a key, and `del` if that was the last.
+    #[inline]
+    pub fn notify_taken(&mut self, class: u32, event: &'static str, key: &[u8]) {
+        if self.events.is_on() {
+            self.notify(class, event, key);
+            if self.txn.is_missing(self.client.db, key) {
+                self.notify(notify::GENERIC, "del", key);
+            }
+        }
+    }
+
+    /// Notes that a command that writes has also read these keys, before it writes: reads of what is not there are
+    /// events. If not all, the one it read last had a wrong type. Reads of commands that only read are noted without it.
+    #[inline]
+    pub fn note_reads(&mut self, keys: &[&[u8]], all: bool) {
+        if self.events.is_on() {
+            self.events.note_reads(self.txn, self.client.db, keys, all);
+        }
     }
 
     /// Waits for what is not there, or replies that it is not where waiting is not possible.

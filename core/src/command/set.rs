@@ -10,6 +10,7 @@ use crate::data::set::algebra::{Operation, Sources};
 use crate::data::set::{Encoding, Limits, Set, is_small};
 use crate::engine::{Kind, Want};
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("sadd", sadd),
@@ -59,6 +60,9 @@ fn sadd(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         set
     };
     let added = set.add(members.iter().copied(), &ask)?;
+    if added > 0 {
+        ctx.notify(notify::SET, "sadd", key);
+    }
     ctx.reply.integer(added as i64);
     Ok(())
 }
@@ -70,6 +74,9 @@ fn srem(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Some(mut set) => set.remove(members.iter().copied())?,
         None => 0,
     };
+    if removed > 0 {
+        ctx.notify_taken(notify::SET, "srem", key);
+    }
     ctx.reply.integer(removed as i64);
     Ok(())
 }
@@ -133,13 +140,16 @@ fn smove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Ok(());
     }
     set.remove([*member].into_iter())?;
+    ctx.notify_taken(notify::SET, "srem", source);
     let ask = || limits(ctx.shared);
     let mut set = if has_target {
         Set::open(ctx.txn, db, target)?.ok_or(CommandError::NO_SUCH_KEY)?
     } else {
         Set::make(ctx.txn, db, target, Encoding::Fit { first: member, hint: 1 }, &ask)?
     };
-    set.add([*member].into_iter(), &ask)?;
+    if set.add([*member].into_iter(), &ask)? > 0 {
+        ctx.notify(notify::SET, "sadd", target);
+    }
     ctx.reply.integer(1);
     Ok(())
 }
@@ -170,6 +180,9 @@ fn spop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     } else if taken > 0 {
         let ranks = random::ranks(&mut ctx.client.random, taken as i64, len)?;
         set.take(ranks, &mut |member| reply.bulk(member))?;
+    }
+    if taken > 0 {
+        ctx.notify_taken(notify::SET, "spop", key);
     }
     Ok(())
 }
@@ -276,21 +289,23 @@ fn sintercard(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 fn sinterstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    store(ctx, args, Operation::Intersection)
+    store(ctx, args, Operation::Intersection, "sinterstore")
 }
 
 fn sdiffstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    store(ctx, args, Operation::Difference)
+    store(ctx, args, Operation::Difference, "sdiffstore")
 }
 
 fn sunionstore(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    store(ctx, args, Operation::Union)
+    store(ctx, args, Operation::Union, "sunionstore")
 }
 
-fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation) -> Outcome {
+fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event: &'static str) -> Outcome {
     let [_, target, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
     let db = ctx.db();
-    let sources = Sources::open(ctx.txn, db, operation, keys)?;
+    let sources = Sources::open(ctx.txn, db, operation, keys);
+    ctx.note_reads(keys, sources.is_ok());
+    let sources = sources?;
     // The target may be one of the sources, so the result is complete before anything is written.
     let mut members: Vec<Vec<u8>> = Vec::new();
     sources.combine(ctx.txn, &mut |member| {
@@ -298,11 +313,14 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation) -> Out
         ControlFlow::Continue(())
     })?;
     if members.is_empty() {
-        ctx.txn.remove(db, target)?;
+        if ctx.txn.remove(db, target)? {
+            ctx.notify(notify::GENERIC, "del", target);
+        }
     } else {
         let ask = || limits(ctx.shared);
         let mut set = Set::make(ctx.txn, db, target, sources.encoding_for(&members, &ask), &ask)?;
         set.add(members.iter().map(Vec::as_slice), &ask)?;
+        ctx.notify(notify::SET, event, target);
     }
     ctx.reply.integer(members.len() as i64);
     Ok(())

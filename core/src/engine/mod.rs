@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
-pub use overlay::{Change, DbChange, Overlay, RootChange, Source};
+pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};

@@ -67,6 +67,8 @@ pub(super) struct KeyState {
     pub(super) subs: SubChanges,
     /// Subkeys that `subs` adds to the committed ones, less those that it removes.
     pub(super) subs_delta: i64,
+    /// The last command that looked for the key, by its number in the transaction.
+    pub(super) asked_by: u32,
 }
 
 /// What a commit does to a key's root.
@@ -89,6 +91,15 @@ pub enum RootChange<'o> {
     },
     /// It goes, with all its subkeys that no other change adopts.
     Removed,
+}
+
+/// What became of a key without a command having asked for just that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Its time had come when it was looked for.
+    Expired,
+    /// It was not there, or another key took its place, and now it is.
+    Appeared,
 }
 
 /// What a commit does to one key.
@@ -119,6 +130,12 @@ pub struct Overlay {
     pub(super) dbs: Vec<DbChange>,
     pub(super) fresh_count: u32,
     pub(super) expired_count: u64,
+    /// The number of the running command in the transaction.
+    pub(super) command: u32,
+    /// The place in `keys` of the key that was looked for last.
+    pub(super) asked_last: usize,
+    /// What became of keys since somebody last asked, by their places in `keys`; kept if somebody wants it.
+    turns: Option<Vec<(Turn, Db, usize)>>,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
     drafts: Vec<Draft>,
     /// Blobs of committed roots that the transaction has written on.
@@ -156,6 +173,9 @@ impl Overlay {
         self.dbs.clear();
         self.fresh_count = 0;
         self.expired_count = 0;
+        self.command = 0;
+        self.asked_last = 0;
+        self.turns = None;
         self.drafts.clear();
         self.grown.clear();
     }
@@ -219,10 +239,37 @@ impl Overlay {
         self.scratch = scratch;
     }
 
-    /// Whether the transaction looked for a key that is not there.
-    pub fn is_missing(&self, db: Db, key: &[u8]) -> bool {
+    /// Keeps what becomes of keys until somebody asks; to be called before the transaction begins.
+    pub fn keep_turns(&mut self) {
+        self.turns = Some(Vec::new());
+    }
+
+    pub(super) fn note_turn(&mut self, turn: Turn, db: Db, at: usize) {
+        if let Some(turns) = &mut self.turns {
+            turns.push((turn, db, at));
+        }
+    }
+
+    /// Shows what became of keys, the oldest first, and forgets it; with a key, only what comes first and is about it.
+    pub(super) fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
+        let Some(mut turns) = self.turns.take() else { return };
+        let name = |at: usize| self.keys.get(at).map_or(&[][..], |state| self.bytes(state.key));
+        let count = turns.iter().take_while(|(_, _, at)| key.is_none_or(|key| name(*at) == key)).count();
+        for (turn, db, at) in turns.drain(..count) {
+            visit(turn, db, name(at));
+        }
+        self.turns = Some(turns);
+    }
+
+    /// Whether no other key was looked for since this one.
+    pub(super) fn was_asked_last(&self, db: Db, key: &[u8]) -> bool {
+        self.find(self.source(db), key) == Some(self.asked_last)
+    }
+
+    /// Whether the running command looked for a key that is not there.
+    pub(super) fn is_missing(&self, db: Db, key: &[u8]) -> bool {
         let found = self.find(self.source(db), key).and_then(|at| self.keys.get(at));
-        found.is_some_and(|state| match state.root {
+        found.filter(|state| state.asked_by == self.command).is_some_and(|state| match state.root {
             PendingRoot::Unchanged => state.base.is_none(),
             PendingRoot::Removed => true,
             PendingRoot::Put { .. } => false,
@@ -356,6 +403,7 @@ impl Overlay {
             subkeys_of: base,
             subs: SubChanges::default(),
             subs_delta: 0,
+            asked_by: self.command,
         });
         let at = self.keys.len() - 1;
         if self.keys.len() > LINEAR_KEYS_MAX {

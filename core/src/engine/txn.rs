@@ -3,7 +3,7 @@
 //! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
 //! has come are missing for every method and are removed by the same commit.
 
-use super::overlay::{KeyState, Overlay, PendingRoot, Source};
+use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
 use super::{Db, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 
 /// A root to be put.
@@ -58,6 +58,27 @@ impl<'e> Txn<'e> {
     /// not hold them all.
     pub fn forget_reads(&mut self, seen: usize) {
         self.overlay.forget_unchanged(seen);
+    }
+
+    /// Says that another command begins.
+    pub fn next_command(&mut self) {
+        self.overlay.command = self.overlay.command.wrapping_add(1);
+    }
+
+    /// Whether the running command looked for a key that is not there.
+    pub fn is_missing(&self, db: Db, key: &[u8]) -> bool {
+        self.overlay.is_missing(db, key)
+    }
+
+    /// Whether no other key was looked for since this one.
+    pub fn was_asked_last(&self, db: Db, key: &[u8]) -> bool {
+        self.overlay.was_asked_last(db, key)
+    }
+
+    /// Shows what became of keys since it was last asked, the oldest first; with a key, only what comes first and is
+    /// about it. Nothing unless [`Overlay::keep_turns`] was called.
+    pub fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
+        self.overlay.take_turns(key, visit);
     }
 
     /// The root of a key, if the key is there.
@@ -117,6 +138,7 @@ impl<'e> Txn<'e> {
             return self.put_draft(db, key, root, draft);
         }
         let at = self.state(db, key)?;
+        self.note_appearance(db, at);
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -197,6 +219,7 @@ impl<'e> Txn<'e> {
         state.subkeys_of = subkeys_of;
         state.subs = subs;
         state.subs_delta = subs_delta;
+        self.overlay.note_turn(Turn::Appeared, to_db, target);
         Ok(true)
     }
 
@@ -291,6 +314,8 @@ impl<'e> Txn<'e> {
     pub(super) fn state(&mut self, db: Db, key: &[u8]) -> Result<usize> {
         let source = self.overlay.source(db);
         if let Some(at) = self.overlay.find(source, key) {
+            self.overlay.keys[at].asked_by = self.overlay.command;
+            self.overlay.asked_last = at;
             return Ok(at);
         }
         let base = match source {
@@ -301,11 +326,20 @@ impl<'e> Txn<'e> {
             Source::Fresh(_) => None,
         };
         let at = self.overlay.insert(source, key, base);
+        self.overlay.asked_last = at;
         if base.is_some_and(|root| root.is_expired(self.now_ms)) {
             self.overlay.keys[at].remove();
             self.overlay.expired_count += 1;
+            self.overlay.note_turn(Turn::Expired, db, at);
         }
         Ok(at)
+    }
+
+    /// Notes that a key is about to be put, if it is not there.
+    pub(super) fn note_appearance(&mut self, db: Db, at: usize) {
+        if self.root_at(at).is_none() {
+            self.overlay.note_turn(Turn::Appeared, db, at);
+        }
     }
 
     pub(super) fn root_at(&self, at: usize) -> Option<Root> {

@@ -4,11 +4,12 @@
 use smallvec::SmallVec;
 
 use super::hub::Interest;
-use super::serve::{may_wake, show_monitors};
+use super::hub::notify::{EXPIRED, NEW};
+use super::serve::{may_wake, note_reads, show_monitors};
 use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
-use crate::command::{self, CommandError, Context, Drafts, Handler};
+use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
 use crate::engine::{Engine, EngineError, Scope, Txn};
 use crate::limits::PIPELINE_AHEAD_MIN;
 
@@ -163,8 +164,7 @@ impl State {
         let mut guard = server.engine.begin(scope)?;
         // Under the locks: no change of these keys may come between this and the reads.
         self.remember_reads(server, spec, &keys);
-        self.events.begin(server.shared.hub.notified());
-        self.overlay.clear();
+        self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
@@ -179,10 +179,15 @@ impl State {
             events: &mut self.events,
             wait: Some(&mut self.wait),
         };
-        handler(&mut context, args)?;
+        let outcome = handler(&mut context, args);
+        note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
+        if outcome.is_err() {
+            self.events.keep_reads();
+            self.events.publish(&server.shared.hub);
+            return outcome;
+        }
         self.wakes = may_wake(spec);
         self.count_lookups(spec);
-        self.note_misses(spec, &keys);
         if self.wait.is_some() && self.is_serving {
             // It still waits, so it has not happened.
             return Ok(());
@@ -226,8 +231,7 @@ impl State {
             }
             self.remember_reads(server, queued.spec, &own);
         }
-        self.events.begin(server.shared.hub.notified());
-        self.overlay.clear();
+        self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
@@ -239,6 +243,8 @@ impl State {
                 continue;
             };
             let start = self.reply.len();
+            let db = self.client.db;
+            txn.next_command();
             let mut context = Context {
                 txn: &mut txn,
                 reply: &mut self.reply,
@@ -250,7 +256,13 @@ impl State {
                 events: &mut self.events,
                 wait: None,
             };
-            match handler(&mut context, args) {
+            let outcome = handler(&mut context, args);
+            if self.events.is_on() {
+                let mut own: SmallVec<[&[u8]; 4]> = SmallVec::new();
+                keys_of(queued.spec, args, &mut own);
+                note_reads(&mut self.events, &mut txn, db, queued.spec, (&own, read_all(&outcome)));
+            }
+            match outcome {
                 Ok(()) => {}
                 Err(CommandError::Engine(error)) => return Err(error.into()),
                 Err(error) => {
@@ -265,6 +277,15 @@ impl State {
         self.wakes = queue.iter().any(|queued| may_wake(queued.spec));
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
         self.commit(server, guard, writes, now_ms)
+    }
+
+    /// Empties the overlay, and the events that are to go with it.
+    fn begin_events<E: Engine>(&mut self, server: &Server<E>) {
+        self.overlay.clear();
+        self.events.begin(server.shared.hub.notified());
+        if self.events.wants(EXPIRED | NEW) {
+            self.overlay.keep_turns();
+        }
     }
 
     fn commit<E: Engine>(
@@ -286,13 +307,18 @@ impl State {
                     counters.expired_keys.fetch_add(expired, std::sync::atomic::Ordering::Relaxed);
                 }
                 self.wrote = self.wrote.max(receipt);
+                self.events.publish(&server.shared.hub);
                 if server.shared.hub.interest.has(Interest::OF_WRITES) {
-                    self.tell_changes(server, now_ms);
+                    self.tell_changes(server);
                 }
                 Ok(())
             }
             // A read that met an expired key tried to collect it; the read itself is fine.
-            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !writes => Ok(()),
+            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !writes => {
+                self.events.keep_reads();
+                self.events.publish(&server.shared.hub);
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -317,6 +343,11 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
     if let Ok(places) = catalog::keys(spec, args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
+}
+
+/// Whether a command that read its keys one after the other came to the last of them.
+fn read_all(outcome: &Outcome) -> bool {
+    !matches!(outcome, Err(error) if *error == CommandError::WRONG_TYPE)
 }
 
 /// Whether a connection of RESP2 that is subscribed may run a command.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::client::ClientCard;
-use super::hub::notify::{self, EXPIRED, KEY_MISS, NEW};
+use super::hub::notify::Events;
 use super::hub::{Answer, Interest, Wait, Waiter};
 use super::{Client, Server, Shared, State};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
-use crate::engine::{Db, Engine, Reader, RootChange, Scope, Source};
+use crate::engine::{Db, Engine, Reader, Scope, Source, Txn};
 use crate::resp::Reply;
 
 impl State {
@@ -42,7 +42,7 @@ impl State {
     }
 
     /// Tells others what the commit has changed.
-    pub(super) fn tell_changes<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+    pub(super) fn tell_changes<E: Engine>(&mut self, server: &Server<E>) {
         let hub = &server.shared.hub;
         let changed = || {
             self.overlay.changes().filter_map(|change| match change.source {
@@ -50,19 +50,6 @@ impl State {
                 Source::Fresh(_) => None,
             })
         };
-        if hub.interest.has(Interest::NOTIFY) {
-            let classes = hub.notified();
-            for (db, change) in changed() {
-                let was_there = change.base.is_some_and(|root| !root.is_expired(now_ms));
-                if change.base.is_some() && !was_there && classes & EXPIRED != 0 {
-                    notify::publish(hub, classes, "expired", db, change.key);
-                }
-                if !was_there && classes & NEW != 0 && matches!(change.root, RootChange::Put { .. }) {
-                    notify::publish(hub, classes, "new", db, change.key);
-                }
-            }
-        }
-        self.events.publish(hub);
         if hub.interest.has(Interest::TRACKING) {
             if self.overlay.db_changes().is_empty() {
                 let keys: SmallVec<[&[u8]; 4]> = changed().map(|(_, change)| change.key).collect();
@@ -77,17 +64,6 @@ impl State {
                 self.ready.extend(awaited.map(|(db, change)| (db, change.key.to_vec())));
             } else {
                 self.ready.extend(hub.waiting.keys());
-            }
-        }
-    }
-
-    /// Notes a read of a key that is not there.
-    pub(super) fn note_misses(&mut self, spec: &CommandSpec, keys: &[&[u8]]) {
-        if self.events.wants(KEY_MISS) && spec.flags.contains(Flags::READONLY) {
-            for key in keys {
-                if self.overlay.is_missing(self.client.db, key) {
-                    self.events.add(KEY_MISS, "keymiss", self.client.db, key);
-                }
             }
         }
     }
@@ -175,6 +151,26 @@ const WAKES_NOBODY: &[&str] = &[
 /// Whether blocked connections may find what they wait for after this command.
 pub(super) fn may_wake(spec: &CommandSpec) -> bool {
     spec.group != Group::Stream || !WAKES_NOBODY.contains(&spec.name)
+}
+
+/// Notes what a command that has just run did to keys without a word of its handler: those it found missing or expired.
+pub(super) fn note_reads(
+    events: &mut Events,
+    txn: &mut Txn<'_>,
+    db: Db,
+    spec: &CommandSpec,
+    (keys, all): (&[&[u8]], bool),
+) {
+    /// Containers whose subcommands look at keys without anybody hearing of it.
+    const SILENT: &[&str] = &["memory", "object"];
+    if !events.is_on() {
+        return;
+    }
+    let is_silent = spec.container().is_some_and(|container| SILENT.contains(&container.name));
+    if spec.flags.contains(Flags::READONLY) && !is_silent {
+        events.note_reads(txn, db, keys, all);
+    }
+    events.take_turns(txn, None);
 }
 
 /// Shows a request to the monitors, unless it is about administration or carries secrets.

@@ -105,8 +105,13 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The text of a setting.
+    /// The text of a setting as CONFIG GET shows it.
     pub fn get(&self, name: &str) -> Option<String> {
+        self.kept(name).map(|value| shown(name, &value))
+    }
+
+    /// The text of a setting as it is kept, which may say more.
+    pub(super) fn kept(&self, name: &str) -> Option<String> {
         self.values.read().get(name).cloned()
     }
 
@@ -126,7 +131,7 @@ impl Settings {
         let values = self.values.read();
         let names = values.keys().map(|name| (*name, *name)).chain(ALIASES.iter().copied());
         let kept = names.filter(|(name, _)| keep(name));
-        kept.filter_map(|(name, present)| Some((name, values.get(present)?.clone()))).collect()
+        kept.filter_map(|(name, present)| Some((name, shown(present, values.get(present)?)))).collect()
     }
 
     /// Changes a mutable setting.
@@ -209,7 +214,15 @@ fn find(name: &str) -> Option<&'static SettingSpec> {
     SETTINGS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
 }
 
-/// The text in the form CONFIG GET shows, if it fits.
+/// A setting's text as CONFIG GET shows it.
+fn shown(name: &str, value: &str) -> String {
+    match find(name).map(|spec| spec.kind) {
+        Some(SettingKind::Events) => notify::shown(value),
+        _ => value.to_owned(),
+    }
+}
+
+/// The text in the form that is kept, if it fits.
 fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
     let invalid = |text: &str| SettingError::Invalid(text.to_string());
     match spec.kind {

@@ -113,7 +113,7 @@ impl Shared {
 
     /// Takes over what settings say of the hub; to be called after they have changed.
     pub fn settings_changed(&self) {
-        let classes = self.settings.get("notify-keyspace-events").and_then(|text| notify::parse(&text));
+        let classes = self.settings.kept("notify-keyspace-events").and_then(|text| notify::parse(&text));
         self.hub.set_notified(classes.unwrap_or(0));
     }
 

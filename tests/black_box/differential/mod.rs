@@ -4,6 +4,7 @@
 
 mod allowed;
 mod compare;
+mod events;
 mod grammar;
 mod keyspace;
 mod pair;

@@ -6,6 +6,7 @@ mod field;
 
 use super::{CommandError, Context, Group, Outcome, args};
 use crate::data::string;
+use crate::session::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("bitcount", count::bitcount),
@@ -43,6 +44,7 @@ fn setbit(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let is_inside = root.is_some_and(|root| byte < root.value_len);
     if !is_inside || before != after {
         string::overwrite(ctx.txn, db, key, root.as_ref(), byte, &[after])?;
+        ctx.notify(notify::STRING, "setbit", key);
     }
     ctx.reply.integer(i64::from(before >> bit & 1));
     Ok(())

@@ -5,6 +5,7 @@
 use super::untouched;
 use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
+use crate::session::hub::notify;
 
 const MS_PER_SECOND: i64 = 1000;
 
@@ -59,6 +60,7 @@ pub(super) fn persist(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     let had_expiry = root.is_some_and(|root| root.expires_at_ms.is_some());
     if had_expiry {
         context.txn.set_expiry(db, args[1], None)?;
+        context.notify(notify::GENERIC, "persist", args[1]);
     }
     context.reply.integer(i64::from(had_expiry));
     Ok(())
@@ -136,9 +138,15 @@ fn set_expiry(
     let is_allowed = conditions.allow(current_ms, at_ms);
     if is_allowed {
         match u64::try_from(at_ms).ok().filter(|at| *at > context.now_ms()) {
-            Some(at) => context.txn.set_expiry(db, key, Some(at))?,
-            None => context.txn.remove(db, key)?,
-        };
+            Some(at) => {
+                context.txn.set_expiry(db, key, Some(at))?;
+                context.notify(notify::GENERIC, "expire", key);
+            }
+            None => {
+                context.txn.remove(db, key)?;
+                context.notify(notify::GENERIC, "del", key);
+            }
+        }
     }
     context.reply.integer(i64::from(is_allowed));
     Ok(())

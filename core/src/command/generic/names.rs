@@ -4,6 +4,7 @@ use super::untouched;
 use crate::command::args::{db_index, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data;
+use crate::session::hub::notify;
 
 const SAME_OBJECT: CommandError = CommandError::text("ERR source and destination objects are the same");
 
@@ -11,7 +12,10 @@ const SAME_OBJECT: CommandError = CommandError::text("ERR source and destination
 pub(super) fn del(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut removed = 0;
     for key in args.iter().skip(1) {
-        removed += i64::from(context.txn.remove(context.client.db, key)?);
+        if context.txn.remove(context.client.db, key)? {
+            removed += 1;
+            context.notify(notify::GENERIC, "del", key);
+        }
     }
     context.reply.integer(removed);
     Ok(())
@@ -55,6 +59,9 @@ pub(super) fn rename(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if !context.txn.rename((db, args[1]), (db, args[2]))? {
         return Err(CommandError::NO_SUCH_KEY);
     }
+    if args[1] != args[2] {
+        note_rename(context, args[1], args[2]);
+    }
     context.reply.ok();
     Ok(())
 }
@@ -69,9 +76,15 @@ pub(super) fn renamenx(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome
     let is_free = context.txn.root(db, args[2])?.is_none();
     if is_free {
         context.txn.rename((db, args[1]), (db, args[2]))?;
+        note_rename(context, args[1], args[2]);
     }
     context.reply.integer(i64::from(is_free));
     Ok(())
+}
+
+fn note_rename(context: &mut Context<'_, '_>, from: &[u8], to: &[u8]) {
+    context.notify(notify::GENERIC, "rename_from", from);
+    context.notify(notify::GENERIC, "rename_to", to);
 }
 
 /// `MOVE key db`
@@ -84,6 +97,10 @@ pub(super) fn move_key(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome
     let is_moved = context.txn.root(from, key)?.is_some()
         && context.txn.root(to, key)?.is_none()
         && context.txn.rename((from, key), (to, key))?;
+    if is_moved {
+        context.notify(notify::GENERIC, "move_from", key);
+        context.notify_in(to, notify::GENERIC, "move_to", key);
+    }
     context.reply.integer(i64::from(is_moved));
     Ok(())
 }
@@ -108,9 +125,15 @@ pub(super) fn copy(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if from == to {
         return Err(SAME_OBJECT);
     }
-    let is_copied = context.txn.root(from.0, from.1)?.is_some()
-        && (context.txn.root(to.0, to.1)?.is_none() || replaces)
-        && data::copy(context.txn, from, to)?;
+    let is_there = context.txn.root(from.0, from.1)?.is_some();
+    context.note_reads(&[args[1]], true);
+    // What is replaced goes first, so that the copy counts as a new key.
+    let is_free = is_there
+        && (context.txn.root(to.0, to.1)?.is_none() || (replaces && context.txn.remove(to.0, to.1)?));
+    let is_copied = is_free && data::copy(context.txn, from, to)?;
+    if is_copied {
+        context.notify_in(to.0, notify::GENERIC, "copy_to", to.1);
+    }
     context.reply.integer(i64::from(is_copied));
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::data::extended::Extended;
 use crate::data::hash::{self, ListpackLimits};
 use crate::resp;
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 /// `HSET key field value [field value ...]`
 pub(super) fn hset(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -30,7 +31,9 @@ fn set_pairs(context: &mut Context<'_, '_>, args: &[&[u8]], name: &str) -> Resul
     let (db, key) = (context.db(), args[1]);
     let root = hash::root(context.txn, db, key)?;
     let limits = || listpack_limits(context.shared);
-    Ok(hash::set(context.txn, (db, key), root.as_ref(), pairs, limits)?)
+    let added = hash::set(context.txn, (db, key), root.as_ref(), pairs, limits)?;
+    context.notify(notify::HASH, "hset", key);
+    Ok(added)
 }
 
 /// `HSETNX key field value`
@@ -41,6 +44,7 @@ pub(super) fn hsetnx(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if is_new {
         let limits = || listpack_limits(context.shared);
         hash::set(context.txn, (db, key), root.as_ref(), &[args[2], args[3]], limits)?;
+        context.notify(notify::HASH, "hset", key);
     }
     context.reply.integer(i64::from(is_new));
     Ok(())
@@ -53,6 +57,9 @@ pub(super) fn hdel(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Some(_) => hash::remove(context.txn, db, key, args.get(2..).unwrap_or_default())?,
         None => 0,
     };
+    if removed > 0 {
+        context.notify_taken(notify::HASH, "hdel", key);
+    }
     context.reply.integer(removed as i64);
     Ok(())
 }
@@ -72,6 +79,7 @@ pub(super) fn hincrby(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     let mut digits = itoa::Buffer::new();
     let pair = [field, digits.format(sum).as_bytes()];
     hash::set(context.txn, (db, key), root.as_ref(), &pair, limits)?;
+    context.notify(notify::HASH, "hincrby", key);
     context.reply.integer(sum);
     Ok(())
 }
@@ -93,6 +101,7 @@ pub(super) fn hincrbyfloat(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Out
         .to_string();
     let limits = || listpack_limits(context.shared);
     hash::set(context.txn, (db, key), root.as_ref(), &[field, sum.as_bytes()], limits)?;
+    context.notify(notify::HASH, "hincrbyfloat", key);
     context.reply.bulk(sum.as_bytes());
     Ok(())
 }

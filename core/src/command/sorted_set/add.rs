@@ -4,6 +4,7 @@ use super::listpack_limits;
 use crate::command::args::{float, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{Slot, SortedSet};
+use crate::session::hub::notify;
 
 /// ZADD's options.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,6 +113,9 @@ fn add(context: &mut Context<'_, '_>, args: &[&[u8]], mut options: Options) -> O
             updated += 1;
         }
         set.put(context.txn, &mut slot, old, new, &mut limits)?;
+    }
+    if added + updated > 0 {
+        context.notify(notify::SORTED_SET, if options.increment { "zincr" } else { "zadd" }, key);
     }
     match (options.increment, result) {
         (true, Some(score)) => context.reply.double(score),

@@ -4,11 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Layout, listpack_limits};
+use super::{Layout, store};
 use crate::command::args::{float, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
-use crate::data::zset::{self, Slot, Source};
-use crate::engine::Txn;
+use crate::data::zset::{Slot, Source};
+use crate::engine::{Db, Txn};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -22,6 +22,17 @@ enum Operation {
     Union,
     Inter,
     Diff,
+}
+
+impl Operation {
+    /// The event of a stored result.
+    fn stored(self) -> &'static str {
+        match self {
+            Operation::Union => "zunionstore",
+            Operation::Inter => "zinterstore",
+            Operation::Diff => "zdiffstore",
+        }
+    }
 }
 
 /// What becomes of the result.
@@ -125,12 +136,13 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
     let numkeys = 1 + usize::from(target.is_some());
     let (rest, count) = split_keys(args, numkeys)?;
     let (keys, options) = rest.split_at(count);
-    let (txn, db) = (&mut *context.txn, context.client.db);
-    let mut inputs = Vec::with_capacity(keys.len());
-    for key in keys {
-        let source = Source::open(txn, db, key)?;
-        inputs.push(Input { source, len: source.len(txn)?, weight: 1.0 });
+    let db = context.db();
+    let inputs = open_inputs(context.txn, db, keys);
+    if target.is_some() {
+        context.note_reads(keys, inputs.is_ok());
     }
+    let mut inputs = inputs?;
+    let txn = &mut *context.txn;
     let options = parse_options(options, operation, output, &mut inputs)?;
     if operation != Operation::Diff {
         inputs.sort_by_key(|input| input.len);
@@ -146,9 +158,7 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
         Operation::Diff => subtract(txn, keys, &inputs)?,
     };
     if let Some(target) = target {
-        zset::replace(txn, db, target, &members, listpack_limits(context.shared))?;
-        context.reply.integer(members.len() as i64);
-        return Ok(());
+        return store(context, target, &members, operation.stored());
     }
     // No score is NaN, and both zeros must count as one here.
     members.sort_unstable_by(|left, right| {
@@ -161,6 +171,15 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
         layout.write(context.reply, member, *score);
     }
     Ok(())
+}
+
+fn open_inputs<'k>(txn: &mut Txn<'_>, db: Db, keys: &[&'k [u8]]) -> Result<Vec<Input<'k>>> {
+    let mut inputs = Vec::with_capacity(keys.len());
+    for key in keys {
+        let source = Source::open(txn, db, key)?;
+        inputs.push(Input { source, len: source.len(txn)?, weight: 1.0 });
+    }
+    Ok(inputs)
 }
 
 /// The arguments behind the number of source keys at `numkeys`, and how many of them are keys.

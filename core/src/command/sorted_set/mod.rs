@@ -19,10 +19,11 @@ mod tests;
 
 pub(super) use add::zadd;
 
-use super::Group;
-use crate::data::zset::ListpackLimits;
+use super::{Context, Group, Outcome};
+use crate::data::zset::{self, ListpackLimits};
 use crate::resp::{Protocol, Reply};
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[
@@ -67,6 +68,24 @@ pub(super) fn listpack_limits(shared: &Shared) -> ListpackLimits {
         entries: number("zset-max-listpack-entries"),
         value_bytes: number("zset-max-listpack-value"),
     }
+}
+
+/// Makes a key a sorted set of what a command found, and replies with their number; nothing found removes the key.
+fn store(
+    context: &mut Context<'_, '_>,
+    target: &[u8],
+    members: &[(Vec<u8>, f64)],
+    event: &'static str,
+) -> Outcome {
+    let db = context.db();
+    if !members.is_empty() {
+        zset::replace(context.txn, db, target, members, listpack_limits(context.shared))?;
+        context.notify(notify::SORTED_SET, event, target);
+    } else if context.txn.remove(db, target)? {
+        context.notify(notify::GENERIC, "del", target);
+    }
+    context.reply.integer(members.len() as i64);
+    Ok(())
 }
 
 /// How members and their scores are laid out in a reply.

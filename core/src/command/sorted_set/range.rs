@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::bounds::{lex_range, score_range};
-use super::{Layout, listpack_limits};
+use super::{Layout, store};
 use crate::command::args::{index_range, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
-use crate::data::zset::{self, LexRange, ScoreRange, SortedSet};
+use crate::data::zset::{LexRange, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -86,14 +86,13 @@ pub(super) fn zrangestore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let query = Query::parse(min, max, options, Form { by: None, direction: None, stores: true })?;
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
+    context.note_reads(&[key], true);
     let ranks = query.ranks(context.txn, &set)?;
     let mut members: Vec<(Vec<u8>, f64)> = Vec::new();
     set.scan(context.txn, ranks, query.direction, &mut |member, score| {
         members.push((member.to_vec(), score))
     })?;
-    zset::replace(context.txn, db, target, &members, listpack_limits(context.shared))?;
-    context.reply.integer(members.len() as i64);
-    Ok(())
+    store(context, target, &members, "zrangestore")
 }
 
 impl<'a> Query<'a> {

@@ -9,6 +9,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{Slot, SortedSet};
 use crate::engine::Direction;
 use crate::resp::Protocol;
+use crate::session::hub::notify;
 
 pub(super) fn zrem(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
@@ -19,6 +20,9 @@ pub(super) fn zrem(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     for member in members {
         slot.reset(member);
         removed += i64::from(set.remove(context.txn, &mut slot)?);
+    }
+    if removed > 0 {
+        context.notify_taken(notify::SORTED_SET, "zrem", key);
     }
     context.reply.integer(removed);
     Ok(())
@@ -31,7 +35,7 @@ pub(super) fn zremrangebyrank(context: &mut Context<'_, '_>, args: &[&[u8]]) -> 
     let set = SortedSet::open(context.txn, db, key)?;
     let len = set.len(context.txn)?;
     let (start, end) = index_range(start, stop, len).unwrap_or((0, 0));
-    remove_range(context, set, start..end)
+    remove_range(context, (key, set), start..end, "zremrangebyrank")
 }
 
 pub(super) fn zremrangebyscore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -40,7 +44,7 @@ pub(super) fn zremrangebyscore(context: &mut Context<'_, '_>, args: &[&[u8]]) ->
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
     let ranks = set.ranks_by_score(context.txn, &range)?;
-    remove_range(context, set, ranks)
+    remove_range(context, (key, set), ranks, "zremrangebyscore")
 }
 
 pub(super) fn zremrangebylex(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -49,13 +53,19 @@ pub(super) fn zremrangebylex(context: &mut Context<'_, '_>, args: &[&[u8]]) -> O
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
     let ranks = set.ranks_by_name(context.txn, &range)?;
-    remove_range(context, set, ranks)
+    remove_range(context, (key, set), ranks, "zremrangebylex")
 }
 
-fn remove_range(context: &mut Context<'_, '_>, mut set: SortedSet<'_>, ranks: Range<u64>) -> Outcome {
+fn remove_range(
+    context: &mut Context<'_, '_>,
+    (key, mut set): (&[u8], SortedSet<'_>),
+    ranks: Range<u64>,
+    event: &'static str,
+) -> Outcome {
     let count = ranks.end - ranks.start;
     if count > 0 {
         set.remove_ranks(context.txn, ranks, Direction::Ascending, None)?;
+        context.notify_taken(notify::SORTED_SET, event, key);
     }
     context.reply.integer(count.cast_signed());
     Ok(())
@@ -76,6 +86,14 @@ impl End {
         match self {
             End::Lowest => 0..count.min(len),
             End::Highest => len.saturating_sub(count)..len,
+        }
+    }
+
+    /// The event of a pop from this end.
+    fn popped(self) -> &'static str {
+        match self {
+            End::Lowest => "zpopmin",
+            End::Highest => "zpopmax",
         }
     }
 
@@ -105,13 +123,13 @@ fn pop(context: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
     let set = SortedSet::open(context.txn, db, key)?;
     let is_nested = count.is_some() && context.reply.protocol() == Protocol::Resp3;
     let layout = if is_nested { Layout::Pairs } else { Layout::Flat };
-    pop_from(context, set, end, count.unwrap_or(1), layout)
+    pop_from(context, (key, set), end, count.unwrap_or(1), layout)
 }
 
 /// Takes up to `count` members from one end and replies with them.
 fn pop_from(
     context: &mut Context<'_, '_>,
-    mut set: SortedSet<'_>,
+    (key, mut set): (&[u8], SortedSet<'_>),
     end: End,
     count: u64,
     layout: Layout,
@@ -122,6 +140,7 @@ fn pop_from(
     if !ranks.is_empty() {
         let mut write = |member: &[u8], score| layout.write(reply, member, score);
         set.remove_ranks(context.txn, ranks, end.direction(), Some(&mut write))?;
+        context.notify_taken(notify::SORTED_SET, end.popped(), key);
     }
     Ok(())
 }
@@ -179,7 +198,7 @@ impl<'a> SeveralPop<'a> {
             if set.is_there() {
                 context.reply.array(2);
                 context.reply.bulk(key);
-                pop_from(context, set, self.end, self.count, Layout::Pairs)?;
+                pop_from(context, (key, set), self.end, self.count, Layout::Pairs)?;
                 return Ok(true);
             }
         }
@@ -207,6 +226,7 @@ pub(in crate::command) fn pop_first(
                 reply.double(score);
             };
             set.remove_ranks(context.txn, ranks, end.direction(), Some(&mut write))?;
+            context.notify_taken(notify::SORTED_SET, end.popped(), key);
             return Ok(true);
         }
     }

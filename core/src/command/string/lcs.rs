@@ -48,10 +48,9 @@ impl Options {
 
 pub(super) fn lcs(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();
-    for key in &args[1..3] {
-        if ctx.txn.kind(db, key)?.is_some_and(|kind| kind != Kind::String) {
-            return Err(CommandError::text("ERR The specified keys must contain string values"));
-        }
+    let kinds = [ctx.txn.kind(db, args[1])?, ctx.txn.kind(db, args[2])?];
+    if kinds.into_iter().flatten().any(|kind| kind != Kind::String) {
+        return Err(CommandError::text("ERR The specified keys must contain string values"));
     }
     let options = Options::parse(&args[3..])?;
     let mut len_of = |key| Ok::<u64, CommandError>(ctx.txn.root(db, key)?.map_or(0, |root| root.value_len));

@@ -3,6 +3,7 @@
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::extended::Extended;
 use crate::data::string;
+use crate::session::hub::notify;
 
 /// Longest text that is looked at as a floating-point number, in bytes.
 const FLOAT_MAX_BYTES: u64 = 5 * 1024;
@@ -35,6 +36,7 @@ fn add(ctx: &mut Context<'_, '_>, key: &[u8], increment: i64) -> Outcome {
     let mut digits = itoa::Buffer::new();
     let expires_at_ms = root.and_then(|root| root.expires_at_ms);
     string::set(ctx.txn, db, key, digits.format(sum).as_bytes(), expires_at_ms)?;
+    ctx.notify(notify::STRING, "incrby", key);
     ctx.reply.integer(sum);
     Ok(())
 }
@@ -59,6 +61,7 @@ pub(super) fn incrbyfloat(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
         .to_string();
     let expires_at_ms = root.and_then(|root| root.expires_at_ms);
     string::put(ctx.txn, db, key, sum.as_bytes(), string::FLOAT, expires_at_ms)?;
+    ctx.notify(notify::STRING, "incrbyfloat", key);
     ctx.reply.bulk(sum.as_bytes());
     Ok(())
 }

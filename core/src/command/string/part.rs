@@ -3,6 +3,7 @@
 use super::{check_length, reply_part};
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::string;
+use crate::session::hub::notify;
 
 pub(super) fn strlen(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();
@@ -47,11 +48,13 @@ pub(super) fn append(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let Some(root) = string::root(ctx.txn, db, key)? else {
         let len = more.byte_count();
         string::set(ctx.txn, db, key, more, None)?;
+        ctx.notify(notify::STRING, "append", key);
         ctx.reply.integer(as_integer(len));
         return Ok(());
     };
     check_length(ctx, root.value_len, more.byte_count())?;
     let len = string::append(ctx.txn, db, key, &root, &more)?;
+    ctx.notify(notify::STRING, "append", key);
     ctx.reply.integer(as_integer(len));
     Ok(())
 }
@@ -67,6 +70,7 @@ pub(super) fn setrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     check_length(ctx, offset, patch.len() as u64)?;
     let len = string::overwrite(ctx.txn, db, key, root.as_ref(), offset, patch)?;
+    ctx.notify(notify::STRING, "setrange", key);
     ctx.reply.integer(as_integer(len));
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::reply_part;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::string;
 use crate::engine::Kind;
+use crate::session::hub::notify;
 
 pub(super) fn mget(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();
@@ -50,6 +51,7 @@ fn set_pairs(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     for number in (1..args.len() - 1).step_by(2) {
         let value = ctx.value(args, number + 1);
         string::set(ctx.txn, db, args[number], value, None)?;
+        ctx.notify(notify::STRING, "set", args[number]);
     }
     Ok(())
 }

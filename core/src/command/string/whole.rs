@@ -4,6 +4,7 @@ use super::reply_value;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::string;
+use crate::session::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -13,22 +14,29 @@ pub(super) fn get(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn getdel(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    if reply_value(ctx, args[1])?.is_some() {
+    let root = reply_value(ctx, args[1])?;
+    ctx.note_reads(&[args[1]], true);
+    if root.is_some() {
         ctx.txn.remove(ctx.client.db, args[1])?;
+        ctx.notify(notify::GENERIC, "del", args[1]);
     }
     Ok(())
 }
 
 pub(super) fn getset(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     reply_value(ctx, args[1])?;
+    ctx.note_reads(&[args[1]], true);
     let value = ctx.value(args, 2);
-    Ok(string::set(ctx.txn, ctx.client.db, args[1], value, None)?)
+    string::set(ctx.txn, ctx.client.db, args[1], value, None)?;
+    ctx.notify(notify::STRING, "set", args[1]);
+    Ok(())
 }
 
 pub(super) fn getex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let options = Options::parse(&args[2..], Allowed::Getex)?;
     let db = ctx.db();
     let root = string::root(ctx.txn, db, args[1])?;
+    ctx.note_reads(&[args[1]], true);
     let deadline = match (&root, options.deadline) {
         (Some(_), Some(deadline)) => Some(deadline.at_ms(ctx.now_ms(), "getex")?),
         _ => None,
@@ -37,8 +45,11 @@ pub(super) fn getex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let Some(root) = root else { return Ok(()) };
     if deadline.is_some_and(|at| at <= ctx.now_ms()) {
         ctx.txn.remove(db, args[1])?;
+        ctx.notify(notify::GENERIC, "del", args[1]);
     } else if deadline.is_some() || (options.persist && root.expires_at_ms.is_some()) {
         ctx.txn.set_expiry(db, args[1], deadline)?;
+        let event = if deadline.is_some() { "expire" } else { "persist" };
+        ctx.notify(notify::GENERIC, event, args[1]);
     }
     Ok(())
 }
@@ -47,6 +58,7 @@ pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (db, key, value) = (ctx.db(), args[1], ctx.value(args, 2));
     if args.len() == 3 {
         string::set(ctx.txn, db, key, value, None)?;
+        ctx.notify(notify::STRING, "set", key);
         ctx.reply.ok();
         return Ok(());
     }
@@ -56,6 +68,9 @@ pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         None => None,
     };
     let old = if options.get { reply_value(ctx, key)? } else { ctx.txn.root(db, key)? };
+    if options.get {
+        ctx.note_reads(&[key], true);
+    }
     let wanted = match options.condition {
         Condition::None => true,
         Condition::Missing => old.is_none(),
@@ -66,6 +81,18 @@ pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             expires_at_ms = old.and_then(|root| root.expires_at_ms);
         }
         string::set(ctx.txn, db, key, value, expires_at_ms)?;
+        // A string whose time is over is never stored, which listeners need not know.
+        let is_over = expires_at_ms.is_some_and(|at| at <= ctx.now_ms());
+        if is_over && old.is_none() {
+            ctx.notify(notify::NEW, "new", key);
+        }
+        ctx.notify(notify::STRING, "set", key);
+        if options.deadline.is_some() {
+            ctx.notify(notify::GENERIC, "expire", key);
+        }
+        if is_over {
+            ctx.notify(notify::EXPIRED, "expired", key);
+        }
     }
     match (options.get, wanted) {
         (true, _) => {}
@@ -81,6 +108,7 @@ pub(super) fn setnx(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if is_missing {
         let value = ctx.value(args, 2);
         string::set(ctx.txn, db, args[1], value, None)?;
+        ctx.notify(notify::STRING, "set", args[1]);
     }
     ctx.reply.integer(i64::from(is_missing));
     Ok(())
@@ -99,6 +127,8 @@ fn set_for(ctx: &mut Context<'_, '_>, args: &[&[u8]], unit: Unit, command: &str)
     let expires_at_ms = Some(deadline.at_ms(ctx.now_ms(), command)?);
     let value = ctx.value(args, 3);
     string::set(ctx.txn, ctx.client.db, args[1], value, expires_at_ms)?;
+    ctx.notify(notify::STRING, "set", args[1]);
+    ctx.notify(notify::GENERIC, "expire", args[1]);
     ctx.reply.ok();
     Ok(())
 }

@@ -394,7 +394,9 @@ pub fn replace<M: AsRef<[u8]>>(
     members: &[(M, f64)],
     limits: ListpackLimits,
 ) -> Result<()> {
-    txn.remove(db, key)?;
+    if members.is_empty() {
+        txn.remove(db, key)?;
+    }
     let longest = members.iter().map(|(member, _)| member.as_ref().len() as u64).max().unwrap_or(0);
     let encoding = if limits.hold(members.len() as u64, longest) { 0 } else { SKIPLIST };
     let mut set = SortedSet { db, key, encoding, expires_at_ms: None, is_there: false };

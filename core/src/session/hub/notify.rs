@@ -1,7 +1,7 @@
 //! Notifications of events in the keyspace: classes, the letters of `notify-keyspace-events`, and events on their way.
 
 use super::Hub;
-use crate::engine::Db;
+use crate::engine::{Db, Turn, Txn};
 
 /// `K`: published by key.
 pub const KEYSPACE: u32 = 1;
@@ -35,6 +35,9 @@ pub const NEW: u32 = 1 << 13;
 /// `A`: all but misses and new keys.
 const ALL: u32 = GENERIC | STRING | LIST | SET | HASH | SORTED_SET | EXPIRED | EVICTED | STREAM | MODULE;
 
+/// The event of a read of a key that is not there.
+const MISS: &str = "keymiss";
+
 /// The letters in the order in which Redis shows them.
 const LETTERS: &[(char, u32)] = &[
     ('g', GENERIC),
@@ -64,7 +67,15 @@ pub fn parse(text: &str) -> Option<u32> {
     })
 }
 
-/// The classes as CONFIG GET shows them.
+/// The text as CONFIG GET shows it: `A` hides `n`, though it does not stand for it.
+pub fn shown(text: &str) -> String {
+    match parse(text) {
+        Some(classes) if classes & ALL == ALL => format(classes & !NEW),
+        _ => text.to_owned(),
+    }
+}
+
+/// The letters of classes.
 pub fn format(classes: u32) -> String {
     let mut text = String::new();
     if classes & ALL == ALL {
@@ -107,9 +118,46 @@ impl Events {
         }
     }
 
-    /// Whether events of this class are kept.
-    pub fn wants(&self, class: u32) -> bool {
-        self.classes & class != 0
+    /// Whether events of one of these classes are kept.
+    #[inline]
+    pub fn wants(&self, classes: u32) -> bool {
+        self.classes & classes != 0
+    }
+
+    /// Whether any events are kept.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.classes != 0
+    }
+
+    /// Notes what became of keys in the transaction since the last time: those that expired and those that are new.
+    /// With a key, only as long as it is the one that this is about.
+    pub fn take_turns(&mut self, txn: &mut Txn<'_>, key: Option<&[u8]>) {
+        txn.take_turns(key, &mut |turn, db, key| match turn {
+            Turn::Expired => self.add(EXPIRED, "expired", db, key),
+            Turn::Appeared => self.add(NEW, "new", db, key),
+        });
+    }
+
+    /// Notes that the running command has read these keys, which matters for those that are not there. If not all, the
+    /// one it read last had a wrong type and ended the command.
+    pub fn note_reads(&mut self, txn: &mut Txn<'_>, db: Db, keys: &[&[u8]], all: bool) {
+        if self.wants(KEY_MISS) {
+            for key in keys {
+                if !all && txn.was_asked_last(db, key) {
+                    break;
+                }
+                self.take_turns(txn, Some(key));
+                if txn.is_missing(db, key) {
+                    self.add(KEY_MISS, MISS, db, key);
+                }
+            }
+        }
+    }
+
+    /// Forgets all but the reads: nothing else has happened.
+    pub fn keep_reads(&mut self) {
+        self.events.retain(|(event, ..)| *event == MISS);
     }
 
     /// Publishes what was noted.
@@ -138,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_come_back_as_redis_shows_them() {
+    fn letters_come_back_in_redis_order() {
         for (given, shown) in [
             ("", ""),
             ("KEA", "AKE"),
@@ -150,6 +198,7 @@ mod tests {
             assert_eq!(parse(given).map(format).as_deref(), Some(shown), "{given}");
         }
         assert_eq!(parse("Kq"), None);
+        assert_eq!((shown("AnKEm"), shown("nKE")), ("AKEm".to_owned(), "nKE".to_owned()));
         assert!(!is_heard(KEYSPACE) && !is_heard(GENERIC) && is_heard(KEYEVENT | GENERIC));
     }
 }
