@@ -93,3 +93,15 @@ pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
 
 /// Bytes of subkeys that COPY holds besides the transaction itself.
 pub const COPY_CHUNK_BYTES: usize = 256 * 1024;
+
+/// The slow log shows at most so many arguments of a request: Redis' own figure.
+pub const SLOW_LOG_ARGUMENTS_MAX: usize = 32;
+
+/// The slow log shows at most so many bytes of an argument: Redis' own figure.
+pub const SLOW_LOG_ARGUMENT_MAX_BYTES: usize = 128;
+
+/// The latency monitor keeps so many spikes of an event: Redis' own figure.
+pub const LATENCY_SPIKES_MAX: usize = 160;
+
+/// DEBUG SLEEP keeps a thread of the host for so many seconds at most; whoever tests waiting needs no more.
+pub const DEBUG_SLEEP_MAX_S: f64 = 3600.0;

@@ -22,6 +22,8 @@ const CHANGED_IN_7_2: &[(&str, &str)] = &[
     ("scan", "tips"),
     ("setex", "deprecated"),
     ("setnx", "deprecated"),
+    ("wait", "categories"),
+    ("wait", "flags"),
     ("zrank", "arity"),
     ("zrank", "syntax"),
     ("zrevrank", "arity"),
@@ -29,7 +31,7 @@ const CHANGED_IN_7_2: &[(&str, &str)] = &[
 ];
 
 /// Commands that 7.0.15 does not have.
-const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo"];
+const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo", "cluster|myshardid", "waitaof"];
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#'))

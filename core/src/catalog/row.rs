@@ -20,6 +20,7 @@ use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
 pub(super) struct Row {
     spec: CommandSpec,
     extra_categories: Categories,
+    missing_categories: Categories,
     pub(super) subcommands: &'static [Row],
 }
 
@@ -47,7 +48,7 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         subcommands_count: 0,
         container: None,
     };
-    Row { spec, extra_categories: Categories::NONE, subcommands: &[] }
+    Row { spec, extra_categories: Categories::NONE, missing_categories: Categories::NONE, subcommands: &[] }
 }
 
 /// What stands behind the `|`, or all of it.
@@ -99,6 +100,12 @@ impl Row {
         self
     }
 
+    /// ACL categories that flags or group imply and the command is not in all the same.
+    pub(super) const fn not_in(mut self, categories: &str) -> Row {
+        self.missing_categories = Categories::parse(categories);
+        self
+    }
+
     /// Command tips, separated by spaces.
     pub(super) const fn tips(mut self, words: &'static str) -> Row {
         self.spec.tips = words;
@@ -142,7 +149,8 @@ impl Row {
             spec.flags = spec.flags.with(Flags::MOVABLEKEYS);
         }
         spec.categories = Categories::derived(spec.flags, spec.group, !self.subcommands.is_empty())
-            .with(self.extra_categories);
+            .with(self.extra_categories)
+            .without(self.missing_categories);
         spec
     }
 }

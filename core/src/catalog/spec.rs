@@ -154,13 +154,15 @@ named_bits! {
         ALLOW_BUSY = "allow_busy",
         /// EdgeCask's own: walks or counts the whole keyspace, so that the engine takes all of its locks.
         TOUCHES_ALL_KEYS = "touches_all_keys",
+        /// EdgeCask's own: runs only where the setting enable-<name>-command allows it.
+        PROTECTED = "protected",
     }
 }
 
 impl Flags {
-    /// The words of `COMMAND INFO`: all but our own.
+    /// The words of `COMMAND INFO`: all but our own two.
     pub fn printed(self) -> impl Iterator<Item = &'static str> {
-        self.without(Flags::TOUCHES_ALL_KEYS).words()
+        self.without(Flags::TOUCHES_ALL_KEYS).without(Flags::PROTECTED).words()
     }
 }
 
@@ -243,6 +245,8 @@ pub enum Group {
     Connection,
     /// Operation of the server.
     Server,
+    /// Clusters of servers.
+    Cluster,
     /// MULTI and what belongs to it.
     Transactions,
     /// Keys of any type.
@@ -267,6 +271,7 @@ impl Group {
         match self {
             Group::Connection => "connection",
             Group::Server => "server",
+            Group::Cluster => "cluster",
             Group::Transactions => "transactions",
             Group::Generic => "generic",
             Group::String => "string",
@@ -281,7 +286,7 @@ impl Group {
     const fn category(self) -> Categories {
         match self {
             Group::Connection => Categories::CONNECTION,
-            Group::Server => Categories::NONE,
+            Group::Server | Group::Cluster => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

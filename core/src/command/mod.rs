@@ -9,6 +9,7 @@
 
 pub mod args;
 mod bitmap;
+mod cluster;
 mod connection;
 mod drafts;
 mod error;
@@ -32,7 +33,7 @@ pub use error::CommandError;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::catalog::{self, CommandSpec};
+use crate::catalog::{self, CommandId, CommandSpec};
 use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Txn};
 use crate::resp::Reply;
@@ -69,6 +70,7 @@ type Group = &'static [(&'static str, Handler)];
 /// and have no handler.
 const GROUPS: &[Group] = &[
     bitmap::HANDLERS,
+    cluster::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
     hash::HANDLERS,
@@ -87,6 +89,12 @@ static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
 /// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
 pub fn handler(spec: &CommandSpec) -> Option<Handler> {
     BY_ID.get(spec.container().unwrap_or(spec).id.index()).copied().flatten()
+}
+
+/// Whether a request of a command that touches all keys touches any; only DEBUG has some that do not.
+pub fn is_about_keys(spec: &CommandSpec, args: &[&[u8]]) -> bool {
+    const DEBUG: CommandId = catalog::id("debug");
+    spec.id != DEBUG || server::is_about_keys(args)
 }
 
 impl Context<'_, '_> {

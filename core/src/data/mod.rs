@@ -5,6 +5,7 @@
 //! commands call them with parsed values and shape what comes back.
 
 mod copy;
+pub mod digest;
 pub mod extended;
 pub mod hash;
 pub mod list;
