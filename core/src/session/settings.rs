@@ -269,11 +269,16 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
             Ok(numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" "))
         }
         SettingKind::Percentiles => {
-            let fits = |word: &str| word.parse::<f64>().is_ok_and(|percent| (0.0..=100.0).contains(&percent));
-            match value.split_ascii_whitespace().all(fits) {
-                true => Ok(value.split_ascii_whitespace().collect::<Vec<&str>>().join(" ")),
-                false => Err(invalid("Invalid latency-tracking-info-percentiles parameters")),
+            let numbers: Option<Vec<f64>> =
+                value.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+            let numbers =
+                numbers.ok_or_else(|| invalid("Invalid latency-tracking-info-percentiles parameters"))?;
+            if !numbers.iter().all(|percent| (0.0..=100.0).contains(percent)) {
+                return Err(invalid(
+                    "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]",
+                ));
             }
+            Ok(numbers.iter().map(f64::to_string).collect::<Vec<String>>().join(" "))
         }
         SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
             word @ ("yes" | "no") => Ok(word.to_string()),

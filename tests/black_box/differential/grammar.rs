@@ -27,14 +27,26 @@ const NOT_HERE: &[&str] = &[
     "config|get",
     "config|resetstat",
     "config|rewrite",
+    "debug",
     "flushall",
     "flushdb",
     "hello",
+    "latency|doctor",
+    "latency|histogram",
+    "latency|latest",
+    "lolwut",
+    "memory|doctor",
+    "memory|malloc-stats",
+    "memory|stats",
     "quit",
+    "replicaof",
     "reset",
     "save",
     "select",
     "shutdown",
+    "slaveof",
+    "slowlog|get",
+    "slowlog|len",
     "swapdb",
 ];
 
@@ -63,6 +75,7 @@ const WEIGHTS: &[(Group, u32)] = &[
     (Group::Generic, 18),
     (Group::Connection, 2),
     (Group::Server, 1),
+    (Group::Cluster, 1),
 ];
 
 /// Commands of later versions are unknown to the oracle.
