@@ -124,6 +124,7 @@ fn reload(ctx: &mut Context<'_, '_>, options: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
+#[expect(clippy::approx_constant, reason = "clients' tests expect this number")]
 fn protocol(ctx: &mut Context<'_, '_>, kind: &[u8]) -> Outcome {
     let reply = &mut *ctx.reply;
     match kind.to_ascii_lowercase().as_slice() {
