@@ -221,7 +221,10 @@ fn least_words(arguments: &[Argument<'_>]) -> usize {
 }
 
 fn is_fixed(argument: &Argument<'_>) -> bool {
-    !argument.optional && !argument.multiple && argument.arguments.iter().all(is_fixed)
+    let words = |choice| least_words(std::slice::from_ref(choice));
+    let is_even = argument.kind != Kind::OneOf
+        || argument.arguments.windows(2).all(|two| words(&two[0]) == words(&two[1]));
+    !argument.optional && !argument.multiple && is_even && argument.arguments.iter().all(is_fixed)
 }
 
 #[test]

@@ -83,20 +83,20 @@ impl Meter {
         let read_ns = server.shared.host.monotonic_ns();
         self.read_ns = Some(read_ns);
         let took_ns = before.map_or(0, |before| read_ns.saturating_sub(before));
-        let since = std::mem::take(&mut self.since);
-        let count: u64 = since.iter().map(|(_, count)| u64::from(*count)).sum();
+        let count: u64 = self.since.iter().map(|(_, count)| u64::from(*count)).sum();
         let tracks = server.shared.settings.tracks_latency();
-        for (command, calls) in &since {
+        for (command, calls) in &self.since {
             let calls = u64::from(*calls);
-            let share_ns = if since.len() == 1 { took_ns } else { took_ns / count.max(1) * calls };
+            let share_ns = if self.since.len() == 1 { took_ns } else { took_ns / count.max(1) * calls };
             server.shared.statistics.ran(*command, calls, share_ns, tracks);
         }
         if took_ns >= server.shared.settings.alarm_ns()
-            && let Some((first, _)) = since.first()
+            && let Some((first, _)) = self.since.first().copied()
         {
             self.late = Some(Late { count: usize::try_from(count).unwrap_or(usize::MAX), took_ns });
-            note_spike(server, catalog::spec(*first), took_ns, now_ms);
+            note_spike(server, catalog::spec(first), took_ns, now_ms);
         }
+        self.since.clear();
         read_ns
     }
 
