@@ -6,9 +6,6 @@ use std::time::{Duration, Instant};
 
 use edgecask_core::session::HostFacts;
 
-/// The Redis whose commands and replies are the yardstick; clients choose their features by it.
-pub const REDIS_VERSION: &str = "7.2.0";
-
 /// What is known at the start; everything else is read from `/proc/self` when asked.
 pub struct ProcessFacts {
     started: Instant,
@@ -33,9 +30,6 @@ impl ProcessFacts {
         let config = self.config.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         vec![
-            ("redis_version", REDIS_VERSION.into()),
-            ("redis_mode", "standalone".into()),
-            ("edgecask_version", env!("CARGO_PKG_VERSION").into()),
             ("os", format!("{} {} {}", std::env::consts::OS, kernel.trim(), std::env::consts::ARCH)),
             ("arch_bits", usize::BITS.to_string()),
             ("multiplexing_api", "mio".into()),

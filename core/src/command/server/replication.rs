@@ -1,7 +1,7 @@
 //! Replication: there is none. What asks about it is answered as by a primary without replicas; what would begin it is
 //! refused.
 
-use crate::command::args::{integer, is_option};
+use crate::command::args::{integer, integer_between, is_option, positive};
 use crate::command::{CommandError, Context, Outcome};
 use crate::resp;
 
@@ -69,8 +69,8 @@ pub(super) fn wait(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 /// With a local log to wait for, this syncs it, whatever the sync policy is.
 pub(super) fn waitaof(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let wants_local = crate::command::args::integer_between(args[1], 0, 1)? == 1;
-    crate::command::args::positive(args[2])?;
+    let wants_local = integer_between(args[1], 0, 1)? == 1;
+    positive(args[2])?;
     check_timeout(args[3])?;
     let is_local = ctx.admin.is_synced(wants_local)?;
     ctx.reply.array(2);
