@@ -128,3 +128,15 @@ pub const CLAIM_COUNT_MAX: i64 = i64::MAX / 16;
 
 /// Pending entries that XAUTOCLAIM looks at for each that it may return: Redis' own figure.
 pub const CLAIM_LOOKS_FOR_EACH: u64 = 10;
+
+/// The slow log shows at most so many arguments of a request: Redis' own figure.
+pub const SLOW_LOG_ARGUMENTS_MAX: usize = 32;
+
+/// The slow log shows at most so many bytes of an argument: Redis' own figure.
+pub const SLOW_LOG_ARGUMENT_MAX_BYTES: usize = 128;
+
+/// The latency monitor keeps so many spikes of an event: Redis' own figure.
+pub const LATENCY_SPIKES_MAX: usize = 160;
+
+/// DEBUG SLEEP keeps a thread of the host for so many seconds at most; whoever tests waiting needs no more.
+pub const DEBUG_SLEEP_MAX_S: f64 = 3600.0;

@@ -2,12 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use edgecask_core::session::HostFacts;
-
-/// The Redis whose commands and replies are the yardstick; clients choose their features by it.
-pub const REDIS_VERSION: &str = "7.2.0";
 
 /// What is known at the start; everything else is read from `/proc/self` when asked.
 pub struct ProcessFacts {
@@ -33,9 +30,6 @@ impl ProcessFacts {
         let config = self.config.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         vec![
-            ("redis_version", REDIS_VERSION.into()),
-            ("redis_mode", "standalone".into()),
-            ("edgecask_version", env!("CARGO_PKG_VERSION").into()),
             ("os", format!("{} {} {}", std::env::consts::OS, kernel.trim(), std::env::consts::ARCH)),
             ("arch_bits", usize::BITS.to_string()),
             ("multiplexing_api", "mio".into()),
@@ -57,6 +51,15 @@ impl HostFacts for ProcessFacts {
         let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
         server.chain(memory).chain(cpu).collect()
     }
+
+    fn monotonic_ns(&self) -> u64 {
+        // 64 bits of nanoseconds are some centuries.
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    fn sleep(&self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
 }
 
 /// Memory of this process. What is used is what has no file behind it: the mapped datafiles belong to the system's
@@ -69,13 +72,9 @@ fn memory() -> Vec<(&'static str, String)> {
     let (used, resident, peak) = (bytes("RssAnon:"), bytes("VmRSS:"), bytes("VmHWM:"));
     vec![
         ("used_memory", used.to_string()),
-        ("used_memory_human", human(used)),
         ("used_memory_rss", resident.to_string()),
-        ("used_memory_rss_human", human(resident)),
         ("used_memory_peak", peak.to_string()),
-        ("used_memory_peak_human", human(peak)),
         ("total_system_memory", total.to_string()),
-        ("total_system_memory_human", human(total)),
         ("mem_allocator", "mimalloc".into()),
     ]
 }
@@ -104,23 +103,9 @@ fn cpu() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Bytes as Redis prints them for people.
-fn human(bytes: u64) -> String {
-    let units = ["K", "M", "G", "T", "P"];
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in units {
-        if value < 1024.0 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, next);
-    }
-    if unit == "B" { format!("{bytes}B") } else { format!("{value:.2}{unit}") }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{HostFacts, ProcessFacts, human};
+    use super::{HostFacts, ProcessFacts};
 
     #[test]
     fn facts_are_about_this_process() {
@@ -130,10 +115,5 @@ mod tests {
         assert!(fact("used_memory").parse::<u64>().expect("a number") > 100_000, "{}", fact("used_memory"));
         assert!(fact("used_cpu_user").parse::<f64>().expect("a number") >= 0.0);
         assert_eq!(fact("run_id").len(), 40);
-    }
-
-    #[test]
-    fn sizes_read_as_in_redis() {
-        assert_eq!([human(0), human(1023), human(1536), human(3 << 30)], ["0B", "1023B", "1.50K", "3.00G"]);
     }
 }

@@ -47,6 +47,7 @@ impl Maintenance {
     pub fn run<E: Engine + Maintain>(&self, server: &Server<E>) {
         let mut merge_works = true;
         let mut rest = MAINTENANCE_PERIOD;
+        let mut next_sample = Instant::now();
         loop {
             let asked = self.rest(rest);
             if asked.stop {
@@ -56,6 +57,10 @@ impl Maintenance {
                 write_checkpoint(server);
             }
             let begin = Instant::now();
+            if begin >= next_sample {
+                server.shared.sample_rates(now_ms());
+                next_sample = begin + MAINTENANCE_PERIOD;
+            }
             let has_more = step(server, &mut merge_works);
             rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
         }
@@ -77,7 +82,9 @@ fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> boo
     let mut has_more = false;
     // An error here means that the store is read-only or full, which whoever writes is told.
     let mut tell = |db, key: &[u8]| server.shared.tell_expired(db, key);
-    if let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS, &mut tell) {
+    if server.shared.expires_actively.load(Ordering::Relaxed)
+        && let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS, &mut tell)
+    {
         server.shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
         has_more |= more && gone > 0;
     }

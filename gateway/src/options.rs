@@ -84,6 +84,10 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_PROTECTED_MODE")]
     pub protected_mode: Option<YesNo>,
 
+    /// Whether DEBUG is allowed: not at all, to clients of the same machine, or to all [default: no]
+    #[arg(long, env = "EDGECASK_ENABLE_DEBUG_COMMAND")]
+    pub enable_debug_command: Option<Allowed>,
+
     /// Least important messages to log [default: info]
     #[arg(long, env = "EDGECASK_LOG_LEVEL", value_name = "LEVEL")]
     pub log_level: Option<LogLevel>,
@@ -120,6 +124,19 @@ pub enum YesNo {
     Yes,
     /// No.
     No,
+}
+
+/// Who may run a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Allowed {
+    /// Nobody.
+    #[default]
+    No,
+    /// Clients of the same machine.
+    Local,
+    /// Everybody.
+    Yes,
 }
 
 /// The least important messages that are logged.
@@ -170,6 +187,17 @@ impl Appendfsync {
     }
 }
 
+impl Allowed {
+    /// The word of CONFIG GET.
+    fn word(self) -> &'static str {
+        match self {
+            Allowed::No => "no",
+            Allowed::Local => "local",
+            Allowed::Yes => "yes",
+        }
+    }
+}
+
 /// Parses a command line, program name first. `serve` may be left out.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -195,6 +223,7 @@ impl Flags {
             blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
             threads: self.threads.or(fallback.threads),
             protected_mode: self.protected_mode.or(fallback.protected_mode),
+            enable_debug_command: self.enable_debug_command.or(fallback.enable_debug_command),
             log_level: self.log_level.or(fallback.log_level),
             config: self.config.or(fallback.config),
             help: None,
@@ -231,6 +260,7 @@ impl Options {
                 ("databases", flags.databases.unwrap_or(16).to_string()),
                 ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
                 ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
+                ("enable-debug-command", flags.enable_debug_command.unwrap_or_default().word().into()),
                 ("maxclients", flags.maxclients.unwrap_or(10_000).to_string()),
                 ("port", port.to_string()),
                 (

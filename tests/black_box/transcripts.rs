@@ -72,7 +72,9 @@ fn run(path: &Path) -> Outcome {
     let text = fs::read_to_string(path).expect("a transcript");
     let steps = transcript::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let directory = tempfile::tempdir().expect("a directory");
-    let servers = [Gateway::on(directory.path()).must_start(), redis(&[])];
+    let allowed_debug = ("--enable-debug-command", "yes");
+    let ours = Gateway::on(directory.path()).with(allowed_debug.0, allowed_debug.1);
+    let servers = [ours.must_start(), redis(&[allowed_debug.0, allowed_debug.1])];
     let mut connections: Vec<[Client; 2]> = Vec::new();
     let mut allowed = Allowed::read();
     for step in steps {

@@ -259,6 +259,12 @@ impl Reader for Guard<'_> {
         Ok(Arc::new(Patched::new(base, range.1, patches)))
     }
 
+    fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {
+        let collection =
+            self.collection(root)?.map_or(0, |tree| (size_of::<Tree>() + tree.heap_bytes()) as u64);
+        Ok(super::keydir::entry_bytes(key, root) + collection)
+    }
+
     fn sub_len(&mut self, root: &Root) -> Result<u64> {
         Ok(self.collection(root)?.map_or(0, Tree::len))
     }

@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::record::{Header, RecordType, read_u64};
-use crate::engine::{BlobRef, Db, Kind, SHORT_VALUE_BYTES, ShortValue, Watch};
+use crate::engine::{BlobRef, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
@@ -210,6 +210,18 @@ impl RootEntry {
 fn read_blob(rest: &mut &[u8]) -> Option<BlobRef> {
     // The checksum is kept in four bytes of eight.
     Some(BlobRef { id: BlobId(read_u64(rest)?), len: read_u64(rest)?, checksum: read_u64(rest)? as u32 })
+}
+
+/// Bytes of memory that a root takes in its table, the collection not included.
+pub(super) fn entry_bytes(key: &[u8], root: &Root) -> u64 {
+    /// The lengths of key and entry, the byte of the hash, and the room that a bucket has on average.
+    const BESIDES_BYTES: usize = 8;
+    let name = if key.len() <= LONG_KEY_BYTES { key.len() } else { LONG_NAME_BYTES };
+    let value = root.short.as_ref().map_or(4, |short| short.as_bytes().len());
+    let expiry = if root.expires_at_ms.is_some() { 8 } else { 0 };
+    let collection = if root.collection > 0 { 8 } else { 0 };
+    let blob = if root.blob.is_some() { 24 } else { 0 };
+    (BESIDES_BYTES + name + ROOT_FIXED_LEN + value + expiry + collection + blob) as u64
 }
 
 /// Changes a root entry's access clock in place.

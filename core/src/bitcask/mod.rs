@@ -222,6 +222,13 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
+    fn is_synced(&self, sync: bool) -> Result<bool> {
+        if sync {
+            self.sync()?;
+        }
+        Ok(self.synced() >= self.appended())
+    }
+
     fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
         let (mut visited, mut count) = (0, 0);
         // One turn around the whole store at most.

@@ -164,13 +164,15 @@ named_bits! {
         ALLOW_BUSY = "allow_busy",
         /// EdgeCask's own: walks or counts the whole keyspace, so that the engine takes all of its locks.
         TOUCHES_ALL_KEYS = "touches_all_keys",
+        /// EdgeCask's own: runs only where the setting enable-<name>-command allows it.
+        PROTECTED = "protected",
     }
 }
 
 impl Flags {
-    /// The words of `COMMAND INFO`: all but our own.
+    /// The words of `COMMAND INFO`: all but our own two.
     pub fn printed(self) -> impl Iterator<Item = &'static str> {
-        self.without(Flags::TOUCHES_ALL_KEYS).words()
+        self.without(Flags::TOUCHES_ALL_KEYS).without(Flags::PROTECTED).words()
     }
 }
 
@@ -253,6 +255,8 @@ pub enum Group {
     Connection,
     /// Operation of the server.
     Server,
+    /// Clusters of servers.
+    Cluster,
     /// MULTI and what belongs to it.
     Transactions,
     /// Keys of any type.
@@ -285,6 +289,7 @@ impl Group {
         match self {
             Group::Connection => "connection",
             Group::Server => "server",
+            Group::Cluster => "cluster",
             Group::Transactions => "transactions",
             Group::Generic => "generic",
             Group::String => "string",
@@ -303,7 +308,7 @@ impl Group {
     const fn category(self) -> Categories {
         match self {
             Group::Connection => Categories::CONNECTION,
-            Group::Server | Group::PubSub => Categories::NONE,
+            Group::Server | Group::Cluster | Group::PubSub => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

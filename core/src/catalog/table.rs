@@ -17,8 +17,8 @@ pub const COMMAND_COUNT: usize = count_commands();
 
 static TABLE: [CommandSpec; COUNT] = gather();
 
-/// Slots of the hash table: a power of two that keeps it at most a quarter full, so that nearly all names are alone.
-const SLOT_COUNT: usize = (COMMAND_COUNT * 4).next_power_of_two();
+/// Slots of the hash table: a power of two that keeps it at most an eighth full, so that nearly all names are alone.
+const SLOT_COUNT: usize = (COMMAND_COUNT * 8).next_power_of_two();
 
 /// A slot that holds no row.
 const EMPTY: u16 = u16::MAX;

@@ -10,6 +10,7 @@
 pub mod args;
 mod bitmap;
 mod blocking;
+mod cluster;
 mod connection;
 mod drafts;
 mod error;
@@ -37,7 +38,7 @@ pub use error::CommandError;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::catalog::{self, CommandSpec};
+use crate::catalog::{self, CommandId, CommandSpec};
 use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Txn};
 use crate::resp::Reply;
@@ -81,6 +82,7 @@ type Group = &'static [(&'static str, Handler)];
 const GROUPS: &[Group] = &[
     bitmap::HANDLERS,
     blocking::HANDLERS,
+    cluster::HANDLERS,
     connection::HANDLERS,
     generic::HANDLERS,
     geo::HANDLERS,
@@ -103,6 +105,12 @@ static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
 /// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
 pub fn handler(spec: &CommandSpec) -> Option<Handler> {
     BY_ID.get(spec.container().unwrap_or(spec).id.index()).copied().flatten()
+}
+
+/// Whether a request of a command that touches all keys touches any; only DEBUG has some that do not.
+pub fn is_about_keys(spec: &CommandSpec, args: &[&[u8]]) -> bool {
+    const DEBUG: CommandId = catalog::id("debug");
+    spec.id != DEBUG || server::is_about_keys(args)
 }
 
 impl Context<'_, '_> {

@@ -14,11 +14,13 @@ const START_MS: u64 = 1_700_000_000_000;
 const TRANSCRIPTS: &[(&str, &str)] = &[
     ("bitmap_fields", include_str!("../../../tests/transcripts/bitmap_fields.txt")),
     ("bitmap_ranges", include_str!("../../../tests/transcripts/bitmap_ranges.txt")),
+    ("administration", include_str!("../../../tests/transcripts/administration.txt")),
     ("bitmaps", include_str!("../../../tests/transcripts/bitmaps.txt")),
     ("command", include_str!("../../../tests/transcripts/command.txt")),
     ("config", include_str!("../../../tests/transcripts/config.txt")),
     ("connection", include_str!("../../../tests/transcripts/connection.txt")),
     ("dump_restore", include_str!("../../../tests/transcripts/dump_restore.txt")),
+    ("debug", include_str!("../../../tests/transcripts/debug.txt")),
     ("generic", include_str!("../../../tests/transcripts/generic.txt")),
     ("geo", include_str!("../../../tests/transcripts/geo.txt")),
     ("geo_search", include_str!("../../../tests/transcripts/geo_search.txt")),
@@ -32,6 +34,7 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("server_facts", include_str!("../../../tests/transcripts/server_facts.txt")),
     ("sets", include_str!("../../../tests/transcripts/sets.txt")),
     ("sort", include_str!("../../../tests/transcripts/sort.txt")),
+    ("slow_log", include_str!("../../../tests/transcripts/slow_log.txt")),
     ("sorted_set_combinations", include_str!("../../../tests/transcripts/sorted_set_combinations.txt")),
     ("sorted_set_ranges", include_str!("../../../tests/transcripts/sorted_set_ranges.txt")),
     ("sorted_sets", include_str!("../../../tests/transcripts/sorted_sets.txt")),
@@ -55,7 +58,8 @@ pub(super) struct Console<E> {
 
 impl<E: Engine> Console<E> {
     pub(super) fn new(engine: E) -> Console<E> {
-        let shared = Shared::new(Settings::default(), Box::new(NoFacts), START_MS);
+        let settings = Settings::new(&[("enable-debug-command", "yes".into())]).expect("settings");
+        let shared = Shared::new(settings, Box::new(NoFacts), START_MS);
         Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod bits;
 mod copy;
+pub mod digest;
 pub mod extended;
 pub mod geo;
 pub mod hash;

@@ -179,6 +179,12 @@ impl Reader for MemoryGuard<'_> {
         Ok(Arc::new(Patched::new(base, range.1, patches.collect())))
     }
 
+    fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {
+        let object = self.object(root)?;
+        let subs = object.subs.iter().map(|(subkey, value)| subkey.len() + value.len()).sum::<usize>();
+        Ok((size_of::<Root>() + key.len() + object.value.len() + subs) as u64)
+    }
+
     fn sub_len(&mut self, root: &Root) -> Result<u64> {
         Ok(self.object(root)?.subs.len() as u64)
     }

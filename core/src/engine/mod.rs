@@ -228,6 +228,9 @@ pub trait Reader {
     /// roots with a blob.
     fn read_value(&mut self, root: &Root, range: (u64, u64), visit: &mut dyn FnMut(&[u8])) -> Result<()>;
 
+    /// About how many bytes of memory the engine takes for a key with this root, its subkeys included.
+    fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64>;
+
     /// Number of subkeys.
     fn sub_len(&mut self, root: &Root) -> Result<u64>;
 
@@ -344,6 +347,12 @@ pub trait Engine: Admin + Send + Sync {
 pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
+
+    /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
+    /// keeps nothing has nothing to lose.
+    fn is_synced(&self, _sync: bool) -> Result<bool> {
+        Ok(true)
+    }
 
     /// Collects about `budget` expired keys and shows them; returns how many went and whether there may be more.
     fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;

@@ -123,6 +123,17 @@ impl<'e> Txn<'e> {
         Ok(true)
     }
 
+    /// About how many bytes of memory a key takes, if it is there.
+    pub fn memory_bytes(&mut self, db: Db, key: &[u8]) -> Result<Option<u64>> {
+        let at = self.state(db, key)?;
+        let Some(root) = self.root_at(at) else { return Ok(None) };
+        match self.overlay.keys[at].root {
+            PendingRoot::Unchanged => self.reader.memory_bytes(key, &root).map(Some),
+            // What this transaction has put is not where it will be yet.
+            _ => Ok(Some(key.len() as u64 + root.value_len)),
+        }
+    }
+
     /// A copy of a root's value, if the key is there.
     pub fn value(&mut self, db: Db, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut copy = Vec::new();

@@ -122,6 +122,9 @@ pub enum ReplyMode {
     SkipThis,
 }
 
+/// Addresses of this machine begin like this.
+const LOCAL: &[&str] = &["127.", "[::1]:", "/"];
+
 /// What CLIENT LIST shows of a connection; changed by its own session only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientCard {
@@ -172,4 +175,11 @@ pub struct Known {
     pub card: Arc<Mutex<ClientCard>>,
     /// What it can be told through.
     pub inbox: Arc<Inbox>,
+}
+
+impl ClientCard {
+    /// Whether the peer is on the same machine; one without an address shares the process.
+    pub fn is_local(&self) -> bool {
+        self.address.is_empty() || LOCAL.iter().any(|prefix| self.address.starts_with(prefix))
+    }
 }

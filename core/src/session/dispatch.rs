@@ -1,6 +1,8 @@
 //! From a parsed request to a reply: admission (known, arity, authenticated), queueing in MULTI, and execution as one
 //! transaction.
 
+use std::sync::atomic::Ordering;
+
 use smallvec::SmallVec;
 
 use super::hub::Interest;
@@ -12,6 +14,7 @@ use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
 use crate::engine::{Engine, EngineError, Scope, Txn};
 use crate::limits::PIPELINE_AHEAD_MIN;
+use crate::resp::Reply;
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
@@ -22,6 +25,7 @@ impl State {
     /// Runs or queues one request and leaves its reply.
     pub(super) fn run<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) {
         self.commands += 1;
+        self.meter.start(server);
         let start = self.reply.len();
         let outcome = self.admit_and_run(server, args, now_ms);
         self.drafts.clear();
@@ -31,8 +35,7 @@ impl State {
         }
         if let Err(error) = outcome {
             self.reply.truncate(start);
-            self.reply.error(&error.reply_text());
-            server.shared.counters.error_replies.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            reply_error(&mut self.reply, server, &error);
         }
         match self.client.reply_mode {
             ReplyMode::On => {}
@@ -91,6 +94,11 @@ impl State {
         now_ms: u64,
     ) -> Result<(), CommandError> {
         if self.client.multi.is_none() && self.run_directly(server, spec.id, args, now_ms)? {
+            self.meter.ran(spec.id);
+            if self.meter.is_exact() {
+                self.meter.settle(server, now_ms);
+                self.meter.log_late((server, &self.client), 1, |_| Some(args), now_ms);
+            }
             return Ok(());
         }
         let handler = command::handler(spec);
@@ -99,16 +107,23 @@ impl State {
         if let (Some(multi), true) = (&mut self.client.multi, is_queued) {
             if spec.flags.contains(Flags::NO_MULTI) {
                 multi.refused = true;
+                server.shared.statistics.rejected(spec.id);
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
             }
             multi.queue.push(Queued::new(spec, args, std::mem::take(&mut self.drafts)));
             self.reply.simple("QUEUED");
             return Ok(());
         }
-        match handler {
+        let begin = self.meter.begin(server, spec, now_ms);
+        let outcome = match handler {
             Some(handler) => self.execute(server, spec, handler, args, now_ms),
             None => self.session_command(server, spec, args, now_ms),
+        };
+        if outcome.is_err() {
+            server.shared.statistics.failed(spec.id);
         }
+        self.meter.end((server, &self.client), spec, &begin, args, now_ms);
+        outcome
     }
 
     /// The row of a request that may run now.
@@ -126,9 +141,22 @@ impl State {
             spec = catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))?;
         }
         self.client.last_command = spec.name;
+        self.may_run(server, spec, args).inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+        Ok(spec)
+    }
+
+    fn may_run<E: Engine>(
+        &self,
+        server: &Server<E>,
+        spec: &CommandSpec,
+        args: &[&[u8]],
+    ) -> Result<(), CommandError> {
         if !spec.accepts(args.len()) {
             let name = spec.name;
             return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
+        }
+        if spec.flags.contains(Flags::PROTECTED) {
+            self.check_protected(server, spec)?;
         }
         if !spec.flags.contains(Flags::NO_AUTH) && self.client.must_authenticate(&server.shared) {
             return Err(CommandError::text("NOAUTH Authentication required."));
@@ -140,7 +168,28 @@ impl State {
                  in this context"
             )));
         }
-        Ok(spec)
+        Ok(())
+    }
+
+    /// Commands that could harm the server are off unless its configuration, or the configuration for connections of
+    /// the same machine, says otherwise.
+    fn check_protected<E: Engine>(&self, server: &Server<E>, spec: &CommandSpec) -> Result<(), CommandError> {
+        let name = spec.container().unwrap_or(spec).name;
+        let setting = format!("enable-{name}-command");
+        let is_allowed = match server.shared.settings.get(&setting).as_deref() {
+            Some("yes") => true,
+            Some("local") => self.client.card.lock().is_local(),
+            _ => false,
+        };
+        if is_allowed {
+            return Ok(());
+        }
+        Err(CommandError::owned(format!(
+            "ERR {} command not allowed. If the {setting} option is set to \"local\", you can run it from a local \
+             connection, otherwise you need to set this option in the configuration file, and then restart the \
+             server.",
+            name.to_ascii_uppercase()
+        )))
     }
 
     pub(super) fn execute<E: Engine>(
@@ -152,7 +201,7 @@ impl State {
         now_ms: u64,
     ) -> Result<(), CommandError> {
         let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
-        let scope = if spec.touches_all_keys(args) {
+        let scope = if spec.touches_all_keys(args) && command::is_about_keys(spec, args) {
             Scope::Everything
         } else {
             keys_of(spec, args, &mut keys);
@@ -245,6 +294,7 @@ impl State {
             let start = self.reply.len();
             let db = self.client.db;
             txn.next_command();
+            let begin = self.meter.begin(server, queued.spec, now_ms);
             let mut context = Context {
                 txn: &mut txn,
                 reply: &mut self.reply,
@@ -266,15 +316,24 @@ impl State {
                 Ok(()) => {}
                 Err(CommandError::Engine(error)) => return Err(error.into()),
                 Err(error) => {
+                    server.shared.statistics.failed(queued.spec.id);
                     self.reply.truncate(start);
-                    self.reply.error(&error.reply_text());
+                    reply_error(&mut self.reply, server, &error);
                 }
             }
+            self.meter.end((server, &self.client), queued.spec, &begin, args, now_ms);
             if is_watched {
                 show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
             }
         }
         self.wakes = queue.iter().any(|queued| may_wake(queued.spec));
+        self.meter.settle(server, now_ms);
+        self.meter.log_late(
+            (server, &self.client),
+            requests.len(),
+            |at| requests.get(at).map(Vec::as_slice),
+            now_ms,
+        );
         let writes = queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
         self.commit(server, guard, writes, now_ms)
     }
@@ -304,7 +363,7 @@ impl State {
                 let counters = &server.shared.counters;
                 let expired = self.overlay.expired_count();
                 if expired > 0 {
-                    counters.expired_keys.fetch_add(expired, std::sync::atomic::Ordering::Relaxed);
+                    counters.expired_keys.fetch_add(expired, Ordering::Relaxed);
                 }
                 self.wrote = self.wrote.max(receipt);
                 self.events.publish(&server.shared.hub);
@@ -335,6 +394,14 @@ impl State {
     pub(super) fn close_after_reply(&mut self) {
         self.effects.push(Effect::Close);
     }
+}
+
+/// Replies with an error and counts it.
+fn reply_error<E>(reply: &mut Reply, server: &Server<E>, error: &CommandError) {
+    let text = error.reply_text();
+    reply.error(&text);
+    server.shared.counters.error_replies.fetch_add(1, Ordering::Relaxed);
+    server.shared.statistics.error(&text);
 }
 
 /// Adds the keys a request names. A request whose keys cannot be told from its arguments is wrong in a way its handler

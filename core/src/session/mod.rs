@@ -10,14 +10,20 @@ mod direct;
 mod dispatch;
 mod effect;
 pub mod hub;
+mod histogram;
+mod latency;
+mod meter;
 #[cfg(test)]
 mod huge_value_in_memory;
 mod mail;
 #[cfg(test)]
 mod reply_depends_on_split;
 mod serve;
+mod rates;
 mod settings;
 mod shared;
+mod slow_log;
+mod statistics;
 mod transaction;
 
 use std::sync::Arc;
@@ -29,13 +35,19 @@ use smallvec::SmallVec;
 
 pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
 pub use effect::Effect;
+pub use histogram::Histogram;
+pub use latency::{Event, LatencyMonitor, Spike};
+pub use rates::Rates;
 pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
+pub use slow_log::{SlowEntry, SlowLog};
+pub use statistics::{CommandStatistics, Statistics};
 pub use transaction::{Multi, Queued};
 
 use self::arriving::Stream;
 use self::hub::notify::Events;
 use self::hub::{Inbox, Wait, Waiter};
+use self::meter::Meter;
 use crate::command::Drafts;
 use crate::engine::{Db, Engine, Overlay, Receipt};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
@@ -96,6 +108,7 @@ struct State {
     effects: Vec<Effect>,
     wrote: Receipt,
     commands: u64,
+    meter: Meter,
     /// Reads that found their key, and those that did not.
     hits: u64,
     misses: u64,
@@ -168,6 +181,7 @@ impl Session {
                 effects: Vec::new(),
                 wrote: Receipt::default(),
                 commands: 0,
+                meter: Meter::default(),
                 hits: 0,
                 misses: 0,
                 events: Events::default(),
@@ -237,6 +251,8 @@ impl Session {
                 }
                 Ok(Parsed::Request { consumed: used }) => {
                     self.state.run(server, &args, now_ms);
+                    self.state.meter.settle(server, now_ms);
+                    self.state.meter.log_late((server, &self.state.client), 1, |_| Some(&*args), now_ms);
                     consumed += used;
                 }
                 Ok(Parsed::Nothing { consumed: used }) => consumed += used,
@@ -259,6 +275,7 @@ impl Session {
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
         if self.state.commands > 0 {
+            self.state.meter.stop();
             self.state.count(&server.shared.counters);
             let protocol = if self.state.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
             self.state.client.show(protocol, now_ms);
@@ -298,16 +315,36 @@ impl Session {
             server.engine.prefetch(self.state.client.db, &keys);
         }
         let mut consumed = 0;
+        let mut run = 0;
         for (args, end) in &pipeline {
             if self.state.hold(server, args, now_ms) {
                 break;
             }
             self.state.run(server, args, now_ms);
+            if self.state.meter.is_late() {
+                // What was slow together is what stands before the command that has its own reading.
+                self.state.meter.log_late(
+                    (server, &self.state.client),
+                    run,
+                    |at| pipeline.get(at).map(|(args, _)| &**args),
+                    now_ms,
+                );
+            }
+            run += 1;
             consumed = *end;
             self.is_closing = self.state.is_closing();
             if self.is_closing || self.state.is_waiting() || self.state.must_pause() {
                 break;
             }
+        }
+        if run > 0 {
+            self.state.meter.settle(server, now_ms);
+            self.state.meter.log_late(
+                (server, &self.state.client),
+                run,
+                |at| pipeline.get(at).map(|(args, _)| &**args),
+                now_ms,
+            );
         }
         if consumed < end {
             self.parser.rewind();

@@ -32,6 +32,8 @@ pub enum SettingKind {
     SavePoints,
     /// Letters for classes of keyspace events.
     Events,
+    /// Numbers from 0 to 100.
+    Percentiles,
 }
 
 /// One setting.
@@ -43,6 +45,8 @@ pub struct SettingSpec {
     pub default: &'static str,
     /// Whether CONFIG SET may change it.
     pub mutable: bool,
+    /// Whether that is because it names files.
+    pub protected: bool,
     /// What it may be.
     pub kind: SettingKind,
 }
@@ -56,6 +60,9 @@ pub enum SettingError {
     /// It cannot change while the server runs.
     #[error("can't set immutable config")]
     Immutable,
+    /// It names files, which no client may choose.
+    #[error("can't set protected config")]
+    Protected,
     /// One request names it twice.
     #[error("duplicate parameter")]
     Duplicate,
@@ -73,6 +80,9 @@ pub struct Settings {
     bulk_max_bytes: AtomicU64,
     blob_min_bytes: AtomicU64,
     has_password: AtomicBool,
+    slow_ns: AtomicU64,
+    latency_threshold_ms: AtomicU64,
+    tracks_latency: AtomicBool,
     databases: u32,
 }
 
@@ -91,6 +101,9 @@ impl Settings {
             bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
             blob_min_bytes: AtomicU64::new(limits::BLOB_MIN_BYTES),
             has_password: AtomicBool::new(false),
+            slow_ns: AtomicU64::new(u64::MAX),
+            latency_threshold_ms: AtomicU64::new(0),
+            tracks_latency: AtomicBool::new(true),
             databases: 16,
         };
         let defaults = SETTINGS.iter().map(|row| (row.name, row.default));
@@ -147,6 +160,9 @@ impl Settings {
         for (name, _) in changes {
             let refuse = |error| ((*name).to_string(), error);
             let spec = find(name).ok_or_else(|| refuse(unknown(name)))?;
+            if spec.protected {
+                return Err(refuse(SettingError::Protected));
+            }
             if !spec.mutable {
                 return Err(refuse(SettingError::Immutable));
             }
@@ -181,6 +197,29 @@ impl Settings {
         self.has_password.load(Ordering::Relaxed)
     }
 
+    /// `slowlog-log-slower-than` in nanoseconds; more than any command takes if nothing is to be logged.
+    pub fn slow_ns(&self) -> u64 {
+        self.slow_ns.load(Ordering::Relaxed)
+    }
+
+    /// `latency-monitor-threshold`; 0 is off.
+    pub fn latency_threshold_ms(&self) -> u64 {
+        self.latency_threshold_ms.load(Ordering::Relaxed)
+    }
+
+    /// From how many nanoseconds on the slow log or the latency monitor may want to know of a command.
+    pub fn alarm_ns(&self) -> u64 {
+        match self.latency_threshold_ms() {
+            0 => self.slow_ns(),
+            threshold_ms => self.slow_ns().min(threshold_ms.saturating_mul(1_000_000)),
+        }
+    }
+
+    /// `latency-tracking`: whether commands have histograms.
+    pub fn tracks_latency(&self) -> bool {
+        self.tracks_latency.load(Ordering::Relaxed)
+    }
+
     /// Number of databases.
     pub fn databases(&self) -> u32 {
         self.databases
@@ -196,6 +235,16 @@ impl Settings {
                 self.blob_min_bytes
                     .store(parse_memory(&value).unwrap_or(limits::BLOB_MIN_BYTES), Ordering::Relaxed);
             }
+            "slowlog-log-slower-than" => {
+                let slower_us = u64::try_from(number_of(&value)).ok();
+                let slow_ns = slower_us.map_or(u64::MAX, |slower_us| slower_us.saturating_mul(1000));
+                self.slow_ns.store(slow_ns, Ordering::Relaxed);
+            }
+            "latency-monitor-threshold" => {
+                let threshold_ms = u64::try_from(number_of(&value)).unwrap_or_default();
+                self.latency_threshold_ms.store(threshold_ms, Ordering::Relaxed);
+            }
+            "latency-tracking" => self.tracks_latency.store(value == "yes", Ordering::Relaxed),
             "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
             _ => {}
         }
@@ -237,6 +286,18 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
             };
             let numbers = numbers.filter(is_fine).ok_or_else(|| invalid("Invalid save parameters"))?;
             Ok(numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" "))
+        }
+        SettingKind::Percentiles => {
+            let numbers: Option<Vec<f64>> =
+                value.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+            let numbers =
+                numbers.ok_or_else(|| invalid("Invalid latency-tracking-info-percentiles parameters"))?;
+            if !numbers.iter().all(|percent| (0.0..=100.0).contains(percent)) {
+                return Err(invalid(
+                    "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]",
+                ));
+            }
+            Ok(numbers.iter().map(f64::to_string).collect::<Vec<String>>().join(" "))
         }
         SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
             word @ ("yes" | "no") => Ok(word.to_string()),

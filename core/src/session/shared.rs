@@ -1,23 +1,37 @@
 //! What all sessions of one server share besides the engine: settings, counters and the list of clients.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::client::Known;
 use super::hub::{Hub, Interest, notify};
+use super::latency::LatencyMonitor;
+use super::rates::Rates;
 use super::settings::Settings;
+use super::slow_log::SlowLog;
+use super::statistics::Statistics;
 use crate::command::scan::Positions;
 use crate::engine::Db;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
 
-/// Facts only the host knows, for INFO: (section, name, value), sections in lower case.
+/// What only the host knows and can do.
 pub trait HostFacts: Send + Sync {
-    /// The facts as they are now.
+    /// Facts for INFO as they are now: (section, name, value), sections in lower case.
     fn facts(&self) -> Vec<(&'static str, &'static str, String)>;
+
+    /// A clock that only goes forward, in nanoseconds since some time, to tell how long commands take. A home without
+    /// one has commands that take no time.
+    fn monotonic_ns(&self) -> u64 {
+        0
+    }
+
+    /// Keeps the calling thread for so long (DEBUG SLEEP). A home that cannot wait returns at once.
+    fn sleep(&self, _duration: Duration) {}
 }
 
 /// A host that knows nothing, for tests and for homes without a process.
@@ -78,6 +92,16 @@ pub struct Shared {
     pub settings: Settings,
     /// What INFO counts.
     pub counters: Counters,
+    /// What is counted of every command and error.
+    pub statistics: Statistics,
+    /// How much was done a second lately.
+    pub rates: Rates,
+    /// Commands that took long.
+    pub slow_log: SlowLog,
+    /// Times at which commands took long.
+    pub latency: LatencyMonitor,
+    /// Whether the host is to collect expired keys (DEBUG SET-ACTIVE-EXPIRE).
+    pub expires_actively: AtomicBool,
     /// The connections by CLIENT ID.
     pub clients: Mutex<BTreeMap<u64, Known>>,
     /// What connections tell each other.
@@ -99,6 +123,11 @@ impl Shared {
         let shared = Shared {
             settings,
             counters: Counters::default(),
+            statistics: Statistics::default(),
+            rates: Rates::default(),
+            slow_log: SlowLog::default(),
+            latency: LatencyMonitor::default(),
+            expires_actively: AtomicBool::new(true),
             clients: Mutex::default(),
             hub: Hub::default(),
             host,
@@ -126,6 +155,11 @@ impl Shared {
         if self.hub.interest.has(Interest::TRACKING) {
             self.hub.tracking.invalidate(&[key], None);
         }
+    }
+
+    /// Has the rates of INFO stats go on; called by the host every so often.
+    pub fn sample_rates(&self, now_ms: u64) {
+        self.rates.sample(&self.counters, now_ms);
     }
 
     /// A number no client had before.

@@ -1,5 +1,6 @@
 //! Keys of any type: existence, expiry, names, and walking through the keyspace.
 
+use crate::catalog::arguments::Kind;
 use crate::catalog::keys::{key, keys_from, unnamed_keys};
 use crate::catalog::row::{Row, command};
 
@@ -221,6 +222,24 @@ pub(super) const ROWS: &[Row] = &[
         .tips("request_policy:multi_shard response_policy:agg_sum")
         .complexity("O(1) for each key")
         .summary("Deletes keys and frees their memory later"),
+    command("wait", 3, "numreplicas timeout")
+        .since("3.0.0")
+        .flags("blocking")
+        .also_in("connection")
+        .not_in("keyspace")
+        .tips("request_policy:all_shards response_policy:agg_min")
+        .types(&[("numreplicas", Kind::Integer), ("timeout", Kind::Integer)])
+        .complexity("O(1)")
+        .summary("Counts the replicas that have the writes of this connection, which is none"),
+    command("waitaof", 4, "numlocal numreplicas timeout")
+        .since("7.2.0")
+        .flags("blocking")
+        .also_in("connection")
+        .not_in("keyspace")
+        .tips("request_policy:all_shards response_policy:agg_min")
+        .types(&[("numlocal", Kind::Integer), ("numreplicas", Kind::Integer), ("timeout", Kind::Integer)])
+        .complexity("O(bytes not synced yet)")
+        .summary("Has the writes of this connection reach the disk and tells how many logs have them"),
 ];
 
 /// The options of SORT with their positions; what an option takes with it is left out, as SORT itself reads them.

@@ -3,6 +3,7 @@
 //! To add a command, write its row here; its function in `command/` finds the row by its name.
 
 mod bitmap;
+mod cluster;
 mod connection;
 mod generic;
 mod geo;
@@ -21,9 +22,10 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of the README.
-pub(super) const GROUPS: [(Group, &[Row]); 14] = [
+pub(super) const GROUPS: [(Group, &[Row]); 15] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
+    (Group::Cluster, cluster::ROWS),
     (Group::Transactions, transactions::ROWS),
     (Group::Generic, generic::ROWS),
     (Group::String, string::ROWS),

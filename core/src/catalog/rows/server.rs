@@ -1,5 +1,7 @@
 //! Operation of the server: settings, counters, durability, and the table itself.
 
+use crate::catalog::arguments::Kind;
+use crate::catalog::keys::key;
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
@@ -110,6 +112,17 @@ pub(super) const ROWS: &[Row] = &[
         .tips("request_policy:all_shards response_policy:agg_sum")
         .complexity("O(1)")
         .summary("Counts the keys of the selected database"),
+    command("debug", -2, "")
+        .since("1.0.0")
+        .flags("admin noscript loading stale touches_all_keys protected")
+        .complexity("depends on the subcommand")
+        .summary("Helps to test clients and the server itself, where enable-debug-command allows it"),
+    command("failover", -1, "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]")
+        .since("6.2.0")
+        .flags("admin noscript stale")
+        .types(&[("port", Kind::Integer)])
+        .complexity("O(1)")
+        .summary("Would hand over to a replica, of which there are none"),
     command("flushall", -1, "[ASYNC | SYNC]")
         .since("1.0.0")
         .flags("write touches_all_keys")
@@ -138,11 +151,140 @@ pub(super) const ROWS: &[Row] = &[
         .tips("nondeterministic_output")
         .complexity("O(1)")
         .summary("Tells the Unix time of the last successful save"),
+    command("latency", -2, "")
+        .since("2.8.13")
+        .complexity("depends on the subcommand")
+        .summary("Shows when commands took longer than latency-monitor-threshold")
+        .subcommands(&[
+            command("latency|doctor", 2, "")
+                .since("2.8.13")
+                .flags("admin noscript loading stale")
+                .tips("nondeterministic_output request_policy:all_nodes response_policy:special")
+                .complexity("O(1)")
+                .summary("Explains the recorded latency spikes in sentences"),
+            command("latency|graph", 3, "event")
+                .since("2.8.13")
+                .flags("admin noscript loading stale")
+                .tips("nondeterministic_output request_policy:all_nodes response_policy:special")
+                .complexity("O(1)")
+                .summary("Draws the latest spikes of an event"),
+            command("latency|help", 2, "")
+                .since("2.8.13")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of LATENCY"),
+            command("latency|histogram", -2, "[command [command ...]]")
+                .since("7.0.0")
+                .flags("admin noscript loading stale")
+                .tips("nondeterministic_output request_policy:all_nodes response_policy:special")
+                .complexity("O(N), N: commands with a histogram")
+                .summary("Shows how many calls of each command took up to how many microseconds"),
+            command("latency|history", 3, "event")
+                .since("2.8.13")
+                .flags("admin noscript loading stale")
+                .tips("nondeterministic_output request_policy:all_nodes response_policy:special")
+                .complexity("O(1)")
+                .summary("Shows the latest spikes of an event: time and milliseconds"),
+            command("latency|latest", 2, "")
+                .since("2.8.13")
+                .flags("admin noscript loading stale")
+                .tips("nondeterministic_output request_policy:all_nodes response_policy:special")
+                .complexity("O(1)")
+                .summary("Shows the latest and the worst spike of every event"),
+            command("latency|reset", -2, "[event [event ...]]")
+                .since("2.8.13")
+                .flags("admin noscript loading stale")
+                .tips("request_policy:all_nodes response_policy:all_succeeded")
+                .complexity("O(1)")
+                .summary("Forgets the spikes of all or the named events and counts the events"),
+        ]),
+    command("lolwut", -1, "[VERSION version]")
+        .since("5.0.0")
+        .flags("readonly fast")
+        .types(&[("version", Kind::Integer)])
+        .complexity("O(1)")
+        .summary("Shows a drawing and the version"),
+    command("memory", -2, "")
+        .since("4.0.0")
+        .complexity("depends on the subcommand")
+        .summary("Reports the use of memory")
+        .subcommands(&[
+            command("memory|doctor", 2, "")
+                .since("4.0.0")
+                .tips("nondeterministic_output request_policy:all_shards response_policy:special")
+                .complexity("O(1)")
+                .summary("Explains the use of memory in sentences"),
+            command("memory|help", 2, "")
+                .since("4.0.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of MEMORY"),
+            command("memory|malloc-stats", 2, "")
+                .since("4.0.0")
+                .tips("nondeterministic_output request_policy:all_shards response_policy:special")
+                .complexity("O(1)")
+                .summary("Shows what the allocator tells of itself"),
+            command("memory|purge", 2, "")
+                .since("4.0.0")
+                .tips("request_policy:all_shards response_policy:all_succeeded")
+                .complexity("O(1)")
+                .summary("Gives memory that is not used back to the system, as far as the allocator can"),
+            command("memory|stats", 2, "")
+                .since("4.0.0")
+                .flags("touches_all_keys")
+                .tips("nondeterministic_output request_policy:all_shards response_policy:special")
+                .complexity("O(1)")
+                .summary("Reports the use of memory, number by number"),
+            command("memory|usage", -3, "key [SAMPLES count]")
+                .since("4.0.0")
+                .flags("readonly")
+                .keys(&[key(2, "RO")])
+                .complexity("O(1)")
+                .summary("Tells how many bytes of memory a key takes"),
+        ]),
+    command("module", -2, "")
+        .since("4.0.0")
+        .complexity("depends on the subcommand")
+        .summary("Manages modules, of which there are none")
+        .subcommands(&[
+            command("module|help", 2, "")
+                .since("5.0.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of MODULE"),
+            command("module|list", 2, "")
+                .since("4.0.0")
+                .flags("admin noscript")
+                .tips("nondeterministic_output_order")
+                .complexity("O(1)")
+                .summary("Lists the loaded modules"),
+            command("module|load", -3, "path [arg [arg ...]]")
+                .since("4.0.0")
+                .flags("admin noscript no_async_loading protected")
+                .complexity("O(1)")
+                .summary("Refuses to load a module"),
+            command("module|loadex", -3, "path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]")
+                .since("7.0.0")
+                .flags("admin noscript no_async_loading protected")
+                .complexity("O(1)")
+                .summary("Refuses to load a module with options"),
+            command("module|unload", 3, "name")
+                .since("4.0.0")
+                .flags("admin noscript no_async_loading protected")
+                .complexity("O(1)")
+                .summary("Refuses to unload a module"),
+        ]),
     command("monitor", 1, "")
         .since("1.0.0")
         .flags("admin noscript loading stale")
         .complexity("O(1)")
         .summary("Shows this connection every request that the server runs"),
+    command("replicaof", 3, "<host port | NO ONE>")
+        .since("5.0.0")
+        .flags("admin noscript stale no_async_loading")
+        .types(&[("port", Kind::Integer)])
+        .complexity("O(1)")
+        .summary("Confirms that this server follows no other one"),
     command("role", 1, "")
         .since("2.8.12")
         .flags("noscript loading stale fast")
@@ -159,6 +301,42 @@ pub(super) const ROWS: &[Row] = &[
         .flags("admin noscript loading stale no_multi allow_busy")
         .complexity("O(N) when saving, N: keys of all databases; otherwise O(1)")
         .summary("Stops the server, by default after making everything durable"),
+    command("slaveof", 3, "<host port | NO ONE>")
+        .since("1.0.0")
+        .flags("admin noscript stale no_async_loading")
+        .deprecated("5.0.0", "`REPLICAOF`")
+        .types(&[("port", Kind::Integer)])
+        .complexity("O(1)")
+        .summary("Confirms that this server follows no other one"),
+    command("slowlog", -2, "")
+        .since("2.2.12")
+        .complexity("depends on the subcommand")
+        .summary("Shows the commands that took longer than slowlog-log-slower-than")
+        .subcommands(&[
+            command("slowlog|get", -2, "[count]")
+                .since("2.2.12")
+                .flags("admin loading stale")
+                .tips("request_policy:all_nodes nondeterministic_output")
+                .complexity("O(N), N: entries shown")
+                .summary("Shows the latest entries: number, time, microseconds, arguments, address and name of the client"),
+            command("slowlog|help", 2, "")
+                .since("6.2.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of SLOWLOG"),
+            command("slowlog|len", 2, "")
+                .since("2.2.12")
+                .flags("admin loading stale")
+                .tips("request_policy:all_nodes response_policy:agg_sum nondeterministic_output")
+                .complexity("O(1)")
+                .summary("Counts the entries of the slow log"),
+            command("slowlog|reset", 2, "")
+                .since("2.2.12")
+                .flags("admin loading stale")
+                .tips("request_policy:all_nodes response_policy:all_succeeded")
+                .complexity("O(N), N: entries")
+                .summary("Empties the slow log"),
+        ]),
     command("swapdb", 3, "index1 index2")
         .since("4.0.0")
         .flags("write fast touches_all_keys")

@@ -16,6 +16,7 @@ pub(super) fn config(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"help" => help::reply_help(ctx.reply, catalog::spec(catalog::id("config"))),
         b"resetstat" => {
             ctx.shared.counters.reset();
+            ctx.shared.statistics.reset();
             ctx.reply.ok();
             Ok(())
         }

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::command::{Context, Outcome};
+use super::statistics;
+use crate::command::{CommandError, Context, Outcome};
+use crate::engine::access_clock;
 use crate::session::REDIS_VERSION;
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
@@ -20,22 +22,42 @@ const SECTIONS: &[(&str, &str)] = &[
     ("replication", "Replication"),
     ("cpu", "CPU"),
     ("modules", "Modules"),
+    ("commandstats", "Commandstats"),
     ("errorstats", "Errorstats"),
+    ("latencystats", "Latencystats"),
     ("cluster", "Cluster"),
     ("keyspace", "Keyspace"),
 ];
 
-/// Facts with a second line for people: `name` in bytes and `name_human`.
-const HUMAN: &[&str] =
-    &["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory", "maxmemory"];
+/// Sections that come only when they, or all, are asked for.
+const NOT_BY_DEFAULT: &[&str] = &["commandstats", "latencystats"];
 
-type Lines = Vec<(Cow<'static, str>, String)>;
+/// Facts with a second line for people: `name` in bytes and `name_human`.
+const HUMAN: &[&str] = &[
+    "used_memory",
+    "used_memory_rss",
+    "used_memory_peak",
+    "total_system_memory",
+    "used_memory_lua",
+    "used_memory_vm_total",
+    "used_memory_scripts",
+    "maxmemory",
+];
+
+/// What the host knows: (section, name, value).
+type Facts = [(&'static str, &'static str, String)];
+
+/// The lines of a section: name and value.
+pub(super) type Lines = Vec<(Cow<'static, str>, String)>;
 
 pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let wanted: Vec<Vec<u8>> = args.iter().skip(1).map(|argument| argument.to_ascii_lowercase()).collect();
-    let is_all = wanted.is_empty()
-        || wanted.iter().any(|name| matches!(name.as_slice(), b"all" | b"default" | b"everything"));
-    let is_wanted = |name: &str| is_all || wanted.iter().any(|wanted| wanted == name.as_bytes());
+    let asks_for =
+        |words: &[&str]| wanted.iter().any(|name| words.iter().any(|word| name == word.as_bytes()));
+    let is_default = wanted.is_empty() || asks_for(&["default"]);
+    let is_all = asks_for(&["all", "everything"]);
+    let is_wanted =
+        |name: &str| is_all || (is_default && !NOT_BY_DEFAULT.contains(&name)) || asks_for(&[name]);
     let facts = ctx.shared.host.facts();
     let mut text = String::new();
     let mut own: Vec<&str> = facts.iter().map(|(section, ..)| *section).collect();
@@ -48,7 +70,7 @@ pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         if !is_wanted(name) {
             continue;
         }
-        let mut lines = section(ctx, name)?;
+        let mut lines = section(ctx, name, &facts)?;
         for (_, fact, value) in facts.iter().filter(|(section, ..)| *section == name) {
             match lines.iter_mut().find(|(name, _)| name == fact) {
                 Some(line) => line.1.clone_from(value),
@@ -91,15 +113,23 @@ fn human(bytes: &str) -> String {
     format!("{:.2}{unit}", bytes as f64 / (1_u64 << (10 * power)) as f64)
 }
 
-fn section(ctx: &mut Context<'_, '_>, name: &str) -> Result<Lines, crate::command::CommandError> {
+fn section(ctx: &mut Context<'_, '_>, name: &str, facts: &Facts) -> Result<Lines, CommandError> {
     Ok(match name {
         "server" => server(ctx),
         "clients" => clients(ctx),
-        "memory" => memory(ctx),
+        "memory" => memory(ctx, facts),
         "persistence" => persistence(ctx),
         "stats" => stats(ctx),
-        "replication" => replication(ctx),
-        "cpu" => lines(&[("used_cpu_sys", "0.000000"), ("used_cpu_user", "0.000000")]),
+        "replication" => replication(ctx, facts),
+        "cpu" => lines(&[
+            ("used_cpu_sys", "0.000000"),
+            ("used_cpu_user", "0.000000"),
+            ("used_cpu_sys_children", "0.000000"),
+            ("used_cpu_user_children", "0.000000"),
+        ]),
+        "commandstats" => statistics::commands(ctx),
+        "errorstats" => statistics::errors(ctx),
+        "latencystats" => statistics::latencies(ctx),
         "cluster" => lines(&[("cluster_enabled", "0")]),
         "keyspace" => keyspace(ctx)?,
         _ => Lines::new(),
@@ -122,11 +152,14 @@ fn server(ctx: &Context<'_, '_>) -> Lines {
         ("redis_version".into(), REDIS_VERSION.to_string()),
         ("redis_git_sha1".into(), "00000000".to_string()),
         ("redis_git_dirty".into(), "0".to_string()),
+        ("redis_build_id".into(), "0".to_string()),
         ("redis_mode".into(), "standalone".to_string()),
         ("edgecask_version".into(), env!("CARGO_PKG_VERSION").to_string()),
         ("os".into(), std::env::consts::OS.to_string()),
         ("arch_bits".into(), usize::BITS.to_string()),
+        ("monotonic_clock".into(), "POSIX clock_gettime".to_string()),
         ("process_id".into(), number(0)),
+        ("process_supervised".into(), "no".to_string()),
         ("run_id".into(), "0".repeat(40)),
         ("tcp_port".into(), setting(ctx, "port")),
         ("server_time_usec".into(), number(now_ms * 1000)),
@@ -134,8 +167,10 @@ fn server(ctx: &Context<'_, '_>) -> Lines {
         ("uptime_in_days".into(), number(uptime_s / (24 * 60 * 60))),
         ("hz".into(), setting(ctx, "hz")),
         ("configured_hz".into(), setting(ctx, "hz")),
+        ("lru_clock".into(), access_clock(now_ms).to_string()),
         ("executable".into(), String::new()),
         ("config_file".into(), String::new()),
+        ("io_threads_active".into(), "0".to_string()),
     ]
 }
 
@@ -144,21 +179,77 @@ fn clients(ctx: &Context<'_, '_>) -> Lines {
     let hub = &ctx.shared.hub;
     let (tracking, ..) = hub.tracking.counts();
     let mut all = vec![
+        ("connected_clients".into(), connected.to_string()),
         ("cluster_connections".into(), "0".to_string()),
-        ("blocked_clients".into(), hub.waiting.count().to_string()),
-        ("tracking_clients".into(), tracking.to_string()),
+        ("maxclients".into(), setting(ctx, "maxclients")),
     ];
-    all.insert(0, ("connected_clients".into(), connected.to_string()));
-    all.insert(2, ("maxclients".into(), setting(ctx, "maxclients")));
+    all.extend(lines(&[("client_recent_max_input_buffer", "0"), ("client_recent_max_output_buffer", "0")]));
+    all.push(("blocked_clients".into(), hub.waiting.count().to_string()));
+    all.push(("tracking_clients".into(), tracking.to_string()));
+    all.push(("clients_in_timeout_table".into(), "0".to_string()));
+    all.push(("total_blocking_keys".into(), hub.waiting.keys().len().to_string()));
+    all.push(("total_blocking_keys_on_nokey".into(), "0".to_string()));
     all
 }
 
-fn memory(ctx: &Context<'_, '_>) -> Lines {
-    let mut all = lines(&[("used_memory", "0"), ("used_memory_rss", "0"), ("used_memory_peak", "0")]);
-    all.push(("total_system_memory".into(), "0".to_string()));
-    all.push(("maxmemory".into(), setting(ctx, "maxmemory")));
-    all.push(("maxmemory_policy".into(), setting(ctx, "maxmemory-policy")));
-    all.push(("mem_fragmentation_ratio".into(), "1.00".to_string()));
+/// Every byte in use counts as data: what the program itself needs is small, and nobody counts it apart.
+fn memory(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
+    let fact = |wanted: &str| {
+        let found = facts.iter().find(|(section, name, _)| *section == "memory" && *name == wanted);
+        found.and_then(|(.., value)| value.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let (used, resident, peak) = (fact("used_memory"), fact("used_memory_rss"), fact("used_memory_peak"));
+    let percent = |part: u64, whole: u64| format!("{:.2}%", part as f64 * 100.0 / whole.max(1) as f64);
+    let ratio = if used == 0 { 1.0 } else { resident as f64 / used as f64 };
+    let more = i128::from(resident) - i128::from(used);
+    let line = |name: &'static str, value: u64| (Cow::Borrowed(name), value.to_string());
+    let mut all = vec![
+        line("used_memory", used),
+        line("used_memory_rss", resident),
+        line("used_memory_peak", peak),
+        ("used_memory_peak_perc".into(), percent(used, peak)),
+        line("used_memory_overhead", 0),
+        line("used_memory_startup", 0),
+        line("used_memory_dataset", used),
+        ("used_memory_dataset_perc".into(), percent(used, used)),
+        line("allocator_allocated", used),
+        line("allocator_active", used),
+        line("allocator_resident", resident),
+        line("total_system_memory", fact("total_system_memory")),
+        line("used_memory_lua", 0),
+        line("used_memory_vm_eval", 0),
+        line("used_memory_scripts_eval", 0),
+        line("number_of_cached_scripts", 0),
+        line("number_of_functions", 0),
+        line("number_of_libraries", 0),
+        line("used_memory_vm_functions", 0),
+        line("used_memory_vm_total", 0),
+        line("used_memory_functions", 0),
+        line("used_memory_scripts", 0),
+        ("maxmemory".into(), setting(ctx, "maxmemory")),
+        ("maxmemory_policy".into(), setting(ctx, "maxmemory-policy")),
+        ("allocator_frag_ratio".into(), "1.00".to_string()),
+        line("allocator_frag_bytes", 0),
+        ("allocator_rss_ratio".into(), format!("{ratio:.2}")),
+        ("allocator_rss_bytes".into(), more.to_string()),
+        ("rss_overhead_ratio".into(), "1.00".to_string()),
+        line("rss_overhead_bytes", 0),
+        ("mem_fragmentation_ratio".into(), format!("{ratio:.2}")),
+        ("mem_fragmentation_bytes".into(), more.to_string()),
+    ];
+    all.extend(lines(&[
+        ("mem_not_counted_for_evict", "0"),
+        ("mem_replication_backlog", "0"),
+        ("mem_total_replication_buffers", "0"),
+        ("mem_clients_slaves", "0"),
+        ("mem_clients_normal", "0"),
+        ("mem_cluster_links", "0"),
+        ("mem_aof_buffer", "0"),
+        ("mem_allocator", "libc"),
+        ("active_defrag_running", "0"),
+        ("lazyfree_pending_objects", "0"),
+        ("lazyfreed_objects", "0"),
+    ]));
     all
 }
 
@@ -166,19 +257,40 @@ fn persistence(ctx: &Context<'_, '_>) -> Lines {
     let mut all = lines(&[
         ("loading", "0"),
         ("async_loading", "0"),
+        ("current_cow_peak", "0"),
+        ("current_cow_size", "0"),
+        ("current_cow_size_age", "0"),
+        ("current_fork_perc", "0.00"),
+        ("current_save_keys_processed", "0"),
+        ("current_save_keys_total", "0"),
         ("rdb_changes_since_last_save", "0"),
         ("rdb_bgsave_in_progress", "0"),
     ]);
     let saved_at_s = ctx.shared.saved_at_s.load(Ordering::Relaxed);
     all.push(("rdb_last_save_time".into(), saved_at_s.to_string()));
+    all.extend(lines(&[
+        ("rdb_last_bgsave_status", "ok"),
+        ("rdb_last_bgsave_time_sec", "-1"),
+        ("rdb_current_bgsave_time_sec", "-1"),
+        ("rdb_saves", "0"),
+        ("rdb_last_cow_size", "0"),
+        ("rdb_last_load_keys_expired", "0"),
+        ("rdb_last_load_keys_loaded", "0"),
+    ]));
     let is_on = setting(ctx, "appendonly") == "yes";
-    all.push(("rdb_last_bgsave_status".into(), "ok".to_string()));
     all.push(("aof_enabled".into(), u8::from(is_on).to_string()));
     all.extend(lines(&[
         ("aof_rewrite_in_progress", "0"),
         ("aof_rewrite_scheduled", "0"),
+        ("aof_last_rewrite_time_sec", "-1"),
+        ("aof_current_rewrite_time_sec", "-1"),
         ("aof_last_bgrewrite_status", "ok"),
+        ("aof_rewrites", "0"),
+        ("aof_rewrites_consecutive_failures", "0"),
         ("aof_last_write_status", "ok"),
+        ("aof_last_cow_size", "0"),
+        ("module_fork_in_progress", "0"),
+        ("module_fork_last_cow_size", "0"),
     ]));
     all.extend(ctx.admin.report().into_iter().map(|(name, value)| (name.into(), value.to_string())));
     all
@@ -189,34 +301,83 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
     let line = |name: &'static str, counter: &AtomicU64| {
         (Cow::Borrowed(name), counter.load(Ordering::Relaxed).to_string())
     };
+    let rate = ctx.shared.rates.now();
+    let kilobytes = |bytes: f64| format!("{:.2}", bytes / 1024.0);
     let mut all = vec![
         line("total_connections_received", &counters.connections),
         line("total_commands_processed", &counters.commands),
-        ("instantaneous_ops_per_sec".into(), "0".to_string()),
+        ("instantaneous_ops_per_sec".into(), format!("{:.0}", rate.commands)),
         line("total_net_input_bytes", &counters.input_bytes),
         line("total_net_output_bytes", &counters.output_bytes),
+        ("total_net_repl_input_bytes".into(), "0".to_string()),
+        ("total_net_repl_output_bytes".into(), "0".to_string()),
+        ("instantaneous_input_kbps".into(), kilobytes(rate.input_bytes)),
+        ("instantaneous_output_kbps".into(), kilobytes(rate.output_bytes)),
+        ("instantaneous_input_repl_kbps".into(), kilobytes(0.0)),
+        ("instantaneous_output_repl_kbps".into(), kilobytes(0.0)),
         line("rejected_connections", &counters.rejected_connections),
-        line("expired_keys", &counters.expired_keys),
-        ("evicted_keys".into(), "0".to_string()),
-        line("keyspace_hits", &counters.keyspace_hits),
-        line("keyspace_misses", &counters.keyspace_misses),
     ];
-    let (channels, patterns, shard_channels) = ctx.shared.hub.pubsub.counts();
+    let hub = &ctx.shared.hub;
+    let (channels, patterns, shard_channels) = hub.pubsub.counts();
+    let (_, tracked_keys, tracked_items, tracked_prefixes) = hub.tracking.counts();
+    all.extend(lines(&[("sync_full", "0"), ("sync_partial_ok", "0"), ("sync_partial_err", "0")]));
+    all.push(line("expired_keys", &counters.expired_keys));
+    all.extend(lines(&[
+        ("expired_stale_perc", "0.00"),
+        ("expired_time_cap_reached_count", "0"),
+        ("expire_cycle_cpu_milliseconds", "0"),
+        ("evicted_keys", "0"),
+        ("evicted_clients", "0"),
+        ("total_eviction_exceeded_time", "0"),
+        ("current_eviction_exceeded_time", "0"),
+    ]));
+    all.push(line("keyspace_hits", &counters.keyspace_hits));
+    all.push(line("keyspace_misses", &counters.keyspace_misses));
     all.push(("pubsub_channels".into(), channels.to_string()));
     all.push(("pubsub_patterns".into(), patterns.to_string()));
     all.push(("pubsubshard_channels".into(), shard_channels.to_string()));
-    all.push(("latest_fork_usec".into(), "0".to_string()));
+    all.extend(lines(&[
+        ("latest_fork_usec", "0"),
+        ("total_forks", "0"),
+        ("migrate_cached_sockets", "0"),
+        ("slave_expires_tracked_keys", "0"),
+        ("active_defrag_hits", "0"),
+        ("active_defrag_misses", "0"),
+        ("active_defrag_key_hits", "0"),
+        ("active_defrag_key_misses", "0"),
+        ("total_active_defrag_time", "0"),
+        ("current_active_defrag_time", "0"),
+    ]));
+    all.push(("tracking_total_keys".into(), tracked_keys.to_string()));
+    all.push(("tracking_total_items".into(), tracked_items.to_string()));
+    all.push(("tracking_total_prefixes".into(), tracked_prefixes.to_string()));
+    all.push(("unexpected_error_replies".into(), "0".to_string()));
     all.push(line("total_error_replies", &counters.error_replies));
+    all.extend(lines(&[
+        ("dump_payload_sanitizations", "0"),
+        ("total_reads_processed", "0"),
+        ("total_writes_processed", "0"),
+        ("io_threaded_reads_processed", "0"),
+        ("io_threaded_writes_processed", "0"),
+        ("reply_buffer_shrinks", "0"),
+        ("reply_buffer_expands", "0"),
+        ("acl_access_denied_auth", "0"),
+        ("acl_access_denied_cmd", "0"),
+        ("acl_access_denied_key", "0"),
+        ("acl_access_denied_channel", "0"),
+    ]));
     all
 }
 
-fn replication(ctx: &Context<'_, '_>) -> Lines {
+/// The history of a server is told by its run: nothing is replicated from one run to the next.
+fn replication(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
+    let run_id = facts.iter().find(|(_, name, _)| *name == "run_id").map(|(.., value)| value.clone());
     let no_id = "0".repeat(40);
     vec![
         ("role".into(), "master".to_string()),
         ("connected_slaves".into(), "0".to_string()),
         ("master_failover_state".into(), "no-failover".to_string()),
-        ("master_replid".into(), no_id.clone()),
+        ("master_replid".into(), run_id.unwrap_or_else(|| no_id.clone())),
         ("master_replid2".into(), no_id),
         ("master_repl_offset".into(), "0".to_string()),
         ("second_repl_offset".into(), "-1".to_string()),
@@ -227,7 +388,7 @@ fn replication(ctx: &Context<'_, '_>) -> Lines {
     ]
 }
 
-fn keyspace(ctx: &mut Context<'_, '_>) -> Result<Lines, crate::command::CommandError> {
+fn keyspace(ctx: &mut Context<'_, '_>) -> Result<Lines, CommandError> {
     let mut all = Lines::new();
     for db in 0..ctx.shared.settings.databases() {
         let keys = ctx.txn.key_count(db)?;

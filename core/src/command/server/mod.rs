@@ -1,15 +1,25 @@
 //! Operation of the server: settings, counters, durability, whole databases, and the table of commands itself.
 
 mod config;
+mod debug;
 mod describe;
 mod docs;
 mod info;
 mod keyspace;
+mod latency;
+mod lolwut;
+mod memory;
+mod module;
 mod process;
+mod replication;
+mod slowlog;
+mod sparkline;
+mod statistics;
 #[cfg(test)]
 mod tests;
 
 use super::Group;
+pub use debug::is_about_keys;
 
 pub(super) const HANDLERS: Group = &[
     ("bgrewriteaof", process::bgrewriteaof),
@@ -17,13 +27,24 @@ pub(super) const HANDLERS: Group = &[
     ("command", describe::command),
     ("config", config::config),
     ("dbsize", keyspace::dbsize),
+    ("debug", debug::debug),
+    ("failover", replication::failover),
     ("flushall", keyspace::flushall),
     ("flushdb", keyspace::flushdb),
     ("info", info::info),
     ("lastsave", process::lastsave),
-    ("role", process::role),
+    ("latency", latency::latency),
+    ("lolwut", lolwut::lolwut),
+    ("memory", memory::memory),
+    ("module", module::module),
+    ("replicaof", replication::replicaof),
+    ("role", replication::role),
     ("save", process::save),
     ("shutdown", process::shutdown),
+    ("slaveof", replication::replicaof),
+    ("slowlog", slowlog::slowlog),
     ("swapdb", keyspace::swapdb),
     ("time", process::time),
+    ("wait", replication::wait),
+    ("waitaof", replication::waitaof),
 ];

@@ -1,4 +1,4 @@
-//! The running server: saving, stopping, its clock, its part in replication.
+//! The running server: saving, stopping, its clock.
 //!
 //! The log is durable by its sync policy at any time; SAVE and its like only write what speeds up the next start.
 
@@ -68,13 +68,5 @@ pub(super) fn time(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     ctx.reply.array(2);
     ctx.reply.bulk(digits.format(now_ms / 1000).as_bytes());
     ctx.reply.bulk(digits.format(now_ms % 1000 * 1000).as_bytes());
-    Ok(())
-}
-
-pub(super) fn role(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
-    ctx.reply.array(3);
-    ctx.reply.bulk(b"master");
-    ctx.reply.integer(0);
-    ctx.reply.array(0);
     Ok(())
 }

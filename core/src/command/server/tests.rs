@@ -1,7 +1,12 @@
 //! What no transcript can show: effects, silence, and what the host adds to INFO.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::bitcask::{Bitcask, Options};
 use crate::engine::memory::MemoryEngine;
+use crate::resp::write_request;
 use crate::session::{Effect, HostFacts, Peer, Server, Session, Settings, Shared};
+use crate::storage::memory::MemoryStorage;
 
 const NOW_MS: u64 = 1_700_000_000_000;
 
@@ -100,4 +105,157 @@ fn statistics_survive_resetstat() {
     for line in ["keyspace_hits:0", "keyspace_misses:0", "total_error_replies:0"] {
         assert!(after.contains(line), "{line} in {after}");
     }
+}
+
+/// A clock that goes on by a fixed time with every reading, and a host that notes how long it was asked to sleep.
+struct Ticking {
+    readings: AtomicU64,
+    step_ns: u64,
+}
+
+impl HostFacts for Ticking {
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
+        Vec::new()
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        self.readings.fetch_add(1, Ordering::Relaxed) * self.step_ns
+    }
+}
+
+fn ticking(step_ms: u64) -> Server<MemoryEngine> {
+    let host = Ticking { readings: AtomicU64::new(0), step_ns: step_ms * 1_000_000 };
+    let shared = Shared::new(Settings::default(), Box::new(host), NOW_MS);
+    Server { engine: MemoryEngine::new(16), shared }
+}
+
+fn logged(server: &Server<MemoryEngine>) -> Vec<String> {
+    let text = |args: &[Vec<u8>]| {
+        args.iter()
+            .map(|argument| String::from_utf8_lossy(argument).into_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let entries = server.shared.slow_log.latest(usize::MAX);
+    entries.iter().rev().map(|entry| format!("{}us {}", entry.took_us, text(&entry.args))).collect()
+}
+
+/// Runs requests that come in one piece.
+fn pipeline(server: &Server<MemoryEngine>, session: &mut Session, lines: &[&str]) {
+    for line in lines {
+        let args: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        write_request(&args, session.input());
+    }
+    session.process(server, NOW_MS);
+    session.reply().clear();
+}
+
+#[test]
+fn slow_command_is_not_in_the_slow_log() {
+    let server = ticking(20);
+    let mut session = connect(&server);
+    run(&server, &mut session, &["CLIENT SETNAME me", "CONFIG SET latency-monitor-threshold 15"]);
+    server.shared.slow_log.reset();
+    // Commands of constant time share a reading in a pipeline; others, and those that come alone, have their own.
+    pipeline(&server, &mut session, &["GET a", "GET b", "INCR c", "KEYS *", "PING", "SELECT 0"]);
+    pipeline(&server, &mut session, &["GET alone"]);
+    assert_eq!(
+        logged(&server),
+        [
+            "20000us KEYS *",
+            "20000us GET a ... (2 more commands of the pipeline)",
+            "20000us PING ... (1 more commands of the pipeline)",
+            "20000us GET alone",
+        ]
+    );
+    let entry = &server.shared.slow_log.latest(1)[0];
+    assert_eq!((entry.at_s, entry.name.as_slice()), (NOW_MS / 1000, &b"me"[..]));
+    let events = server.shared.latency.events();
+    assert_eq!(events.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["command", "fast-command"]);
+    assert!(events.iter().all(|(_, event)| event.worst_ms == 20), "{events:?}");
+}
+
+#[test]
+fn children_of_exec_are_logged_as_exec() {
+    let server = ticking(20);
+    let mut session = connect(&server);
+    run(&server, &mut session, &["MULTI", "SET a 1", "LRANGE a 0 -1", "INCR a", "INCR a", "EXEC"]);
+    let log = logged(&server);
+    assert!(log.contains(&"20000us SET a 1".to_string()), "{log:?}");
+    assert!(log.contains(&"20000us LRANGE a 0 -1".to_string()), "{log:?}");
+    assert!(log.contains(&"20000us INCR a ... (1 more commands of the pipeline)".to_string()), "{log:?}");
+    assert!(log.iter().all(|line| !line.contains("EXEC")), "{log:?}");
+    let (counted, _) = run(&server, &mut session, &["INFO commandstats"]);
+    for line in [
+        "cmdstat_set:calls=1,usec=20000,usec_per_call=20000.00,rejected_calls=0,failed_calls=0",
+        "cmdstat_lrange:calls=1,usec=20000,usec_per_call=20000.00,rejected_calls=0,failed_calls=1",
+        "cmdstat_incr:calls=2,usec=20000,usec_per_call=10000.00,rejected_calls=0,failed_calls=0",
+        "cmdstat_exec:calls=1,",
+    ] {
+        assert!(counted.contains(line), "{line} in {counted}");
+    }
+}
+
+#[test]
+fn low_threshold_finds_only_whole_pipelines() {
+    let server = ticking(0);
+    let mut session = connect(&server);
+    run(&server, &mut session, &["CONFIG SET slowlog-log-slower-than 0"]);
+    server.shared.slow_log.reset();
+    pipeline(&server, &mut session, &["GET a", "GET b", "INCR c", "SET d 1"]);
+    assert_eq!(logged(&server), ["0us GET a", "0us GET b", "0us INCR c", "0us SET d 1"]);
+}
+
+#[test]
+fn debug_is_open_to_everybody() {
+    let refused = "-ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\"";
+    for (setting, address, is_allowed) in [
+        ("no", "127.0.0.1:5000", false),
+        ("yes", "192.0.2.1:5000", true),
+        ("local", "192.0.2.1:5000", false),
+        ("local", "127.0.0.1:5000", true),
+        ("local", "[::1]:5000", true),
+        ("local", "", true),
+    ] {
+        let settings = Settings::new(&[("enable-debug-command", setting.into())]).expect("a setting");
+        let shared = Shared::new(settings, Box::new(Host), NOW_MS);
+        let server = Server { engine: MemoryEngine::new(16), shared };
+        let peer = Peer { address: address.into(), ..Peer::default() };
+        let mut session = Session::new(&server.shared, peer, 0, NOW_MS);
+        let (reply, _) = run(&server, &mut session, &["DEBUG DIGEST"]);
+        assert_eq!(!reply.starts_with(refused), is_allowed, "{setting} {address}: {reply}");
+    }
+}
+
+#[test]
+fn larger_collection_takes_less_memory() {
+    let storage = std::sync::Arc::new(MemoryStorage::new());
+    let Ok(opened) = Bitcask::open(storage, &Options::default()) else { panic!("an empty store opens") };
+    let shared = Shared::new(Settings::default(), Box::new(Host), NOW_MS);
+    let server = Server { engine: opened.store, shared };
+    let mut session = Session::new(&server.shared, Peer::default(), 0, NOW_MS);
+    let mut call = |line: &str| {
+        session.input().extend_from_slice(line.as_bytes());
+        session.input().extend_from_slice(b"\r\n");
+        session.process(&server, NOW_MS);
+        String::from_utf8(session.reply().take().expect("memory is read")).expect("text")
+    };
+    let number = |reply: String| reply.trim_start_matches(':').trim().parse::<u64>().expect("a number");
+    call("SET k v");
+    let least = number(call("MEMORY USAGE k"));
+    assert!((10..200).contains(&least), "{least}");
+    let mut before = 0;
+    for round in 0..20 {
+        for field in 0..100 {
+            call(&format!("HSET hash field:{round}:{field} value"));
+        }
+        let now = number(call("MEMORY USAGE hash"));
+        assert!(now > before + 1000, "{now} after {before}");
+        before = now;
+    }
+    assert!(before < 2000 * 200, "{before}");
+    assert_eq!(call("MULTI"), "+OK\r\n");
+    call("SET new value");
+    call("MEMORY USAGE new");
+    assert_eq!(call("EXEC"), "*2\r\n+OK\r\n:8\r\n");
 }

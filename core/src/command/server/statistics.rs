@@ -1,0 +1,48 @@
+//! The sections of INFO with a line for each command or error: commandstats, errorstats, latencystats.
+
+use std::sync::atomic::Ordering;
+
+use super::info::Lines;
+use crate::command::Context;
+
+pub(super) fn commands(ctx: &Context<'_, '_>) -> Lines {
+    let line = |(spec, counters): (&crate::catalog::CommandSpec, &crate::session::CommandStatistics)| {
+        let calls = counters.calls.load(Ordering::Relaxed);
+        let took_us = counters.took_ns.load(Ordering::Relaxed) as f64 / 1000.0;
+        let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };
+        let (rejected, failed) =
+            (counters.rejected.load(Ordering::Relaxed), counters.failed.load(Ordering::Relaxed));
+        let text = format!(
+            "calls={calls},usec={},usec_per_call={each_us:.2},rejected_calls={rejected},failed_calls={failed}",
+            took_us as u64
+        );
+        (format!("cmdstat_{}", spec.name).into(), text)
+    };
+    ctx.shared.statistics.commands().map(line).collect()
+}
+
+pub(super) fn errors(ctx: &Context<'_, '_>) -> Lines {
+    let errors = ctx.shared.statistics.errors();
+    errors
+        .into_iter()
+        .map(|(code, count)| (format!("errorstat_{code}").into(), format!("count={count}")))
+        .collect()
+}
+
+/// The percentiles that `latency-tracking-info-percentiles` names.
+pub(super) fn latencies(ctx: &Context<'_, '_>) -> Lines {
+    let wanted = ctx.shared.settings.get("latency-tracking-info-percentiles").unwrap_or_default();
+    let percentiles: Vec<f64> =
+        wanted.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let timed =
+        ctx.shared.statistics.commands().filter_map(|(spec, counters)| Some((spec, counters.histogram()?)));
+    timed
+        .map(|(spec, histogram)| {
+            let shown: Vec<String> = percentiles
+                .iter()
+                .map(|percent| format!("p{percent}={:.3}", histogram.percentile(*percent) as f64 / 1000.0))
+                .collect();
+            (format!("latency_percentiles_usec_{}", spec.name).into(), shown.join(","))
+        })
+        .collect()
+}
