@@ -1,0 +1,287 @@
+// go-redis' own flows: go-redis PORT PROTOCOL.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var port, protocol int
+
+func main() {
+	if len(os.Args) != 3 {
+		usage()
+	}
+	port, _ = strconv.Atoi(os.Args[1])
+	protocol, _ = strconv.Atoi(os.Args[2])
+	flows := []flow{
+		{"connect", connect}, {"strings", stringValues}, {"hashes", hashes}, {"lists", lists}, {"sets", sets},
+		{"sorted sets", sortedSets}, {"expiry", expiry}, {"binary values", binaryValues},
+		{"large values", largeValues}, {"pipelines", pipelines}, {"transactions", transactions},
+		{"aborted transaction", abortedTransaction}, {"lock without scripts", lockWithoutScripts},
+		{"pub sub", pubSub}, {"pub sub patterns", pubSubPatterns}, {"blocking timeout", blockingTimeout},
+		{"blocking with producer", blockingWithProducer}, {"streams", streams}, {"stream groups", streamGroups},
+		{"scan iterators", scanIterators}, {"reconnect", reconnect},
+		{"reconnect of a subscriber", reconnectOfSubscriber},
+	}
+	if !runAll(flows) {
+		os.Exit(1)
+	}
+}
+
+func client(change ...func(*redis.Options)) *redis.Client {
+	options := &redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port), Protocol: protocol}
+	for _, each := range change {
+		each(options)
+	}
+	return redis.NewClient(options)
+}
+
+// later makes a call once the caller most likely waits for its outcome.
+func later(call func()) {
+	time.AfterFunc(100*time.Millisecond, call)
+}
+
+func connect(ctx context.Context) {
+	r := client(func(options *redis.Options) { options.ClientName = "flows" })
+	defer r.Close()
+	other := client(func(options *redis.Options) { options.DB = 1 })
+	defer other.Close()
+	same(must(r.Ping(ctx).Result()), "PONG")
+	same(must(r.Echo(ctx, "hello").Result()), "hello")
+	same(must(r.ClientGetName(ctx).Result()), "flows")
+	info := must(r.ClientInfo(ctx).Result())
+	same(info.Name, "flows")
+	same(info.Resp, protocol)
+	fine(other.Set(ctx, "only", "here", 0).Err())
+	same(must(r.Exists(ctx, "only").Result()), int64(0))
+	same(must(other.DBSize(ctx).Result()), int64(1))
+	fine(other.FlushDB(ctx).Err())
+}
+
+func stringValues(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.SetNX(ctx, "s", "1", 0).Result()), true)
+	same(must(r.SetNX(ctx, "s", "2", 0).Result()), false)
+	same(must(r.SetArgs(ctx, "s", "2", redis.SetArgs{Get: true}).Result()), "1")
+	same(must(r.IncrBy(ctx, "s", 40).Result()), int64(42))
+	same(must(r.IncrByFloat(ctx, "s", 0.5).Result()), 42.5)
+	same(must(r.Append(ctx, "s", "0").Result()), int64(5))
+	same(must(r.GetRange(ctx, "s", 0, 1).Result()), "42")
+	same(must(r.MSet(ctx, "a", 1, "b", 2).Result()), "OK")
+	same(must(r.MGet(ctx, "a", "nothing", "b").Result()), []any{"1", nil, "2"})
+	same(must(r.GetDel(ctx, "a").Result()), "1")
+	fails(r.Get(ctx, "a").Err(), redis.Nil)
+	same(must(r.SetBit(ctx, "bits", 7, 1).Result()), int64(0))
+	same(must(r.BitCount(ctx, "bits", nil).Result()), int64(1))
+	failsWith(r.LPush(ctx, "s", "x").Err(), "wrong kind of value")
+}
+
+func hashes(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.HSet(ctx, "h", "f", 1, "g", 2).Result()), int64(2))
+	same(must(r.HGetAll(ctx, "h").Result()), map[string]string{"f": "1", "g": "2"})
+	same(must(r.HIncrBy(ctx, "h", "f", 9).Result()), int64(10))
+	same(must(r.HMGet(ctx, "h", "f", "none").Result()), []any{"10", nil})
+	same(must(r.HSetNX(ctx, "h", "f", 0).Result()), false)
+	var typed struct {
+		F int `redis:"f"`
+		G int `redis:"g"`
+	}
+	fine(r.HGetAll(ctx, "h").Scan(&typed))
+	same([]int{typed.F, typed.G}, []int{10, 2})
+	same(must(r.HDel(ctx, "h", "f", "none").Result()), int64(1))
+	same(must(r.HLen(ctx, "h").Result()), int64(1))
+}
+
+func lists(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.RPush(ctx, "l", "a", "b", "c", "d").Result()), int64(4))
+	same(must(r.LPopCount(ctx, "l", 2).Result()), []string{"a", "b"})
+	same(must(r.LInsertBefore(ctx, "l", "d", "x").Result()), int64(3))
+	same(must(r.LPos(ctx, "l", "x", redis.LPosArgs{}).Result()), int64(1))
+	same(must(r.LMove(ctx, "l", "m", "RIGHT", "LEFT").Result()), "d")
+	key, popped, err := r.LMPop(ctx, "LEFT", 9, "none", "l").Result()
+	fine(err)
+	same([]any{key, popped}, []any{"l", []string{"c", "x"}})
+	fails(r.LPop(ctx, "l").Err(), redis.Nil)
+}
+
+func sets(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.SAdd(ctx, "s1", "a", "b", "c").Result()), int64(3))
+	same(must(r.SAdd(ctx, "s2", "b", "c", "d").Result()), int64(3))
+	both := must(r.SInter(ctx, "s1", "s2").Result())
+	sort.Strings(both)
+	same(both, []string{"b", "c"})
+	same(must(r.SInterCard(ctx, 0, "s1", "s2").Result()), int64(2))
+	same(must(r.SDiff(ctx, "s1", "s2").Result()), []string{"a"})
+	same(must(r.SMIsMember(ctx, "s1", "a", "z").Result()), []bool{true, false})
+	same(must(r.SMembersMap(ctx, "s1").Result()), map[string]struct{}{"a": {}, "b": {}, "c": {}})
+	same(len(must(r.SPopN(ctx, "s1", 9).Result())), 3)
+}
+
+func sortedSets(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.ZAdd(ctx, "z", redis.Z{Score: 1, Member: "a"}, redis.Z{Score: 2.5, Member: "b"},
+		redis.Z{Score: math.Inf(1), Member: "c"}).Result()), int64(3))
+	same(must(r.ZRangeWithScores(ctx, "z", 0, -1).Result()),
+		[]redis.Z{{Score: 1, Member: "a"}, {Score: 2.5, Member: "b"}, {Score: math.Inf(1), Member: "c"}})
+	same(must(r.ZIncrBy(ctx, "z", 2, "a").Result()), 3.0)
+	same(must(r.ZRangeArgs(ctx, redis.ZRangeArgs{Key: "z", Start: "(2.5", Stop: "+inf", ByScore: true}).Result()),
+		[]string{"a", "c"})
+	ranked := must(r.ZRank(ctx, "z", "a").Result())
+	same(ranked, int64(1))
+	same(must(r.ZAddArgs(ctx, "z", redis.ZAddArgs{GT: true, Ch: true, Members: []redis.Z{{Score: 1, Member: "b"}}}).
+		Result()), int64(0))
+	same(must(r.ZPopMin(ctx, "z", 2).Result()), []redis.Z{{Score: 2.5, Member: "b"}, {Score: 3, Member: "a"}})
+	same(must(r.ZUnionWithScores(ctx, redis.ZStore{Keys: []string{"z", "z"}, Aggregate: "MIN"}).Result()),
+		[]redis.Z{{Score: math.Inf(1), Member: "c"}})
+}
+
+func expiry(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.Set(ctx, "e", "v", 60*time.Millisecond).Result()), "OK")
+	eventually(ctx, "the expiry", func() bool { return r.Get(ctx, "e").Err() == redis.Nil })
+	same(must(r.TTL(ctx, "e").Result()), time.Duration(-2))
+	same(must(r.Set(ctx, "e", "v", time.Hour).Result()), "OK")
+	same(must(r.ExpireLT(ctx, "e", 2*time.Hour).Result()), false)
+	same(must(r.Set(ctx, "e", "w", redis.KeepTTL).Result()), "OK")
+	same(must(r.Persist(ctx, "e").Result()), true)
+}
+
+func binaryValues(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	var all []byte
+	for code := 0; code < 1024; code++ {
+		all = append(all, byte(code))
+	}
+	all = append(all, "\r\n$3\r\n\x00"...)
+	fine(r.Set(ctx, string(all), all, 0).Err())
+	same(must(r.Get(ctx, string(all)).Bytes()), all)
+	fine(r.HSet(ctx, "bh", all, all).Err())
+	same(must(r.HGetAll(ctx, "bh").Result()), map[string]string{string(all): string(all)})
+}
+
+func largeValues(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	large := bytes.Repeat([]byte("0123456789"), 500_000)
+	fine(r.Set(ctx, "large", large, 0).Err())
+	same(bytes.Equal(must(r.Get(ctx, "large").Bytes()), large), true)
+	same(must(r.SetRange(ctx, "large", 2_500_000, "xyz").Result()), int64(len(large)))
+	same(must(r.GetRange(ctx, "large", 2_499_999, 2_500_003).Result()), "9xyz3")
+	fine(r.HSet(ctx, "large hash", "f", large).Err())
+	same(bytes.Equal(must(r.HGet(ctx, "large hash", "f").Bytes()), large), true)
+	fine(r.Del(ctx, "large", "large hash").Err())
+}
+
+func pipelines(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	replies, err := r.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for number := 0; number < 1000; number++ {
+			pipe.Set(ctx, fmt.Sprintf("p:%d", number), number, 0)
+			pipe.Incr(ctx, fmt.Sprintf("p:%d", number))
+		}
+		return nil
+	})
+	fine(err)
+	for index, reply := range replies {
+		if index%2 == 1 {
+			same(reply.(*redis.IntCmd).Val(), int64(index/2+1))
+		}
+	}
+	pipe := r.Pipeline()
+	pipe.Set(ctx, "p:x", "text", 0)
+	middle := pipe.Incr(ctx, "p:x")
+	last := pipe.Get(ctx, "p:x")
+	_, err = pipe.Exec(ctx)
+	failsWith(err, "not an integer")
+	failsWith(middle.Err(), "not an integer")
+	same(must(last.Result()), "text")
+}
+
+func transactions(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	var counted *redis.IntCmd
+	_, err := r.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.Set(ctx, "t", 1, 0)
+		counted = pipe.Incr(ctx, "t")
+		return nil
+	})
+	fine(err)
+	same(counted.Val(), int64(2))
+	fine(r.Watch(ctx, func(tx *redis.Tx) error {
+		value := must(tx.Get(ctx, "t").Int())
+		_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Set(ctx, "t", value*2, 0)
+			return nil
+		})
+		return err
+	}, "t"))
+	same(must(r.Get(ctx, "t").Int()), 4)
+}
+
+func abortedTransaction(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	fails(r.Watch(ctx, func(tx *redis.Tx) error {
+		fine(r.Set(ctx, "w", "changed", 0).Err())
+		_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.Set(ctx, "w", "mine", 0)
+			return nil
+		})
+		return err
+	}, "w"), redis.TxFailedErr)
+	same(must(r.Get(ctx, "w").Result()), "changed")
+	_, err := r.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.Set(ctx, "w", "not written", 0)
+		pipe.Do(ctx, "GET")
+		return nil
+	})
+	failsWith(err, "EXECABORT")
+	same(must(r.Get(ctx, "w").Result()), "changed")
+}
+
+// SET NX PX takes it; WATCH gives it back only if it is still one's own.
+func lockWithoutScripts(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	release := func(token string) bool {
+		released := false
+		fine(r.Watch(ctx, func(tx *redis.Tx) error {
+			if must(tx.Get(ctx, "lock").Result()) != token {
+				return nil
+			}
+			_, err := tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.Del(ctx, "lock")
+				return nil
+			})
+			released = err == nil
+			return err
+		}, "lock"))
+		return released
+	}
+	same(must(r.SetNX(ctx, "lock", "one", 10*time.Second).Result()), true)
+	same(must(r.SetNX(ctx, "lock", "two", 10*time.Second).Result()), false)
+	same(release("two"), false)
+	same(release("one"), true)
+	same(must(r.SetNX(ctx, "lock", "two", 10*time.Second).Result()), true)
+}
