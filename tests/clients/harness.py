@@ -1,8 +1,8 @@
 """How a Python program runs its flows and tells the driver about each.
 
 A flow is a function named like what it proves; it returns if all is well and raises if not. For each one line goes to
-stdout: its name, the outcome (`ok`, `failed`, `skipped`), the milliseconds it took, and what was wrong, separated by tabs.
-The other languages' programs print the same lines. A flow whose attribute `needs` names a command that the server lacks,
+stdout: its name, the outcome (`ok`, `failed`, `skipped`), the milliseconds it took, and what was wrong, separated by tabs;
+after the last one comes a line `end`. The other languages' programs print the same lines. A flow whose attribute `needs` names a command that the server lacks,
 as the driver's LACKING says, is skipped.
 """
 
@@ -62,6 +62,7 @@ def run(flows):
         finally:
             signal.alarm(0)
         tell(flow, outcome, (time.monotonic() - begin) * 1000, detail)
+    print("end", flush=True)
     sys.exit(1 if failures else 0)
 
 

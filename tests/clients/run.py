@@ -6,7 +6,7 @@
     run.py --only lettuce       only the programs whose name has this in it
 
 `make clients` installs the clients into .build/clients and builds their programs first. A program takes the port and the
-protocol and prints a line for each flow: name, outcome, milliseconds, what was wrong, separated by tabs.
+protocol and prints a line for each flow (name, outcome, milliseconds, what was wrong, separated by tabs) and at last `end`.
 """
 
 import argparse
@@ -45,6 +45,7 @@ RUNS = [
 OPTIONAL_COMMANDS = ["EVAL"]
 # No program takes longer on a healthy machine; it only bounds how long a broken one hangs.
 PROGRAM_LIMIT_S = 120
+ERRORS_SHOWN_CHARS = 2000
 UNKNOWN = re.compile(r"unknown (?:command|subcommand) ['`\"]?([\w|]+)")
 
 
@@ -86,26 +87,23 @@ def server_command(is_redis, directory):
 
 def run(name, command, lacking):
     """The outcomes of a program's flows, each printed as it comes; one that ends badly by itself is one more failure."""
-    told_failures = 0
+    has_ended = False
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
             ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, "LACKING": " ".join(lacking)}) as program:
         for line in program.stdout:
-            if line.count("\t") != 3:
-                print(line, end="")  # Something of the client's own.
-                continue
-            flow, outcome, took_ms, detail = line.rstrip("\n").split("\t")
-            tell(name, flow, outcome, took_ms, detail)
-            told_failures += outcome == "failed"
-            yield outcome
+            has_ended |= line == "end\n"
+            if line.count("\t") == 3:
+                flow, outcome, took_ms, detail = line.rstrip("\n").split("\t")
+                tell(name, flow, outcome, took_ms, detail)
+                yield outcome
         code = program.wait()
         if code != 0:
             errors.seek(0)
-            said = errors.read()[-2000:]
-            if not told_failures:
-                tell(name, "the program itself", "failed", "-", f"exit code {code}")
-                yield "failed"
-            print(said, end="")
+            print(*errors.read()[-ERRORS_SHOWN_CHARS:].splitlines(), sep="\n    ")
+        if not has_ended:
+            tell(name, "to the end", "failed", "-", f"exit code {code} before all flows were run")
+            yield "failed"
 
 
 def tell(name, flow, outcome, took_ms, detail):

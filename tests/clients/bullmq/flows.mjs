@@ -39,14 +39,17 @@ await run({
     events.on('completed', ({ jobId }) => order.push(jobId));
     await queue.add('double', { number: 1 }, { jobId: 'later', priority: 10 });
     await queue.add('double', { number: 2 }, { jobId: 'sooner', priority: 1 });
-    await queue.add('double', { number: 3 }, { jobId: 'last', delay: 500 });
+    const delayed = await queue.add('double', { number: 3 }, { jobId: 'delayed for a while', delay: 500 });
     const flaky = await queue.add('fails once', {}, { jobId: 'again', attempts: 2, backoff: 10 });
     const broken = await queue.add('fails', {}, { jobId: 'never' });
     await worker(close, 'special');
     same(await flaky.waitUntilFinished(events, 20_000), 'at attempt 2');
     same(await broken.waitUntilFinished(events, 20_000).catch((error) => error.message), 'as asked');
-    await eventually(() => order.length === 4, 'the delayed job');
-    same([order.indexOf('sooner') < order.indexOf('later'), order.at(-1)], [true, 'last']);
+    same(await delayed.waitUntilFinished(events, 20_000), 6);
+    const { processedOn, timestamp } = await queue.getJob(delayed.id);
+    same(processedOn - timestamp >= 500, true);
+    await eventually(() => order.length === 4, 'the last event');
+    same(order.indexOf('sooner') < order.indexOf('later'), true);
   }],
 
   'parent and children': ['EVAL', async (close) => {

@@ -12,17 +12,18 @@ from harness import raises, run, same
 
 os.environ["REDIS_PORT"] = sys.argv[1]
 import tasks
+from celery import chain, chord, group
 
 PATIENCE_S = 20
 
 
 class Worker:
-    """A worker process with two children; what it says is shown if the flow fails."""
+    """A worker process with two children; what it says is shown if a flow fails."""
 
-    def __init__(self, **environment):
+    def __init__(self, queue, **environment):
         self.process = subprocess.Popen(
             [sys.executable, "-m", "celery", "--quiet", "-A", "tasks", "worker", "--pool", "prefork", "--concurrency", "2",
-             "--loglevel", "WARNING", "--without-mingle"],
+             "--queues", queue, "--loglevel", "WARNING", "--without-mingle"],
             cwd=HERE, stdout=sys.stderr, env={**os.environ, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **environment})
 
     def __enter__(self):
@@ -38,46 +39,40 @@ class Worker:
 
 
 def tasks_through_a_worker_process():
-    with Worker():
-        results = [tasks.add.delay(number, 1) for number in range(50)]
-        same([result.get(timeout=PATIENCE_S) for result in results], [number + 1 for number in range(50)])
+    results = [tasks.add.delay(number, 1) for number in range(50)]
+    same([result.get(timeout=PATIENCE_S) for result in results], [number + 1 for number in range(50)])
 
 
 def retries_errors_and_delays():
     begin = time.monotonic()
     delayed = tasks.add.apply_async((1, 2), countdown=1)
     flaky, broken, expired = tasks.flaky.delay(), tasks.broken.delay(), tasks.add.apply_async((1, 1), expires=-1)
-    with Worker():
-        same(flaky.get(timeout=PATIENCE_S), 2)
-        raises("as asked", lambda: broken.get(timeout=PATIENCE_S))
-        same(delayed.get(timeout=PATIENCE_S), 3)
-        same(time.monotonic() - begin >= 1, True)
-        raises("expired", lambda: expired.get(timeout=PATIENCE_S))
+    same(flaky.get(timeout=PATIENCE_S), 2)
+    raises("as asked", lambda: broken.get(timeout=PATIENCE_S))
+    raises("expired", lambda: expired.get(timeout=PATIENCE_S))
+    same(delayed.get(timeout=PATIENCE_S), 3)
+    same(time.monotonic() - begin >= 1, True)
 
 
 def groups_chains_and_chords():
-    from celery import chain, chord, group
-    with Worker():
-        same(group(tasks.add.s(number, number) for number in range(10)).delay().get(timeout=PATIENCE_S),
-             [2 * number for number in range(10)])
-        same(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4)).delay().get(timeout=PATIENCE_S), 10)
-        same(chord((tasks.add.s(number, 1) for number in range(10)), tasks.total.s()).delay().get(timeout=PATIENCE_S), 55)
+    same(group(tasks.add.s(number, number) for number in range(10)).delay().get(timeout=PATIENCE_S),
+         [2 * number for number in range(10)])
+    same(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4)).delay().get(timeout=PATIENCE_S), 10)
+    same(chord((tasks.add.s(number, 1) for number in range(10)), tasks.total.s()).delay().get(timeout=PATIENCE_S), 55)
 
 
 def broadcasts_to_workers():
-    with Worker():
-        # The worker listens to the broadcasts once it has done a task.
-        same(tasks.add.delay(1, 1).get(timeout=PATIENCE_S), 2)
-        same([list(each.values()) for each in tasks.app.control.ping(timeout=2)], [[{"ok": "pong"}]])
+    same([list(each.values()) for each in tasks.app.control.ping(timeout=5, limit=1)], [[{"ok": "pong"}]])
 
 
 def acknowledged_tasks():
-    with Worker(ACKNOWLEDGE="1"):
-        results = [tasks.add.delay(number, 1) for number in range(20)]
+    with Worker(tasks.ACKNOWLEDGED, ACKNOWLEDGE="1"):
+        results = [tasks.add.apply_async((number, 1), queue=tasks.ACKNOWLEDGED) for number in range(20)]
         same([result.get(timeout=PATIENCE_S) for result in results], [number + 1 for number in range(20)])
 
 
 acknowledged_tasks.needs = "EVAL"
 
-run([tasks_through_a_worker_process, retries_errors_and_delays, groups_chains_and_chords, broadcasts_to_workers,
-     acknowledged_tasks])
+with Worker("celery"):
+    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_chains_and_chords, broadcasts_to_workers,
+         acknowledged_tasks])

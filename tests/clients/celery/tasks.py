@@ -8,6 +8,8 @@ import os
 
 from celery import Celery
 
+# The queue of the worker that acknowledges.
+ACKNOWLEDGED = "acknowledged"
 URL = f"redis://127.0.0.1:{os.environ['REDIS_PORT']}"
 
 app = Celery("flows", broker=f"{URL}/0", backend=f"{URL}/1")

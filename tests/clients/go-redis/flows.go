@@ -1,5 +1,5 @@
 // How the program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
-// failed), the milliseconds it took and what was wrong, separated by tabs.
+// failed), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
 package main
 
 import (
@@ -35,6 +35,7 @@ func runAll(flows []flow) bool {
 		fmt.Printf("%s\t%s\t%d\t%s\n", each.name, outcome, time.Since(begin).Milliseconds(),
 			strings.Join(strings.Fields(reason), " "))
 	}
+	fmt.Println("end")
 	return fine
 }
 

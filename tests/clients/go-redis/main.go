@@ -24,7 +24,8 @@ func main() {
 	protocol, _ = strconv.Atoi(os.Args[2])
 	flows := []flow{
 		{"connect", connect}, {"strings", stringValues}, {"hashes", hashes}, {"lists", lists}, {"sets", sets},
-		{"sorted sets", sortedSets}, {"expiry", expiry}, {"binary values", binaryValues},
+		{"sorted sets", sortedSets}, {"bits", bits}, {"hyperloglog", hyperloglog}, {"geo", geo},
+		{"sort", sortValues}, {"expiry", expiry}, {"administration", administration}, {"binary values", binaryValues},
 		{"large values", largeValues}, {"pipelines", pipelines}, {"transactions", transactions},
 		{"aborted transaction", abortedTransaction}, {"lock without scripts", lockWithoutScripts},
 		{"pub sub", pubSub}, {"pub sub patterns", pubSubPatterns}, {"blocking timeout", blockingTimeout},
@@ -81,8 +82,6 @@ func stringValues(ctx context.Context) {
 	same(must(r.MGet(ctx, "a", "nothing", "b").Result()), []any{"1", nil, "2"})
 	same(must(r.GetDel(ctx, "a").Result()), "1")
 	fails(r.Get(ctx, "a").Err(), redis.Nil)
-	same(must(r.SetBit(ctx, "bits", 7, 1).Result()), int64(0))
-	same(must(r.BitCount(ctx, "bits", nil).Result()), int64(1))
 	failsWith(r.LPush(ctx, "s", "x").Err(), "wrong kind of value")
 }
 
@@ -150,6 +149,78 @@ func sortedSets(ctx context.Context) {
 	same(must(r.ZPopMin(ctx, "z", 2).Result()), []redis.Z{{Score: 2.5, Member: "b"}, {Score: 3, Member: "a"}})
 	same(must(r.ZUnionWithScores(ctx, redis.ZStore{Keys: []string{"z", "z"}, Aggregate: "MIN"}).Result()),
 		[]redis.Z{{Score: math.Inf(1), Member: "c"}})
+}
+
+func bits(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	for _, place := range []int64{1, 7, 100} {
+		same(must(r.SetBit(ctx, "bm", place, 1).Result()), int64(0))
+	}
+	same(must(r.BitCount(ctx, "bm", nil).Result()), int64(3))
+	same(must(r.BitCount(ctx, "bm", &redis.BitCount{Start: 0, End: 7, Unit: "BIT"}).Result()), int64(2))
+	same(must(r.BitPos(ctx, "bm", 1, 1).Result()), int64(100))
+	same(must(r.BitOpNot(ctx, "not bm", "bm").Result()), int64(13))
+	same(must(r.BitField(ctx, "f", "OVERFLOW", "SAT", "SET", "u8", "#0", 250, "INCRBY", "u8", "#0", 10).Result()),
+		[]int64{0, 255})
+}
+
+func hyperloglog(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	for number := 0; number < 1500; number++ {
+		fine(r.PFAdd(ctx, fmt.Sprintf("p%d", number%2), number).Err())
+	}
+	fine(r.PFMerge(ctx, "p", "p0", "p1").Err())
+	merged := must(r.PFCount(ctx, "p").Result())
+	same(merged, must(r.PFCount(ctx, "p0", "p1").Result()))
+	same(1450 < merged && merged < 1550, true)
+}
+
+func geo(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(must(r.GeoAdd(ctx, "g", &redis.GeoLocation{Name: "Palermo", Longitude: 13.361389, Latitude: 38.115556},
+		&redis.GeoLocation{Name: "Catania", Longitude: 15.087269, Latitude: 37.502669}).Result()), int64(2))
+	same(math.Round(must(r.GeoDist(ctx, "g", "Palermo", "Catania", "km").Result())), 166.0)
+	same(must(r.GeoHash(ctx, "g", "Palermo").Result()), []string{"sqc8b49rny0"})
+	same(math.Round(must(r.GeoPos(ctx, "g", "Catania").Result())[0].Longitude), 15.0)
+	found := must(r.GeoSearchLocation(ctx, "g", &redis.GeoSearchLocationQuery{
+		GeoSearchQuery: redis.GeoSearchQuery{Longitude: 15, Latitude: 37, Radius: 200, RadiusUnit: "km", Sort: "ASC"},
+		WithCoord:      true, WithDist: true, WithHash: true}).Result())
+	same([]string{found[0].Name, found[1].Name}, []string{"Catania", "Palermo"})
+	same([]any{math.Round(found[0].Dist), found[0].GeoHash}, []any{56.0, int64(3479447370796909)})
+}
+
+func sortValues(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	fine(r.RPush(ctx, "ids", 3, 1, 2).Err())
+	fine(r.MSet(ctx, "weight:1", 30, "weight:2", 20, "weight:3", 10).Err())
+	same(must(r.Sort(ctx, "ids", &redis.Sort{}).Result()), []string{"1", "2", "3"})
+	same(must(r.Sort(ctx, "ids", &redis.Sort{By: "weight:*", Get: []string{"weight:*"}, Order: "DESC"}).Result()),
+		[]string{"30", "20", "10"})
+	same(must(r.SortStore(ctx, "ids", "sorted", &redis.Sort{Count: 2}).Result()), int64(2))
+}
+
+func administration(ctx context.Context) {
+	r := client()
+	defer r.Close()
+	same(len(must(r.Info(ctx).Result())) > 1000, true)
+	same(must(r.ConfigSet(ctx, "slowlog-log-slower-than", "0").Result()), "OK")
+	same(must(r.ConfigGet(ctx, "slowlog-log-slower-than").Result()), map[string]string{"slowlog-log-slower-than": "0"})
+	fine(r.Set(ctx, "a", 1, 0).Err())
+	slow := must(r.SlowLogGet(ctx, 10).Result())
+	same(slow[0].Args, []string{"set", "a", "1"})
+	fine(r.ConfigSet(ctx, "slowlog-log-slower-than", "10000").Err())
+	same(must(r.ObjectEncoding(ctx, "a").Result()), "int")
+	same(must(r.MemoryUsage(ctx, "a").Result()) > 0, true)
+	same(len(must(r.Command(ctx).Result())) > 150, true)
+	same(must(r.CommandGetKeys(ctx, "MSET", "x", 1, "y", 2).Result()), []string{"x", "y"})
+	same(time.Since(must(r.Time(ctx).Result())) < time.Minute, true)
+	payload := must(r.Dump(ctx, "a").Result())
+	same(must(r.Restore(ctx, "a2", time.Minute, payload).Result()), "OK")
+	same(must(r.Get(ctx, "a2").Result()), "1")
 }
 
 func expiry(ctx context.Context) {

@@ -65,8 +65,6 @@ await run({
     same(await r.mset({ a: 1, b: 2 }), 'OK');
     same(await r.mget('a', 'nothing', 'b'), ['1', null, '2']);
     same(await r.getdel('a'), '1');
-    same(await r.setbit('bits', 7, 1), 0);
-    same(await r.bitcount('bits'), 1);
     await fails(r.lpush('s', 'x'), 'wrong kind of value');
   },
 
@@ -113,6 +111,50 @@ await run({
     same(await r.zadd('z', 'GT', 'CH', 1, 'b'), 0);
     same(await r.zpopmin('z', 2), ['b', '2.5', 'a', '3']);
     same(await r.zunionstore('zu', 2, 'z', 'z', 'WEIGHTS', 1, 2, 'AGGREGATE', 'MAX'), 1);
+  },
+
+  async bits(close) {
+    const r = opener(close)();
+    for (const place of [1, 7, 100]) same(await r.setbit('bm', place, 1), 0);
+    same([await r.bitcount('bm'), await r.bitcount('bm', 0, 7, 'BIT'), await r.bitpos('bm', 1, 1)], [3, 2, 100]);
+    same(await r.bitop('NOT', 'not bm', 'bm'), 13);
+    same(await r.bitfield('f', 'OVERFLOW', 'FAIL', 'SET', 'u8', '#0', 250, 'INCRBY', 'u8', '#0', 10), [0, null]);
+  },
+
+  async hyperloglog(close) {
+    const r = opener(close)();
+    same([await r.pfadd('p1', NUMBERS), await r.pfadd('p2', 'one more')], [1, 1]);
+    same([await r.pfmerge('p', 'p1', 'p2'), await r.pfcount('p')], ['OK', await r.pfcount('p1', 'p2')]);
+  },
+
+  async geo(close) {
+    const r = opener(close)();
+    same(await r.geoadd('g', 13.361389, 38.115556, 'Palermo', 15.087269, 37.502669, 'Catania'), 2);
+    same(await r.geodist('g', 'Palermo', 'Catania', 'km'), '166.2742');
+    same(await r.geosearch('g', 'FROMLONLAT', 15, 37, 'BYRADIUS', 200, 'km', 'ASC', 'WITHDIST'),
+      [['Catania', '56.4413'], ['Palermo', '190.4424']]);
+    same(await r.georadiusbymember('g', 'Catania', 10, 'km'), ['Catania']);
+  },
+
+  async sort(close) {
+    const r = opener(close)();
+    await r.rpush('ids', 3, 1, 2);
+    await r.mset({ 'weight:1': 30, 'weight:2': 20, 'weight:3': 10 });
+    same(await r.sort('ids', 'BY', 'weight:*', 'GET', '#', 'GET', 'weight:*', 'LIMIT', 0, 2), ['3', '10', '2', '20']);
+  },
+
+  async administration(close) {
+    const r = opener(close)();
+    same((await r.info()).includes('redis_version:'), true);
+    same(await r.config('SET', 'slowlog-log-slower-than', 0), 'OK');
+    same(await r.config('GET', 'slowlog-log-slower-than'), ['slowlog-log-slower-than', '0']);
+    await r.set('a', 1);
+    same((await r.slowlog('GET', 1))[0][3], ['set', 'a', '1']);
+    same(await r.config('SET', 'slowlog-log-slower-than', 10_000), 'OK');
+    same([await r.object('ENCODING', 'a'), await r.memory('USAGE', 'a') > 0], ['int', true]);
+    same((await r.client('LIST')).includes(' cmd=client'), true);
+    same(await r.restore('a2', 0, await r.dumpBuffer('a')), 'OK');
+    same(await r.get('a2'), '1');
   },
 
   async expiry(close) {
@@ -312,6 +354,27 @@ await run({
     await r.zadd('scanned zset', ...names.flatMap((name) => [1, name]));
     same(unique(pairs(await all(r.zscanStream('scanned zset'))).map(([member]) => member)), names);
     same(await r.unlink(names), 1000);
+  },
+
+  async 'keyspace notifications'(close) {
+    const client = opener(close);
+    const [r, subscriber] = [client(), client()];
+    await r.config('SET', 'notify-keyspace-events', 'Ex');
+    await subscriber.subscribe('__keyevent@0__:expired');
+    const expired = events(subscriber, 'message', 1);
+    await r.psetex('noted', 20, 'v');
+    same(await expired, [['__keyevent@0__:expired', 'noted']]);
+    await r.config('SET', 'notify-keyspace-events', '');
+  },
+
+  async monitor(close) {
+    const client = opener(close);
+    const r = client();
+    const watching = await client().monitor();
+    close(() => watching.disconnect());
+    const seen = events(watching, 'monitor', 1);
+    await r.set('monitored', 'a b');
+    same((await seen)[0].slice(1, 2), [['set', 'monitored', 'a b']]);
   },
 
   async reconnect(close) {

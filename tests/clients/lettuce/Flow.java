@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How the program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok, failed),
- * the milliseconds it took and what was wrong, separated by tabs.
+ * the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
  */
 interface Flow {
     /** No flow waits longer than a few seconds on a healthy machine; it only bounds how long a broken one hangs. */
@@ -28,6 +28,7 @@ interface Flow {
                     Long.toString(tookMs), reason));
             fine &= reason.isEmpty();
         }
+        System.out.println("end");
         return fine;
     }
 

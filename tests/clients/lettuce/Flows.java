@@ -45,6 +45,11 @@ public final class Flows {
         flows.put("lists", Flows::lists);
         flows.put("sets", Flows::sets);
         flows.put("sorted sets", Flows::sortedSets);
+        flows.put("bits", Flows::bits);
+        flows.put("hyperloglog", Flows::hyperloglog);
+        flows.put("geo", Flows::geo);
+        flows.put("sort", Flows::sort);
+        flows.put("administration", Flows::administration);
         flows.put("expiry", Flows::expiry);
         flows.put("binary values", Flows::binaryValues);
         flows.put("large values", Flows::largeValues);
@@ -105,8 +110,6 @@ public final class Flows {
             Flow.same(r.mget("a", "nothing", "b").stream().map(each -> each.getValueOrElse("-")).toList(),
                     List.of("1", "-", "2"));
             Flow.same(r.getdel("a"), "1");
-            Flow.same(r.setbit("bits", 7, 1), 0L);
-            Flow.same(r.bitcount("bits"), 1L);
             Flow.fails("wrong kind of value", () -> r.lpush("s", "x"));
         }
     }
@@ -166,6 +169,69 @@ public final class Flows {
             Flow.same(r.zmscore("z", "b", "none"), Arrays.asList(2.5, null));
             Flow.same(r.zadd("z", ZAddArgs.Builder.gt().ch(), 1.0, "b"), 0L);
             Flow.same(r.zpopmin("z", 2), List.of(ScoredValue.just(2.5, "b"), ScoredValue.just(3, "a")));
+        }
+    }
+
+    private static void bits() {
+        try (var connection = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            for (long place : new long[] {1, 7, 100}) {
+                Flow.same(r.setbit("bm", place, 1), 0L);
+            }
+            Flow.same(r.bitcount("bm"), 3L);
+            Flow.same(r.bitpos("bm", true, 1), 100L);
+            Flow.same(r.bitopNot("not bm", "bm"), 13L);
+            Flow.same(r.bitfield("f", BitFieldArgs.Builder.overflow(BitFieldArgs.OverflowType.SAT)
+                    .set(BitFieldArgs.unsigned(8), 0, 250).incrBy(BitFieldArgs.unsigned(8), 0, 10)), List.of(0L, 255L));
+        }
+    }
+
+    private static void hyperloglog() {
+        try (var connection = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            Flow.same(r.pfadd("p1", IntStream.range(0, 1000).mapToObj(Integer::toString).toArray(String[]::new)), 1L);
+            Flow.same(r.pfadd("p2", "one more"), 1L);
+            Flow.same(r.pfmerge("p", "p1", "p2"), "OK");
+            Flow.same(r.pfcount("p"), r.pfcount("p1", "p2"));
+        }
+    }
+
+    private static void geo() {
+        try (var connection = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            Flow.same(r.geoadd("g", 13.361389, 38.115556, "Palermo"), 1L);
+            Flow.same(r.geoadd("g", 15.087269, 37.502669, "Catania"), 1L);
+            Flow.same(Math.round(r.geodist("g", "Palermo", "Catania", GeoArgs.Unit.km)), 166L);
+            List<GeoWithin<String>> near = r.geosearch("g", GeoSearch.fromCoordinates(15, 37),
+                    GeoSearch.byRadius(200, GeoArgs.Unit.km), GeoArgs.Builder.full().asc());
+            Flow.same(near.stream().map(GeoWithin::getMember).toList(), List.of("Catania", "Palermo"));
+            Flow.same(near.get(0).getGeohash(), 3479447370796909L);
+        }
+    }
+
+    private static void sort() {
+        try (var connection = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            r.rpush("ids", "3", "1", "2");
+            r.mset(Map.of("weight:1", "30", "weight:2", "20", "weight:3", "10"));
+            Flow.same(r.sort("ids", SortArgs.Builder.by("weight:*").get("#")), List.of("3", "2", "1"));
+            Flow.same(r.sortStore("ids", SortArgs.Builder.limit(0, 2), "sorted"), 2L);
+        }
+    }
+
+    private static void administration() {
+        try (var connection = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            Flow.same(r.info().contains("redis_version:"), true);
+            Flow.same(r.configSet("slowlog-log-slower-than", "10000"), "OK");
+            Flow.same(r.configGet("slowlog-log-slower-than"), Map.of("slowlog-log-slower-than", "10000"));
+            r.set("a", "1");
+            Flow.same(r.objectEncoding("a"), "int");
+            Flow.same(r.memoryUsage("a") > 0, true);
+            Flow.same(r.commandInfo("get").size(), 1);
+            Flow.same(r.role().get(0), "master");
+            Flow.same(r.restore("a2", r.dump("a"), new RestoreArgs().ttl(100_000)), "OK");
+            Flow.same(r.get("a2"), "1");
         }
     }
 

@@ -66,8 +66,6 @@ const flows = {
     same(await r.mSet({ a: '1', b: '2' }), 'OK');
     same(await r.mGet(['a', 'nothing', 'b']), ['1', null, '2']);
     same(await r.getDel('a'), '1');
-    same(await r.setBit('bits', 7, 1), 0);
-    same(await r.bitCount('bits'), 1);
     await fails(r.lPush('s', 'x'), 'wrong kind of value');
   },
 
@@ -119,6 +117,51 @@ const flows = {
     same(plain(await r.zPopMin('z')), { value: 'b', score: 2.5 });
     same(plain(await r.zPopMinCount('z', 1)), [{ value: 'a', score: 3 }]);
     same(await r.zUnionStore('zu', ['z', 'z'], { AGGREGATE: 'MAX' }), 1);
+  },
+
+  async bits(close) {
+    const r = await opener(close)();
+    for (const place of [1, 7, 100]) same(await r.setBit('bm', place, 1), 0);
+    same([await r.bitCount('bm'), await r.bitCount('bm', { start: 0, end: 7, mode: 'BIT' })], [3, 2]);
+    same([await r.bitPos('bm', 1, 1), await r.bitOp('NOT', 'not bm', 'bm')], [100, 13]);
+    same(await r.bitField('f', [{ operation: 'SET', encoding: 'u8', offset: '#0', value: 250 },
+      { operation: 'OVERFLOW', behavior: 'SAT' },
+      { operation: 'INCRBY', encoding: 'u8', offset: '#0', increment: 10 }]), [0, 255]);
+  },
+
+  async hyperloglog(close) {
+    const r = await opener(close)();
+    same([await r.pfAdd('p1', NUMBERS.map(String)), await r.pfAdd('p2', 'one more')], [1, 1]);
+    same([await r.pfMerge('p', ['p1', 'p2']), await r.pfCount('p')], ['OK', await r.pfCount(['p1', 'p2'])]);
+  },
+
+  async geo(close) {
+    const r = await opener(close)();
+    same(await r.geoAdd('g', [{ longitude: 13.361389, latitude: 38.115556, member: 'Palermo' },
+      { longitude: 15.087269, latitude: 37.502669, member: 'Catania' }]), 2);
+    same(Math.round(await r.geoDist('g', 'Palermo', 'Catania', 'km')), 166);
+    same(await r.geoSearch('g', { longitude: 15, latitude: 37 }, { radius: 200, unit: 'km' }, { SORT: 'ASC' }),
+      ['Catania', 'Palermo']);
+    same(await r.geoSearchStore('near', 'g', 'Catania', { width: 10, height: 10, unit: 'km' }), 1);
+  },
+
+  async sort(close) {
+    const r = await opener(close)();
+    await r.rPush('ids', ['3', '1', '2']);
+    await r.mSet({ 'weight:1': '30', 'weight:2': '20', 'weight:3': '10' });
+    same(await r.sort('ids', { BY: 'weight:*', GET: ['#', 'weight:*'] }), ['3', '10', '2', '20', '1', '30']);
+  },
+
+  async administration(close) {
+    const r = await opener(close)();
+    same((await r.info()).includes('redis_version:'), true);
+    same(await r.configSet('slowlog-log-slower-than', '10000'), 'OK');
+    same(plain(await r.configGet('slowlog-log-slower-than')), { 'slowlog-log-slower-than': '10000' });
+    await r.set('a', '1');
+    same([await r.objectEncoding('a'), await r.memoryUsage('a') > 0], ['int', true]);
+    same((await r.clientList()).some((each) => each.db === 0), true);
+    same((await r.commandInfo(['get']))[0].arity, 2);
+    same((await r.role()).role, 'master');
   },
 
   async expiry(close) {

@@ -57,8 +57,6 @@ def strings():
         same(r.mset({"a": 1, "b": 2}), True)
         same(r.mget("a", "nothing", "b"), ["1", None, "2"])
         same(r.getdel("a"), "1")
-        same(r.setbit("bits", 7, 1), 0)
-        same(r.bitcount("bits"), 1)
         same(r.type("s"), "string")
         raises("wrong kind of value", r.lpush, "s", "x")
 
@@ -115,6 +113,71 @@ def sorted_sets():
         same(tuples(r.zpopmin("z", 2)), [("b", 2.5), ("a", 3.0)])
         same(r.zmscore("z", ["c", "none"]), [float("inf"), None])
         same(r.zrangestore("z2", "z", 0, -1), 1)
+
+
+def bits():
+    with client() as r:
+        same([r.setbit("bm", place, 1) for place in (1, 7, 100)], [0, 0, 0])
+        same((r.getbit("bm", 7), r.bitcount("bm"), r.bitcount("bm", 0, 7, "BIT")), (1, 3, 2))
+        same((r.bitpos("bm", 1, 1), r.bitop("NOT", "not bm", "bm"), r.bitcount("not bm")), (100, 13, 101))
+        same(r.bitfield("f", "SAT").set("u8", "#0", 250).incrby("u8", "#0", 10).get("i4", 0).execute(), [0, 255, -1])
+
+
+def hyperloglog():
+    with client() as r:
+        same(r.pfadd("p1", *range(1000)), 1)
+        same(r.pfadd("p2", *range(500, 1500)), 1)
+        same(r.pfmerge("p", "p1", "p2"), True)
+        same((r.pfcount("p1"), 1450 < r.pfcount("p1", "p2") == r.pfcount("p") < 1550), (1001, True))
+
+
+def geo():
+    with client() as r:
+        same(r.geoadd("g", (13.361389, 38.115556, "Palermo", 15.087269, 37.502669, "Catania")), 2)
+        same(round(r.geodist("g", "Palermo", "Catania", unit="km"), 1), 166.3)
+        same(r.geohash("g", "Palermo"), ["sqc8b49rny0"])
+        same([round(part, 4) for part in r.geopos("g", "Catania")[0]], [15.0873, 37.5027])
+        same(r.geosearch("g", longitude=15, latitude=37, radius=200, unit="km", sort="ASC"), ["Catania", "Palermo"])
+        same(r.geosearchstore("near", "g", member="Catania", width=10, height=10, unit="km"), 1)
+
+
+def sort():
+    with client() as r:
+        r.rpush("ids", 3, 1, 2)
+        r.mset({"weight:1": 30, "weight:2": 20, "weight:3": 10, "name:1": "a", "name:2": "b", "name:3": "c"})
+        same(r.sort("ids"), ["1", "2", "3"])
+        same(r.sort("ids", by="weight:*", get=["#", "name:*"], groups=True), [("3", "c"), ("2", "b"), ("1", "a")])
+        same(r.sort("ids", desc=True, start=0, num=2, store="sorted"), 2)
+
+
+def administration():
+    with client() as r:
+        same({"used_memory", "connected_clients", "role", "redis_version"} <= set(r.info()), True)
+        r.config_resetstat()
+        r.set("a", 1)
+        same(r.info("commandstats")["cmdstat_set"]["calls"], 1)
+        same(r.config_set("slowlog-log-slower-than", 0), True)
+        same(r.config_get("slowlog-*")["slowlog-log-slower-than"], "0")
+        r.get("a")
+        same(b"GET a" in [each["command"] for each in r.slowlog_get()], True)
+        same((r.config_set("slowlog-log-slower-than", 10_000), r.slowlog_reset()), (True, True))
+        same((r.object("encoding", "a"), r.memory_usage("a") > 0), ("int", True))
+        same({"addr", "id", "cmd", "db"} <= set(r.client_list()[0]), True)
+        same(r.command_getkeys("MSET", "x", 1, "y", 2), ["x", "y"])
+        same(r.command_count() > 150, True)
+        same(abs(r.time()[0] - time.time()) < 60, True)
+        same((r.wait(0, 10), r.role()[0], r.lastsave() is not None), (0, "master", True))
+
+
+def dump_and_restore():
+    with client(decode_responses=False) as r:
+        r.hset("d", mapping={"f": ALL_BYTES})
+        payload = r.dump("d")
+        same(r.restore("d2", 100_000, payload), b"OK")
+        same((r.hgetall("d2"), 0 < r.ttl("d2") <= 100), ({b"f": ALL_BYTES}, True))
+        raises("BUSYKEY", r.restore, "d2", 0, payload)
+        raises("checksum", r.restore, "d3", 0, payload[:-1] + b"?")
+        same((r.copy("d", "d4"), r.rename("d4", "d5"), r.move("d5", 1)), (True, True, True))
 
 
 def expiry():
@@ -386,6 +449,26 @@ def scan_iterators():
         same(r.unlink(*names), 1000)
 
 
+def keyspace_notifications():
+    with client() as r, r.pubsub() as subscriber:
+        r.config_set("notify-keyspace-events", "KEA")
+        subscriber.psubscribe("__key*@0__:*")
+        messages(subscriber, 1)
+        r.set("noted", 1, px=30)
+        seen = [(channel.split(":", 1)[1], data) for _, _, channel, data in messages(subscriber, 4)]
+        same(seen, [("noted", "set"), ("set", "noted"), ("noted", "expire"), ("expire", "noted")])
+        seen = [(channel.split(":", 1)[1], data) for _, _, channel, data in messages(subscriber, 2)]
+        same(seen, [("noted", "expired"), ("expired", "noted")])
+        r.config_set("notify-keyspace-events", "")
+
+
+def monitor():
+    with client(single_connection_client=True) as r, client().monitor() as watched:
+        later(r.set, "monitored", "a b")
+        told = watched.next_command()
+        same((told["command"], told["db"], told["client_type"]), ("SET monitored a b", 0, "tcp"))
+
+
 def reconnect():
     with client(single_connection_client=True) as r, client() as other:
         r.client_setname("victim")
@@ -425,10 +508,10 @@ def client_side_cache():
 
 
 FLOWS = [
-    connect, strings, hashes, lists, sets, sorted_sets, expiry, binary_values, large_values, pipelines, transactions,
-    aborted_transaction, lock_without_scripts, lock_of_the_client, pub_sub, pub_sub_patterns, pub_sub_while_writing,
-    blocking_timeout, blocking_with_producer, streams, stream_groups, scan_iterators, reconnect,
-    reconnect_of_a_subscriber,
+    connect, strings, hashes, lists, sets, sorted_sets, bits, hyperloglog, geo, sort, expiry, administration,
+    dump_and_restore, binary_values, large_values, pipelines, transactions, aborted_transaction, lock_without_scripts,
+    lock_of_the_client, pub_sub, pub_sub_patterns, pub_sub_while_writing, blocking_timeout, blocking_with_producer,
+    streams, stream_groups, scan_iterators, keyspace_notifications, monitor, reconnect, reconnect_of_a_subscriber,
 ]
 if PROTOCOL == 3:
     FLOWS.append(client_side_cache)
