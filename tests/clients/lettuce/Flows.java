@@ -27,6 +27,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Lettuce's own flows: Flows PORT PROTOCOL. */
+@SuppressWarnings("unchecked") // Arrays of ScoredValue<String>, made for calls with any number of them.
 public final class Flows {
     private static RedisClient client;
     private static int port;

@@ -1,11 +1,13 @@
 """redis-py's own flows: `flows.py PORT PROTOCOL`."""
 
+import asyncio
 import pathlib
 import sys
 import threading
 import time
 
 import redis
+import redis.asyncio
 from redis.cache import CacheConfig
 from redis.connection import CacheProxyConnection
 
@@ -507,11 +509,38 @@ def client_side_cache():
         eventually(lambda: r.get("cached") is None, "the invalidation by FLUSHDB")
 
 
+def asynchronous_client():
+    async def many():
+        async with redis.asyncio.Redis(port=PORT, protocol=PROTOCOL, decode_responses=True) as r:
+            same(sorted(await asyncio.gather(*(r.incr("counted") for _ in range(100)))), list(range(1, 101)))
+            async with r.pipeline() as pipe:
+                same(await pipe.set("t", 1).incr("t").execute(), [True, 2])
+            async with r.pubsub() as subscriber:
+                await subscriber.subscribe("news")
+                waiting = asyncio.create_task(r.blpop("q", timeout=5))
+                await r.publish("news", "hello")
+                await r.rpush("q", "job")
+                same(list(await waiting), ["q", "job"])
+                arrived = [each["data"] async for each in limited(subscriber.listen(), 2)]
+                same(arrived, [1, "hello"])
+            same(len([key async for key in r.scan_iter("counted")]), 1)
+
+    async def limited(source, count):
+        async for each in source:
+            yield each
+            count -= 1
+            if count == 0:
+                return
+
+    asyncio.run(many())
+
+
 FLOWS = [
     connect, strings, hashes, lists, sets, sorted_sets, bits, hyperloglog, geo, sort, expiry, administration,
     dump_and_restore, binary_values, large_values, pipelines, transactions, aborted_transaction, lock_without_scripts,
     lock_of_the_client, pub_sub, pub_sub_patterns, pub_sub_while_writing, blocking_timeout, blocking_with_producer,
     streams, stream_groups, scan_iterators, keyspace_notifications, monitor, reconnect, reconnect_of_a_subscriber,
+    asynchronous_client,
 ]
 if PROTOCOL == 3:
     FLOWS.append(client_side_cache)
