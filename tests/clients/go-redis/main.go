@@ -30,6 +30,7 @@ func main() {
 		{"aborted transaction", abortedTransaction}, {"lock without scripts", lockWithoutScripts},
 		{"pub sub", pubSub}, {"pub sub patterns", pubSubPatterns}, {"blocking timeout", blockingTimeout},
 		{"blocking with producer", blockingWithProducer}, {"streams", streams}, {"stream groups", streamGroups},
+		{"blocking stream reads", blockingStreamReads},
 		{"scan iterators", scanIterators}, {"reconnect", reconnect},
 		{"reconnect of a subscriber", reconnectOfSubscriber},
 	}

@@ -298,18 +298,14 @@ await run({
   },
 
   async streams(close) {
-    const client = opener(close);
-    const [r, other] = [client(), client()];
+    const r = opener(close)();
     const ids = [];
     for (let number = 0; number < 10; number++) ids.push(await r.xadd('st', '*', 'n', number));
     same(await r.xlen('st'), 10);
     same(await r.xrange('st', ids[1], ids[1]), [[ids[1], ['n', '1']]]);
     same(await r.xrevrange('st', '+', '-', 'COUNT', 1), [[ids[9], ['n', '9']]]);
     same(await r.xread('STREAMS', 'st', ids[8]), [['st', [[ids[9], ['n', '9']]]]]);
-    later(() => other.xadd('st', '9999999999999-1', 'late', 'yes'));
-    same(await r.xread('BLOCK', 5000, 'STREAMS', 'st', '$'), [['st', [['9999999999999-1', ['late', 'yes']]]]]);
-    same(await r.xread('BLOCK', 50, 'STREAMS', 'st', '$'), null);
-    same(await r.xtrim('st', 'MAXLEN', 3), 8);
+    same(await r.xtrim('st', 'MAXLEN', 3), 7);
     same(Object.fromEntries(pairs(await r.xinfo('STREAM', 'st'))).length, 3);
     await fails(r.xadd('st', '1-1', 'a', 1), 'equal or smaller');
   },
@@ -331,13 +327,23 @@ await run({
     same(await r.xclaim('gs', 'group', 'two', 0, ids[1]), [[ids[1], ['n', '1']]]);
     const [cursor, claimed] = await r.xautoclaim('gs', 'group', 'two', 0, '0', 'COUNT', 10);
     same([cursor, claimed.map(([id]) => id)], ['0-0', ids.slice(1)]);
-    same(await r.xack('gs', 'group', ...ids), 3);
-    later(() => other.xadd('gs', '*', 'n', 'late'));
-    same((await read(r, 'one', 1))[0][1][0][1], ['n', 'late']);
+    same(await r.xack('gs', 'group', ...ids.slice(0, 3)), 2);
     const [group] = await r.xinfo('GROUPS', 'gs');
     same(Object.fromEntries(pairs(group)).pending, 1);
     same((await r.xinfo('CONSUMERS', 'gs', 'group')).length, 2);
-    same([await r.xgroup('DELCONSUMER', 'gs', 'group', 'one'), await r.xgroup('DESTROY', 'gs', 'group')], [1, 1]);
+    same([await r.xgroup('DELCONSUMER', 'gs', 'group', 'two'), await r.xgroup('DESTROY', 'gs', 'group')], [1, 1]);
+  },
+
+  async 'blocking stream reads'(close) {
+    const client = opener(close);
+    const [r, other] = [client(), client()];
+    same(await r.xread('BLOCK', 50, 'STREAMS', 'bs', '$'), null);
+    later(() => other.xadd('bs', '1-1', 'n', '1'));
+    same(await r.xread('BLOCK', 5000, 'STREAMS', 'none', 'bs', '$', '$'), [['bs', [['1-1', ['n', '1']]]]]);
+    await r.xgroup('CREATE', 'bs', 'group', '$');
+    later(() => other.xadd('bs', '2-1', 'n', '2'));
+    same(await r.xreadgroup('GROUP', 'group', 'one', 'BLOCK', 5000, 'STREAMS', 'bs', '>'),
+      [['bs', [['2-1', ['n', '2']]]]]);
   },
 
   async 'scan iterators'(close) {

@@ -64,6 +64,7 @@ public final class Flows {
         flows.put("blocking with producer", Flows::blockingWithProducer);
         flows.put("streams", Flows::streams);
         flows.put("stream groups", Flows::streamGroups);
+        flows.put("blocking stream reads", Flows::blockingStreamReads);
         flows.put("scan iterators", Flows::scanIterators);
         flows.put("reconnect", Flows::reconnect);
         flows.put("reconnect of a subscriber", Flows::reconnectOfSubscriber);
@@ -461,7 +462,7 @@ public final class Flows {
     }
 
     private static void streams() {
-        try (var connection = client.connect(); var second = client.connect()) {
+        try (var connection = client.connect()) {
             RedisCommands<String, String> r = connection.sync();
             List<String> ids = IntStream.range(0, 10).mapToObj(number -> r.xadd("st", "n", "" + number)).toList();
             Flow.same(r.xlen("st"), 10L);
@@ -469,11 +470,7 @@ public final class Flows {
             Flow.same(r.xrange("st", Range.create(ids.get(1), ids.get(1))), List.of(entry));
             Flow.same(r.xrevrange("st", Range.create("-", ids.get(1)), Limit.from(1)), List.of(entry));
             Flow.same(r.xread(XReadArgs.StreamOffset.from("st", ids.get(7))).size(), 2);
-            Flow.later(() -> second.sync().xadd("st", XAddArgs.Builder.maxlen(100).id("9999999999999-1"), "late", "yes"));
-            Flow.same(r.xread(XReadArgs.Builder.block(5000), XReadArgs.StreamOffset.latest("st")),
-                    List.of(new StreamMessage<>("st", "9999999999999-1", Map.of("late", "yes"))));
-            Flow.same(r.xread(XReadArgs.Builder.block(50), XReadArgs.StreamOffset.latest("st")), List.of());
-            Flow.same(r.xtrim("st", 3), 8L);
+            Flow.same(r.xtrim("st", 3), 7L);
             Flow.same(r.xinfoStream("st").contains(3L), true);
             Flow.fails("equal or smaller", () -> r.xadd("st", XAddArgs.Builder.maxlen(9).id("1-1"), "a", "1"));
         }
@@ -507,13 +504,28 @@ public final class Flows {
                     XAutoClaimArgs.Builder.xautoclaim(Consumer.from("group", "two"), Duration.ZERO, "0").count(10));
             Flow.same(claimed.getId(), "0-0");
             Flow.same(claimed.getMessages().stream().map(StreamMessage::getId).toList(), ids.subList(1, 4));
-            Flow.same(r.xack("gs", "group", ids.toArray(String[]::new)), 3L);
-            Flow.later(() -> other.xadd("gs", "n", "late"));
-            Flow.same(read(r, "one", 1).size(), 1);
+            Flow.same(r.xack("gs", "group", ids.subList(0, 3).toArray(String[]::new)), 2L);
             Flow.same(r.xinfoGroups("gs").size(), 1);
             Flow.same(r.xinfoConsumers("gs", "group").size(), 2);
-            Flow.same(r.xgroupDelconsumer("gs", Consumer.from("group", "one")), 1L);
+            Flow.same(r.xgroupDelconsumer("gs", Consumer.from("group", "two")), 1L);
             Flow.same(r.xgroupDestroy("gs", "group"), true);
+        }
+    }
+
+    private static void blockingStreamReads() {
+        try (var connection = client.connect(); var second = client.connect()) {
+            RedisCommands<String, String> r = connection.sync();
+            RedisCommands<String, String> other = second.sync();
+            XReadArgs.StreamOffset<String> end = XReadArgs.StreamOffset.latest("bs");
+            Flow.same(r.xread(XReadArgs.Builder.block(50), end), List.of());
+            Flow.later(() -> other.xadd("bs", XAddArgs.Builder.maxlen(9).id("1-1"), "n", "1"));
+            Flow.same(r.xread(XReadArgs.Builder.block(5000), XReadArgs.StreamOffset.latest("none"), end),
+                    List.of(new StreamMessage<>("bs", "1-1", Map.of("n", "1"))));
+            r.xgroupCreate(end, "group");
+            Flow.later(() -> other.xadd("bs", XAddArgs.Builder.maxlen(9).id("2-1"), "n", "2"));
+            Flow.same(r.xreadgroup(Consumer.from("group", "one"), XReadArgs.Builder.block(5000),
+                    XReadArgs.StreamOffset.lastConsumed("bs")),
+                    List.of(new StreamMessage<>("bs", "2-1", Map.of("n", "2"))));
         }
     }
 

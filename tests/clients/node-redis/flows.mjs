@@ -306,19 +306,14 @@ const flows = {
   },
 
   async streams(close) {
-    const client = opener(close);
-    const [r, other] = [await client(), await client()];
+    const r = await opener(close)();
     const ids = [];
     for (let number = 0; number < 10; number++) ids.push(await r.xAdd('st', '*', { n: `${number}` }));
     same(await r.xLen('st'), 10);
     same(plain(await r.xRange('st', ids[1], ids[1])), [{ id: ids[1], message: { n: '1' } }]);
     same(plain(await r.xRevRange('st', '+', '-', { COUNT: 1 })), [{ id: ids[9], message: { n: '9' } }]);
     same(entries(await r.xRead({ key: 'st', id: ids[8] })), [['st', [[ids[9], { n: '9' }]]]]);
-    later(() => other.xAdd('st', '9999999999999-1', { late: 'yes' }));
-    same(entries(await r.xRead({ key: 'st', id: '$' }, { BLOCK: 5000 })),
-      [['st', [['9999999999999-1', { late: 'yes' }]]]]);
-    same(await r.xRead({ key: 'st', id: '$' }, { BLOCK: 50 }), null);
-    same(await r.xTrim('st', 'MAXLEN', 3), 8);
+    same(await r.xTrim('st', 'MAXLEN', 3), 7);
     same((await r.xInfoStream('st')).length, 3);
     await fails(r.xAdd('st', '1-1', { a: '1' }), 'equal or smaller');
   },
@@ -342,13 +337,24 @@ const flows = {
     same(plain(await r.xClaim('gs', 'group', 'two', 0, ids[1])), [{ id: ids[1], message: { n: '1' } }]);
     const claimed = await r.xAutoClaim('gs', 'group', 'two', 0, '0', { COUNT: 10 });
     same([claimed.nextId, claimed.messages.map(({ id }) => id)], ['0-0', ids.slice(1)]);
-    same(await r.xAck('gs', 'group', ids), 3);
-    later(() => other.xAdd('gs', '*', { n: 'late' }));
-    same((await read(r, 'one', 1))[0][1][0][1], { n: 'late' });
+    same(await r.xAck('gs', 'group', ids.slice(0, 3)), 2);
     same((await r.xInfoGroups('gs')).map(({ name, consumers, pending }) => [name, consumers, pending]),
       [['group', 2, 1]]);
     same((await r.xInfoConsumers('gs', 'group')).length, 2);
-    same([await r.xGroupDelConsumer('gs', 'group', 'one'), await r.xGroupDestroy('gs', 'group')], [1, 1]);
+    same([await r.xGroupDelConsumer('gs', 'group', 'two'), await r.xGroupDestroy('gs', 'group')], [1, 1]);
+  },
+
+  async 'blocking stream reads'(close) {
+    const client = opener(close);
+    const [r, other] = [await client(), await client()];
+    same(await r.xRead({ key: 'bs', id: '$' }, { BLOCK: 50 }), null);
+    later(() => other.xAdd('bs', '1-1', { n: '1' }));
+    same(entries(await r.xRead([{ key: 'none', id: '$' }, { key: 'bs', id: '$' }], { BLOCK: 5000 })),
+      [['bs', [['1-1', { n: '1' }]]]]);
+    await r.xGroupCreate('bs', 'group', '$');
+    later(() => other.xAdd('bs', '2-1', { n: '2' }));
+    same(entries(await r.xReadGroup('group', 'one', { key: 'bs', id: '>' }, { BLOCK: 5000 })),
+      [['bs', [['2-1', { n: '2' }]]]]);
   },
 
   async 'scan iterators'(close) {
