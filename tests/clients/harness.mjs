@@ -1,6 +1,6 @@
 // How a Node program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
-// failed, skipped), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`. A flow that needs a command which the
-// server lacks, as the driver's LACKING says, is skipped.
+// failed, skipped), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`. A flow that
+// needs a command which the server lacks, as the driver's LACKING says, is skipped.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,14 +10,15 @@ const FLOW_LIMIT_MS = 30_000;
 const LACKING = (process.env.LACKING ?? '').split(' ');
 
 export const [PORT, PROTOCOL] = process.argv.slice(2).map(Number);
-export const ALL_BYTES = Buffer.from([...Array(1024).keys()].map((code) => code % 256).concat([13, 10, 36, 51, 13, 10, 0]));
+export const ALL_BYTES = Buffer.concat([Buffer.from([...Array(1024).keys()]), Buffer.from('\r\n$3\r\n\0')]);
 
 export function same(actual, wanted) {
   assert.deepEqual(actual, wanted);
 }
 
 export async function fails(promise, text) {
-  await assert.rejects(promise, (error) => error.message.includes(text) || assert.fail(`${error} does not say ${text}`));
+  const says = (error) => error.message.includes(text) || assert.fail(`${error} does not say ${text}`);
+  await assert.rejects(promise, says);
 }
 
 // Waits for something that another connection does.
@@ -34,8 +35,8 @@ export async function later(call) {
   await Promise.resolve().then(call).catch((error) => console.error(error));
 }
 
-// Runs the flows in order; each gets a function that it tells how to close what it opened. A flow is a function, or a pair
-// of the command it needs and the function.
+// Runs the flows in order; each gets a function that it tells how to close what it opened. A flow is a function, or a
+// pair of the command it needs and the function.
 export async function run(flows) {
   for (const [name, given] of Object.entries(flows)) {
     const [needs, flow] = Array.isArray(given) ? given : [null, given];

@@ -1,9 +1,9 @@
 """How a Python program runs its flows and tells the driver about each.
 
-A flow is a function named like what it proves; it returns if all is well and raises if not. For each one line goes to
-stdout: its name, the outcome (`ok`, `failed`, `skipped`), the milliseconds it took, and what was wrong, separated by tabs;
-after the last one comes a line `end`. The other languages' programs print the same lines. A flow whose attribute `needs` names a command that the server lacks,
-as the driver's LACKING says, is skipped.
+A flow is a function named like what it proves; it returns if all is well and raises if not. For each one line goes
+to stdout: its name, the outcome (`ok`, `failed`, `skipped`), the milliseconds it took, and what was wrong, separated
+by tabs; after the last one comes a line `end`. The other languages' programs print the same lines. A flow whose
+attribute `needs` names a command that the server lacks, as the driver's LACKING says, is skipped.
 """
 
 import os
@@ -67,7 +67,8 @@ def run(flows):
 
 
 def tell(flow, outcome, took_ms, detail):
-    print(flow.__name__.replace("_", " "), outcome, round(took_ms), " ".join(detail.split()), sep="\t", flush=True)
+    name, detail = flow.__name__.replace("_", " "), " ".join(detail.split())
+    print(name, outcome, round(took_ms), detail, sep="\t", flush=True)
 
 
 def too_long(*_):
@@ -76,9 +77,9 @@ def too_long(*_):
 
 def place(error):
     """The line of the program itself, not of a library below it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/tests/clients/" in frame.filename
-              and not frame.filename.endswith("harness.py")]
-    return f"line {frames[-1].lineno}" if frames else "harness"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if "/tests/clients/" in frame.filename and not frame.filename.endswith("harness.py")]
+    return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "harness"
 
 
 def shortened(value):

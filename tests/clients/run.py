@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Real clients run their own flows against a server of their own; one line for each flow, exit code 1 if any failed.
+"""Real clients run their own flows against a server; one line for each flow, exit code 1 if any failed.
 
     run.py                      against the edgecask named by EDGECASK_BIN
     run.py --redis              against redis-server: shows that the flows expect what Redis does
     run.py --only lettuce       only the programs whose name has this in it
 
-`make clients` installs the clients into .build/clients and builds their programs first. A program takes the port and the
-protocol and prints a line for each flow (name, outcome, milliseconds, what was wrong, separated by tabs) and at last `end`.
+`make clients` installs the clients into .build/clients and builds their programs first. A program takes the port and
+the protocol; it prints a line for each flow (name, outcome, milliseconds, what was wrong, separated by tabs) and at
+last `end`. Nothing is excused but what needs a command of OPTIONAL_COMMANDS that the server does not have at all.
 """
 
 import argparse
@@ -25,6 +26,8 @@ from servers import Server
 
 BUILD = ROOT / ".build" / "clients"
 PYTHON = str(BUILD / "venv" / "bin" / "python")
+# It runs for seconds, so the first compiler is enough.
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILD / 'lettuce'}:{BUILD / 'jars'}/*"]
 
 # One row a run: the name, the program, the protocol. The clients' defaults are 2 but for go-redis and Lettuce.
 RUNS = [
@@ -35,8 +38,8 @@ RUNS = [
     ("ioredis", ["node", HERE / "ioredis" / "flows.mjs"], 2),
     ("node-redis", ["node", HERE / "node-redis" / "flows.mjs"], 2),
     ("node-redis", ["node", HERE / "node-redis" / "flows.mjs"], 3),
-    ("lettuce", ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILD / 'lettuce'}:{BUILD / 'jars'}/*", "Flows"], 3),
-    ("lettuce", ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILD / 'lettuce'}:{BUILD / 'jars'}/*", "Flows"], 2),
+    ("lettuce", [*JAVA, "Flows"], 3),
+    ("lettuce", [*JAVA, "Flows"], 2),
     ("celery", [PYTHON, HERE / "celery" / "flows.py"], 2),
     ("rq", [PYTHON, HERE / "rq" / "flows.py"], 2),
     ("bullmq", ["node", HERE / "bullmq" / "flows.mjs"], 2),
@@ -86,11 +89,11 @@ def server_command(is_redis, directory):
 
 
 def run(name, command, lacking):
-    """The outcomes of a program's flows, each printed as it comes; one that ends badly by itself is one more failure."""
+    """The outcomes of a program's flows, each printed as it comes; one that ends early is one more failure."""
     has_ended = False
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
-            ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, "LACKING": " ".join(lacking)}) as program:
+            ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=errors, env={**os.environ, "LACKING": " ".join(lacking)}) as program:
         for line in program.stdout:
             has_ended |= line == "end\n"
             if line.count("\t") == 3:

@@ -22,9 +22,10 @@ class Worker:
 
     def __init__(self, queue, **environment):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "--quiet", "-A", "tasks", "worker", "--pool", "prefork", "--concurrency", "2",
-             "--queues", queue, "--loglevel", "WARNING", "--without-mingle"],
-            cwd=HERE, stdout=sys.stderr, env={**os.environ, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **environment})
+            [sys.executable, "-m", "celery", "--quiet", "-A", "tasks", "worker", "--pool", "prefork",
+             "--concurrency", "2", "--queues", queue, "--loglevel", "WARNING", "--without-mingle"],
+            cwd=HERE, stdout=sys.stderr,
+            env={**os.environ, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **environment})
 
     def __enter__(self):
         return self
@@ -58,7 +59,8 @@ def groups_chains_and_chords():
     same(group(tasks.add.s(number, number) for number in range(10)).delay().get(timeout=PATIENCE_S),
          [2 * number for number in range(10)])
     same(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4)).delay().get(timeout=PATIENCE_S), 10)
-    same(chord((tasks.add.s(number, 1) for number in range(10)), tasks.total.s()).delay().get(timeout=PATIENCE_S), 55)
+    summed = chord((tasks.add.s(number, 1) for number in range(10)), tasks.total.s()).delay()
+    same(summed.get(timeout=PATIENCE_S), 55)
 
 
 def broadcasts_to_workers():

@@ -1,7 +1,8 @@
 """The Celery application of the flows; the worker process imports it too.
 
-`ACKNOWLEDGE=1` runs it as Celery does by default: a worker keeps what it took in a hash until it is done, and gives back
-what others left there under a lock of redis-py's, whose release is a script. Without it a taken task is the worker's.
+`ACKNOWLEDGE=1` runs it as Celery does by default: a worker keeps what it took in a hash until it is done, and gives
+back what others left there under a lock of redis-py's, whose release is a script. Without it a taken task is the
+worker's and lost with it.
 """
 
 import os

@@ -1,6 +1,7 @@
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -8,12 +9,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How the program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok, failed),
- * the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
+ * How the program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
+ * failed), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
  */
 interface Flow {
     /** No flow waits longer than a few seconds on a healthy machine; it only bounds how long a broken one hangs. */
     int LIMIT_S = 30;
+    List<String> PROGRAM = List.of("Values.java", "Events.java");
 
     void run() throws Exception;
 
@@ -40,7 +42,7 @@ interface Flow {
                 flow.run();
                 outcome.complete("");
             } catch (Throwable error) {
-                outcome.complete((error + " (line " + lineOf(error) + ")").replaceAll("\\s+", " "));
+                outcome.complete((error + " (" + placeOf(error) + ")").replaceAll("\\s+", " "));
             }
         });
         thread.setDaemon(true);
@@ -49,9 +51,9 @@ interface Flow {
     }
 
     /** The line of the program itself, not of the library below it. */
-    private static int lineOf(Throwable error) {
-        return Arrays.stream(error.getStackTrace()).filter(frame -> "Flows.java".equals(frame.getFileName()))
-                .mapToInt(StackTraceElement::getLineNumber).findFirst().orElse(0);
+    private static String placeOf(Throwable error) {
+        return Arrays.stream(error.getStackTrace()).filter(frame -> PROGRAM.contains(frame.getFileName()))
+                .map(frame -> frame.getFileName() + ":" + frame.getLineNumber()).findFirst().orElse("library");
     }
 
     static void same(Object actual, Object wanted) {
@@ -77,7 +79,8 @@ interface Flow {
 
     /** Waits for something that another connection does. */
     static void eventually(String what, Callable<Boolean> condition) throws Exception {
-        for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_S / 2); !condition.call(); Thread.sleep(10)) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_S / 2);
+        for (; !condition.call(); Thread.sleep(10)) {
             if (System.nanoTime() > end) {
                 throw new AssertionError(what + " did not happen");
             }

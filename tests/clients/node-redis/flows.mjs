@@ -11,7 +11,8 @@ const BUFFERS = { [RESP_TYPES.BLOB_STRING]: Buffer };
 
 function opener(close) {
   return async (options = {}) => {
-    const client = createClient({ socket: { port: PORT, host: '127.0.0.1' }, RESP: PROTOCOL, ...UNSTABLE, ...options });
+    const socket = { port: PORT, host: '127.0.0.1' };
+    const client = createClient({ socket, RESP: PROTOCOL, ...UNSTABLE, ...options });
     // It connects again by itself; without a listener the error would end the process.
     client.on('error', () => {});
     close(() => client.destroy());
