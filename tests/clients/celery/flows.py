@@ -23,7 +23,8 @@ class Worker:
     def __init__(self, queue, **environment):
         self.process = subprocess.Popen(
             [sys.executable, "-m", "celery", "--quiet", "-A", "tasks", "worker", "--pool", "prefork",
-             "--concurrency", "2", "--queues", queue, "--loglevel", "WARNING", "--without-mingle"],
+             "--concurrency", "2", "--queues", queue, "--loglevel", "WARNING",
+             "--without-mingle", "--without-gossip", "--without-heartbeat"],
             cwd=HERE, stdout=sys.stderr,
             env={**os.environ, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **environment})
 
@@ -63,18 +64,16 @@ def groups_chains_and_chords():
     same(summed.get(timeout=PATIENCE_S), 55)
 
 
-def broadcasts_to_workers():
-    same([list(each.values()) for each in tasks.app.control.ping(timeout=5, limit=1)], [[{"ok": "pong"}]])
-
-
-def acknowledged_tasks():
-    with Worker(tasks.ACKNOWLEDGED, ACKNOWLEDGE="1"):
+def acknowledged_tasks_and_broadcasts():
+    with Worker(tasks.ACKNOWLEDGED, SCRIPTS="1"):
         results = [tasks.add.apply_async((number, 1), queue=tasks.ACKNOWLEDGED) for number in range(20)]
         same([result.get(timeout=PATIENCE_S) for result in results], [number + 1 for number in range(20)])
+        pongs = tasks.app.control.ping(timeout=5, limit=1)
+        same([list(each.values()) for each in pongs], [[{"ok": "pong"}]])
 
 
-acknowledged_tasks.needs = "EVAL"
+acknowledged_tasks_and_broadcasts.needs = "EVAL"
 
 with Worker("celery"):
-    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_chains_and_chords, broadcasts_to_workers,
-         acknowledged_tasks])
+    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_chains_and_chords,
+         acknowledged_tasks_and_broadcasts])

@@ -1,8 +1,8 @@
 """The Celery application of the flows; the worker process imports it too.
 
-`ACKNOWLEDGE=1` runs it as Celery does by default: a worker keeps what it took in a hash until it is done, and gives
-back what others left there under a lock of redis-py's, whose release is a script. Without it a taken task is the
-worker's and lost with it.
+`SCRIPTS=1` runs it as Celery does by default: a worker keeps what it took in a hash until it is done, gives back what
+others left there under a lock of redis-py's, and listens to broadcasts by a queue that expires, all of which it does
+with scripts. Without it a taken task is the worker's and lost with it, and nobody can speak to the worker.
 """
 
 import os
@@ -12,9 +12,11 @@ from celery import Celery
 # The queue of the worker that acknowledges.
 ACKNOWLEDGED = "acknowledged"
 URL = f"redis://127.0.0.1:{os.environ['REDIS_PORT']}"
+HAS_SCRIPTS = os.environ.get("SCRIPTS") == "1"
 
 app = Celery("flows", broker=f"{URL}/0", backend=f"{URL}/1")
-app.conf.broker_transport_options = {"ack_emulation": os.environ.get("ACKNOWLEDGE") == "1"}
+app.conf.broker_transport_options = {"ack_emulation": HAS_SCRIPTS}
+app.conf.worker_enable_remote_control = HAS_SCRIPTS
 app.conf.worker_hijack_root_logger = False
 app.conf.broker_connection_retry_on_startup = True
 

@@ -52,7 +52,7 @@ interface Flow {
 
     /** The line of the program itself, not of the library below it. */
     private static String placeOf(Throwable error) {
-        return Arrays.stream(error.getStackTrace()).filter(frame -> PROGRAM.contains(frame.getFileName()))
+        return Arrays.stream(error.getStackTrace()).filter(frame -> PROGRAM.contains(Objects.toString(frame.getFileName())))
                 .map(frame -> frame.getFileName() + ":" + frame.getLineNumber()).findFirst().orElse("library");
     }
 
