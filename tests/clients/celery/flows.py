@@ -56,12 +56,18 @@ def retries_errors_and_delays():
     same(time.monotonic() - begin >= 1, True)
 
 
-def groups_chains_and_chords():
+def groups_and_chains():
     same(group(tasks.add.s(number, number) for number in range(10)).delay().get(timeout=PATIENCE_S),
          [2 * number for number in range(10)])
     same(chain(tasks.add.s(1, 2), tasks.add.s(3), tasks.add.s(4)).delay().get(timeout=PATIENCE_S), 10)
+
+
+def chords():
     summed = chord((tasks.add.s(number, 1) for number in range(10)), tasks.total.s()).delay()
     same(summed.get(timeout=PATIENCE_S), 55)
+
+
+chords.needs = "EVAL"
 
 
 def acknowledged_tasks_and_broadcasts():
@@ -75,5 +81,5 @@ def acknowledged_tasks_and_broadcasts():
 acknowledged_tasks_and_broadcasts.needs = "EVAL"
 
 with Worker("celery"):
-    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_chains_and_chords,
+    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_and_chains, chords,
          acknowledged_tasks_and_broadcasts])
