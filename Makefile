@@ -1,6 +1,7 @@
 # make run    builds EdgeCask and serves ./data on port 6379
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
+# make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make demo   a real data set in, kill -9, and out again
 
 SHELL := /bin/bash
@@ -83,3 +84,5 @@ demo:
 bench: setup
 	cargo build --release -p edgecask
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench
+
+include tests/clients/set-up.mk

@@ -1,0 +1,64 @@
+// BullMQ end to end: flows.mjs PORT. Everything it does is a script, so all flows need EVAL.
+
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { FlowProducer, Queue, QueueEvents } from 'bullmq';
+import { PORT, eventually, run, same } from '../harness.mjs';
+
+const connection = { port: PORT, host: '127.0.0.1' };
+
+// A worker in a process of its own, ended with the flow.
+async function worker(close, queue) {
+  const child = fork(fileURLToPath(new URL('worker.mjs', import.meta.url)), [String(PORT), queue]);
+  close(() => new Promise((resolve) => child.once('exit', resolve) && child.kill()));
+  await new Promise((resolve) => child.once('message', resolve));
+}
+
+function closing(close, opened) {
+  close(() => opened.close());
+  return opened;
+}
+
+await run({
+  'jobs through a worker process': ['EVAL', async (close) => {
+    const queue = closing(close, new Queue('plain', { connection }));
+    const events = closing(close, new QueueEvents('plain', { connection }));
+    await events.waitUntilReady();
+    await worker(close, 'plain');
+    const jobs = await queue.addBulk([...Array(50).keys()].map((number) => ({ name: 'double', data: { number } })));
+    same(await Promise.all(jobs.map((job) => job.waitUntilFinished(events, 20_000))),
+      [...Array(50).keys()].map((number) => number * 2));
+    same((await queue.getJobCounts()).completed, 50);
+  }],
+
+  'delays, retries, priorities': ['EVAL', async (close) => {
+    const queue = closing(close, new Queue('special', { connection }));
+    const events = closing(close, new QueueEvents('special', { connection }));
+    await events.waitUntilReady();
+    const order = [];
+    events.on('completed', ({ jobId }) => order.push(jobId));
+    await queue.add('double', { number: 1 }, { jobId: 'later', priority: 10 });
+    await queue.add('double', { number: 2 }, { jobId: 'sooner', priority: 1 });
+    const delayed = await queue.add('double', { number: 3 }, { jobId: 'delayed for a while', delay: 500 });
+    const flaky = await queue.add('fails once', {}, { jobId: 'again', attempts: 2, backoff: 10 });
+    const broken = await queue.add('fails', {}, { jobId: 'never' });
+    await worker(close, 'special');
+    same(await flaky.waitUntilFinished(events, 20_000), 'at attempt 2');
+    same(await broken.waitUntilFinished(events, 20_000).catch((error) => error.message), 'as asked');
+    same(await delayed.waitUntilFinished(events, 20_000), 6);
+    const { processedOn, timestamp } = await queue.getJob(delayed.id);
+    same(processedOn - timestamp >= 500, true);
+    await eventually(() => order.length === 4, 'the last event');
+    same(order.indexOf('sooner') < order.indexOf('later'), true);
+  }],
+
+  'parent and children': ['EVAL', async (close) => {
+    const producer = closing(close, new FlowProducer({ connection }));
+    const events = closing(close, new QueueEvents('tree', { connection }));
+    await events.waitUntilReady();
+    const { job } = await producer.add({ name: 'sum', queueName: 'tree', children: [1, 2, 3].map((number) =>
+      ({ name: 'double', queueName: 'tree', data: { number } })) });
+    await worker(close, 'tree');
+    same(await job.waitUntilFinished(events, 20_000), 12);
+  }],
+});

@@ -1,0 +1,25 @@
+// A BullMQ worker: worker.mjs PORT QUEUE. It says over the channel to its parent when it listens.
+
+import { Worker } from 'bullmq';
+
+const [port, queue] = process.argv.slice(2);
+
+const tasks = {
+  double: (job) => job.data.number * 2,
+  fails: () => { throw new Error('as asked'); },
+  'fails once': (job) => {
+    if (job.attemptsMade === 0) throw new Error('the first time');
+    return `at attempt ${job.attemptsMade + 1}`;
+  },
+  sum: async (job) => Object.values(await job.getChildrenValues()).reduce((one, other) => one + other, 0),
+};
+
+const worker = new Worker(queue, async (job) => tasks[job.name](job), {
+  connection: { port: Number(port), host: '127.0.0.1', maxRetriesPerRequest: null },
+});
+await worker.waitUntilReady();
+process.send('ready');
+process.on('SIGTERM', async () => {
+  await worker.close();
+  process.exit();
+});

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Real clients run their own flows against a server; one line for each flow, exit code 1 if any failed.
+
+    run.py                      against the edgecask named by EDGECASK_BIN
+    run.py --redis              against redis-server: shows that the flows expect what Redis does
+    run.py --only lettuce       only the programs whose name has this in it
+
+`make clients` installs the clients into .build/clients and builds their programs first. A program takes the port and
+the protocol; it prints a line for each flow (name, outcome, milliseconds, what was wrong, separated by tabs) and at
+last `end`. Nothing is excused but what needs a command of OPTIONAL_COMMANDS that the server does not have at all.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "support"))
+from servers import Server
+
+BUILD = ROOT / ".build" / "clients"
+PYTHON = str(BUILD / "venv" / "bin" / "python")
+# It runs for seconds, so the first compiler is enough.
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILD / 'lettuce'}:{BUILD / 'jars'}/*"]
+
+# One row a run: the name, the program, the protocol. The clients' defaults are 2 but for go-redis and Lettuce.
+RUNS = [
+    ("redis-py", [PYTHON, HERE / "redis-py" / "flows.py"], 2),
+    ("redis-py", [PYTHON, HERE / "redis-py" / "flows.py"], 3),
+    ("go-redis", [BUILD / "go-redis"], 3),
+    ("go-redis", [BUILD / "go-redis"], 2),
+    ("ioredis", ["node", HERE / "ioredis" / "flows.mjs"], 2),
+    ("node-redis", ["node", HERE / "node-redis" / "flows.mjs"], 2),
+    ("node-redis", ["node", HERE / "node-redis" / "flows.mjs"], 3),
+    ("lettuce", [*JAVA, "Flows"], 3),
+    ("lettuce", [*JAVA, "Flows"], 2),
+    ("celery", [PYTHON, HERE / "celery" / "flows.py"], 2),
+    ("rq", [PYTHON, HERE / "rq" / "flows.py"], 2),
+    ("bullmq", ["node", HERE / "bullmq" / "flows.mjs"], 2),
+]
+# Flows that need one of these are skipped, and say so, where the server does not have it.
+OPTIONAL_COMMANDS = ["EVAL"]
+# No program takes longer on a healthy machine; it only bounds how long a broken one hangs.
+PROGRAM_LIMIT_S = 120
+ERRORS_SHOWN_CHARS = 2000
+UNKNOWN = re.compile(r"unknown (?:command|subcommand) ['`\"]?([\w|]+)")
+
+
+def main():
+    options = parse_options()
+    begin = time.monotonic()
+    counts = dict.fromkeys(("ok", "failed", "skipped"), 0)
+    with tempfile.TemporaryDirectory(prefix="clients-") as directory, \
+            Server(server_command(options.redis, directory), os.path.join(directory, "server.log")) as server:
+        lacking = [name for name in OPTIONAL_COMMANDS if b"$" not in server.call(f"COMMAND INFO {name}")]
+        for name, program, protocol in RUNS:
+            if options.only not in name:
+                continue
+            server.call("FLUSHALL")
+            for outcome in run(f"{name} (RESP{protocol})", [*map(str, program), str(server.port), str(protocol)],
+                               lacking):
+                counts[outcome] += 1
+    took_s = time.monotonic() - begin
+    print(f"clients: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped in {took_s:.0f} s")
+    sys.exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--redis", action="store_true", help="run against redis-server instead")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the programs whose name has this in it")
+    return parser.parse_args()
+
+
+def server_command(is_redis, directory):
+    """The server's command line but for the port."""
+    if is_redis:
+        return ["redis-server", "--bind", "127.0.0.1", "--save", "", "--dir", directory]
+    program = os.environ.get("EDGECASK_BIN")
+    if not program or not os.path.isfile(program):
+        sys.exit(f"clients: EDGECASK_BIN is {program!r}, which is no program")
+    return [program, "serve", "--dir", os.path.join(directory, "data")]
+
+
+def run(name, command, lacking):
+    """The outcomes of a program's flows, each printed as it comes; one that ends early is one more failure."""
+    has_ended = False
+    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
+            ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=errors, env={**os.environ, "LACKING": " ".join(lacking)}) as program:
+        for line in program.stdout:
+            has_ended |= line == "end\n"
+            if line.count("\t") == 3:
+                flow, outcome, took_ms, detail = line.rstrip("\n").split("\t")
+                tell(name, flow, outcome, took_ms, detail)
+                yield outcome
+        code = program.wait()
+        if code != 0:
+            errors.seek(0)
+            print(*errors.read()[-ERRORS_SHOWN_CHARS:].splitlines(), sep="\n    ")
+        if not has_ended:
+            tell(name, "to the end", "failed", "-", f"exit code {code} before all flows were run")
+            yield "failed"
+
+
+def tell(name, flow, outcome, took_ms, detail):
+    unknown = UNKNOWN.search(detail)
+    if outcome == "failed" and unknown:
+        detail = f"needs {unknown[1].upper()}: {detail}"
+    print(f"{name:20} {flow:36} {outcome:8} {took_ms:>6} ms  {detail}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

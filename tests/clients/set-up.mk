@@ -1,0 +1,52 @@
+# The clients whose flows `make clients` runs: installed into .build/clients (Node's into tests/clients/node_modules),
+# pinned by requirements.txt, package-lock.json, go.sum, and pom.xml with jars.sha256.
+
+CLIENTS := .build/clients
+FLOWS := tests/clients
+COPY_JARS := org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
+
+.PHONY: clients clients-setup
+
+clients: clients-setup
+	cargo build -q -p edgecask
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 $(FLOWS)/run.py
+
+clients-setup: .build/apt $(CLIENTS)/apt $(CLIENTS)/venv/ready $(CLIENTS)/node $(CLIENTS)/go-redis
+clients-setup: $(CLIENTS)/lettuce/ready
+
+$(CLIENTS)/apt:
+	mkdir -p $(CLIENTS)
+	missing=
+	command -v go > /dev/null || missing+=" golang-go"
+	command -v javac > /dev/null || missing+=" default-jdk-headless"
+	command -v mvn > /dev/null || missing+=" maven"
+	if [ -n "$$missing" ]; then
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
+	fi
+	touch $@
+
+$(CLIENTS)/venv/ready: $(FLOWS)/requirements.txt | .build/apt $(CLIENTS)/apt
+	python3 -m venv $(CLIENTS)/venv
+	$(CLIENTS)/venv/bin/pip install -q --require-hashes -r $<
+	touch $@
+
+$(CLIENTS)/node: $(FLOWS)/package-lock.json | $(CLIENTS)/apt
+	npm ci --prefix $(FLOWS) --silent --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(CLIENTS)/go-redis: $(wildcard $(FLOWS)/go-redis/*) | $(CLIENTS)/apt
+	cd $(FLOWS)/go-redis
+	go build -o $(CURDIR)/$@ .
+
+$(CLIENTS)/jars/ready: $(FLOWS)/lettuce/pom.xml $(FLOWS)/lettuce/jars.sha256 | $(CLIENTS)/apt
+	rm -rf $(CLIENTS)/jars
+	mvn -q -B -f $< $(COPY_JARS) -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(CLIENTS)/jars
+	cd $(CLIENTS)/jars
+	sha256sum --quiet --strict -c $(CURDIR)/$(FLOWS)/lettuce/jars.sha256
+	touch ready
+
+$(CLIENTS)/lettuce/ready: $(CLIENTS)/jars/ready $(wildcard $(FLOWS)/lettuce/*.java)
+	mkdir -p $(CLIENTS)/lettuce
+	javac -d $(CLIENTS)/lettuce -cp '$(CLIENTS)/jars/*' $(FLOWS)/lettuce/*.java
+	touch $@
