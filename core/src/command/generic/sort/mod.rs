@@ -34,7 +34,7 @@ pub(in crate::command::generic) fn sort_ro(ctx: &mut Context<'_, '_>, args: &[&[
 fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome {
     let db = ctx.db();
     let kind = ctx.txn.kind(db, key)?;
-    if matches!(kind, Some(Kind::String | Kind::Hash)) {
+    if matches!(kind, Some(Kind::String | Kind::Hash | Kind::Stream)) {
         return Err(CommandError::WRONG_TYPE);
     }
     // A set has no order of its own that a stored list could keep.
