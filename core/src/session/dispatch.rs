@@ -180,12 +180,14 @@ impl State {
             wait: Some(&mut self.wait),
         };
         let outcome = handler(&mut context, args);
-        note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
-        if outcome.is_err() {
-            self.events.keep_reads();
-            self.events.publish(&server.shared.hub);
-            return outcome;
+        if self.events.is_on() {
+            note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
+            if outcome.is_err() {
+                self.events.keep_reads();
+                self.events.publish(&server.shared.hub);
+            }
         }
+        outcome?;
         self.count_lookups(spec);
         if let Some(wait) = self.wait.take_if(|_| !self.is_serving) {
             // Under the locks again: whoever changes a key from here on finds the waiter.

@@ -85,7 +85,8 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
     let may_run = |spec: &&CommandSpec| {
         let is_excluded =
             NOT_HERE.contains(&spec.name) || spec.name.ends_with("|help") || is_newer_than_the_oracle(spec);
-        !is_excluded && spec.group != Group::Transactions && !spec.is_container() && !spec.is(Flags::BLOCKING)
+        let is_of_others = matches!(spec.group, Group::Transactions | Group::PubSub);
+        !is_excluded && !is_of_others && !spec.is_container() && !spec.is(Flags::BLOCKING)
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
     catalog::all().iter().filter(may_run).map(parsed).collect()
