@@ -22,7 +22,7 @@ run:
 	cargo build --release -p edgecask
 	exec $(RELEASE) serve --dir ./data
 
-test: setup lint core wasm gateway black-box conversations conformance demo-test
+test: setup lint core wasm gateway black-box conversations conformance clients demo-test
 	@echo "make test: everything passed"
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.

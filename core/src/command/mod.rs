@@ -155,7 +155,7 @@ impl Context<'_, '_> {
     }
 
     /// Notes that a command that writes has also read these keys, before it writes: reads of what is not there are
-    /// events. If not all, the one it read last had a wrong type. Reads of commands that only read are noted without it.
+    /// events. If not all, the one it read last had a wrong type. Commands that only read need not note it.
     #[inline]
     pub fn note_reads(&mut self, keys: &[&[u8]], all: bool) {
         if self.events.is_on() {

@@ -229,12 +229,14 @@ impl State {
             wait: Some(&mut self.wait),
         };
         let outcome = handler(&mut context, args);
-        note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
-        if outcome.is_err() {
-            self.events.keep_reads();
-            self.events.publish(&server.shared.hub);
-            return outcome;
+        if self.events.is_on() {
+            note_reads(&mut self.events, &mut txn, self.client.db, spec, (&keys, read_all(&outcome)));
+            if outcome.is_err() {
+                self.events.keep_reads();
+                self.events.publish(&server.shared.hub);
+            }
         }
+        outcome?;
         self.wakes = may_wake(spec);
         self.count_lookups(spec);
         if self.wait.is_some() && self.is_serving {

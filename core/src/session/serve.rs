@@ -163,9 +163,6 @@ pub(super) fn note_reads(
 ) {
     /// Containers whose subcommands look at keys without anybody hearing of it.
     const SILENT: &[&str] = &["memory", "object"];
-    if !events.is_on() {
-        return;
-    }
     let is_silent = spec.container().is_some_and(|container| SILENT.contains(&container.name));
     if spec.flags.contains(Flags::READONLY) && !is_silent {
         events.note_reads(txn, db, keys, all);

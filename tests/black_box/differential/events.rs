@@ -1,6 +1,7 @@
 //! Events of the keyspace under random requests: a listener of each server must hear the same, in the same order.
 //!
-//! Keys that expire in the background are told of whenever a server comes to it, so `expired` is left out.
+//! Keys that expire in the background are told of whenever a server comes to it, so `expired` is left out. Replies are
+//! the differential run's; here one that differs only has both servers start over.
 
 use std::fmt::Write;
 
@@ -67,7 +68,6 @@ fn events_differ_from_redis_servers() {
     ));
     assert!(heard > 0, "no events");
     assert!(different.is_empty(), "seed {seed}:\n{}", different.join("\n"));
-    pair.finish("events");
 }
 
 fn told(classes: &str, bundle: &Bundle) -> String {

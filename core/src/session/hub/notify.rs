@@ -161,7 +161,15 @@ impl Events {
     }
 
     /// Publishes what was noted.
+    #[inline]
     pub fn publish(&mut self, hub: &Hub) {
+        if self.is_on() {
+            self.publish_all(hub);
+        }
+    }
+
+    #[cold]
+    fn publish_all(&mut self, hub: &Hub) {
         let classes = self.classes;
         for (event, db, key) in self.events.drain(..) {
             publish(hub, classes, event, db, &key);
