@@ -15,7 +15,12 @@ use crate::session::hub::notify;
 
 /// `BITFIELD key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET … | INCRBY …> …]`
 pub(super) fn bitfield(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    run(ctx, args[1], &parse(ctx, &args[2..])?)
+    let (key, steps) = (args[1], parse(ctx, &args[2..])?);
+    let outcome = run(ctx, key, &steps);
+    if !steps.iter().any(Step::writes) {
+        ctx.note_reads(&[key], true);
+    }
+    outcome
 }
 
 /// `BITFIELD_RO key [GET encoding offset [GET encoding offset ...]]`

@@ -52,10 +52,14 @@ pub(super) fn xreadgroup(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
 fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcome {
     let reading = Reading::of(args.get(1..).unwrap_or_default(), by_group, context.now_ms())?;
     // Everything is checked for all streams before anything is delivered from one.
-    let mut after = Vec::with_capacity(reading.ids.len());
-    for (key, id) in reading.keys.iter().zip(reading.ids) {
-        after.push(start_of(context, &reading, key, id)?);
+    let streams = reading.keys.iter().zip(reading.ids);
+    let after: Result<Vec<StreamId>> =
+        streams.map(|(key, id)| start_of(context, &reading, key, id)).collect();
+    // For Redis this was a read, and what is delivered is another one, which is noted behind a command that only reads.
+    if by_group || after.is_ok() {
+        context.note_reads(reading.keys, true);
     }
+    let after = after?;
     let start = context.reply.len();
     let list = context.reply.defer();
     let mut served = 0;
@@ -243,8 +247,8 @@ fn serve_consumer(
     let db = context.db();
     let Some(mut stream) = Stream::open(context.txn, db, key)? else { return Ok(false) };
     let Some(group) = stream.group(context.txn, group)? else { return Ok(false) };
+    let consumer = seen_consumer(context, (key, &mut stream), &group, consumer)?;
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);
-    let consumer = seen_consumer(&mut stream, txn, &group, consumer)?;
     let mut delivery = Delivery { stream, group, consumer, most: reading.count.unwrap_or(u64::MAX) };
     let is_served = if let Some(first) = after.next() {
         begin_stream(reply, key);

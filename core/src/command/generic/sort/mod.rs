@@ -23,7 +23,11 @@ use pattern::{Found, Pattern};
 /// `SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]
 /// [STORE destination]`
 pub(in crate::command::generic) fn sort(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    run(ctx, args[1], &Options::parse(&args[2..], true)?)
+    let options = Options::parse(&args[2..], true)?;
+    let db = ctx.db();
+    ctx.txn.root(db, args[1])?;
+    ctx.note_reads(&[args[1]], true);
+    run(ctx, args[1], &options)
 }
 
 /// SORT without STORE.
@@ -129,7 +133,6 @@ fn unsorted(
 
 /// Replies with the elements, or with what the GET patterns make of each.
 fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) -> Outcome {
-    let db = ctx.db();
     let (start, seen) = (ctx.reply.len(), ctx.txn.keys_seen());
     ctx.reply.array(elements.len() * gets.len().max(1));
     for element in elements {
@@ -137,7 +140,7 @@ fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) 
             ctx.reply.bulk(element);
         }
         for get in gets {
-            match get.find(ctx.txn, db, element)? {
+            match get.find(ctx, element)? {
                 Found::Nothing => ctx.reply.null(),
                 Found::Bytes(bytes) => ctx.reply.bulk(&bytes),
                 Found::String(key, len) => reply_part(ctx, &key, 0, len)?,
@@ -166,7 +169,7 @@ fn store(
     let mut size_bytes = 0;
     for element in elements {
         for get in gets {
-            let answer = get.value(ctx.txn, db, element, &mut size_bytes)?;
+            let answer = get.value(ctx, element, &mut size_bytes)?;
             answers.push(answer.unwrap_or_default());
         }
     }

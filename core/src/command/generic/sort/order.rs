@@ -14,10 +14,9 @@ pub(super) fn sorted(
     elements: Vec<Vec<u8>>,
     options: &Options<'_>,
 ) -> Result<Vec<Vec<u8>>, CommandError> {
-    let db = ctx.db();
     let mut held_bytes = 0;
     let mut weight = |element: &[u8]| match options.by {
-        By::Pattern(pattern) => pattern.value(ctx.txn, db, element, &mut held_bytes),
+        By::Pattern(pattern) => pattern.value(ctx, element, &mut held_bytes),
         By::Element | By::Nothing => Ok(None),
     };
     if !options.by_text {
