@@ -179,7 +179,7 @@ impl<'k> Bytes<'k> {
             let mut held = ctx.txn.value(db, key)?.unwrap_or_default();
             // Below the length of a blob, so it fits into memory.
             held.resize(held.len().max(end as usize), 0);
-            bytes.is_changed = end > before;
+            bytes.is_changed = end > before || root.as_ref().is_some_and(string::is_compact);
             bytes.held = Some(held);
         } else if end > before {
             string::overwrite(ctx.txn, db, key, root.as_ref(), end - 1, &[0])?;

@@ -175,13 +175,13 @@ fn store(
     }
     let stored = if gets.is_empty() { elements } else { &answers };
     let stored: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
-    let was_there = ctx.txn.remove(db, destination)?;
-    if stored.is_empty() && was_there {
-        ctx.notify(notify::GENERIC, "del", destination);
-    }
-    if !stored.is_empty() {
+    if stored.is_empty() {
+        if ctx.txn.remove(db, destination)? {
+            ctx.notify(notify::GENERIC, "del", destination);
+        }
+    } else {
         let settings = &ctx.shared.settings;
-        let mut list = List::open_or_make(ctx.txn, db, destination)?;
+        let mut list = List::make(ctx.txn, db, destination)?;
         list.push(End::Tail, &stored, &|| settings.number("list-max-listpack-size"))?;
         ctx.notify(notify::LIST, "sortstore", destination);
     }
