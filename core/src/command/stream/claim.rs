@@ -191,7 +191,10 @@ pub(super) fn xautoclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
     let [_, key, name, consumer, least_idle, start, rest @ ..] = args else {
         return Err(CommandError::SYNTAX);
     };
-    let mut options = rest;
+    let (db, mut options) = (context.db(), rest);
+    // Read before it is known what is asked of it; its type is looked at behind that.
+    context.txn.root(db, key)?;
+    context.note_reads(&[key], true);
     let least_idle_ms = least_idle_ms(least_idle, "ERR Invalid min-idle-time argument for XAUTOCLAIM")?;
     let first = ids::range_start(start)?;
     let (mut count, mut only_ids) = (AUTOCLAIM_COUNT, false);
@@ -206,9 +209,8 @@ pub(super) fn xautoclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
             _ => return Err(CommandError::SYNTAX),
         }
     }
-    let found = stream_and_group(context, key, name)?;
-    context.note_reads(&[key], true);
-    let (mut stream, group) = found.ok_or_else(|| no_such_group(key, name))?;
+    let (mut stream, group) =
+        stream_and_group(context, key, name)?.ok_or_else(|| no_such_group(key, name))?;
     let now_ms = context.now_ms();
     let consumer = seen_consumer(context, (key, &mut stream), &group, consumer)?;
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);

@@ -52,14 +52,12 @@ pub(super) fn xreadgroup(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
 fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcome {
     let reading = Reading::of(args.get(1..).unwrap_or_default(), by_group, context.now_ms())?;
     // Everything is checked for all streams before anything is delivered from one.
-    let streams = reading.keys.iter().zip(reading.ids);
-    let after: Result<Vec<StreamId>> =
-        streams.map(|(key, id)| start_of(context, &reading, key, id)).collect();
-    // For Redis this was a read, and what is delivered is another one, which is noted behind a command that only reads.
-    if by_group || after.is_ok() {
-        context.note_reads(reading.keys, true);
+    let mut after = Vec::with_capacity(reading.ids.len());
+    for (key, id) in reading.keys.iter().zip(reading.ids) {
+        after.push(start_of(context, &reading, key, id)?);
     }
-    let after = after?;
+    // Delivering is another read.
+    context.note_reads(reading.keys, true);
     let start = context.reply.len();
     let list = context.reply.defer();
     let mut served = 0;
@@ -194,6 +192,7 @@ fn block_ms(argument: &[u8], now_ms: u64) -> Result<u64> {
 fn start_of(context: &mut Context<'_, '_>, reading: &Reading<'_>, key: &[u8], id: &[u8]) -> Result<StreamId> {
     let db = context.db();
     let stream = Stream::open(context.txn, db, key)?;
+    context.note_reads(&[key], true);
     if let Some((group, _)) = reading.group {
         let has_group = match &stream {
             Some(stream) => stream.group(context.txn, group)?.is_some(),

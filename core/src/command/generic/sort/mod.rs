@@ -23,11 +23,7 @@ use pattern::{Found, Pattern};
 /// `SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]
 /// [STORE destination]`
 pub(in crate::command::generic) fn sort(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let options = Options::parse(&args[2..], true)?;
-    let db = ctx.db();
-    ctx.txn.root(db, args[1])?;
-    ctx.note_reads(&[args[1]], true);
-    run(ctx, args[1], &options)
+    run(ctx, args[1], &Options::parse(&args[2..], true)?)
 }
 
 /// SORT without STORE.
@@ -38,6 +34,7 @@ pub(in crate::command::generic) fn sort_ro(ctx: &mut Context<'_, '_>, args: &[&[
 fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome {
     let db = ctx.db();
     let kind = ctx.txn.kind(db, key)?;
+    ctx.note_reads(&[key], true);
     if matches!(kind, Some(Kind::String | Kind::Hash)) {
         return Err(CommandError::WRONG_TYPE);
     }
