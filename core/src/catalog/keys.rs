@@ -332,9 +332,58 @@ pub fn keys_with_flags(spec: &CommandSpec, args: &[&[u8]]) -> Result<SmallVec<[K
     Ok(found)
 }
 
+/// As [`keys_with_flags`], for a request that does not say how many keys it has as it should. Redis then lets C's `atoi`
+/// read the count, puts counted keys first and knows nothing of their use.
+pub fn keys_counted_loosely(spec: &CommandSpec, args: &[&[u8]]) -> Result<SmallVec<[KeyUse; 4]>, KeysError> {
+    let count_at = spec.keys.ranges.iter().find_map(KeyRange::count_at).ok_or(KeysError)?;
+    let count = loose_number(args.get(count_at).ok_or(KeysError)?).to_string();
+    let args: Vec<&[u8]> = args
+        .iter()
+        .enumerate()
+        .map(|(at, argument)| if at == count_at { count.as_bytes() } else { *argument })
+        .collect();
+    let (counted, others): (Vec<&KeyRange>, Vec<&KeyRange>) =
+        spec.keys.ranges.iter().partition(|range| range.count_at().is_some());
+    let mut found = SmallVec::new();
+    for range in counted.into_iter().chain(others) {
+        if let Some((positions, _)) = range.positions(&args)? {
+            found.extend(positions.map(|index| KeyUse { index, flags: KeyFlags::NONE }));
+        }
+    }
+    Ok(found)
+}
+
+/// The number that C's `atoi` finds in a text: digits behind white space and a sign, up to whatever follows them.
+fn loose_number(text: &[u8]) -> i32 {
+    let spaces = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t'..=b'\r')).count();
+    let text = text.get(spaces..).unwrap_or_default();
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let number = digits.iter().take_while(|digit| digit.is_ascii_digit()).fold(0i64, |number, digit| {
+        let digit = i64::from(digit - b'0');
+        let digit = if is_negative { -digit } else { digit };
+        number.saturating_mul(10).saturating_add(digit)
+    });
+    // An int has the lower half of a long.
+    number as i32
+}
+
 type Positions = std::iter::StepBy<std::ops::RangeInclusive<usize>>;
 
 impl KeyRange {
+    /// Where the number of keys stands, if there is one at a fixed place.
+    fn count_at(&self) -> Option<usize> {
+        match (self.begin, self.find) {
+            (Begin::Index(begin), Find::Keynum { count_at, .. }) => {
+                Some(usize::from(begin) + usize::from(count_at))
+            }
+            _ => None,
+        }
+    }
+
     /// The positions in this request; `None` when an optional keyword is absent.
     fn positions(&self, args: &[&[u8]]) -> Result<Option<(Positions, KeyFlags)>, KeysError> {
         let sought = self.seek.and_then(|seek| seek(args));

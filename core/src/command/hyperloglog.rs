@@ -71,7 +71,9 @@ fn pfcount(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 /// `PFMERGE destkey [sourcekey [sourcekey ...]]`: the destination is a source too.
 fn pfmerge(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let key = args[1];
-    let (registers, some_dense) = union(ctx, &args[1..])?;
+    let union = union(ctx, &args[1..]);
+    ctx.note_reads(&args[1..], union.is_ok());
+    let (registers, some_dense) = union?;
     let mut sketch = open(ctx, key)?.unwrap_or_default();
     if some_dense {
         sketch.make_dense()?;

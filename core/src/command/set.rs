@@ -318,7 +318,8 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event:
         }
     } else {
         let ask = || limits(ctx.shared);
-        let mut set = Set::make(ctx.txn, db, target, sources.encoding_for(&members, &ask), &ask)?;
+        let encoding = sources.encoding_for(ctx.txn, &members, &ask)?;
+        let mut set = Set::make(ctx.txn, db, target, encoding, &ask)?;
         set.add(members.iter().map(Vec::as_slice), &ask)?;
         ctx.notify(notify::SET, event, target);
     }

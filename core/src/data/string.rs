@@ -139,6 +139,11 @@ pub fn overwrite(
     Ok(len)
 }
 
+/// Whether Redis keeps the string in a form that it gives up when a bit is written, even one that was so before.
+pub fn is_compact(root: &Root) -> bool {
+    root.encoding != GROWN && root.value_len <= EMBEDDED_MAX_BYTES
+}
+
 /// Moves a string that is about to become too long for the log to a blob.
 fn become_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<()> {
     if root.blob.is_some() {

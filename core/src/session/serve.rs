@@ -163,8 +163,10 @@ pub(super) fn note_reads(
 ) {
     /// Containers whose subcommands look at keys without anybody hearing of it.
     const SILENT: &[&str] = &["memory", "object"];
+    /// Commands that note themselves what they read, since they read more than their keys or read them twice.
+    const NOTED: &[&str] = &["sort_ro", "xread"];
     let is_silent = spec.container().is_some_and(|container| SILENT.contains(&container.name));
-    if spec.flags.contains(Flags::READONLY) && !is_silent {
+    if spec.flags.contains(Flags::READONLY) && !is_silent && !NOTED.contains(&spec.name) {
         events.note_reads(txn, db, keys, all);
     }
     events.take_turns(txn, None);

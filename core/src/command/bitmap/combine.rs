@@ -28,10 +28,9 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if operation == Operation::Not && sources.len() != 1 {
         return Err(CommandError::text("ERR BITOP NOT must be called with a single source key."));
     }
-    let mut len = 0;
-    for key in sources {
-        len = len.max(string::root(ctx.txn, db, key)?.map_or(0, |root| root.value_len));
-    }
+    let len = longest(ctx, sources);
+    ctx.note_reads(sources, len.is_ok());
+    let len = len?;
     if len == 0 {
         if ctx.txn.remove(db, destination)? {
             ctx.notify(notify::GENERIC, "del", destination);
@@ -58,6 +57,14 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     ctx.notify(notify::STRING, "set", destination);
     ctx.reply.integer(as_integer(len));
     Ok(())
+}
+
+/// The length of the longest string.
+fn longest(ctx: &mut Context<'_, '_>, keys: &[&[u8]]) -> Result<u64, CommandError> {
+    let db = ctx.db();
+    keys.iter().try_fold(0, |longest: u64, key| {
+        Ok(longest.max(string::root(ctx.txn, db, key)?.map_or(0, |root| root.value_len)))
+    })
 }
 
 /// Leaves a part of the result in the first buffer.

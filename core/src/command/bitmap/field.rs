@@ -15,7 +15,12 @@ use crate::session::hub::notify;
 
 /// `BITFIELD key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET … | INCRBY …> …]`
 pub(super) fn bitfield(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    run(ctx, args[1], &parse(ctx, &args[2..])?)
+    let (key, steps) = (args[1], parse(ctx, &args[2..])?);
+    let outcome = run(ctx, key, &steps);
+    if !steps.iter().any(Step::writes) {
+        ctx.note_reads(&[key], true);
+    }
+    outcome
 }
 
 /// `BITFIELD_RO key [GET encoding offset [GET encoding offset ...]]`
@@ -174,7 +179,7 @@ impl<'k> Bytes<'k> {
             let mut held = ctx.txn.value(db, key)?.unwrap_or_default();
             // Below the length of a blob, so it fits into memory.
             held.resize(held.len().max(end as usize), 0);
-            bytes.is_changed = end > before;
+            bytes.is_changed = end > before || root.as_ref().is_some_and(string::is_compact);
             bytes.held = Some(held);
         } else if end > before {
             string::overwrite(ctx.txn, db, key, root.as_ref(), end - 1, &[0])?;

@@ -42,8 +42,11 @@ fn setbit(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let before = read_byte(ctx, key, byte)?;
     let after = before & !(1 << bit) | wanted << bit;
     let is_inside = root.is_some_and(|root| byte < root.value_len);
-    if !is_inside || before != after {
+    let is_changed = !is_inside || before != after;
+    if is_changed || root.as_ref().is_some_and(string::is_compact) {
         string::overwrite(ctx.txn, db, key, root.as_ref(), byte, &[after])?;
+    }
+    if is_changed {
         ctx.notify(notify::STRING, "setbit", key);
     }
     ctx.reply.integer(i64::from(before >> bit & 1));

@@ -1,5 +1,7 @@
 //! What one connection does to others: CLIENT KILL, PAUSE, UNPAUSE, UNBLOCK, and MONITOR, which watches them.
 
+use std::collections::BTreeSet;
+
 use super::client::ClientType;
 use crate::command::args::{is_option, quoted};
 use crate::command::blocking::deadline_ms;
@@ -87,7 +89,7 @@ pub(super) fn kill(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Filter::parse(args.get(2..).unwrap_or_default())?
     };
     let own = ctx.client.id;
-    let mut killed = 0;
+    let (mut killed, mut listeners) = (0, BTreeSet::new());
     for known in ctx.shared.clients.lock().values() {
         let card = known.card.lock();
         if !filter.means(&card, own) {
@@ -98,7 +100,14 @@ pub(super) fn kill(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.effects.push(Effect::Close);
         } else {
             known.inbox.close();
+            if known.inbox.is_subscribed() {
+                listeners.insert(card.id);
+            }
         }
+    }
+    if !listeners.is_empty() {
+        // Who publishes right behind this must not count them, though they have yet to hear that they are closed.
+        ctx.shared.hub.pubsub.forget(&listeners);
     }
     match (is_old, killed) {
         (true, 0) => return Err(CommandError::text("ERR No such client")),

@@ -6,6 +6,7 @@ use crate::data::rdb::{self, Limits};
 use crate::engine::{ACCESS_CLOCK_MASK, Kind, Piece, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 /// `DUMP key`
 pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -67,7 +68,9 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
         _ => Some(context.now_ms().checked_add(ttl_ms).filter(|at| i64::try_from(*at).is_ok()).unwrap_or(0)),
     };
     if expires_at_ms.is_some_and(|at| at <= context.now_ms()) {
-        context.txn.remove(db, key)?;
+        if context.txn.remove(db, key)? {
+            context.notify(notify::GENERIC, "del", key);
+        }
     } else {
         let limits = limits(context.shared);
         rdb::store(context.txn, db, key, &value, expires_at_ms, &limits)?;
@@ -75,6 +78,7 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
             let accessed_s = accessed_s(access_clock(context.now_ms()), idle_s);
             context.txn.set_accessed(db, key, accessed_s)?;
         }
+        context.notify(notify::GENERIC, "restore", key);
     }
     context.reply.ok();
     Ok(())

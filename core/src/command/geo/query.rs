@@ -31,6 +31,16 @@ pub(super) enum Form {
 }
 
 impl Form {
+    /// Whether it is a command that writes, though not every request of it does.
+    pub fn may_store(self) -> bool {
+        self.has_store() || self == Form::SearchStore
+    }
+
+    /// The event of a result that is stored.
+    pub fn event(self) -> &'static str {
+        if self.is_search() { "geosearchstore" } else { "georadiusstore" }
+    }
+
     fn is_search(self) -> bool {
         matches!(self, Form::Search | Form::SearchStore)
     }

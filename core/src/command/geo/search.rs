@@ -3,12 +3,12 @@
 use super::numbers::{reply_distance, reply_position};
 use super::query::{Form, Order, Query, Shown, Target};
 use crate::catalog;
-use crate::command::sorted_set::listpack_limits;
+use crate::command::sorted_set;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::geo::hash::integer_of;
 use crate::data::geo::order::keep_first;
 use crate::data::geo::{Found, search};
-use crate::data::zset::{self, SortedSet};
+use crate::data::zset::SortedSet;
 
 pub(super) fn geosearch(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     run(context, args, Form::Search)
@@ -37,6 +37,9 @@ pub(super) fn georadiusbymember_ro(context: &mut Context<'_, '_>, args: &[&[u8]]
 fn run(context: &mut Context<'_, '_>, args: &[&[u8]], form: Form) -> Outcome {
     let (db, key) = (context.db(), args.get(form.key_at()).copied().unwrap_or_default());
     let set = SortedSet::open(context.txn, db, key)?;
+    if form.may_store() {
+        context.note_reads(&[key], true);
+    }
     let query = Query::parse(context.txn, &set, args, form)?;
     check_target(args, query.target)?;
     let (mut found, unit_m) = match query.shape() {
@@ -59,7 +62,7 @@ fn run(context: &mut Context<'_, '_>, args: &[&[u8]], form: Form) -> Outcome {
         None => found.truncate(count),
     }
     match query.target {
-        Some(target) => store(context, found, target, unit_m),
+        Some(target) => store(context, found, target, unit_m, form.event()),
         None => {
             reply(context, &found, query.shown, unit_m);
             Ok(())
@@ -77,16 +80,19 @@ fn check_target(args: &[&[u8]], target: Option<Target<'_>>) -> Outcome {
     if is_found { Ok(()) } else { Err(CommandError::SYNTAX) }
 }
 
-fn store(context: &mut Context<'_, '_>, found: Vec<Found>, target: Target<'_>, unit_m: f64) -> Outcome {
+fn store(
+    context: &mut Context<'_, '_>,
+    found: Vec<Found>,
+    target: Target<'_>,
+    unit_m: f64,
+    event: &'static str,
+) -> Outcome {
     let scored = |found: Found| {
         let score = if target.keeps_distance { found.distance_m / unit_m } else { found.score };
         (found.member, score)
     };
     let members: Vec<(Vec<u8>, f64)> = found.into_iter().map(scored).collect();
-    let db = context.db();
-    zset::replace(context.txn, db, target.key, &members, listpack_limits(context.shared))?;
-    context.reply.integer(members.len() as i64);
-    Ok(())
+    sorted_set::store(context, target.key, &members, event)
 }
 
 fn reply(context: &mut Context<'_, '_>, found: &[Found], shown: Shown, unit_m: f64) {

@@ -71,7 +71,7 @@ pub(super) fn listpack_limits(shared: &Shared) -> ListpackLimits {
 }
 
 /// Makes a key a sorted set of what a command found, and replies with their number; nothing found removes the key.
-fn store(
+pub(super) fn store(
     context: &mut Context<'_, '_>,
     target: &[u8],
     members: &[(Vec<u8>, f64)],

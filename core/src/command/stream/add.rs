@@ -7,6 +7,7 @@ use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, StreamId};
 use crate::limits::STREAM_NODE_MAX_BYTES;
+use crate::session::hub::notify;
 
 const ARITY: CommandError = CommandError::text("ERR wrong number of arguments for 'xadd' command");
 const NOT_ABOVE_ZERO: CommandError =
@@ -60,8 +61,11 @@ pub(super) fn xadd(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         None => Stream::create(context.txn, db, key)?,
     };
     stream.append(context.txn, id, rest, node_limits(context.shared))?;
-    if let Some(trim) = &trim {
-        stream.trim(context.txn, trim)?;
+    context.notify(notify::STREAM, "xadd", key);
+    if let Some(trim) = &trim
+        && stream.trim(context.txn, trim)? > 0
+    {
+        context.notify(notify::STREAM, "xtrim", key);
     }
     super::reply_id(context.reply, id);
     Ok(())

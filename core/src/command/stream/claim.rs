@@ -1,5 +1,6 @@
 //! XCLAIM and XAUTOCLAIM: consumers take over what others have pending.
 
+use super::group::CONSUMER_MADE;
 use super::{ids, no_such_group, reply_entry, reply_id, stream_and_group};
 use crate::command::args::{integer_in, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
@@ -7,6 +8,7 @@ use crate::data::stream::{Consumer, Group, Owner, Pending, Stream, StreamId};
 use crate::engine::Txn;
 use crate::limits::{CLAIM_COUNT_MAX, CLAIM_LOOKS_FOR_EACH};
 use crate::resp::{Reply, parse_i64};
+use crate::session::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -78,20 +80,21 @@ struct ClaimOptions {
 /// [JUSTID] [LASTID lastid]`
 pub(super) fn xclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, name, consumer, least_idle, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let (mut stream, mut group) =
-        stream_and_group(context, key, name)?.ok_or_else(|| no_such_group(key, name))?;
+    let found = stream_and_group(context, key, name)?;
+    context.note_reads(&[key], true);
+    let (mut stream, mut group) = found.ok_or_else(|| no_such_group(key, name))?;
     let least_idle_ms = least_idle_ms(least_idle, "ERR Invalid min-idle-time argument for XCLAIM")?;
     let wanted: Vec<StreamId> = rest.iter().map_while(|argument| ids::id(argument, 0).ok()).collect();
     let now_ms = context.now_ms();
     let options = claim_options(rest.get(wanted.len()..).unwrap_or_default(), now_ms)?;
-    let (txn, reply) = (&mut *context.txn, &mut *context.reply);
     if options.last_id > group.last_id {
         group.last_id = options.last_id;
-        stream.save_group(txn, &group)?;
+        stream.save_group(context.txn, &group)?;
     }
     // A time that is none, or is still to come, is taken for now.
     let given_ms = options.idle_since_ms.and_then(|ms| u64::try_from(ms).ok());
-    let consumer = seen_consumer(&mut stream, txn, &group, consumer)?;
+    let consumer = seen_consumer(context, (key, &mut stream), &group, consumer)?;
+    let (txn, reply) = (&mut *context.txn, &mut *context.reply);
     let mut claim = Claim {
         stream,
         group,
@@ -166,16 +169,20 @@ fn least_idle_ms(argument: &[u8], error: &'static str) -> Result<u64> {
 
 /// The consumer of this name, made if there is none, heard of just now. The caller saves it.
 pub(super) fn seen_consumer(
-    stream: &mut Stream<'_>,
-    txn: &mut Txn<'_>,
+    context: &mut Context<'_, '_>,
+    (key, stream): (&[u8], &mut Stream<'_>),
     group: &Group,
     name: &[u8],
 ) -> Result<Consumer> {
-    let mut consumer = match stream.consumer(txn, group, name)? {
+    let mut consumer = match stream.consumer(context.txn, group, name)? {
         Some(consumer) => consumer,
-        None => stream.create_consumer(txn, group, name)?,
+        None => {
+            let made = stream.create_consumer(context.txn, group, name)?;
+            context.notify(notify::STREAM, CONSUMER_MADE, key);
+            made
+        }
     };
-    consumer.seen_ms = txn.now_ms();
+    consumer.seen_ms = context.now_ms();
     Ok(consumer)
 }
 
@@ -184,7 +191,10 @@ pub(super) fn xautoclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
     let [_, key, name, consumer, least_idle, start, rest @ ..] = args else {
         return Err(CommandError::SYNTAX);
     };
-    let mut options = rest;
+    let (db, mut options) = (context.db(), rest);
+    // Read before it is known what is asked of it; its type is looked at behind that.
+    context.txn.root(db, key)?;
+    context.note_reads(&[key], true);
     let least_idle_ms = least_idle_ms(least_idle, "ERR Invalid min-idle-time argument for XAUTOCLAIM")?;
     let first = ids::range_start(start)?;
     let (mut count, mut only_ids) = (AUTOCLAIM_COUNT, false);
@@ -202,8 +212,8 @@ pub(super) fn xautoclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
     let (mut stream, group) =
         stream_and_group(context, key, name)?.ok_or_else(|| no_such_group(key, name))?;
     let now_ms = context.now_ms();
+    let consumer = seen_consumer(context, (key, &mut stream), &group, consumer)?;
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);
-    let consumer = seen_consumer(&mut stream, txn, &group, consumer)?;
     let mut claim = Claim {
         stream,
         group,

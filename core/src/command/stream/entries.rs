@@ -7,6 +7,7 @@ use crate::command::args::{integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, StreamId};
 use crate::engine::Direction;
+use crate::session::hub::notify;
 
 const BELOW_DELETED: CommandError =
     CommandError::text("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id");
@@ -100,6 +101,9 @@ pub(super) fn xdel(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     for id in ids::ids(given)? {
         deleted += i64::from(stream.delete(context.txn, id)?);
     }
+    if deleted > 0 {
+        context.notify(notify::STREAM, "xdel", key);
+    }
     context.reply.integer(deleted);
     Ok(())
 }
@@ -145,6 +149,7 @@ pub(super) fn xsetid(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let deleted = deleted.filter(|id| *id != StreamId::MIN);
     stream.set_facts(context.txn, last_id, added, deleted)?;
+    context.notify(notify::STREAM, "xsetid", key);
     context.reply.ok();
     Ok(())
 }

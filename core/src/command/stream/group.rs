@@ -6,6 +6,7 @@ use crate::command::args::{integer, is_option, quoted};
 use crate::command::help::reply_help;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Group, Stream, StreamId};
+use crate::session::hub::notify;
 
 const BUSY: CommandError = CommandError::text("BUSYGROUP Consumer Group name already exists");
 const NO_KEY: CommandError = CommandError::text(
@@ -16,6 +17,9 @@ const COUNT_NEGATIVE: CommandError = CommandError::text("ERR value for ENTRIESRE
 
 /// Stands for an unknown number of entries.
 const UNKNOWN: i64 = -1;
+
+/// The event of a consumer that is new.
+pub(super) const CONSUMER_MADE: &str = "xgroup-createconsumer";
 
 /// Options of CREATE and SETID: six arguments and more than that are refused, but only after they were read.
 const CREATE_ARGUMENTS_MAX: usize = 8;
@@ -43,6 +47,7 @@ pub(super) fn xgroup(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if subcommand == b"destroy" {
         if let Some(group) = &group {
             stream.destroy_group(context.txn, group)?;
+            context.notify(notify::STREAM, "xgroup-destroy", key);
         }
         context.reply.integer(i64::from(group.is_some()));
         return Ok(());
@@ -51,20 +56,22 @@ pub(super) fn xgroup(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [argument, ..] = rest else { return Err(CommandError::SYNTAX) };
     match subcommand.as_slice() {
         b"setid" if !SETID_ARGUMENTS.contains(&args.len()) => Err(misused_subcommand("XGROUP", word)),
-        b"setid" => set_id(context, &stream, group, argument, &options),
+        b"setid" => set_id(context, (key, &stream), group, argument, &options),
         b"createconsumer" => {
             let is_new = stream.consumer(context.txn, &group, argument)?.is_none();
             if is_new {
                 stream.create_consumer(context.txn, &group, argument)?;
+                context.notify(notify::STREAM, CONSUMER_MADE, key);
             }
             context.reply.integer(i64::from(is_new));
             Ok(())
         }
         b"delconsumer" => {
-            let pending = match stream.consumer(context.txn, &group, argument)? {
-                Some(consumer) => stream.delete_consumer(context.txn, &group, &consumer)?,
-                None => 0,
-            };
+            let mut pending = 0;
+            if let Some(consumer) = stream.consumer(context.txn, &group, argument)? {
+                pending = stream.delete_consumer(context.txn, &group, &consumer)?;
+                context.notify(notify::STREAM, "xgroup-delconsumer", key);
+            }
             super::reply_count(context.reply, pending);
             Ok(())
         }
@@ -128,13 +135,14 @@ fn create(
         return Err(BUSY);
     }
     stream.create_group(context.txn, name, last_id, options.entries_read)?;
+    context.notify(notify::STREAM, "xgroup-create", key);
     context.reply.ok();
     Ok(())
 }
 
 fn set_id(
     context: &mut Context<'_, '_>,
-    stream: &Stream<'_>,
+    (key, stream): (&[u8], &Stream<'_>),
     mut group: Group,
     last_id: &[u8],
     options: &Options,
@@ -145,6 +153,7 @@ fn set_id(
     };
     group.entries_read = options.entries_read;
     stream.save_group(context.txn, &group)?;
+    context.notify(notify::STREAM, "xgroup-setid", key);
     context.reply.ok();
     Ok(())
 }

@@ -8,7 +8,9 @@ use crate::data::stream::{Group, Pending, Stream, StreamId};
 /// `XACK key group id [id ...]`
 pub(super) fn xack(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, group, given @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let Some((stream, group)) = stream_and_group(context, key, group)? else {
+    let found = stream_and_group(context, key, group)?;
+    context.note_reads(&[key], true);
+    let Some((stream, group)) = found else {
         context.reply.integer(0);
         return Ok(());
     };

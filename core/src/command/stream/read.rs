@@ -56,6 +56,8 @@ fn read(context: &mut Context<'_, '_>, args: &[&[u8]], by_group: bool) -> Outcom
     for (key, id) in reading.keys.iter().zip(reading.ids) {
         after.push(start_of(context, &reading, key, id)?);
     }
+    // Delivering is another read.
+    context.note_reads(reading.keys, true);
     let start = context.reply.len();
     let list = context.reply.defer();
     let mut served = 0;
@@ -190,6 +192,7 @@ fn block_ms(argument: &[u8], now_ms: u64) -> Result<u64> {
 fn start_of(context: &mut Context<'_, '_>, reading: &Reading<'_>, key: &[u8], id: &[u8]) -> Result<StreamId> {
     let db = context.db();
     let stream = Stream::open(context.txn, db, key)?;
+    context.note_reads(&[key], true);
     if let Some((group, _)) = reading.group {
         let has_group = match &stream {
             Some(stream) => stream.group(context.txn, group)?.is_some(),
@@ -243,8 +246,8 @@ fn serve_consumer(
     let db = context.db();
     let Some(mut stream) = Stream::open(context.txn, db, key)? else { return Ok(false) };
     let Some(group) = stream.group(context.txn, group)? else { return Ok(false) };
+    let consumer = seen_consumer(context, (key, &mut stream), &group, consumer)?;
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);
-    let consumer = seen_consumer(&mut stream, txn, &group, consumer)?;
     let mut delivery = Delivery { stream, group, consumer, most: reading.count.unwrap_or(u64::MAX) };
     let is_served = if let Some(first) = after.next() {
         begin_stream(reply, key);

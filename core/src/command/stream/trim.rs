@@ -6,6 +6,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, Trim, TrimTo};
 use crate::limits::STREAM_TRIM_DEFAULT_LIMIT;
 use crate::session::Shared;
+use crate::session::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -108,6 +109,9 @@ pub(super) fn xtrim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         (Some(mut stream), Some(trim)) => stream.trim(context.txn, &trim)?,
         _ => 0,
     };
+    if removed > 0 {
+        context.notify(notify::STREAM, "xtrim", key);
+    }
     super::reply_count(context.reply, removed);
     Ok(())
 }

@@ -69,6 +69,13 @@ impl<'t, 'e> List<'t, 'e> {
         Ok(root.map(|root| List { txn, db, key, encoding: root.encoding, expires_at_ms: root.expires_at_ms }))
     }
 
+    /// Makes the key an empty list, whatever it was before. The caller must add elements: no list is ever empty.
+    pub fn make(txn: &'t mut Txn<'e>, db: Db, key: &'t [u8]) -> Result<List<'t, 'e>> {
+        let root = NewRoot::of(Kind::List);
+        txn.put(db, key, root, &[])?;
+        Ok(List { txn, db, key, encoding: root.encoding, expires_at_ms: None })
+    }
+
     /// The list under a key; a key that is not there becomes a list, to which an element must be pushed.
     pub fn open_or_make(txn: &'t mut Txn<'e>, db: Db, key: &'t [u8]) -> Result<List<'t, 'e>> {
         let root = root_of_kind(txn, db, key, Kind::List)?;

@@ -66,12 +66,49 @@ impl<'k> Sources<'k> {
     }
 
     /// The encoding in which Redis would begin to store these members of the combination.
-    pub fn encoding_for(&self, members: &[Vec<u8>], ask: AskLimits<'_>) -> Encoding<'static> {
+    pub fn encoding_for(
+        &self,
+        txn: &mut Txn<'_>,
+        members: &[Vec<u8>],
+        ask: AskLimits<'_>,
+    ) -> Result<Encoding<'static>> {
+        if self.operation == Operation::Difference && self.is_taken_from_copy(txn)? {
+            return self.encoding_of_copy(txn);
+        }
         let is_packed = self.operation == Operation::Intersection
             && self.first.is_some_and(|root| root.encoding != INTSET)
             && (members.len() as u64 > ask().intset_entries
                 || members.iter().any(|member| parse_i64(member).is_none()));
-        if is_packed { Encoding::Packed } else { Encoding::Grown }
+        Ok(if is_packed { Encoding::Packed } else { Encoding::Grown })
+    }
+
+    /// Whether Redis would make a difference by taking the members of the others out of a copy of the first set, which
+    /// keeps the encoding it needed before; that is when the others are small enough. Else it adds what is left over.
+    fn is_taken_from_copy(&self, txn: &mut Txn<'_>) -> Result<bool> {
+        if self.first.is_none_or(|root| root.encoding == INTSET) {
+            return Ok(false);
+        }
+        let mut lens = Vec::with_capacity(self.keys.len());
+        for key in &self.keys {
+            lens.push(txn.sub_len(self.db, key)?);
+        }
+        let first = lens.first().copied().unwrap_or(0);
+        let by_looking = first.saturating_mul(lens.len() as u64) / 2;
+        Ok(by_looking > lens.iter().sum())
+    }
+
+    /// The encoding of a set that got all members of the first one.
+    fn encoding_of_copy(&self, txn: &mut Txn<'_>) -> Result<Encoding<'static>> {
+        let Some(key) = self.keys.first() else { return Ok(Encoding::Grown) };
+        let hint = txn.sub_len(self.db, key)?;
+        let mut walk = Walk::new(self.db, key);
+        while let Some(member) = walk.member(txn)? {
+            if parse_i64(member).is_none() {
+                return Ok(Encoding::Fit { first: b"", hint });
+            }
+            walk.step();
+        }
+        Ok(Encoding::Fit { first: b"0", hint })
     }
 
     /// Shows the members of the combination until told to stop.

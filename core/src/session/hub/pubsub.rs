@@ -105,6 +105,18 @@ impl PubSub {
         };
     }
 
+    /// Takes connections from the listeners of everything. Looks at every topic there is, so it is for many at once.
+    pub fn forget(&self, ids: &BTreeSet<u64>) {
+        let is_heard = |listeners: &mut Listeners| {
+            listeners.retain(|id, _| !ids.contains(id));
+            !listeners.is_empty()
+        };
+        let mut tables = self.0.lock();
+        tables.channels.retain(|_, listeners| is_heard(listeners));
+        tables.patterns.retain(|_, listeners| is_heard(listeners));
+        tables.shards.retain(|_, listeners| is_heard(listeners));
+    }
+
     /// Sends a message to all listeners of a channel and of the patterns that match it; returns how many there were.
     pub fn publish(&self, channel: &[u8], message: &[u8]) -> u64 {
         let tables = self.0.lock();

@@ -34,6 +34,7 @@ pub(in crate::command::generic) fn sort_ro(ctx: &mut Context<'_, '_>, args: &[&[
 fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome {
     let db = ctx.db();
     let kind = ctx.txn.kind(db, key)?;
+    ctx.note_reads(&[key], true);
     if matches!(kind, Some(Kind::String | Kind::Hash | Kind::Stream)) {
         return Err(CommandError::WRONG_TYPE);
     }
@@ -129,7 +130,6 @@ fn unsorted(
 
 /// Replies with the elements, or with what the GET patterns make of each.
 fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) -> Outcome {
-    let db = ctx.db();
     let (start, seen) = (ctx.reply.len(), ctx.txn.keys_seen());
     ctx.reply.array(elements.len() * gets.len().max(1));
     for element in elements {
@@ -137,7 +137,7 @@ fn reply(ctx: &mut Context<'_, '_>, elements: &[Vec<u8>], gets: &[Pattern<'_>]) 
             ctx.reply.bulk(element);
         }
         for get in gets {
-            match get.find(ctx.txn, db, element)? {
+            match get.find(ctx, element)? {
                 Found::Nothing => ctx.reply.null(),
                 Found::Bytes(bytes) => ctx.reply.bulk(&bytes),
                 Found::String(key, len) => reply_part(ctx, &key, 0, len)?,
@@ -166,19 +166,19 @@ fn store(
     let mut size_bytes = 0;
     for element in elements {
         for get in gets {
-            let answer = get.value(ctx.txn, db, element, &mut size_bytes)?;
+            let answer = get.value(ctx, element, &mut size_bytes)?;
             answers.push(answer.unwrap_or_default());
         }
     }
     let stored = if gets.is_empty() { elements } else { &answers };
     let stored: Vec<&[u8]> = stored.iter().map(Vec::as_slice).collect();
-    let was_there = ctx.txn.remove(db, destination)?;
-    if stored.is_empty() && was_there {
-        ctx.notify(notify::GENERIC, "del", destination);
-    }
-    if !stored.is_empty() {
+    if stored.is_empty() {
+        if ctx.txn.remove(db, destination)? {
+            ctx.notify(notify::GENERIC, "del", destination);
+        }
+    } else {
         let settings = &ctx.shared.settings;
-        let mut list = List::open_or_make(ctx.txn, db, destination)?;
+        let mut list = List::make(ctx.txn, db, destination)?;
         list.push(End::Tail, &stored, &|| settings.number("list-max-listpack-size"))?;
         ctx.notify(notify::LIST, "sortstore", destination);
     }

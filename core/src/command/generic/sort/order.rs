@@ -14,21 +14,25 @@ pub(super) fn sorted(
     elements: Vec<Vec<u8>>,
     options: &Options<'_>,
 ) -> Result<Vec<Vec<u8>>, CommandError> {
-    let db = ctx.db();
     let mut held_bytes = 0;
     let mut weight = |element: &[u8]| match options.by {
-        By::Pattern(pattern) => pattern.value(ctx.txn, db, element, &mut held_bytes),
+        By::Pattern(pattern) => pattern.value(ctx, element, &mut held_bytes),
         By::Element | By::Nothing => Ok(None),
     };
     if !options.by_text {
-        let mut numbered = Vec::with_capacity(elements.len());
+        let (mut numbered, mut are_numbers) = (Vec::with_capacity(elements.len()), true);
         for element in elements {
             let number = match weight(&element)? {
                 Some(weight) => number(&weight),
                 None if options.by == By::Element => number(&element),
                 None => Some(0.0),
             };
-            numbered.push((number.ok_or(NOT_NUMBERS)?, element));
+            // The others are looked for all the same, which who listens to reads hears.
+            are_numbers &= number.is_some();
+            numbered.push((number.unwrap_or(0.0), element));
+        }
+        if !are_numbers {
+            return Err(NOT_NUMBERS);
         }
         return Ok(ordered(numbered, options.descending, |left, right| {
             let by_number = left.0.partial_cmp(&right.0).unwrap_or(Ordering::Equal);

@@ -1,8 +1,8 @@
 //! Patterns that make a key, or a field of a hash, of each element.
 
 use super::EngineError;
-use crate::command::CommandError;
-use crate::engine::{Db, Kind, Txn};
+use crate::command::{CommandError, Context};
+use crate::engine::Kind;
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 
 /// What an element's name is put into.
@@ -51,18 +51,22 @@ impl<'a> Pattern<'a> {
     }
 
     /// What the pattern leads to for an element. A key of another type than it asks for is no key.
-    pub fn find(&self, txn: &mut Txn<'_>, db: Db, element: &[u8]) -> Result<Found, CommandError> {
+    pub fn find(&self, ctx: &mut Context<'_, '_>, element: &[u8]) -> Result<Found, CommandError> {
         let (before, after, field) = match *self {
             Pattern::Element => return Ok(Found::Bytes(element.to_vec())),
             Pattern::Nothing => return Ok(Found::Nothing),
             Pattern::Key { before, after, field } => (before, after, field),
         };
         let key = [before, element, after].concat();
-        let Some(root) = txn.root(db, &key)? else { return Ok(Found::Nothing) };
+        let db = ctx.db();
+        let Some(root) = ctx.txn.root(db, &key)? else {
+            ctx.note_reads(&[&key], true);
+            return Ok(Found::Nothing);
+        };
         Ok(match field {
             None if root.kind == Kind::String => Found::String(key, root.value_len),
             Some(field) if root.kind == Kind::Hash => {
-                txn.sub_value(db, &key, field)?.map_or(Found::Nothing, Found::Bytes)
+                ctx.txn.sub_value(db, &key, field)?.map_or(Found::Nothing, Found::Bytes)
             }
             _ => Found::Nothing,
         })
@@ -71,13 +75,12 @@ impl<'a> Pattern<'a> {
     /// The bytes that [`Pattern::find`] leads to. They are added to `held_bytes`, which is bounded.
     pub fn value(
         &self,
-        txn: &mut Txn<'_>,
-        db: Db,
+        ctx: &mut Context<'_, '_>,
         element: &[u8],
         held_bytes: &mut u64,
     ) -> Result<Option<Vec<u8>>, CommandError> {
-        let seen = txn.keys_seen();
-        let found = self.find(txn, db, element)?;
+        let (db, seen) = (ctx.db(), ctx.txn.keys_seen());
+        let found = self.find(ctx, element)?;
         *held_bytes += match &found {
             Found::Nothing => 0,
             Found::Bytes(bytes) => bytes.len() as u64,
@@ -89,9 +92,9 @@ impl<'a> Pattern<'a> {
         let value = match found {
             Found::Nothing => None,
             Found::Bytes(bytes) => Some(bytes),
-            Found::String(key, _) => txn.value(db, &key)?,
+            Found::String(key, _) => ctx.txn.value(db, &key)?,
         };
-        txn.forget_reads(seen);
+        ctx.txn.forget_reads(seen);
         Ok(value)
     }
 }
