@@ -48,9 +48,6 @@ pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 /// Bytes of messages that may wait for one connection before it is closed: Redis' own hard limit for subscribers.
 pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Keys that clients' caches are remembered to hold: Redis' own default.
-pub const TRACKED_KEYS_MAX: usize = 1_000_000;
-
 /// A blocked connection that sends on is not read beyond this many bytes until its command has ended.
 pub const BLOCKED_INPUT_MAX_BYTES: usize = 64 * 1024;
 

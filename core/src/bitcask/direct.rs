@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::Bitcask;
 use super::blobs::BlobChanges;
-use super::commit::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
+use super::frame::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
 use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};

@@ -11,6 +11,7 @@ mod blobs;
 mod commit;
 mod direct;
 mod files;
+mod frame;
 mod guard;
 mod hint;
 mod keydir;

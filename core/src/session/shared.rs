@@ -144,6 +144,8 @@ impl Shared {
     pub fn settings_changed(&self) {
         let classes = self.settings.kept("notify-keyspace-events").and_then(|text| notify::parse(&text));
         self.hub.set_notified(classes.unwrap_or(0));
+        let most = u64::try_from(self.settings.number("tracking-table-max-keys")).unwrap_or(0);
+        self.hub.tracking.set_most_keys(most);
     }
 
     /// Tells connections that a key is gone because its time has come.

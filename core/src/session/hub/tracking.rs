@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
 use super::{Inbox, Interest};
-use crate::limits::TRACKED_KEYS_MAX;
 use crate::resp::{Protocol, Reply};
 
 /// The channel on which a client of RESP2 hears of them.
@@ -68,7 +68,11 @@ struct Cache {
 
 /// All caches.
 #[derive(Debug, Default)]
-pub struct TrackingTable(Mutex<Table>);
+pub struct TrackingTable {
+    table: Mutex<Table>,
+    /// Keys that are remembered at most; 0 for all.
+    most_keys: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Table {
@@ -80,6 +84,11 @@ struct Table {
 }
 
 impl TrackingTable {
+    /// Changes how many keys are remembered at most (`tracking-table-max-keys`); 0 for all.
+    pub fn set_most_keys(&self, most: u64) {
+        self.most_keys.store(most, Ordering::Relaxed);
+    }
+
     /// Begins, or changes, the tracking of a connection. `told` is who hears of changes, if it is somebody else.
     pub fn begin(
         &self,
@@ -88,7 +97,7 @@ impl TrackingTable {
         told: Option<Arc<Inbox>>,
         tracking: &Tracking,
     ) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         let is_redirected = told.is_some();
         let told = told.unwrap_or_else(|| own.clone());
         table
@@ -102,7 +111,7 @@ impl TrackingTable {
 
     /// Ends the tracking of a connection. Keys it has read are forgotten as they change.
     pub fn end(&self, interest: &Interest, id: u64) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         if table.caches.remove(&id).is_none() {
             return;
         }
@@ -119,22 +128,21 @@ impl TrackingTable {
     /// Notes that a connection has read a key. Where too many are remembered already, the readers of some other one are
     /// told to forget it.
     pub fn remember(&self, id: u64, key: &[u8]) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         if !table.caches.contains_key(&id) {
             return;
         }
-        if table.readers.len() >= TRACKED_KEYS_MAX && !table.readers.contains_key(key) {
-            let victim = table.readers.keys().next().cloned();
-            if let Some(victim) = victim {
-                table.tell_readers(&victim, None);
-            }
+        let most = self.most_keys.load(Ordering::Relaxed);
+        while most > 0 && table.readers.len() as u64 >= most && !table.readers.contains_key(key) {
+            let Some(victim) = table.readers.keys().next().cloned() else { break };
+            table.tell_readers(&victim, None);
         }
         table.readers.entry(key.into()).or_default().insert(id);
     }
 
     /// Tells whom it concerns that these keys have changed, by a connection if it was one.
     pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         for key in keys {
             table.tell_readers(key, by);
         }
@@ -153,14 +161,14 @@ impl TrackingTable {
 
     /// Tells everybody that all keys may have changed.
     pub fn invalidate_all(&self) {
-        let mut table = self.0.lock();
+        let mut table = self.table.lock();
         table.readers.clear();
         table.caches.values().for_each(|cache| cache.tell(None));
     }
 
     /// Numbers for INFO: connections that track, keys remembered, readers of all keys together, prefixes.
     pub fn counts(&self) -> (usize, usize, usize, usize) {
-        let table = self.0.lock();
+        let table = self.table.lock();
         let items = table.readers.values().map(BTreeSet::len).sum();
         (table.caches.len(), table.readers.len(), items, table.prefixes.len())
     }
@@ -215,5 +223,30 @@ impl Cache {
             reply.integer(i64::try_from(self.told.id()).unwrap_or(i64::MAX));
             self.own.push(reply.as_bytes().into());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remembered_keys_grow_without_end() {
+        let (interest, table) = (Interest::default(), TrackingTable::default());
+        let inbox = Arc::new(Inbox::new(1));
+        inbox.set_protocol(Protocol::Resp3);
+        table.begin(&interest, &inbox, None, &Tracking::default());
+        table.set_most_keys(2);
+        for key in [&b"a"[..], b"b", b"a", b"c", b"d"] {
+            table.remember(1, key);
+        }
+        assert_eq!(table.counts().1, 2);
+        // The two that had to go were told of.
+        assert_eq!(inbox.take(usize::MAX).pushes.len(), 2);
+        table.set_most_keys(0);
+        (0..10_u8).for_each(|key| table.remember(1, &[key]));
+        assert_eq!(table.counts().1, 12);
+        table.end(&interest, 1);
+        assert_eq!(table.counts(), (0, 0, 0, 0));
     }
 }
