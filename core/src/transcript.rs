@@ -14,7 +14,7 @@
 
 use std::fmt::Write as _;
 
-use crate::resp::{Args, Parsed, RequestLimits, RequestParser, Value};
+use crate::resp::{Args, Parsed, RequestLimits, RequestParser, Value, quote};
 
 /// One step of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,28 +145,4 @@ fn show_items(items: &[Value], name: &str, mark: char, indent: usize, out: &mut 
         let _ = write!(out, "{prefix}{head}");
         show_into(item, indent + head.len(), out);
     }
-}
-
-/// Bytes in quotes, the unprintable ones escaped as redis-cli does.
-pub fn quote(bytes: &[u8]) -> String {
-    let mut out = String::from("\"");
-    for byte in bytes {
-        match byte {
-            b'"' | b'\\' => {
-                out.push('\\');
-                out.push(char::from(*byte));
-            }
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            7 => out.push_str("\\a"),
-            8 => out.push_str("\\b"),
-            0x20..0x7F => out.push(char::from(*byte)),
-            _ => {
-                let _ = write!(out, "\\x{byte:02x}");
-            }
-        }
-    }
-    out.push('"');
-    out
 }

@@ -133,28 +133,17 @@ pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> 
 
 /// Keys that do not stand in the request.
 pub(super) const fn unnamed_keys(flags: &str) -> KeyRange {
-    let (begin, find) = (Begin::Unknown, Find::Unknown);
-    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None, locate: None }
+    KeyRange { begin: Begin::Unknown, find: Find::Unknown, ..key(0, flags) }
 }
 
 /// A number of keys at a position, and the keys after it.
 pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
-    let find = Find::Keynum { count_at: 0, first: 1, step: 1 };
-    KeyRange {
-        flags: KeyFlags::parse(flags),
-        begin: Begin::Index(position),
-        find,
-        narrow: None,
-        seek: None,
-        locate: None,
-    }
+    KeyRange { find: Find::Keynum { count_at: 0, first: 1, step: 1 }, ..key(position, flags) }
 }
 
 /// The first half of all arguments behind a word, which is searched from a position on.
 pub(super) const fn first_half_after(word: &'static str, from: i8, flags: &str) -> KeyRange {
-    let find = Find::Range { last: -1, step: 1, limit: 2 };
-    let begin = Begin::Keyword { word, from };
-    KeyRange { flags: KeyFlags::parse(flags), begin, find, narrow: None, seek: None, locate: None }
+    KeyRange { find: Find::Range { last: -1, step: 1, limit: 2 }, ..key_after(word, from, flags) }
 }
 
 /// The key after an option's name, which is looked for from a position on.

@@ -47,6 +47,41 @@ pub fn positive(argument: &[u8]) -> Result<u64> {
     u64::try_from(value).map_err(|_| CommandError::OUT_OF_RANGE_POSITIVE)
 }
 
+/// What LMPOP and ZMPOP take, from the number of keys on: `numkeys key [key ...] end [COUNT count]`.
+pub struct SeveralPop<'a, E> {
+    /// The keys in the order in which they are tried.
+    pub keys: &'a [&'a [u8]],
+    /// Where elements are taken from.
+    pub end: E,
+    /// How many, at most.
+    pub count: u64,
+}
+
+impl<'a, E> SeveralPop<'a, E> {
+    /// Reads them; `end` reads the word for the end.
+    pub fn parse(args: &'a [&'a [u8]], end: impl FnOnce(&[u8]) -> Result<E>) -> Result<SeveralPop<'a, E>> {
+        const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
+        const COUNT: CommandError = CommandError::text("ERR count should be greater than 0");
+        let [numkeys, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
+        let numkeys = integer_in(numkeys, 1..=i64::MAX, NUMKEYS)?;
+        let keys = usize::try_from(numkeys).ok().and_then(|count| rest.split_at_checked(count));
+        let Some((keys, [from, options @ ..])) = keys else { return Err(CommandError::SYNTAX) };
+        let end = end(from)?;
+        let count = match options {
+            [] => 1,
+            [name, count, others @ ..] if is_option(name, "COUNT") => {
+                let count = integer_in(count, 1..=i64::MAX, COUNT)?;
+                if !others.is_empty() {
+                    return Err(CommandError::SYNTAX);
+                }
+                count.unsigned_abs()
+            }
+            _ => return Err(CommandError::SYNTAX),
+        };
+        Ok(SeveralPop { keys, end, count })
+    }
+}
+
 /// A double (infinities included), or the error that it is none.
 pub fn float(argument: &[u8]) -> Result<f64> {
     resp::parse_f64(argument).ok_or(CommandError::NOT_FLOAT)

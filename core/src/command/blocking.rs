@@ -1,7 +1,7 @@
 //! The pops and moves that wait where there is nothing. Each tries what its sibling that never waits does; in a MULTI it
 //! does nothing else.
 
-use super::args::float;
+use super::args::{SeveralPop, float};
 use super::list::{self, end};
 use super::sorted_set::remove as zset;
 use super::{CommandError, Context, Group, Outcome};
@@ -90,9 +90,9 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
 
 fn blmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let wanted = list::SeveralPop::parse(rest)?;
+    let wanted = SeveralPop::parse(rest, end)?;
     let until_ms = deadline(ctx, timeout)?;
-    if wanted.run(ctx)? {
+    if list::pop_several(ctx, &wanted)? {
         return Ok(());
     }
     wait(ctx, wanted.keys, Kind::List, until_ms, Nothing::Array)
@@ -136,9 +136,9 @@ fn pop_scored(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: zset::End) -> Outc
 
 fn bzmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, timeout, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let wanted = zset::SeveralPop::parse(rest)?;
+    let wanted = SeveralPop::parse(rest, zset::named_end)?;
     let until_ms = deadline(ctx, timeout)?;
-    if wanted.run(ctx)? {
+    if zset::pop_several(ctx, &wanted)? {
         return Ok(());
     }
     wait(ctx, wanted.keys, Kind::SortedSet, until_ms, Nothing::Array)

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::args::{index_range, integer, integer_between, integer_in, is_option, positive};
+use super::args::{SeveralPop, index_range, integer, integer_between, integer_in, is_option, positive};
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List, Side};
 use crate::data::root_of_kind;
@@ -30,8 +30,6 @@ pub(super) const HANDLERS: Group = &[
     ("rpushx", rpushx),
 ];
 
-const NUMKEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
-const COUNT_NOT_POSITIVE: CommandError = CommandError::text("ERR count should be greater than 0");
 const COUNT_NEGATIVE: CommandError = CommandError::text("ERR COUNT can't be negative");
 const MAXLEN_NEGATIVE: CommandError = CommandError::text("ERR MAXLEN can't be negative");
 const RANK_ZERO: CommandError = CommandError::text(
@@ -141,56 +139,29 @@ fn pop(ctx: &mut Context<'_, '_>, args: &[&[u8]], end: End) -> Outcome {
 }
 
 fn lmpop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default())?;
-    if !wanted.run(ctx)? {
+    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default(), end)?;
+    if !pop_several(ctx, &wanted)? {
         ctx.reply.null_array();
     }
     Ok(())
 }
 
-/// LMPOP's arguments.
-pub(super) struct SeveralPop<'a> {
-    pub(super) keys: &'a [&'a [u8]],
-    end: End,
-    count: u64,
-}
-
-impl<'a> SeveralPop<'a> {
-    /// Reads them, from the number of keys on.
-    pub(super) fn parse(args: &'a [&'a [u8]]) -> Result<SeveralPop<'a>, CommandError> {
-        let [numkeys, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-        let numkeys = integer_in(numkeys, 1..=i64::MAX, NUMKEYS)?;
-        let keys = usize::try_from(numkeys).ok().and_then(|count| rest.split_at_checked(count));
-        let Some((keys, [from, options @ ..])) = keys else { return Err(CommandError::SYNTAX) };
-        let end = end(from)?;
-        let count = match options {
-            [] => 1,
-            [name, count] if is_option(name, "COUNT") => {
-                integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?.unsigned_abs()
-            }
-            [name, count, ..] if is_option(name, "COUNT") => {
-                integer_in(count, 1..=i64::MAX, COUNT_NOT_POSITIVE)?;
-                return Err(CommandError::SYNTAX);
-            }
-            _ => return Err(CommandError::SYNTAX),
-        };
-        Ok(SeveralPop { keys, end, count })
+/// Pops from the first list there is and replies; false, without a reply, if there is none.
+pub(super) fn pop_several(
+    ctx: &mut Context<'_, '_>,
+    wanted: &SeveralPop<'_, End>,
+) -> Result<bool, CommandError> {
+    let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
+    for key in wanted.keys {
+        let Some(mut list) = List::open(ctx.txn, db, key)? else { continue };
+        reply.array(2);
+        reply.bulk(key);
+        reply.array(wanted.count.min(list.len()?) as usize);
+        list.pop(wanted.end, wanted.count, &|| fill(shared), &mut |element| reply.bulk(element))?;
+        ctx.notify_taken(notify::LIST, popped(wanted.end), key);
+        return Ok(true);
     }
-
-    /// Pops from the first list there is and replies; false, without a reply, if there is none.
-    pub(super) fn run(&self, ctx: &mut Context<'_, '_>) -> Result<bool, CommandError> {
-        let (db, shared, reply) = (ctx.db(), ctx.shared, &mut *ctx.reply);
-        for key in self.keys {
-            let Some(mut list) = List::open(ctx.txn, db, key)? else { continue };
-            reply.array(2);
-            reply.bulk(key);
-            reply.array(self.count.min(list.len()?) as usize);
-            list.pop(self.end, self.count, &|| fill(shared), &mut |element| reply.bulk(element))?;
-            ctx.notify_taken(notify::LIST, popped(self.end), key);
-            return Ok(true);
-        }
-        Ok(false)
-    }
+    Ok(false)
 }
 
 fn lmove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

@@ -77,8 +77,7 @@ impl State {
                 return Err(error);
             }
         };
-        let is_queued =
-            self.client.multi.is_some() && (command::handler(spec).is_some() || spec.id == UNWATCH);
+        let is_queued = self.client.multi.is_some() && waits_for_exec(spec);
         let outcome = self.queue_or_run(server, spec, args, now_ms);
         if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued {
             show_monitors(&server.shared, &self.client, spec, args, now_ms);
@@ -101,10 +100,9 @@ impl State {
             }
             return Ok(());
         }
-        let handler = command::handler(spec);
-        // Of the session's own commands only UNWATCH waits for EXEC, which has then forgotten the watched keys already.
-        let is_queued = handler.is_some() || spec.id == UNWATCH;
-        if let (Some(multi), true) = (&mut self.client.multi, is_queued) {
+        if let Some(multi) = &mut self.client.multi
+            && waits_for_exec(spec)
+        {
             if spec.flags.contains(Flags::NO_MULTI) {
                 multi.refused = true;
                 server.shared.statistics.rejected(spec.id);
@@ -115,7 +113,7 @@ impl State {
             return Ok(());
         }
         let begin = self.meter.begin(server, spec, now_ms);
-        let outcome = match handler {
+        let outcome = match command::handler(spec) {
             Some(handler) => self.execute(server, spec, handler, args, now_ms),
             None => self.session_command(server, spec, args, now_ms),
         };
@@ -417,6 +415,12 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
 /// Whether a command that read its keys one after the other came to the last of them.
 fn read_all(outcome: &Outcome) -> bool {
     !matches!(outcome, Err(error) if *error == CommandError::WRONG_TYPE)
+}
+
+/// Whether a MULTI queues a command. Of the session's own only UNWATCH waits for EXEC, which has then forgotten the watched
+/// keys already.
+fn waits_for_exec(spec: &CommandSpec) -> bool {
+    command::handler(spec).is_some() || spec.id == UNWATCH
 }
 
 /// Whether a connection of RESP2 that is subscribed may run a command.

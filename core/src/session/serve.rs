@@ -11,7 +11,7 @@ use super::{Client, Server, Shared, State};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
 use crate::engine::{Db, Engine, Reader, Scope, Source, Txn};
-use crate::resp::Reply;
+use crate::resp::{Reply, quote};
 
 impl State {
     /// Blocks the connection in the running command; the locks of its keys are held.
@@ -188,26 +188,8 @@ pub(super) fn show_monitors(
     let mut line = format!("+{seconds}.{millis:03}000 [{} {address}]", client.db).into_bytes();
     for argument in args {
         line.push(b' ');
-        quote(argument, &mut line);
+        line.extend_from_slice(quote(argument).as_bytes());
     }
     line.extend_from_slice(b"\r\n");
     shared.hub.show_monitors(&line);
-}
-
-/// An argument in double quotes, with escapes for what cannot be printed.
-fn quote(argument: &[u8], line: &mut Vec<u8>) {
-    line.push(b'"');
-    for byte in argument {
-        match byte {
-            b'\\' | b'"' => line.extend_from_slice(&[b'\\', *byte]),
-            b'\n' => line.extend_from_slice(b"\\n"),
-            b'\r' => line.extend_from_slice(b"\\r"),
-            b'\t' => line.extend_from_slice(b"\\t"),
-            7 => line.extend_from_slice(b"\\a"),
-            8 => line.extend_from_slice(b"\\b"),
-            b' '..=b'~' => line.push(*byte),
-            other => line.extend_from_slice(format!("\\x{other:02x}").as_bytes()),
-        }
-    }
-    line.push(b'"');
 }

@@ -9,7 +9,7 @@
 //!
 //! Instead of two replies, `numbers: equal` allows another spelling of the same numbers.
 
-use edgecask_core::transcript::quote;
+use edgecask_core::resp::quote;
 use edgecask_tests::client::Reply;
 use edgecask_tests::glob::fits;
 

@@ -2,7 +2,8 @@
 
 use edgecask_core::catalog;
 use edgecask_core::resp::Value;
-use edgecask_core::transcript::{quote, show};
+use edgecask_core::resp::quote;
+use edgecask_core::transcript::show;
 use edgecask_tests::client::Reply;
 
 /// Seconds by which the servers' clocks and the moments of their commands may differ.

@@ -1,9 +1,10 @@
 //! DUMP and RESTORE: values as bytes that Redis understands.
 
 use crate::command::args::{integer, integer_in, is_option};
+use crate::command::string::write_part;
 use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
 use crate::data::rdb::{self, Limits};
-use crate::engine::{ACCESS_CLOCK_MASK, Kind, Piece, Root, access_clock};
+use crate::engine::{ACCESS_CLOCK_MASK, Kind, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
 use crate::session::Shared;
 use crate::session::hub::notify;
@@ -30,21 +31,11 @@ pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 fn dump_blob(context: &mut Context<'_, '_>, key: &[u8], root: &Root) -> Outcome {
     let db = context.db();
     let frame = rdb::frame_of_blob(context.txn, db, key, root)?;
-    let reply = &mut *context.reply;
-    reply.bulk_start(root.value_len + (frame.head.len() + frame.foot.len()) as u64);
-    reply.raw(&frame.head);
-    context.txn.show_value(db, key, (0, root.value_len), &mut |piece| match piece {
-        Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
-            reply.stored(source, offset, len);
-            Ok(())
-        }
-        piece => piece.read(&mut |bytes| {
-            reply.raw(bytes);
-            Ok(())
-        }),
-    })?;
-    reply.raw(&frame.foot);
-    reply.bulk_end();
+    context.reply.bulk_start(root.value_len + (frame.head.len() + frame.foot.len()) as u64);
+    context.reply.raw(&frame.head);
+    write_part(context, key, (0, root.value_len))?;
+    context.reply.raw(&frame.foot);
+    context.reply.bulk_end();
     Ok(())
 }
 

@@ -187,7 +187,7 @@ fn clients(ctx: &Context<'_, '_>) -> Lines {
     all.push(("blocked_clients".into(), hub.waiting.count().to_string()));
     all.push(("tracking_clients".into(), tracking.to_string()));
     all.push(("clients_in_timeout_table".into(), "0".to_string()));
-    all.push(("total_blocking_keys".into(), hub.waiting.keys().len().to_string()));
+    all.push(("total_blocking_keys".into(), hub.waiting.key_count().to_string()));
     all.push(("total_blocking_keys_on_nokey".into(), "0".to_string()));
     all
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Layout;
 use super::bounds::{lex_range, score_range};
-use crate::command::args::{index_range, integer, integer_in, is_option, positive};
+use crate::command::args::{SeveralPop, index_range, integer, is_option, positive};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{Slot, SortedSet};
 use crate::engine::Direction;
@@ -146,64 +146,40 @@ fn pop_from(
 }
 
 pub(super) fn zmpop(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default())?;
-    if !wanted.run(context)? {
+    let wanted = SeveralPop::parse(args.get(1..).unwrap_or_default(), named_end)?;
+    if !pop_several(context, &wanted)? {
         context.reply.null_array();
     }
     Ok(())
 }
 
-/// ZMPOP's arguments.
-pub(in crate::command) struct SeveralPop<'a> {
-    pub(in crate::command) keys: &'a [&'a [u8]],
-    end: End,
-    count: u64,
+/// Which end MIN and MAX name.
+pub(in crate::command) fn named_end(word: &[u8]) -> Result<End, CommandError> {
+    if is_option(word, "MIN") {
+        Ok(End::Lowest)
+    } else if is_option(word, "MAX") {
+        Ok(End::Highest)
+    } else {
+        Err(CommandError::SYNTAX)
+    }
 }
 
-impl<'a> SeveralPop<'a> {
-    /// Reads them, from the number of keys on.
-    pub(in crate::command) fn parse(args: &'a [&'a [u8]]) -> Result<SeveralPop<'a>, CommandError> {
-        const NO_KEYS: CommandError = CommandError::text("ERR numkeys should be greater than 0");
-        const NO_COUNT: CommandError = CommandError::text("ERR count should be greater than 0");
-        let [count, rest @ ..] = args else { return Err(CommandError::SYNTAX) };
-        let count = integer_in(count, 1..=i64::MAX, NO_KEYS)?;
-        let (keys, options) = usize::try_from(count)
-            .ok()
-            .and_then(|count| rest.split_at_checked(count))
-            .ok_or(CommandError::SYNTAX)?;
-        let (end, options) = match options {
-            [end, options @ ..] if is_option(end, "MIN") => (End::Lowest, options),
-            [end, options @ ..] if is_option(end, "MAX") => (End::Highest, options),
-            _ => return Err(CommandError::SYNTAX),
-        };
-        let count = match options {
-            [] => 1,
-            [option, count, others @ ..] if is_option(option, "COUNT") => {
-                let count = integer_in(count, 1..=i64::MAX, NO_COUNT)?;
-                if !others.is_empty() {
-                    return Err(CommandError::SYNTAX);
-                }
-                count
-            }
-            _ => return Err(CommandError::SYNTAX),
-        };
-        Ok(SeveralPop { keys, end, count: count.unsigned_abs() })
-    }
-
-    /// Pops from the first set there is and replies; false, without a reply, if there is none.
-    pub(in crate::command) fn run(&self, context: &mut Context<'_, '_>) -> Result<bool, CommandError> {
-        let db = context.db();
-        for key in self.keys {
-            let set = SortedSet::open(context.txn, db, key)?;
-            if set.is_there() {
-                context.reply.array(2);
-                context.reply.bulk(key);
-                pop_from(context, (key, set), self.end, self.count, Layout::Pairs)?;
-                return Ok(true);
-            }
+/// Pops from the first set there is and replies; false, without a reply, if there is none.
+pub(in crate::command) fn pop_several(
+    context: &mut Context<'_, '_>,
+    wanted: &SeveralPop<'_, End>,
+) -> Result<bool, CommandError> {
+    let db = context.db();
+    for key in wanted.keys {
+        let set = SortedSet::open(context.txn, db, key)?;
+        if set.is_there() {
+            context.reply.array(2);
+            context.reply.bulk(key);
+            pop_from(context, (key, set), wanted.end, wanted.count, Layout::Pairs)?;
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }
 
 /// Pops one member from the first set there is and replies with key, member and score; false, without a reply, if there

@@ -55,10 +55,21 @@ pub(super) fn reply_part(
     start: u64,
     len: u64,
 ) -> Result<(), CommandError> {
+    ctx.reply.bulk_start(len);
+    write_part(ctx, key, (start, len))?;
+    ctx.reply.bulk_end();
+    Ok(())
+}
+
+/// Writes `len` bytes at `start`, all of which are there, into a bulk that was begun.
+pub(super) fn write_part(
+    ctx: &mut Context<'_, '_>,
+    key: &[u8],
+    range: (u64, u64),
+) -> Result<(), CommandError> {
     let db = ctx.db();
     let reply = &mut *ctx.reply;
-    reply.bulk_start(len);
-    ctx.txn.show_value(db, key, (start, len), &mut |piece| match piece {
+    ctx.txn.show_value(db, key, range, &mut |piece| match piece {
         Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
             reply.stored(source, offset, len);
             Ok(())
@@ -68,7 +79,6 @@ pub(super) fn reply_part(
             Ok(())
         }),
     })?;
-    reply.bulk_end();
     Ok(())
 }
 

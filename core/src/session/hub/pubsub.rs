@@ -77,6 +77,13 @@ struct Tables {
     shards: HashMap<Box<[u8]>, Listeners>,
 }
 
+impl Tables {
+    /// The shard channels, or else the channels.
+    fn channels_of(&self, kind: TopicKind) -> &HashMap<Box<[u8]>, Listeners> {
+        if kind == TopicKind::Shard { &self.shards } else { &self.channels }
+    }
+}
+
 impl PubSub {
     /// Adds a connection to the listeners of a topic.
     pub fn subscribe(&self, topic: Topic<'_>, inbox: &Arc<Inbox>) {
@@ -141,8 +148,7 @@ impl PubSub {
     /// Shows the channels of a kind that have listeners and match.
     pub fn channels(&self, kind: TopicKind, matching: Option<&[u8]>, show: &mut dyn FnMut(&[u8])) {
         let tables = self.0.lock();
-        let channels = if kind == TopicKind::Shard { &tables.shards } else { &tables.channels };
-        for channel in channels.keys() {
+        for channel in tables.channels_of(kind).keys() {
             if matching.is_none_or(|pattern| Glob::new(pattern).matches(channel)) {
                 show(channel);
             }
@@ -152,8 +158,7 @@ impl PubSub {
     /// Number of listeners of a channel, those of patterns not counted.
     pub fn listeners(&self, kind: TopicKind, channel: &[u8]) -> usize {
         let tables = self.0.lock();
-        let channels = if kind == TopicKind::Shard { &tables.shards } else { &tables.channels };
-        channels.get(channel).map_or(0, Listeners::len)
+        tables.channels_of(kind).get(channel).map_or(0, Listeners::len)
     }
 
     /// Number of channels, patterns and shard channels that have listeners.

@@ -150,6 +150,11 @@ impl Waiting {
         self.0.lock().by_key.keys().cloned().collect()
     }
 
+    /// Number of keys that somebody waits for.
+    pub fn key_count(&self) -> usize {
+        self.0.lock().by_key.len()
+    }
+
     /// Number of blocked connections.
     pub fn count(&self) -> usize {
         self.0.lock().by_client.len()
