@@ -45,16 +45,16 @@ export function ConnectionBadge() {
 }
 
 export function ConnectionDialog() {
-  const status = connection.status.value;
   // A refusal needs a person: the dialog comes by itself.
   useSignalEffect(() => {
     if (connection.status.value === 'closed') shown.value = true;
   });
-  return shown.value ? <Form key={status === 'closed' ? 'refused' : 'asked'} /> : null;
+  return shown.value ? <Form /> : null;
 }
 
 function Form() {
   const dialog = useRef<HTMLDialogElement>(null);
+  const secret = useRef<HTMLInputElement>(null);
   const settings = connection.settings.value;
   const url = useSignal(settings.url);
   const user = useSignal(settings.user);
@@ -68,6 +68,9 @@ function Form() {
   useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
+  useLayoutEffect(() => {
+    if (refused) secret.current?.select();
+  }, [refused]);
   useSignalEffect(() => {
     if (trying.value && connection.status.value === 'open') shown.value = false;
   });
@@ -127,7 +130,7 @@ function Form() {
           <label class="field">
             <span>Password</span>
             <input
-              class="input" type="password" value={password.value} autocomplete="current-password" autofocus={refused !== ''}
+              class="input" type="password" value={password.value} autocomplete="current-password" ref={secret}
               onInput={(event) => (password.value = event.currentTarget.value)}
             />
           </label>
