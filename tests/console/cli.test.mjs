@@ -255,7 +255,7 @@ describe('the command line', () => {
     }
     assert.ok(reached.includes('Run'), reached.join(', '));
     assert.ok(reached.includes('Database'), reached.join(', '));
-    assert.ok(reached.some((name) => name === 'Connected'), reached.join(', '));
+    assert.ok(reached.some((name) => name === 'Connection: Connected'), reached.join(', '));
   });
 
   it('looks as it should', async () => {

@@ -56,7 +56,7 @@ describe('the connection', () => {
     await page.getByText('running').waitFor();
     await console_.gateway.again();
     const redis = await console_.redisAgain();
-    await badge().filter({ hasText: 'Connected' }).waitFor();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
     await page.locator('.entry').last().getByText('OK', { exact: true }).waitFor();
     await redis.call('SELECT', '5');
     assert.equal(await redis.call('GET', 'after-restart'), '1');
@@ -75,7 +75,7 @@ describe('the connection', () => {
     await dialog.getByLabel('Password', { exact: true }).fill('right horse');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await badge().filter({ hasText: 'Connected' }).waitFor();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
     const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }));
     assert.doesNotMatch(await stored(), /right horse/);
 
@@ -84,10 +84,10 @@ describe('the connection', () => {
     await dialog.getByLabel('Password', { exact: true }).fill('right horse');
     await dialog.getByLabel('Remember the password').check();
     await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
-    await badge().filter({ hasText: 'Connected' }).waitFor();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
     assert.match(await stored(), /right horse/);
     await page.reload();
-    await badge().filter({ hasText: 'Connected' }).waitFor();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
   });
 
   it('refuses an address that is none, and goes back to the one before', async () => {

@@ -12,6 +12,8 @@ export function openConnectionDialog(): void {
   shown.value = true;
 }
 
+const SPOKEN = { connecting: 'Connecting', open: 'Connected', waiting: 'Lost the connection', closed: 'Not connected' };
+
 /** Seconds until the next attempt, counting. */
 function useSecondsLeft(): number {
   const now = useSignal(Date.now());
@@ -37,10 +39,14 @@ export function ConnectionBadge() {
   const place = connection.settings.value.url.replace(/^wss?:\/\//, '').replace(/\/resp$/, '');
   const title = [place, connection.server.value, connection.problem.value].filter(Boolean).join(' · ');
   return (
-    <button type="button" class={`badge ${status}`} title={title} onClick={openConnectionDialog}>
-      <span class="dot" aria-hidden="true" />
-      <span class="badge-text" role="status">{words[status]}</span>
-    </button>
+    <>
+      <button type="button" class={`badge ${status}`} title={title} aria-label={`Connection: ${words[status]}`} onClick={openConnectionDialog}>
+        <span class="dot" aria-hidden="true" />
+        <span class="badge-text">{words[status]}</span>
+      </button>
+      {/* Without the seconds, which nobody wants to hear counted. */}
+      <span class="off-screen" role="status">{SPOKEN[status]}</span>
+    </>
   );
 }
 
