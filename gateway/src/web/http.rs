@@ -52,7 +52,10 @@ where
     // Boxed, so that a WebSocket does not own what only HTTP needs.
     let upgraded = Box::pin(answer_all(&web, stream, &peer)).await;
     if let Some((stream, already)) = upgraded {
-        match WebSocket::new(stream, &already).await {
+        let socket = WebSocket::new(stream, &already).await;
+        // It is part of hyper's buffer, which is larger than all that a WebSocket needs.
+        drop(already);
+        match socket {
             Ok(socket) => Box::pin(seat::serve(web.gateway.clone(), socket, peer)).await,
             Err(error) => debug!(%error, peer = peer.address, "a WebSocket was cut"),
         }
