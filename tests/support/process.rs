@@ -71,7 +71,8 @@ impl Gateway {
         let address = free_address();
         let mut command = Command::new(edgecask_program());
         command.arg("serve").arg("--port").arg(address.port().to_string()).arg("--dir").arg(&self.directory);
-        command.args(&self.flags);
+        // Many run at a time, and only few are asked by HTTP. Flags win over the environment.
+        command.env("EDGECASK_HTTP_PORT", "off").args(&self.flags);
         if self.flags.iter().all(|flag| flag != LIMIT_FLAG) {
             // Redis' own limit, so that both refuse the same.
             command.args([LIMIT_FLAG, "512mb"]);

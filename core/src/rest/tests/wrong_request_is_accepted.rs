@@ -51,7 +51,7 @@ fn invalid_json_names_the_place() {
             "control character (\\\\u0000-\\\\u001F) found while parsing a string at line 1 column 3",
         ),
         (r#"["\x"]"#, "invalid escape at line 1 column 4"),
-        ("[01]", "invalid number at line 1 column 2"),
+        ("[1x]", "expected `,` or `]` at line 1 column 3"),
     ] {
         check("POST", "/", body, 400, &format!("ERR failed to parse command: {why}"));
     }
