@@ -88,6 +88,11 @@ impl Response {
         Response::error(413, b"ERR the body is too large; RESP streams values of any size")
     }
 
+    /// The answer to a body that does not come in time.
+    pub fn body_too_late() -> Response {
+        Response::error(408, b"ERR the body did not come in time")
+    }
+
     fn new(status: u16, content_type: &str, body: Vec<u8>) -> Response {
         Response { status, headers: vec![("content-type", content_type.to_owned())], body }
     }
