@@ -41,10 +41,6 @@ pub const RESERVED_DESCRIPTORS: u64 = 1024;
 /// After accept failed (no descriptor left, say), the acceptor waits this long: the cause does not go away at once.
 pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// A client has so long for a TLS handshake or the head of an HTTP request; it takes milliseconds. Also how long a
-/// connection that HTTP keeps open may be silent.
-pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// The head of an HTTP request, at most: a token, cookies and a few dozen other fields.
 pub const HTTP_HEAD_MAX_BYTES: usize = 32 * 1024;
 
@@ -78,10 +74,6 @@ pub const CONTROL_FRAMES_MAX: u32 = 200;
 
 /// See [`CONTROL_FRAMES_MAX`].
 pub const CONTROL_PERIOD: Duration = Duration::from_secs(10);
-
-/// A WebSocket that has been silent for so long is pinged, and cut after the same time again. Proxies forget idle
-/// connections after a minute or more.
-pub const PING_PERIOD: Duration = Duration::from_secs(30);
 
 /// So many bytes of server-sent events wait for a slow reader; then its session waits, and the next ones wait in its inbox,
 /// which has a bound of its own.
@@ -123,10 +115,21 @@ pub struct Deadlines {
     /// A peer that takes nothing of what is sent to it for so long is cut. Its memory is bounded meanwhile: requests
     /// do not run while replies wait.
     pub unread_output: Duration,
+    /// For a TLS handshake or the head of an HTTP request, which take milliseconds. Also how long a connection that HTTP
+    /// keeps open may be silent.
+    pub handshake: Duration,
+    /// A WebSocket that has been silent for so long is pinged, and cut after the same time again. Proxies forget idle
+    /// connections after a minute or more.
+    pub silence: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Deadlines {
-        Deadlines { unauthenticated: Duration::from_secs(10), unread_output: Duration::from_secs(60) }
+        Deadlines {
+            unauthenticated: Duration::from_secs(10),
+            unread_output: Duration::from_secs(60),
+            handshake: Duration::from_secs(10),
+            silence: Duration::from_secs(30),
+        }
     }
 }

@@ -33,7 +33,7 @@ use super::doors::{Visit, Web};
 use super::origin::Verdict;
 use super::websocket::WebSocket;
 use super::{console, rest, seat};
-use crate::limits::{HANDSHAKE_TIMEOUT, HTTP_HEAD_MAX_BYTES};
+use crate::limits::HTTP_HEAD_MAX_BYTES;
 
 /// The body of a response.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -72,7 +72,7 @@ where
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HANDSHAKE_TIMEOUT)
+        .header_read_timeout(web.gateway.deadlines.handshake)
         .max_buf_size(HTTP_HEAD_MAX_BYTES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -18,7 +18,7 @@ use tracing::debug;
 use crate::clock::now_ms;
 use crate::gateway::{Gateway, Next};
 use crate::hosted::Hosted;
-use crate::limits::{FAREWELL_TIMEOUT, PING_PERIOD};
+use crate::limits::FAREWELL_TIMEOUT;
 use crate::sync::Settling;
 
 /// What carries the bytes of a session.
@@ -101,6 +101,7 @@ pub async fn serve<W: Wire>(gateway: Arc<Gateway>, wire: W, peer: Peer) {
     let now = Instant::now();
     let hosted = Hosted::new(&gateway.server.shared, peer, now, now_ms());
     let stopping = gateway.clone();
+    let first_sign = now + gateway.deadlines.silence;
     let mut seat = Seat {
         guest: Guest { gateway, hosted },
         wire,
@@ -108,7 +109,7 @@ pub async fn serve<W: Wire>(gateway: Arc<Gateway>, wire: W, peer: Peer) {
         is_trusted: false,
         heard: now,
         was_pinged: false,
-        timer: Box::pin(sleep_until((now + PING_PERIOD).into())),
+        timer: Box::pin(sleep_until(first_sign.into())),
         stop: Box::pin(async move {
             stopping.stop.requested().await;
         }),
@@ -123,6 +124,8 @@ pub async fn serve<W: Wire>(gateway: Arc<Gateway>, wire: W, peer: Peer) {
 
 impl<W: Wire> Seat<W> {
     async fn stay(&mut self) -> Farewell {
+        // Where no password is set.
+        self.trust();
         loop {
             if let Event::Leave(farewell) = std::future::poll_fn(|context| self.poll_event(context)).await {
                 return farewell;
@@ -157,7 +160,12 @@ impl<W: Wire> Seat<W> {
             // Before the reply: whoever has read it may count on the change.
             gateway.settings_changed();
         }
-        if !self.is_trusted && hosted.is_authenticated() {
+        self.trust();
+    }
+
+    /// Tells the wire once the peer may be trusted with more.
+    fn trust(&mut self) {
+        if !self.is_trusted && self.guest.hosted.is_authenticated() {
             self.is_trusted = true;
             self.wire.trust();
         }
@@ -228,8 +236,9 @@ impl<W: Wire> Seat<W> {
         loop {
             let Guest { hosted, gateway } = &mut self.guest;
             let deadline = hosted.deadline(&gateway.deadlines, gateway.idle_timeout());
-            let sign = self.heard + if self.was_pinged { 2 * PING_PERIOD } else { PING_PERIOD };
-            let due = [deadline, hosted.alarm()].into_iter().flatten().fold(sign, Instant::min);
+            let silence = gateway.deadlines.silence * if self.was_pinged { 2 } else { 1 };
+            let due =
+                [deadline, hosted.alarm()].into_iter().flatten().fold(self.heard + silence, Instant::min);
             let now = Instant::now();
             if due > now {
                 // A timer that is early does no harm: it is set again then.

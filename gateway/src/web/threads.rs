@@ -13,7 +13,7 @@ use tracing::{debug, error};
 use super::doors::{Arrival, Door, Speech, Web, accept};
 use super::tls_stream::TlsStream;
 use super::{http, seat};
-use crate::limits::{HANDSHAKE_TIMEOUT, STOP_GRACE};
+use crate::limits::STOP_GRACE;
 
 /// All threads.
 pub struct Threads(Vec<JoinHandle<()>>);
@@ -94,8 +94,8 @@ async fn receive(web: Arc<Web>, arrival: Arrival) {
         return;
     }
     let Some(tls) = &web.tls else { return };
-    let stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, Box::pin(tls.acceptor().accept(stream))).await
-    {
+    let handshake = Box::pin(tls.acceptor().accept(stream));
+    let stream = match tokio::time::timeout(web.gateway.deadlines.handshake, handshake).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return debug!(%error, peer = peer.address, "no TLS"),
         Err(_) => return debug!(peer = peer.address, "a TLS handshake took too long"),

@@ -2,7 +2,9 @@
 
 mod idle_memory;
 mod limits;
+mod rest;
 mod serving;
 mod stopping;
 mod storage;
 mod support;
+mod web;
