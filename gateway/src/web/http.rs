@@ -5,7 +5,7 @@
 //! | `GET /` and the console's files | [`super::console`] |
 //! | `GET /resp` | WebSocket: [`super::websocket`] |
 //! | `GET /health`, `/ready`, `/metrics` | for operators |
-//! | everything else | the REST dialect |
+//! | everything else | the REST dialect: [`super::rest`] |
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use tracing::debug;
 use super::doors::{Visit, Web};
 use super::origin::Verdict;
 use super::websocket::WebSocket;
-use super::{console, seat};
+use super::{console, rest, seat};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
 
 /// The body of a response.
@@ -125,8 +125,7 @@ async fn answer(
     let mut response = if path == "/resp" {
         handshake(&mut request, upgrade)
     } else {
-        let _ = peer;
-        error(StatusCode::NOT_FOUND, "Not Found")
+        rest::answer(&web.gateway, request, peer).await
     };
     allow(response.headers_mut(), verdict);
     response
