@@ -51,6 +51,13 @@ REST_RUNS = [
     ("upstash", ["node", HERE / "upstash" / "flows.mjs"]),
     ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
 ]
+# Programs that speak TLS, to a server of their own with certificates made for the occasion, which asks clients for theirs
+# or insists on them.
+TLS_RUNS = [
+    ("tls-ioredis", ["node", HERE / "tls" / "flows.mjs"], 2, "optional"),
+    ("tls-redis-py", [PYTHON, HERE / "tls" / "flows.py"], 2, "optional"),
+    ("tls-redis-py", [PYTHON, HERE / "tls" / "flows.py"], 3, "yes"),
+]
 REST_TOKEN = "a-token-of-the-tests"
 REST_PAGES = "https://app.example"
 # Flows that need one of these are skipped, and say so, where the server does not have it.
@@ -76,7 +83,7 @@ def main():
                                {"LACKING": " ".join(lacking)}):
                 counts[outcome] += 1
     if not options.redis:
-        for outcome in run_rest(options.only):
+        for outcome in [*run_rest(options.only), *run_tls(options.only)]:
             counts[outcome] += 1
     took_s = time.monotonic() - begin
     print(f"clients: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped in {took_s:.0f} s")
@@ -113,6 +120,42 @@ def run_rest(only):
             address = {"UPSTASH_REDIS_REST_URL": f"http://127.0.0.1:{port}", "UPSTASH_REDIS_REST_TOKEN": REST_TOKEN}
             for name, program in runs:
                 yield from run(name, list(map(str, program)), address)
+
+
+def run_tls(only):
+    """The outcomes of the flows that speak TLS."""
+    for name, program, protocol, auth_clients in TLS_RUNS:
+        if only not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="clients-") as directory:
+            make_certificates(directory)
+            tls_port, https_port = free_port(), free_port()
+            command = [*server_command(False, directory), "--tls-port", str(tls_port), "--https-port", str(https_port),
+                       "--tls-cert-file", f"{directory}/server.crt", "--tls-key-file", f"{directory}/server.key",
+                       "--tls-ca-cert-file", f"{directory}/ca.crt", "--tls-auth-clients", auth_clients]
+            with Server(command, os.path.join(directory, "server.log")) as server:
+                environment = {"TLS_PORT": str(tls_port), "HTTPS_PORT": str(https_port), "TLS_DIRECTORY": directory,
+                               "TLS_AUTH_CLIENTS": auth_clients, "SERVER_PID": str(server.process.pid)}
+                yield from run(f"{name} (RESP{protocol})", [*map(str, program), str(tls_port), str(protocol)],
+                               environment)
+
+
+def make_certificates(directory):
+    """An authority, a certificate of it for the server, a second one to change to, one for a client; and a stranger's."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=directory)
+
+    new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    for name in ("ca", "other"):
+        openssl("req", "-x509", *new_key, "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.crt",
+                "-subj", f"/CN={name} of the tests")
+    extensions = os.path.join(directory, "extensions")
+    with open(extensions, "w") as file:
+        file.write("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    for name in ("server", "renewed", "client"):
+        openssl("req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial",
+                "-days", "2", "-extfile", extensions, "-out", f"{name}.crt")
 
 
 def run(name, command, environment):
