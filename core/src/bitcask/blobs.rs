@@ -8,7 +8,7 @@
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,6 +31,8 @@ struct State {
     roots: HashMap<BlobId, u32>,
     /// Blobs without a root, with the position of the log at which they lost it.
     dead: HashMap<BlobId, u64>,
+    /// Blobs that are being written for a commit that may come.
+    drafts: HashSet<BlobId>,
 }
 
 /// What a commit did to the references to blobs.
@@ -64,7 +66,7 @@ impl Blobs {
                 storage.remove_blob(id)?;
             }
         }
-        let state = Mutex::new(State { roots, dead: HashMap::new() });
+        let state = Mutex::new(State { roots, ..State::default() });
         Ok(Blobs { storage, state, next_number })
     }
 
@@ -76,6 +78,7 @@ impl Blobs {
         let state = &mut *self.state.lock();
         for id in &changes.taken {
             *state.roots.entry(*id).or_default() += 1;
+            state.drafts.remove(id);
         }
         for id in &changes.released {
             let Some(roots) = state.roots.get_mut(id) else { continue };
@@ -84,6 +87,17 @@ impl Blobs {
                 state.roots.remove(id);
                 state.dead.insert(*id, position);
             }
+        }
+    }
+
+    /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
+    /// neither referred to nor being written are dead since this position.
+    pub(super) fn reopen(&self, roots: HashMap<BlobId, u32>, there: &BTreeSet<BlobId>, position: u64) {
+        let State { roots: present, dead, drafts } = &mut *self.state.lock();
+        *present = roots;
+        dead.retain(|id, _| !present.contains_key(id));
+        for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
+            dead.entry(*id).or_insert(position);
         }
     }
 
@@ -123,10 +137,19 @@ impl Blobs {
 impl BlobStore for Blobs {
     fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
         let id = BlobId(self.next_number.fetch_add(1, Ordering::Relaxed));
-        Ok((id, self.storage.create_blob(id).map_err(blob_error)?))
+        // Before it is there: whoever sees it knows whose it is.
+        self.state.lock().drafts.insert(id);
+        match self.storage.create_blob(id) {
+            Ok(blob) => Ok((id, blob)),
+            Err(error) => {
+                self.state.lock().drafts.remove(&id);
+                Err(blob_error(error))
+            }
+        }
     }
 
     fn discard(&self, id: BlobId) {
+        self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
     }

@@ -72,8 +72,19 @@ pub(super) struct Relocating {
     position: u64,
 }
 
-/// Step 4: the inputs that are still there.
+/// Step 4: the inputs that are still there, or what else has to go.
 pub(super) struct Removing(Vec<Arc<File>>);
+
+impl Merge {
+    /// Begins anew with what a recovery found: an output that was not published goes, and so do the datafiles that a
+    /// published one stands for.
+    pub(super) fn reopen(&mut self, mut litter: Vec<Arc<File>>) {
+        if let Merge::Copying(copying) = self {
+            litter.push(copying.output.clone());
+        }
+        *self = if litter.is_empty() { Merge::Idle } else { Merge::Removing(Removing(litter)) };
+    }
+}
 
 /// What a merge step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

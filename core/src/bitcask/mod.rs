@@ -20,6 +20,7 @@ mod merge;
 mod planted;
 mod record;
 mod recovery;
+mod reload;
 mod replay;
 mod scan;
 #[cfg(test)]
@@ -221,6 +222,10 @@ impl Admin for Bitcask {
     fn checkpoint(&self, _now_ms: u64) -> Result<()> {
         self.sync()?;
         self.write_hints()
+    }
+
+    fn reopen(&self) -> Result<()> {
+        self.close_and_open()
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

@@ -348,6 +348,13 @@ pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 
+    /// Forgets what is in memory and reads it back from where it is stored, as if the process had begun anew; on an error
+    /// everything stays as it was. No transaction of the caller may be open. An engine that keeps nothing has nothing to
+    /// read.
+    fn reopen(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
     /// keeps nothing has nothing to lose.
     fn is_synced(&self, _sync: bool) -> Result<bool> {

@@ -6,6 +6,7 @@ mod flipped_bit_unnoticed;
 mod harness;
 mod matrix;
 mod planted_bug_unnoticed;
+mod reload_changes_data;
 mod reopen_forgets;
 mod space_grows_without_end;
 #[cfg(not(target_family = "wasm"))]
