@@ -11,4 +11,5 @@ mod command_that_no_test_runs;
 mod differential;
 mod huge_values;
 mod kill_loop;
+mod reload_loses_writes;
 mod transcripts;
