@@ -142,6 +142,11 @@ impl Connection {
         self.session.must_close()
     }
 
+    /// Whether so much output has been waiting for so long that it is to be closed.
+    pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
+        self.session.is_over_limit(now_ms)
+    }
+
     /// Reads once, unless requests wait already.
     pub fn receive(&mut self, buffers: &mut Buffers, now: Instant) -> io::Result<Received> {
         if self.phase != Phase::Receiving {
@@ -209,6 +214,7 @@ impl Connection {
             let outcome = match reply.front() {
                 None => {
                     reply.clear();
+                    self.session.has_sent();
                     self.wrote = 0;
                     self.phase = Phase::Receiving;
                     return Ok(Sent::All);

@@ -12,4 +12,5 @@ mod differential;
 mod huge_values;
 mod kill_loop;
 mod reload_loses_writes;
+mod slow_reader_not_cut;
 mod transcripts;

@@ -359,6 +359,11 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
         ("total_writes_processed", "0"),
         ("io_threaded_reads_processed", "0"),
         ("io_threaded_writes_processed", "0"),
+        ("client_query_buffer_limit_disconnections", "0"),
+    ]));
+    let cut = &ctx.shared.settings.output_limits().cut;
+    all.push(line("client_output_buffer_limit_disconnections", cut));
+    all.extend(lines(&[
         ("reply_buffer_shrinks", "0"),
         ("reply_buffer_expands", "0"),
         ("acl_access_denied_auth", "0"),
