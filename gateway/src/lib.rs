@@ -17,6 +17,7 @@ pub mod stop;
 pub mod sync;
 pub mod maintenance;
 pub mod facts;
+pub mod web;
 pub mod store;
 pub mod storage;
 pub mod clock;

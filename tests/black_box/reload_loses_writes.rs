@@ -74,7 +74,9 @@ fn acknowledged_write_is_lost_in_a_reload() {
             })
             .collect();
         let mut reloads = 0;
-        while reloads < RELOADS && begin.elapsed() < WITHIN && !writers.iter().any(|writer| writer.is_finished())
+        while reloads < RELOADS
+            && begin.elapsed() < WITHIN
+            && !writers.iter().any(|writer| writer.is_finished())
         {
             let command = ["DEBUG RELOAD", "DEBUG RELOAD NOSAVE"][(reloads % 2) as usize];
             let asked = Instant::now();

@@ -38,6 +38,8 @@ pub(super) struct Log {
     appended: AtomicU64,
     /// How many of those are known to be on the disk.
     synced: AtomicU64,
+    /// How often it was synced.
+    syncs: AtomicU64,
     next_sequence: AtomicU64,
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
@@ -96,6 +98,7 @@ impl Log {
             files: RwLock::new(files),
             appended: AtomicU64::new(0),
             synced: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
             next_sequence: AtomicU64::new(counters.next_sequence),
             next_number,
             blobs,
@@ -150,6 +153,10 @@ impl Log {
 
     pub(super) fn synced(&self) -> u64 {
         self.synced.load(Ordering::Acquire)
+    }
+
+    pub(super) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it.
@@ -289,6 +296,7 @@ impl Log {
         if let Err(error) = file.datafile.sync() {
             return Err(self.writer.lock().fail(never_again(error)));
         }
+        self.syncs.fetch_add(1, Ordering::Relaxed);
         let mut writer = self.writer.lock();
         writer.blobs.retain(|unsynced| unsynced.position > position);
         if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {

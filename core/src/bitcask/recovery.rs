@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::blobs::Blobs;
+use super::counts::Counts;
 use super::files::{File, FileTable};
 use super::hint;
 use super::keydir::{Location, Name};
@@ -143,6 +144,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         expiry_position: AtomicU64::new(0),
         merging: Mutex::new(merge::Merge::default()),
         hinting: Mutex::new(()),
+        counts: Counts::default(),
     };
     Ok(Opened {
         store,

@@ -30,8 +30,8 @@ impl Bitcask {
         let active = self.log.active_synced().map(|(header, len)| (header.id, len));
         let databases = shards.first().map_or(0, |shard| shard.databases.len());
         let storage = self.log.storage();
-        let recovered = recover(&**storage, self.seed, databases as u32, Trust::Records(active))
-            .map_err(refused)?;
+        let recovered =
+            recover(&**storage, self.seed, databases as u32, Trust::Records(active)).map_err(refused)?;
         if recovered.seed != self.seed {
             return Err(EngineError::Damaged("the datafiles are those of another store".into()));
         }
@@ -43,6 +43,7 @@ impl Bitcask {
         *self.owners.lock() = owners;
         *self.databases_record.lock() = databases_record;
         merge.reopen(litter);
+        self.counts.forget_merge();
         for (shard, mut found) in shards.iter_mut().zip(found) {
             found.watches = std::mem::take(&mut shard.watches);
             before.push(std::mem::replace(&mut **shard, found));

@@ -364,7 +364,7 @@ pub trait Admin {
     /// Collects about `budget` expired keys and shows them; returns how many went and whether there may be more.
     fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;
 
-    /// Facts for INFO's persistence section: (name, value).
+    /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 }
 

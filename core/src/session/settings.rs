@@ -239,7 +239,8 @@ impl Settings {
     fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, mut value: String) {
         if spec.kind == SettingKind::Output {
             // A change names some classes; the others stay.
-            value = output_limits::changed(values.get(spec.name).map_or(spec.default, String::as_str), &value);
+            value =
+                output_limits::changed(values.get(spec.name).map_or(spec.default, String::as_str), &value);
             self.output_limits.set(&value);
         }
         match spec.name {

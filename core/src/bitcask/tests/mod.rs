@@ -11,3 +11,4 @@ mod reopen_forgets;
 mod space_grows_without_end;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;
+mod watchers_misled;

@@ -118,7 +118,8 @@ impl Inbox {
             return;
         }
         contents.push_bytes += message.len();
-        let is_too_much = contents.push_bytes > INBOX_MAX_BYTES && !self.limits.is_chosen(self.is_subscribed());
+        let is_too_much =
+            contents.push_bytes > INBOX_MAX_BYTES && !self.limits.is_chosen(self.is_subscribed());
         if is_too_much || self.limits.is_over_hard(self.is_subscribed(), self.output_bytes(&contents)) {
             self.cut(&mut contents);
         } else {

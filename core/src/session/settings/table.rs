@@ -3,7 +3,9 @@
 //! clustering, TLS) cannot be changed to that value. So `maxmemory-policy` stays `noeviction`, and there is no counter
 //! behind OBJECT FREQ; `maxmemory` is kept as a number that tools show, and limits nothing: values stand on the disk.
 
-use super::SettingKind::{self, Events, Integer, Memory, OneOf, Output, Percentiles, SavePoints, Text, YesNo};
+use super::SettingKind::{
+    self, Events, Integer, Memory, OneOf, Output, Percentiles, SavePoints, Text, YesNo,
+};
 use super::SettingSpec;
 
 /// A setting that CONFIG SET may change.

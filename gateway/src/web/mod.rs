@@ -1,0 +1,3 @@
+//! What the gateway says over HTTP.
+
+pub mod metrics;
