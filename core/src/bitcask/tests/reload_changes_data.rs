@@ -226,6 +226,12 @@ impl Client {
         self.session.process(&self.server, self.now_ms);
         String::from_utf8(self.session.reply().take().expect("memory is read")).expect("text")
     }
+
+    /// What the store tells of blobs with roots.
+    fn blobs(&self) -> Vec<(&'static str, u64)> {
+        let told = self.server.engine.report();
+        told.into_iter().filter(|(name, _)| ["blobs", "blob_bytes"].contains(name)).collect()
+    }
 }
 
 #[test]
@@ -280,11 +286,14 @@ fn value_of_some_type_does_not_survive_a_reload() {
         "INFO keyspace",
     ];
     let before = facts.map(|fact| client.run(fact));
+    let blobs = client.blobs();
+    assert!(blobs.contains(&("blobs", 2)) && blobs.contains(&("blob_bytes", 20_003 + 8_751)), "{blobs:?}");
     for reload in ["DEBUG RELOAD", "DEBUG RELOAD NOSAVE", "DEBUG RELOAD noflush MERGE", "SET string value"] {
         assert_eq!(client.run(reload), "+OK\r\n", "{reload}");
         for (fact, before) in facts.iter().zip(&before) {
             assert_eq!(client.run(fact), *before, "{fact} after {reload}");
         }
+        assert_eq!(client.blobs(), blobs, "after {reload}");
     }
     client.now_ms += 6000;
     assert_eq!(client.run("GET short-lived"), "$-1\r\n");
@@ -296,6 +305,7 @@ fn value_of_some_type_does_not_survive_a_reload() {
     let mut next = Client::new(storage);
     next.now_ms += 6000;
     assert_eq!(facts.map(|fact| next.run(fact)), after, "opened again");
+    assert_eq!(next.blobs(), blobs, "opened again");
 }
 
 #[test]
