@@ -24,7 +24,10 @@ export class IndexedPages<T> {
     return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
-  /** The pages to fetch so that the rows from `first` up to, without, `end` are there. They count as asked for. */
+  /**
+   * The pages to fetch so that the rows from `first` up to, without, `end` are there. They count as asked for, also
+   * when reading fails: otherwise each drawing would ask again.
+   */
   wanted(first: number, end: number): number[] {
     const wanted: number[] = [];
     const last = Math.floor((Math.min(end, this.length) - 1) / PAGE);
@@ -48,11 +51,6 @@ export class IndexedPages<T> {
       if (this.pages.size <= PAGES_MAX) break;
       this.pages.delete(oldest);
     }
-  }
-
-  /** The page could not be read: it may be asked for again. */
-  failed(page: number): void {
-    this.awaited.delete(page);
   }
 }
 
