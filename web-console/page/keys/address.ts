@@ -3,8 +3,8 @@
 // Every byte but plain letters, digits and a few signs is written as %XX, so that a name that is not UTF-8 is
 // kept exactly, too.
 
-import type { Name } from './names';
-import type { RowName } from './tree';
+import type { Name } from './names.ts';
+import type { RowName } from './tree.ts';
 
 export function hashOf(selected: RowName | undefined): string {
   return selected === undefined ? '#/keys' : `#/keys/${selected.kind}/${encode(selected.name)}`;

@@ -2,8 +2,8 @@
 
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { switched, type Draft } from './drafts';
-import { problemIn } from './replies';
+import { switched, type Draft } from './drafts.ts';
+import { problemIn } from './replies.ts';
 
 export function BytesInput(props: {
   label: string;
@@ -33,8 +33,8 @@ export function BytesInput(props: {
     value: props.draft.text,
     placeholder: props.placeholder ?? '',
     spellcheck: false,
-    autocomplete: 'off',
-    autocapitalize: 'off',
+    autocomplete: 'off' as const,
+    autocapitalize: 'off' as const,
     class: 'keys-bytes',
     'aria-invalid': problem !== '',
     ref: (element: HTMLElement | null) => {

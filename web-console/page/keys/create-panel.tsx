@@ -2,23 +2,23 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import type { Argument } from '../resp/reply';
-import { BytesInput } from './bytes-input';
-import { draftBytes, draftOf, EMPTY, type Draft } from './drafts';
-import { durationOf } from './durations';
-import { shownStart } from './escapes';
-import { TYPE_NAMES, TYPES, type KeyType } from './facts';
-import { bytesOf, nameOf, type Name } from './names';
-import { numberIn, okay } from './replies';
-import { isScore } from './scores';
-import { creating, keyMade, select } from './store';
-import { PairInputs } from './stream-view';
-import { changeIf } from './transaction';
-import { learnType } from './types';
-import { Problem, useAction } from './use-action';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, draftOf, EMPTY, type Draft } from './drafts.ts';
+import { durationOf } from './durations.ts';
+import { shownStart } from './escapes.ts';
+import { TYPE_NAMES, TYPES, type KeyType } from './facts.ts';
+import { bytesOf, nameOf, type Name } from './names.ts';
+import { numberIn, okay } from './replies.ts';
+import { isScore } from './scores.ts';
+import { creating, keyMade, select } from './store.ts';
+import { PairInputs } from './stream-view.tsx';
+import { changeIf } from './transaction.ts';
+import { learnType } from './types.ts';
+import { Problem, useAction } from './use-action.tsx';
 
 export function CreatePanel(props: { prefix: Name }): VNode {
   const [type, setType] = useState<KeyType>('string');

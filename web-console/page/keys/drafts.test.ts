@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draftBytes, draftOf, switched } from './drafts';
+import { draftBytes, draftOf, switched } from './drafts.ts';
 
 test('a draft stands for the bytes it was made of', () => {
   for (const bytes of [[], [0xff, 0], [0x5c, 0x6e], [0x61, 0x0a, 0x62], [0x0d]]) {

@@ -1,6 +1,6 @@
 // What somebody is typing: a text, and whether escapes in it mean bytes.
 
-import { escaped, plainText, unescaped } from './escapes';
+import { escaped, plainText, unescaped } from './escapes.ts';
 
 export type Draft = { text: string; escapes: boolean };
 

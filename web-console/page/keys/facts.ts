@@ -1,8 +1,8 @@
 // What is known of one key beside its content.
 
-import type { Client } from '../connection/client';
-import type { Argument } from '../resp/reply';
-import { numberIn, numberOrNone, okay, textIn } from './replies';
+import type { Client } from '../connection/client.ts';
+import type { Argument } from '../resp/reply.ts';
+import { numberIn, numberOrNone, okay, textIn } from './replies.ts';
 
 export const TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
 export type KeyType = (typeof TYPES)[number];

@@ -5,17 +5,17 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { shownStart } from './escapes';
-import { bytesOf, nameOf, type Name } from './names';
-import { prefixPattern } from './pattern';
-import { numberIn } from './replies';
-import { scanBatch } from './scan';
-import { countOf, countText } from './sizes';
-import { draw, drawn, select, tree } from './store';
-import { Problem, useAction } from './use-action';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { shownStart } from './escapes.ts';
+import { bytesOf, nameOf, type Name } from './names.ts';
+import { prefixPattern } from './pattern.ts';
+import { numberIn } from './replies.ts';
+import { scanBatch } from './scan.ts';
+import { countOf, countText } from './sizes.ts';
+import { draw, drawn, select, tree } from './store.ts';
+import { Problem, useAction } from './use-action.tsx';
 
 export function FolderPanel(props: { prefix: Name }): VNode {
   void drawn.value;

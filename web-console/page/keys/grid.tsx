@@ -3,7 +3,7 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { useWindow } from './use-window';
+import { useWindow } from './use-window.ts';
 
 export const ROW_HEIGHT = 28;
 

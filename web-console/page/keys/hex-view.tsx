@@ -2,14 +2,14 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { toast } from '../parts/toast';
-import { hexBytes, hexLine, hexLines } from './hexadecimal';
-import { sameBytes } from './names';
-import { isWhole, type Part } from './ranges';
-import { bytesIn, numberIn } from './replies';
-import { changeIf } from './transaction';
-import { Problem, useAction } from './use-action';
-import { useWindow } from './use-window';
+import { toast } from '../parts/toast.tsx';
+import { hexBytes, hexLine, hexLines } from './hexadecimal.ts';
+import { sameBytes } from './names.ts';
+import { isWhole, type Part } from './ranges.ts';
+import { bytesIn, numberIn } from './replies.ts';
+import { changeIf } from './transaction.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useWindow } from './use-window.ts';
 
 const LINE_HEIGHT = 20;
 

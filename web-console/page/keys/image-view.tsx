@@ -4,11 +4,11 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { imageType } from './image';
-import { IMAGE_MAX_BYTES, isWhole, readWhole } from './ranges';
-import { sizeText } from './sizes';
-import { Problem, useAction } from './use-action';
+import { connection } from '../connection/state.ts';
+import { imageType } from './image.ts';
+import { IMAGE_MAX_BYTES, isWhole, readWhole } from './ranges.ts';
+import { sizeText } from './sizes.ts';
+import { Problem, useAction } from './use-action.tsx';
 
 export function ImageView(props: { keyBytes: Uint8Array; start: Uint8Array }): VNode {
   const [address, setAddress] = useState<string | undefined>(undefined);

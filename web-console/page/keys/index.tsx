@@ -3,20 +3,20 @@
 import './keys.css';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { CreatePanel } from './create-panel';
-import { FolderPanel } from './folder-panel';
-import { deleteKey, KeyPanel } from './panel';
-import { countOf, countText } from './sizes';
+import { connection } from '../connection/state.ts';
+import { CreatePanel } from './create-panel.tsx';
+import { FolderPanel } from './folder-panel.tsx';
+import { deleteKey, KeyPanel } from './panel.tsx';
+import { countOf, countText } from './sizes.ts';
 import {
   active, creating, filter, followAddress, followDatabase, found, pause, rescan, resume, scan, select, selected,
   separate, tree,
-} from './store';
-import { TreeView } from './tree-view';
-import { TYPE_NAMES, TYPES } from './facts';
-import { forgetTypes } from './types';
-import { Problem, useAction } from './use-action';
-import type { RowName } from './tree';
+} from './store.ts';
+import { TreeView } from './tree-view.tsx';
+import { TYPE_NAMES, TYPES } from './facts.ts';
+import { forgetTypes } from './types.ts';
+import { Problem, useAction } from './use-action.tsx';
+import type { RowName } from './tree.ts';
 
 export default function KeysPage(): VNode {
   const deleting = useAction();

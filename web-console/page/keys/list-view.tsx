@@ -2,21 +2,21 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { BytesInput } from './bytes-input';
-import { draftBytes, draftOf, EMPTY } from './drafts';
-import { shownStart } from './escapes';
-import { Grid } from './grid';
-import { CHANGED, MemberForm } from './member-form';
-import { sameBytes } from './names';
-import type { ValueProps } from './panel';
-import { bytesIn, bytesOrNone, itemsOf } from './replies';
-import { countOf } from './sizes';
-import { changeIf } from './transaction';
-import { Problem, useAction } from './use-action';
-import { useIndexedPages } from './use-pages';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, draftOf, EMPTY } from './drafts.ts';
+import { shownStart } from './escapes.ts';
+import { Grid } from './grid.tsx';
+import { CHANGED, MemberForm } from './member-form.tsx';
+import { sameBytes } from './names.ts';
+import type { ValueProps } from './panel.tsx';
+import { bytesIn, bytesOrNone, itemsOf } from './replies.ts';
+import { countOf } from './sizes.ts';
+import { changeIf } from './transaction.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useIndexedPages } from './use-pages.ts';
 
 type Element = { index: number; value: Uint8Array };
 

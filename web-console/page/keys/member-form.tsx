@@ -2,10 +2,10 @@
 // change is made or it is cancelled.
 
 import type { ComponentChildren, VNode } from 'preact';
-import { Problem, type Action } from './use-action';
+import { Problem, type Action } from './use-action.tsx';
 
 export function MemberForm(props: {
-  title: string; action: Action; submit: string; onSubmit(): void; onCancel(): void; onDelete?: () => void;
+  title: string; action: Action; submit: string; onSubmit(): void; onCancel(): void; onDelete?: (() => void) | undefined;
   children: ComponentChildren;
 }): VNode {
   return (

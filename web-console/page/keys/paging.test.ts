@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IndexedPages, PAGE, ScannedPages } from './paging';
+import { IndexedPages, PAGE, ScannedPages } from './paging.ts';
 
 test('pages by position are asked for once and forgotten when many others came', () => {
   const pages = new IndexedPages<number>(1_000_000);

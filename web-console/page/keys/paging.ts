@@ -3,7 +3,7 @@
 // A list or sorted set is read by position, so any page can be shown at once and old ones forgotten. A hash or
 // set is read with a cursor: its pages come one after another, and the same member may come twice.
 
-import type { Name } from './names';
+import type { Name } from './names.ts';
 
 /** Elements a page. */
 export const PAGE = 100;

@@ -2,27 +2,27 @@
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import type { Argument } from '../resp/reply';
-import { BytesInput } from './bytes-input';
-import { draftBytes, draftOf } from './drafts';
-import { durationInput, durationOf, durationText } from './durations';
-import { shown, shownStart } from './escapes';
-import { factsOf, LENGTH_UNITS, TYPE_NAMES, type Facts } from './facts';
-import { HashView } from './hash-view';
-import { ListView } from './list-view';
-import { bytesOf, nameOf, sameBytes, type Name } from './names';
-import { numberIn } from './replies';
-import { SetView } from './set-view';
-import { countOf, sizeText } from './sizes';
-import { keyGone, keyMade, select } from './store';
-import { StreamView } from './stream-view';
-import { StringView } from './string-view';
-import { learnType } from './types';
-import { Problem, useAction } from './use-action';
-import { ZsetView } from './zset-view';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, draftOf } from './drafts.ts';
+import { durationInput, durationOf, durationText } from './durations.ts';
+import { shown, shownStart } from './escapes.ts';
+import { factsOf, LENGTH_UNITS, TYPE_NAMES, type Facts } from './facts.ts';
+import { HashView } from './hash-view.tsx';
+import { ListView } from './list-view.tsx';
+import { bytesOf, nameOf, sameBytes, type Name } from './names.ts';
+import { numberIn } from './replies.ts';
+import { SetView } from './set-view.tsx';
+import { countOf, sizeText } from './sizes.ts';
+import { keyGone, keyMade, select } from './store.ts';
+import { StreamView } from './stream-view.tsx';
+import { StringView } from './string-view.tsx';
+import { learnType } from './types.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { ZsetView } from './zset-view.tsx';
 
 /** What a view of a value gets: `changed` is called after each write, so that length and memory are read again. */
 export type ValueProps = { keyBytes: Uint8Array; facts: Facts; changed(): void };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trimmed } from './ranges';
+import { trimmed } from './ranges.ts';
 
 const utf8 = new TextEncoder().encode('aü€🙂z');
 

@@ -1,8 +1,8 @@
 // Reading a string in parts, so that one of gigabytes costs what is looked at.
 
-import type { Client } from '../connection/client';
-import { bytesIn, numberIn } from './replies';
-import { joined } from './escapes';
+import type { Client } from '../connection/client.ts';
+import { bytesIn, numberIn } from './replies.ts';
+import { joined } from './escapes.ts';
 
 /** What is read at first and with each “load more”. */
 export const PART_BYTES = 64 * 1024;

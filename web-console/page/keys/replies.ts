@@ -1,6 +1,6 @@
 // Replies taken apart: each function gives what a command is known to answer, or throws the server's error.
 
-import { CommandError, type Reply } from '../resp/reply';
+import { CommandError, type Reply } from '../resp/reply.ts';
 
 export function okay(reply: Reply | undefined): Reply {
   if (reply === undefined) throw new Error('The server answered less than it was asked.');

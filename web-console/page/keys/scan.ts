@@ -2,9 +2,9 @@
 //
 // Between two batches the page breathes: each one waits for the network. Nothing is kept here but the cursor.
 
-import type { Argument } from '../resp/reply';
-import type { Client } from '../connection/client';
-import { bytesIn, itemsOf, textIn } from './replies';
+import type { Argument } from '../resp/reply.ts';
+import type { Client } from '../connection/client.ts';
+import { bytesIn, itemsOf, textIn } from './replies.ts';
 
 /** Keys the server looks at for one batch: large enough for 100,000 keys in 100 turns, small enough to draw between. */
 export const SCAN_COUNT = 1000;

@@ -2,23 +2,23 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import type { Argument } from '../resp/reply';
-import { BytesInput } from './bytes-input';
-import { draftBytes, draftOf, EMPTY } from './drafts';
-import { shownStart } from './escapes';
-import { Grid } from './grid';
-import { CHANGED, MemberBar, MemberForm } from './member-form';
-import { nameOf, sameBytes } from './names';
-import { PAGE } from './paging';
-import type { ValueProps } from './panel';
-import { filterPattern } from './pattern';
-import { bytesIn, itemsOf, numberIn, textIn } from './replies';
-import { changeIf } from './transaction';
-import { Problem, useAction } from './use-action';
-import { useScannedPages } from './use-pages';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, draftOf, EMPTY } from './drafts.ts';
+import { shownStart } from './escapes.ts';
+import { Grid } from './grid.tsx';
+import { CHANGED, MemberBar, MemberForm } from './member-form.tsx';
+import { nameOf, sameBytes } from './names.ts';
+import { PAGE } from './paging.ts';
+import type { ValueProps } from './panel.tsx';
+import { filterPattern } from './pattern.ts';
+import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
+import { changeIf } from './transaction.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useScannedPages } from './use-pages.ts';
 
 export function SetView(props: ValueProps): VNode {
   const { keyBytes, facts } = props;

@@ -3,7 +3,7 @@
 // The names lie in sorted blocks of a few hundred, so that an insertion moves little, and sorting never has
 // to be done at once for all of them: one insertion into a million costs about a microsecond.
 
-import type { Name } from './names';
+import type { Name } from './names.ts';
 
 /** Blocks are split at this length: below it moving is cheap, above it there are few blocks to add up. */
 const BLOCK_MAX = 512;

@@ -4,14 +4,14 @@
 // tenth of a second, so that a million keys arriving cost drawing, not rebuilding.
 
 import { computed, effect, signal } from '@preact/signals';
-import { connection } from '../connection/state';
-import { hashOf, selectedBy } from './address';
-import { bytesOf, nameOf, nameOfText, type Name } from './names';
-import { filterPattern } from './pattern';
-import { problemIn } from './replies';
-import { scanBatch, SCAN_COUNT, type ScanFilter } from './scan';
-import { numberIn } from './replies';
-import { KeyTree, type RowName } from './tree';
+import { connection } from '../connection/state.ts';
+import { hashOf, selectedBy } from './address.ts';
+import { bytesOf, nameOf, nameOfText, type Name } from './names.ts';
+import { filterPattern } from './pattern.ts';
+import { problemIn } from './replies.ts';
+import { scanBatch, SCAN_COUNT, type ScanFilter } from './scan.ts';
+import { numberIn } from './replies.ts';
+import { KeyTree, type RowName } from './tree.ts';
 
 /** Keys after which scanning pauses by itself: their names need some 100 MB of the browser's memory. */
 export const KEYS_PAUSE = 1_000_000;

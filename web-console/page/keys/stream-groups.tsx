@@ -2,17 +2,17 @@
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { BytesInput } from './bytes-input';
-import { draftBytes, EMPTY } from './drafts';
-import { durationText } from './durations';
-import { shownStart } from './escapes';
-import { nameOf } from './names';
-import { bytesIn, fieldsOf, itemsOf, numberIn, numberOrNone, textIn } from './replies';
-import { countOf, countText } from './sizes';
-import { Problem, useAction } from './use-action';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, EMPTY } from './drafts.ts';
+import { durationText } from './durations.ts';
+import { shownStart } from './escapes.ts';
+import { nameOf } from './names.ts';
+import { bytesIn, fieldsOf, itemsOf, numberIn, numberOrNone, textIn } from './replies.ts';
+import { countOf, countText } from './sizes.ts';
+import { Problem, useAction } from './use-action.tsx';
 
 /** Pending entries that are listed of a group, the oldest. */
 const PENDING_SHOWN = 50;

@@ -2,23 +2,23 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import type { Argument, Reply } from '../resp/reply';
-import { BytesInput } from './bytes-input';
-import { draftBytes, EMPTY, type Draft } from './drafts';
-import { shownStart } from './escapes';
-import { Grid } from './grid';
-import { MemberForm } from './member-form';
-import { PAGE } from './paging';
-import type { ValueProps } from './panel';
-import { bytesIn, itemsOf, numberIn, textIn } from './replies';
-import { countOf, countText } from './sizes';
-import { StreamGroups } from './stream-groups';
-import { timeOfId, timeText } from './stream-ids';
-import { Problem, useAction } from './use-action';
-import { useScannedPages } from './use-pages';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, EMPTY, type Draft } from './drafts.ts';
+import { shownStart } from './escapes.ts';
+import { Grid } from './grid.tsx';
+import { MemberForm } from './member-form.tsx';
+import { PAGE } from './paging.ts';
+import type { ValueProps } from './panel.tsx';
+import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
+import { countOf, countText } from './sizes.ts';
+import { StreamGroups } from './stream-groups.tsx';
+import { timeOfId, timeText } from './stream-ids.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useScannedPages } from './use-pages.ts';
 
 type Entry = { id: string; fields: [Uint8Array, Uint8Array][] };
 

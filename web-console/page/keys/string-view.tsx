@@ -2,22 +2,22 @@
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { escaped, plainText } from './escapes';
-import { HexView } from './hex-view';
-import { ImageView } from './image-view';
-import { imageType } from './image';
-import { looksLikeJson } from './json';
-import { sameBytes } from './names';
-import type { ValueProps } from './panel';
-import { EDIT_MAX_BYTES, isWhole, PART_BYTES, readOn, readPart, readWhole, trimmed, type Part } from './ranges';
-import { bytesOrNone } from './replies';
-import { sizeText } from './sizes';
-import { HexEdit, JsonEdit, TextEdit, type Edited } from './text-edit';
-import { changeIf } from './transaction';
-import { Problem, useAction } from './use-action';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { escaped, plainText } from './escapes.ts';
+import { HexView } from './hex-view.tsx';
+import { ImageView } from './image-view.tsx';
+import { imageType } from './image.ts';
+import { looksLikeJson } from './json.ts';
+import { sameBytes } from './names.ts';
+import type { ValueProps } from './panel.tsx';
+import { EDIT_MAX_BYTES, isWhole, PART_BYTES, readOn, readPart, readWhole, trimmed, type Part } from './ranges.ts';
+import { bytesOrNone } from './replies.ts';
+import { sizeText } from './sizes.ts';
+import { HexEdit, JsonEdit, TextEdit, type Edited } from './text-edit.tsx';
+import { changeIf } from './transaction.ts';
+import { Problem, useAction } from './use-action.tsx';
 
 type Mode = 'text' | 'json' | 'hex' | 'image';
 

@@ -3,12 +3,12 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type CodeEditorComponent from './code-editor';
-import { draftBytes, draftOf, switched, type Draft } from './drafts';
-import { plainText } from './escapes';
-import { hexBytes, hexText } from './hexadecimal';
-import { checkJson, compactJson, prettyJson } from './json';
-import { problemIn } from './replies';
+import type CodeEditorComponent from './code-editor.tsx';
+import { draftBytes, draftOf, switched, type Draft } from './drafts.ts';
+import { plainText } from './escapes.ts';
+import { hexBytes, hexText } from './hexadecimal.ts';
+import { checkJson, compactJson, prettyJson } from './json.ts';
+import { problemIn } from './replies.ts';
 
 export type Edited = Uint8Array | Error;
 export type EditProps = { bytes: Uint8Array; onEdit(edited: Edited): void; onSave(): void };
@@ -20,7 +20,7 @@ function Editor(props: {
   const [Loaded, setLoaded] = useState<typeof CodeEditorComponent | undefined>(undefined);
   useEffect(() => {
     let here = true;
-    void import('./code-editor').then((module) => {
+    void import('./code-editor.tsx').then((module) => {
       if (here) setLoaded(() => module.default);
     });
     return () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { hashOf, selectedBy } from './address';
-import { durationInput, durationOf, durationText } from './durations';
-import { escaped, plainText, shown, shownStart, unescaped } from './escapes';
-import { hexBytes, hexLine, hexLines, hexText } from './hexadecimal';
-import { imageType } from './image';
-import { checkJson, compactJson, looksLikeJson, prettyJson } from './json';
-import { bytesOf, nameOf, nameOfText, sameBytes } from './names';
-import { filterPattern, prefixPattern } from './pattern';
-import { countOf, sizeText } from './sizes';
+import { hashOf, selectedBy } from './address.ts';
+import { durationInput, durationOf, durationText } from './durations.ts';
+import { escaped, plainText, shown, shownStart, unescaped } from './escapes.ts';
+import { hexBytes, hexLine, hexLines, hexText } from './hexadecimal.ts';
+import { imageType } from './image.ts';
+import { checkJson, compactJson, looksLikeJson, prettyJson } from './json.ts';
+import { bytesOf, nameOf, nameOfText, sameBytes } from './names.ts';
+import { filterPattern, prefixPattern } from './pattern.ts';
+import { countOf, sizeText } from './sizes.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const all = Uint8Array.from({ length: 256 }, (_, value) => value);

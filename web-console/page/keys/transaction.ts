@@ -3,10 +3,10 @@
 // They run on a session of their own, one after another: WATCH belongs to a session, and on the shared one a
 // command of another page could come between. Nothing is written when the comparison fails.
 
-import type { Client } from '../connection/client';
-import { connection } from '../connection/state';
-import type { Argument, Reply } from '../resp/reply';
-import { itemsOf, okay } from './replies';
+import type { Client } from '../connection/client.ts';
+import { connection } from '../connection/state.ts';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { itemsOf, okay } from './replies.ts';
 
 /** How long the session is kept after the last change. */
 const IDLE_MS = 30_000;

@@ -2,14 +2,14 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { shownStart } from './escapes';
-import { bytesOf, nameOfText } from './names';
-import { countText } from './sizes';
-import { active, draw, drawn, select, selected, tree } from './store';
-import type { Row, RowName } from './tree';
-import { typeOf, typesKnown, wantTypes } from './types';
-import { useWindow } from './use-window';
-import { filter } from './store';
+import { shownStart } from './escapes.ts';
+import { bytesOf, nameOfText } from './names.ts';
+import { countText } from './sizes.ts';
+import { active, draw, drawn, select, selected, tree } from './store.ts';
+import type { Row, RowName } from './tree.ts';
+import { typeOf, typesKnown, wantTypes } from './types.ts';
+import { useWindow } from './use-window.ts';
+import { filter } from './store.ts';
 
 const TREE_ROW_HEIGHT = 26;
 /** Letters typed within this time are one beginning. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nameOfText } from './names';
-import { SortedNames } from './sorted';
-import { DEPTH_MAX, KeyTree, type Row } from './tree';
+import { nameOfText } from './names.ts';
+import { SortedNames } from './sorted.ts';
+import { DEPTH_MAX, KeyTree, type Row } from './tree.ts';
 
 /** A small generator with a printed seed, so that a failure can be repeated. */
 function randomNumbers(seed: number): (below: number) => number {

@@ -4,8 +4,8 @@
 // do that) and is counted once. Rows are computed for the window that is shown, never for the whole tree: only
 // the open folders are walked.
 
-import type { Name } from './names';
-import { SortedNames } from './sorted';
+import type { Name } from './names.ts';
+import { SortedNames } from './sorted.ts';
 
 /**
  * Deeper levels are not split: they stay in the key's own label. A name of a thousand separators would

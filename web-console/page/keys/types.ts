@@ -4,9 +4,9 @@
 // shown, and kept for a few thousand keys.
 
 import { signal } from '@preact/signals';
-import { connection } from '../connection/state';
-import { bytesOf, type Name } from './names';
-import { textIn } from './replies';
+import { connection } from '../connection/state.ts';
+import { bytesOf, type Name } from './names.ts';
+import { textIn } from './replies.ts';
 
 const REST_MS = 120;
 /** Kept types; when there are more, all are forgotten: those in sight are asked for again. */

@@ -3,7 +3,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
-import { problemIn } from './replies';
+import { problemIn } from './replies.ts';
 
 export type Action = {
   busy: boolean;

@@ -1,11 +1,11 @@
 // Pages of a collection, fetched as they come into sight (by position) or one after another (by cursor).
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Client } from '../connection/client';
-import { connection } from '../connection/state';
-import type { Name } from './names';
-import { IndexedPages, PAGE, ScannedPages } from './paging';
-import { problemIn } from './replies';
+import type { Client } from '../connection/client.ts';
+import { connection } from '../connection/state.ts';
+import type { Name } from './names.ts';
+import { IndexedPages, PAGE, ScannedPages } from './paging.ts';
+import { problemIn } from './replies.ts';
 
 export type Indexed<T> = {
   at(index: number): T | undefined;

@@ -2,10 +2,10 @@
 
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
-import { scrollFor, windowOf, type RowWindow } from './windows';
+import { scrollFor, windowOf, type RowWindow } from './windows.ts';
 
 export type Windowed = RowWindow & {
-  element: RefObject<HTMLDivElement>;
+  element: RefObject<HTMLDivElement | null>;
   onScroll(): void;
   show(row: number): void;
   /** Whole rows that fit: how far Page Down goes. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HEIGHT_MAX, scrollFor, windowOf } from './windows';
+import { HEIGHT_MAX, scrollFor, windowOf } from './windows.ts';
 
 test('a short list is placed pixel by pixel', () => {
   expect(windowOf(0, 240, 5, 24)).toEqual({ first: 0, end: 5, top: 0, height: 120 });

@@ -2,23 +2,23 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import type { Argument } from '../resp/reply';
-import { BytesInput } from './bytes-input';
-import { draftBytes, draftOf, EMPTY } from './drafts';
-import { shownStart } from './escapes';
-import { Grid } from './grid';
-import { CHANGED, MemberForm } from './member-form';
-import { nameOf, sameBytes } from './names';
-import type { ValueProps } from './panel';
-import { bytesIn, numberIn, okay, pairsOf, textIn } from './replies';
-import { isScore } from './scores';
-import { countOf } from './sizes';
-import { changeIf } from './transaction';
-import { Problem, useAction } from './use-action';
-import { useIndexedPages } from './use-pages';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, draftOf, EMPTY } from './drafts.ts';
+import { shownStart } from './escapes.ts';
+import { Grid } from './grid.tsx';
+import { CHANGED, MemberForm } from './member-form.tsx';
+import { nameOf, sameBytes } from './names.ts';
+import type { ValueProps } from './panel.tsx';
+import { bytesIn, numberIn, okay, pairsOf, textIn } from './replies.ts';
+import { isScore } from './scores.ts';
+import { countOf } from './sizes.ts';
+import { changeIf } from './transaction.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useIndexedPages } from './use-pages.ts';
 
 /** The score stays text: it is shown and compared as the server wrote it. */
 type Scored = { member: Uint8Array; score: string };
