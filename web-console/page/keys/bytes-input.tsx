@@ -35,7 +35,6 @@ export function BytesInput(props: {
     spellcheck: false,
     autocomplete: 'off' as const,
     autocapitalize: 'off' as const,
-    class: 'keys-bytes',
     'aria-invalid': problem !== '',
     ref: (element: HTMLElement | null) => {
       if (element !== null && props.focus === true && !element.hasAttribute('data-focused')) {
@@ -57,8 +56,8 @@ export function BytesInput(props: {
         </label>
       </div>
       {lines === 'one'
-        ? <input {...shared} type="text" onInput={(event) => type(event.currentTarget.value)} />
-        : <textarea {...shared} rows={rowsFor(props.draft.text)}
+        ? <input {...shared} type="text" class="input keys-bytes" onInput={(event) => type(event.currentTarget.value)} />
+        : <textarea {...shared} class="textarea keys-bytes" rows={rowsFor(props.draft.text)}
           onInput={(event) => type(event.currentTarget.value)} />}
       {problem === '' ? null : <p class="keys-problem" role="alert">{problem}</p>}
     </div>

@@ -18,16 +18,16 @@ const WRAP_MAX = 20_000;
 
 // Custom properties reach into the shadow root, rules of the page do not.
 const THEME = EditorView.theme({
-  '&': { height: '100%', color: 'var(--ink)', fontSize: '0.875rem' },
+  '&': { height: '100%', color: 'var(--text)', fontSize: 'var(--size-mono)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
-  '.cm-content': { caretColor: 'var(--ink)' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '.cm-gutters': { border: '0', background: 'transparent', color: 'var(--faint)' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { border: '0', background: 'transparent', color: 'var(--text-soft)' },
   '& .cm-selectionBackground, &.cm-focused .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground':
-    { background: 'var(--chosen)' },
-  '.cm-panels': { background: 'var(--raised)', color: 'var(--ink)', borderColor: 'var(--line)' },
-  '.cm-specialChar': { color: 'var(--danger)' },
+    { background: 'var(--selected)' },
+  '.cm-panels': { background: 'var(--raised)', color: 'var(--text)', borderColor: 'var(--line)' },
+  '.cm-specialChar': { color: 'var(--bad)' },
 });
 
 const COLOURS = HighlightStyle.define([

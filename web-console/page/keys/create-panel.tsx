@@ -71,16 +71,16 @@ export function CreatePanel(props: { prefix: Name }): VNode {
         <BytesInput label="Name" draft={name} onDraft={setName} focus />
         {type === 'hash' || type === 'stream' ? <PairInputs pairs={pairs} onPairs={setPairs} /> : null}
         {type === 'zset' ? <label class="keys-field keys-narrow"><span>Score</span>
-          <input type="text" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
+          <input type="text" class="input" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
         </label> : null}
         {type === 'hash' || type === 'stream' ? null
           : <BytesInput label={FIRST_LABELS[type]} lines="many" draft={value} onDraft={setValue} />}
         <label class="keys-field keys-narrow"><span>Expires after (empty: never)</span>
-          <input type="text" value={ttl} placeholder="90s, 1h 30m, 2d" onInput={(event) => setTtl(event.currentTarget.value)} />
+          <input type="text" class="input" value={ttl} placeholder="90s, 1h 30m, 2d" onInput={(event) => setTtl(event.currentTarget.value)} />
         </label>
         <div class="keys-form-row">
-          <button type="submit" class="keys-primary" disabled={action.busy}>Create</button>
-          <button type="button" onClick={() => {
+          <button type="submit" class="button small primary" disabled={action.busy}>Create</button>
+          <button type="button" class="button small" onClick={() => {
             creating.value = false;
           }}>Cancel</button>
         </div>

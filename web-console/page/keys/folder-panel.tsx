@@ -47,13 +47,13 @@ export function FolderPanel(props: { prefix: Name }): VNode {
           <div><dt>Folders in it</dt><dd>{countText(folder?.folders.length ?? 0)}</dd></div>
         </dl>
         <div class="keys-actions">
-          <button type="button" class="keys-danger" disabled={action.busy} onClick={() => void remove()}>
+          <button type="button" class="button small keys-danger" disabled={action.busy} onClick={() => void remove()}>
             Delete all keys…
           </button>
         </div>
       </div>
       {progress === '' ? null : <p class="keys-progress-text" role="status">
-        {progress} <button type="button" onClick={() => {
+        {progress} <button type="button" class="button small" onClick={() => {
           stopped.current = true;
         }}>Stop</button>
       </p>}

@@ -47,7 +47,7 @@ export function HashView(props: ValueProps): VNode {
     <div class="keys-value">
       <MemberBar filter={filter} onFilter={setFilter} shown={pages.rows.length} total={facts.length} done={pages.done}
         full={pages.full}>
-        <button type="button" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add field</button>
+        <button type="button" class="button small" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add field</button>
       </MemberBar>
       {open === undefined ? null
         : <FieldForm key={open === 'new' ? 'new' : nameOf(open.field)} keyBytes={keyBytes}

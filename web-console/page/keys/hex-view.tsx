@@ -35,8 +35,8 @@ export function HexView(props: {
         </div>
       </div>
       <div class="keys-form-row">
-        {props.mayEdit ? <button type="button" onClick={props.onEdit}>Edit digits</button> : null}
-        {props.mayOverwrite ? <button type="button" aria-expanded={overwriting}
+        {props.mayEdit ? <button type="button" class="button small" onClick={props.onEdit}>Edit digits</button> : null}
+        {props.mayOverwrite ? <button type="button" class="button small" aria-expanded={overwriting}
           onClick={() => setOverwriting(!overwriting)}>Overwrite a part</button> : null}
       </div>
       {overwriting && props.mayOverwrite
@@ -83,13 +83,13 @@ function Overwrite(props: { part: Part; keyBytes: Uint8Array; onWritten(): void 
     }}>
       <div class="keys-form-row">
         <label class="keys-field keys-narrow"><span>At byte</span>
-          <input type="text" inputMode="numeric" value={offset} onInput={(event) => setOffset(event.currentTarget.value)} />
+          <input type="text" class="input" inputMode="numeric" value={offset} onInput={(event) => setOffset(event.currentTarget.value)} />
         </label>
         <label class="keys-field"><span>Bytes in hexadecimal</span>
-          <input type="text" class="keys-bytes" value={digits} placeholder="00 ff 41"
+          <input type="text" class="input keys-bytes" value={digits} placeholder="00 ff 41"
             onInput={(event) => setDigits(event.currentTarget.value)} />
         </label>
-        <button type="submit" class="keys-primary" disabled={action.busy}>Overwrite</button>
+        <button type="submit" class="button small primary" disabled={action.busy}>Overwrite</button>
       </div>
       <Problem text={action.problem} />
     </form>

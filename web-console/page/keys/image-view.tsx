@@ -5,9 +5,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
+import { showSize } from '../parts/bytes.ts';
 import { imageType } from './image.ts';
 import { IMAGE_MAX_BYTES, isWhole, readWhole } from './ranges.ts';
-import { sizeText } from './sizes.ts';
+
 import { Problem, useAction } from './use-action.tsx';
 
 export function ImageView(props: { keyBytes: Uint8Array; start: Uint8Array }): VNode {
@@ -20,7 +21,7 @@ export function ImageView(props: { keyBytes: Uint8Array; start: Uint8Array }): V
     let here = true;
     void reading.run(async () => {
       const part = await readWhole(await connection.client(), props.keyBytes);
-      if (!isWhole(part)) throw new Error(`Images over ${sizeText(IMAGE_MAX_BYTES)} are not shown.`);
+      if (!isWhole(part)) throw new Error(`Images over ${showSize(IMAGE_MAX_BYTES)} are not shown.`);
       const type = imageType(part.bytes);
       if (!here || type === undefined) return;
       made = URL.createObjectURL(new Blob([part.bytes.slice()], { type }));

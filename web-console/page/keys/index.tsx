@@ -29,7 +29,6 @@ export default function KeysPage(): VNode {
       unfollow();
       removeEventListener('hashchange', followAddress);
       removeEventListener('popstate', followAddress);
-      pause();
     };
   }, []);
   const row = selected.value;
@@ -88,10 +87,10 @@ function FilterBar(): VNode {
         event.preventDefault();
         apply();
       }}>
-        <input type="search" class="keys-grow" aria-label="Filter by name" placeholder="Filter: text or user:*" value={pattern}
+        <input type="search" class="input keys-grow" aria-label="Filter by name" placeholder="Filter: text or user:*" value={pattern}
           spellcheck={false} autocapitalize="off" onInput={(event) => setPattern(event.currentTarget.value)}
           onChange={apply} />
-        <select aria-label="Filter by type" value={filter.type.value} onChange={(event) => {
+        <select class="select" aria-label="Filter by type" value={filter.type.value} onChange={(event) => {
           filter.type.value = event.currentTarget.value;
           rescan();
         }}>
@@ -100,17 +99,17 @@ function FilterBar(): VNode {
         </select>
         <label class="keys-separator" title="Names are parted into folders at this text">
           <span class="keys-faint">by</span>
-          <input type="text" aria-label="Separator of folders" value={separator} spellcheck={false}
+          <input type="text" class="input" aria-label="Separator of folders" value={separator} spellcheck={false}
             onInput={(event) => setSeparator(event.currentTarget.value)}
             onChange={() => void separate(separator)} />
         </label>
       </form>
       <div class="keys-filter-row">
-        <button type="button" onClick={() => {
+        <button type="button" class="button small" onClick={() => {
           forgetTypes();
           rescan();
         }} title="Read the keys again">Refresh</button>
-        <button type="button" class="keys-primary" onClick={() => {
+        <button type="button" class="button small primary" onClick={() => {
           creating.value = true;
         }}>New key</button>
         <Progress />
@@ -129,8 +128,8 @@ function Progress(): VNode {
         {status === 'done' ? `${countOf(found.value, 'key')}${filtered ? ` of ${countText(total)}` : ''}`
           : `${countOf(found.value, 'key')}, ${percent} %`}
       </span>
-      {status === 'running' ? <button type="button" onClick={pause}>Stop</button> : null}
-      {status === 'paused' || status === 'failed' ? <button type="button" onClick={resume}>Continue</button> : null}
+      {status === 'running' ? <button type="button" class="button small" onClick={pause}>Stop</button> : null}
+      {status === 'paused' || status === 'failed' ? <button type="button" class="button small" onClick={resume}>Continue</button> : null}
       {status === 'running' || status === 'paused' ? <progress max={100} value={percent} aria-label="Keys read" /> : null}
       <Problem text={problem} />
     </div>

@@ -35,8 +35,8 @@ export function ListView(props: ValueProps): VNode {
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button type="button" aria-expanded={open === 'head'} onClick={() => setOpen('head')}>Add at the head</button>
-        <button type="button" aria-expanded={open === 'tail'} onClick={() => setOpen('tail')}>Add at the tail</button>
+        <button type="button" class="button small" aria-expanded={open === 'head'} onClick={() => setOpen('head')}>Add at the head</button>
+        <button type="button" class="button small" aria-expanded={open === 'tail'} onClick={() => setOpen('tail')}>Add at the tail</button>
         <span class="keys-faint keys-last">{countOf(facts.length, 'element')}</span>
       </div>
       {open === undefined ? null

@@ -22,10 +22,10 @@ export function MemberForm(props: {
       {props.children}
       <div class="keys-form-row">
         {props.submit === '' ? null
-          : <button type="submit" class="keys-primary" disabled={props.action.busy}>{props.submit}</button>}
-        <button type="button" onClick={props.onCancel}>{props.submit === '' ? 'Close' : 'Cancel'}</button>
+          : <button type="submit" class="button small primary" disabled={props.action.busy}>{props.submit}</button>}
+        <button type="button" class="button small" onClick={props.onCancel}>{props.submit === '' ? 'Close' : 'Cancel'}</button>
         {props.onDelete === undefined ? null
-          : <button type="button" class="keys-danger keys-last" disabled={props.action.busy} onClick={props.onDelete}>
+          : <button type="button" class="button small keys-danger keys-last" disabled={props.action.busy} onClick={props.onDelete}>
             Delete
           </button>}
       </div>
@@ -45,7 +45,7 @@ export function MemberBar(props: {
   return (
     <div class="keys-bar">
       {props.children}
-      <input type="search" class="keys-grow" aria-label="Filter" placeholder="Filter: text or pattern*" value={props.filter}
+      <input type="search" class="input keys-grow" aria-label="Filter" placeholder="Filter: text or pattern*" value={props.filter}
         onChange={(event) => props.onFilter(event.currentTarget.value)} />
       <span class="keys-faint" role="status">
         {props.shown.toLocaleString('en-US')}

@@ -3,20 +3,22 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
+import { showBytes, showSize } from '../parts/bytes.ts';
 import { confirm } from '../parts/confirm.tsx';
+import { copyText } from '../parts/copy.tsx';
 import { toast } from '../parts/toast.tsx';
 import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf } from './drafts.ts';
 import { durationInput, durationOf, durationText } from './durations.ts';
-import { shown, shownStart } from './escapes.ts';
+import { shownStart } from './escapes.ts';
 import { factsOf, LENGTH_UNITS, TYPE_NAMES, type Facts } from './facts.ts';
 import { HashView } from './hash-view.tsx';
 import { ListView } from './list-view.tsx';
 import { bytesOf, nameOf, sameBytes, type Name } from './names.ts';
 import { numberIn } from './replies.ts';
 import { SetView } from './set-view.tsx';
-import { countOf, sizeText } from './sizes.ts';
+import { countOf } from './sizes.ts';
 import { keyGone, keyMade, select } from './store.ts';
 import { StreamView } from './stream-view.tsx';
 import { StringView } from './string-view.tsx';
@@ -44,7 +46,7 @@ export function KeyPanel(props: { name: Name }): VNode {
     void read();
   };
   return (
-    <section class="keys-panel" aria-label={`Key ${shown(key)}`}>
+    <section class="keys-panel" aria-label={`Key ${showBytes(key)}`}>
       <header class="keys-panel-head">
         <button type="button" class="keys-back" onClick={() => select(undefined)}>‹ Keys</button>
         <h2 class="keys-name"><bdi>{key.length === 0 ? '(empty name)' : shownStart(key, 2000)}</bdi></h2>
@@ -63,7 +65,7 @@ function Gone(props: { onAgain(): void }): VNode {
   return (
     <div class="keys-empty">
       <p>There is no such key. It may have expired, or somebody has deleted it.</p>
-      <button type="button" onClick={props.onAgain}>Look again</button>
+      <button type="button" class="button small" onClick={props.onAgain}>Look again</button>
     </div>
   );
 }
@@ -93,7 +95,7 @@ function KeyFacts(props: { name: Name; facts: Facts; changed(): void; again(): v
           <Fact title="Encoding">{facts.encoding}</Fact>
           <Fact title="Length">{countOf(facts.length, LENGTH_UNITS[facts.type],
             facts.type === 'stream' ? 'entries' : undefined)}</Fact>
-          <Fact title="Memory">{facts.memoryBytes === undefined ? 'unknown' : sizeText(facts.memoryBytes)}</Fact>
+          <Fact title="Memory">{facts.memoryBytes === undefined ? 'unknown' : showSize(facts.memoryBytes)}</Fact>
           <Fact title="Expires">
             <button type="button" class="keys-inline" aria-expanded={form === 'ttl'} onClick={() => toggle('ttl')}>
               <Countdown expiresAt={facts.expiresAt} onEnd={props.changed} />
@@ -101,11 +103,11 @@ function KeyFacts(props: { name: Name; facts: Facts; changed(): void; again(): v
           </Fact>
         </dl>
         <div class="keys-actions">
-          <button type="button" onClick={props.again} title="Read the key again">Refresh</button>
-          <button type="button" onClick={() => copyName(key)} title="Put the name on the clipboard">Copy name</button>
-          <button type="button" aria-expanded={form === 'rename'} onClick={() => toggle('rename')}>Rename</button>
-          <button type="button" aria-expanded={form === 'copy'} onClick={() => toggle('copy')}>Duplicate</button>
-          <button type="button" class="keys-danger" disabled={deleting.busy}
+          <button type="button" class="button small" onClick={props.again} title="Read the key again">Refresh</button>
+          <button type="button" class="button small" onClick={() => void copyName(key)} title="Put the name on the clipboard">Copy name</button>
+          <button type="button" class="button small" aria-expanded={form === 'rename'} onClick={() => toggle('rename')}>Rename</button>
+          <button type="button" class="button small" aria-expanded={form === 'copy'} onClick={() => toggle('copy')}>Duplicate</button>
+          <button type="button" class="button small keys-danger" disabled={deleting.busy}
             onClick={() => void deleting.run(() => deleteKey(name))}>Delete</button>
         </div>
       </div>
@@ -168,11 +170,11 @@ function TtlForm(props: { keyBytes: Uint8Array; facts: Facts; done(): void }): V
       <div class="keys-form-row">
         <label class="keys-field">
           <span>Expires after</span>
-          <input type="text" value={text} placeholder="90s, 1h 30m, 2d or 2030-01-31 12:00"
+          <input type="text" class="input" value={text} placeholder="90s, 1h 30m, 2d or 2030-01-31 12:00"
             onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <button type="submit" class="keys-primary" disabled={action.busy}>Set</button>
-        <button type="button" disabled={action.busy || expiresAt === undefined} onClick={() => void persist()}>
+        <button type="submit" class="button small primary" disabled={action.busy}>Set</button>
+        <button type="button" class="button small" disabled={action.busy || expiresAt === undefined} onClick={() => void persist()}>
           Never expire
         </button>
       </div>
@@ -218,10 +220,10 @@ function NameForm(props: { way: 'rename' | 'copy'; name: Name; type: string; don
       <BytesInput label={props.way === 'rename' ? 'New name' : 'Name of the copy'} draft={draft} onDraft={setDraft}
         focus />
       <div class="keys-form-row">
-        <button type="submit" class="keys-primary" disabled={action.busy}>
+        <button type="submit" class="button small primary" disabled={action.busy}>
           {props.way === 'rename' ? 'Rename' : 'Duplicate'}
         </button>
-        <button type="button" onClick={props.done}>Cancel</button>
+        <button type="button" class="button small" onClick={props.done}>Cancel</button>
       </div>
       <Problem text={action.problem} />
     </form>
@@ -245,13 +247,8 @@ export async function deleteKey(name: Name): Promise<void> {
 }
 
 async function copyName(key: Uint8Array): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(shown(key));
-    toast('Copied');
-  } catch {
-    // Browsers refuse it on pages without TLS that are not on this machine.
-    toast('The browser does not let this page use the clipboard.', 'error');
-  }
+  if (await copyText(showBytes(key))) toast('Copied');
+  else toast('The browser does not let this page use the clipboard.', 'error');
 }
 
 const GONE = 'The key is gone: it may have expired, or somebody has deleted it.';

@@ -45,7 +45,7 @@ export function SetView(props: ValueProps): VNode {
     <div class="keys-value">
       <MemberBar filter={filter} onFilter={setFilter} shown={pages.rows.length} total={facts.length} done={pages.done}
         full={pages.full}>
-        <button type="button" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add member</button>
+        <button type="button" class="button small" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add member</button>
       </MemberBar>
       {open === undefined ? null
         : <MemberEdit key={open === 'new' ? 'new' : `member ${nameOf(open)}`} keyBytes={keyBytes}

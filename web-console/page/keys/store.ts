@@ -6,12 +6,12 @@
 import { computed, effect, signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
 import { hashOf, selectedBy } from './address.ts';
-import { bytesOf, nameOf, nameOfText, type Name } from './names.ts';
+import { nameOf, nameOfText, type Name } from './names.ts';
 import { filterPattern } from './pattern.ts';
-import { problemIn } from './replies.ts';
+import { numberIn, problemIn } from './replies.ts';
 import { scanBatch, SCAN_COUNT, type ScanFilter } from './scan.ts';
-import { numberIn } from './replies.ts';
 import { KeyTree, type RowName } from './tree.ts';
+import { forgetTypes } from './types.ts';
 
 /** Keys after which scanning pauses by itself: their names need some 100 MB of the browser's memory. */
 export const KEYS_PAUSE = 1_000_000;
@@ -176,22 +176,30 @@ export function followAddress(): void {
   }
 }
 
+/** The server and database whose keys the tree holds. */
+let held: string | undefined;
+/** The scan was running when the page was left. */
+let interrupted = false;
+
 /** Scans again whenever another database or server is chosen. Gives what ends that. */
 export function followDatabase(): () => void {
-  let seen: string | undefined;
-  return effect(() => {
+  if (interrupted) resume();
+  const unfollow = effect(() => {
     const now = JSON.stringify([connection.settings.value.url, connection.settings.value.user, connection.db.value]);
-    if (connection.status.value !== 'open' || now === seen) return;
-    const first = seen === undefined;
-    seen = now;
-    if (!first) selected.value = undefined;
-    queueMicrotask(rescan);
+    if (connection.status.value !== 'open' || now === held) return;
+    const first = held === undefined;
+    held = now;
+    queueMicrotask(() => {
+      forgetTypes();
+      if (!first) select(undefined);
+      rescan();
+    });
   });
-}
-
-/** The bytes of what is selected. */
-export function bytesOfRow(row: RowName): Uint8Array {
-  return bytesOf(row.name);
+  return () => {
+    unfollow();
+    interrupted = scan.peek().status === 'running';
+    pause();
+  };
 }
 
 function openPrefixes(of: KeyTree): Set<Name> {

@@ -83,7 +83,7 @@ function Destroy(props: { keyBytes: Uint8Array; group: Group; changed(): void })
     props.changed();
   });
   return <>
-    <button type="button" class="keys-danger keys-last" disabled={action.busy} onClick={() => void destroy()}>Destroy</button>
+    <button type="button" class="button small keys-danger keys-last" disabled={action.busy} onClick={() => void destroy()}>Destroy</button>
     <Problem text={action.problem} />
   </>;
 }
@@ -165,9 +165,9 @@ function NewGroup(props: { keyBytes: Uint8Array; changed(): void }): VNode {
     }}>
       <BytesInput label="New group" draft={name} onDraft={setName} />
       <label class="keys-field keys-narrow"><span>Reads from ($ new, 0 all)</span>
-        <input type="text" value={start} onInput={(event) => setStart(event.currentTarget.value)} />
+        <input type="text" class="input" value={start} onInput={(event) => setStart(event.currentTarget.value)} />
       </label>
-      <button type="submit" disabled={action.busy || name.text === ''}>Create</button>
+      <button type="submit" class="button small" disabled={action.busy || name.text === ''}>Create</button>
       <Problem text={action.problem} />
     </form>
   );

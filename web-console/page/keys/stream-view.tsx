@@ -45,8 +45,8 @@ export function StreamView(props: ValueProps): VNode {
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button type="button" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add entry</button>
-        <button type="button" aria-expanded={groups} onClick={() => setGroups(!groups)}>Groups</button>
+        <button type="button" class="button small" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add entry</button>
+        <button type="button" class="button small" aria-expanded={groups} onClick={() => setGroups(!groups)}>Groups</button>
         <span class="keys-faint keys-last">
           {countText(pages.rows.length)} of {countOf(facts.length, 'entry', 'entries')}, newest first
         </span>
@@ -138,7 +138,7 @@ function NewEntry(props: { keyBytes: Uint8Array; onDone(text: string): void; onC
   return (
     <MemberForm title="New entry" action={action} submit="Add" onSubmit={() => void add()} onCancel={props.onCancel}>
       <label class="keys-field keys-narrow"><span>ID (* is now)</span>
-        <input type="text" value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        <input type="text" class="input" value={id} onInput={(event) => setId(event.currentTarget.value)} />
       </label>
       <PairInputs pairs={pairs} onPairs={setPairs} />
     </MemberForm>
@@ -155,11 +155,11 @@ export function PairInputs(props: { pairs: [Draft, Draft][]; onPairs(pairs: [Dra
         <div key={at} class="keys-pair-row">
           <BytesInput label="Field" draft={field} onDraft={(draft) => put(at, [draft, value])} focus={at > 0} />
           <BytesInput label="Value" draft={value} onDraft={(draft) => put(at, [field, draft])} />
-          {pairs.length > 1 ? <button type="button" class="keys-remove" aria-label="Leave this field out"
+          {pairs.length > 1 ? <button type="button" class="button small keys-remove" aria-label="Leave this field out"
             onClick={() => onPairs(pairs.filter((_, index) => index !== at))}>×</button> : null}
         </div>
       ))}
-      <div><button type="button" onClick={() => onPairs([...pairs, [EMPTY, EMPTY]])}>One more field</button></div>
+      <div><button type="button" class="button small" onClick={() => onPairs([...pairs, [EMPTY, EMPTY]])}>One more field</button></div>
     </>
   );
 }

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
+import { showSize } from '../parts/bytes.ts';
 import { confirm } from '../parts/confirm.tsx';
 import { toast } from '../parts/toast.tsx';
 import { escaped, plainText } from './escapes.ts';
@@ -14,7 +15,7 @@ import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import { EDIT_MAX_BYTES, isWhole, PART_BYTES, readOn, readPart, readWhole, trimmed, type Part } from './ranges.ts';
 import { bytesOrNone } from './replies.ts';
-import { sizeText } from './sizes.ts';
+
 import { HexEdit, JsonEdit, TextEdit, type Edited } from './text-edit.tsx';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
@@ -111,15 +112,15 @@ export function StringView(props: ValueProps): VNode {
             }} />) : null}
         {mode === 'image' ? <ImageView keyBytes={keyBytes} start={start} /> : null}
       </div>
-      <Parts part={part} busy={reading.busy} load={(read) => void load(read)} keyBytes={keyBytes} />
+      {mode === 'image' ? null : <Parts part={part} busy={reading.busy} load={(read) => void load(read)} keyBytes={keyBytes} />}
       <Problem text={reading.problem} />
       {editable && mode !== 'image' ? <div class="keys-save">
-        <button type="button" class="keys-primary" disabled={!dirty || saving.busy} onClick={() => void save()}>
+        <button type="button" class="button small primary" disabled={!dirty || saving.busy} onClick={() => void save()}>
           Save
         </button>
-        <button type="button" disabled={!dirty} onClick={revert}>Discard changes</button>
+        <button type="button" class="button small" disabled={!dirty} onClick={revert}>Discard changes</button>
         {dirty ? <span class="keys-faint">{edited instanceof Error ? edited.message
-          : `${sizeText(content.length)}, not saved`}</span> : null}
+          : `${showSize(content.length)}, not saved`}</span> : null}
       </div> : null}
       <Problem text={saving.problem} />
     </div>
@@ -182,12 +183,12 @@ function Parts(props: {
       <p>
         Bytes {part.from.toLocaleString('en-US')} to {end.toLocaleString('en-US')} of {part.total.toLocaleString('en-US')}.{' '}
         {part.total > EDIT_MAX_BYTES
-          ? `Values over ${sizeText(EDIT_MAX_BYTES)} are not edited as a whole; Hex overwrites a part of them (SETRANGE).`
+          ? `Values over ${showSize(EDIT_MAX_BYTES)} are not edited as a whole; Hex overwrites a part of them (SETRANGE).`
           : 'Load all to edit it.'}
       </p>
       <div class="keys-form-row">
-        <button type="button" disabled={props.busy || end >= part.total} onClick={more}>Load more</button>
-        {part.total <= EDIT_MAX_BYTES ? <button type="button" disabled={props.busy}
+        <button type="button" class="button small" disabled={props.busy || end >= part.total} onClick={more}>Load more</button>
+        {part.total <= EDIT_MAX_BYTES ? <button type="button" class="button small" disabled={props.busy}
           onClick={() => props.load(async () => readWhole(await connection.client(), keyBytes))}>Load all</button>
           : <form class="keys-jump" onSubmit={(event) => {
             event.preventDefault();
@@ -195,9 +196,9 @@ function Parts(props: {
             if (!/^\d+$/.test(from) || wanted >= part.total) return;
             props.load(async () => readPart(await connection.client(), keyBytes, wanted, PART_BYTES));
           }}>
-            <label>From byte <input type="text" inputMode="numeric" value={from} pattern="\d+"
+            <label>From byte <input type="text" class="input" inputMode="numeric" value={from} pattern="\d+"
               onInput={(event) => setFrom(event.currentTarget.value)} /></label>
-            <button type="submit" disabled={props.busy}>Go</button>
+            <button type="submit" class="button small" disabled={props.busy}>Go</button>
           </form>}
       </div>
     </div>

@@ -43,8 +43,8 @@ export function ZsetView(props: ValueProps): VNode {
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button type="button" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add member</button>
-        <button type="button" onClick={() => setOrder(order === 'up' ? 'down' : 'up')}>
+        <button type="button" class="button small" aria-expanded={open === 'new'} onClick={() => setOpen('new')}>Add member</button>
+        <button type="button" class="button small" onClick={() => setOrder(order === 'up' ? 'down' : 'up')}>
           {order === 'up' ? 'Lowest first ↑' : 'Highest first ↓'}
         </button>
         <span class="keys-faint keys-last">{countOf(facts.length, 'member')}</span>
@@ -107,7 +107,7 @@ function ScoreForm(props: {
       onSubmit={() => void save()} onCancel={props.onCancel}
       onDelete={scored === undefined ? undefined : () => void remove(scored)}>
       <label class="keys-field keys-narrow"><span>Score</span>
-        <input type="text" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
+        <input type="text" class="input" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
       </label>
       <BytesInput label="Member" lines="many" draft={member} onDraft={setMember} focus />
     </MemberForm>
