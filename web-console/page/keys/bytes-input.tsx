@@ -40,6 +40,8 @@ export function BytesInput(props: {
       if (element !== null && props.focus === true && !element.hasAttribute('data-focused')) {
         element.setAttribute('data-focused', '');
         element.focus();
+        // A long value is read from its beginning.
+        if (element instanceof HTMLTextAreaElement) element.setSelectionRange(0, 0);
       }
     },
   };
@@ -64,6 +66,8 @@ export function BytesInput(props: {
   );
 }
 
+/** Enough lines for the text as it will wrap, about, between two and twelve. */
 function rowsFor(text: string): number {
-  return Math.max(2, Math.min(12, text.split('\n').length, 12));
+  const lines = text.slice(0, 2000).split('\n').reduce((count, line) => count + Math.ceil((line.length + 1) / 100), 0);
+  return Math.max(2, Math.min(12, lines));
 }

@@ -52,7 +52,7 @@ export function CreatePanel(props: { prefix: Name }): VNode {
   return (
     <section class="keys-panel" aria-label="New key">
       <header class="keys-panel-head">
-        <button type="button" class="keys-back" onClick={() => {
+        <button type="button" class="button small keys-back" onClick={() => {
           creating.value = false;
         }}>‹ Keys</button>
         <h2 class="keys-name">New key</h2>

@@ -38,7 +38,7 @@ export function FolderPanel(props: { prefix: Name }): VNode {
   return (
     <section class="keys-panel" aria-label={`Folder ${shownStart(prefix)}`}>
       <header class="keys-panel-head">
-        <button type="button" class="keys-back" onClick={() => select(undefined)}>‹ Keys</button>
+        <button type="button" class="button small keys-back" onClick={() => select(undefined)}>‹ Keys</button>
         <h2 class="keys-name"><bdi>{shownStart(prefix, 2000)}</bdi></h2>
       </header>
       <div class="keys-facts">

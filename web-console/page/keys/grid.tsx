@@ -3,9 +3,9 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { useWindow } from './use-window.ts';
+import { rowHeightFor, useWindow } from './use-window.ts';
 
-export const ROW_HEIGHT = 28;
+const ROW_HEIGHT = 28;
 
 export type Column<T> = { title: string; class: string; cell(row: T, index: number): ComponentChildren };
 
@@ -25,7 +25,7 @@ export function Grid<T>(props: {
 }): VNode {
   const id = useId();
   const [active, setActive] = useState(0);
-  const view = useWindow(props.count, ROW_HEIGHT);
+  const view = useWindow(props.count, rowHeightFor(ROW_HEIGHT));
   const { first, end } = view;
   useEffect(() => props.onWindow?.(first, end));
   const here = Math.min(active, props.count - 1);

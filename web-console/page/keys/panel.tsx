@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { showBytes, showSize } from '../parts/bytes.ts';
 import { confirm } from '../parts/confirm.tsx';
-import { copyText } from '../parts/copy.tsx';
+import { CopyButton } from '../parts/copy.tsx';
 import { toast } from '../parts/toast.tsx';
 import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
@@ -48,8 +48,9 @@ export function KeyPanel(props: { name: Name }): VNode {
   return (
     <section class="keys-panel" aria-label={`Key ${showBytes(key)}`}>
       <header class="keys-panel-head">
-        <button type="button" class="keys-back" onClick={() => select(undefined)}>‹ Keys</button>
+        <button type="button" class="button small keys-back" onClick={() => select(undefined)}>‹ Keys</button>
         <h2 class="keys-name"><bdi>{key.length === 0 ? '(empty name)' : shownStart(key, 2000)}</bdi></h2>
+        <CopyButton text={() => showBytes(key)} label="Copy the name" />
       </header>
       <Problem text={reading.problem} />
       {facts === 'gone' ? <Gone onAgain={again} /> : null}
@@ -104,7 +105,6 @@ function KeyFacts(props: { name: Name; facts: Facts; changed(): void; again(): v
         </dl>
         <div class="keys-actions">
           <button type="button" class="button small" onClick={props.again} title="Read the key again">Refresh</button>
-          <button type="button" class="button small" onClick={() => void copyName(key)} title="Put the name on the clipboard">Copy name</button>
           <button type="button" class="button small" aria-expanded={form === 'rename'} onClick={() => toggle('rename')}>Rename</button>
           <button type="button" class="button small" aria-expanded={form === 'copy'} onClick={() => toggle('copy')}>Duplicate</button>
           <button type="button" class="button small keys-danger" disabled={deleting.busy}
@@ -244,11 +244,6 @@ export async function deleteKey(name: Name): Promise<void> {
   learnType(name, undefined);
   select(undefined);
   toast('Deleted');
-}
-
-async function copyName(key: Uint8Array): Promise<void> {
-  if (await copyText(showBytes(key))) toast('Copied');
-  else toast('The browser does not let this page use the clipboard.', 'error');
 }
 
 const GONE = 'The key is gone: it may have expired, or somebody has deleted it.';

@@ -5,11 +5,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { shownStart } from './escapes.ts';
 import { bytesOf, nameOfText } from './names.ts';
 import { countText } from './sizes.ts';
-import { active, draw, drawn, select, selected, tree } from './store.ts';
+import { active, draw, drawn, filter, select, selected, tree } from './store.ts';
 import type { Row, RowName } from './tree.ts';
 import { typeOf, typesKnown, wantTypes } from './types.ts';
-import { useWindow } from './use-window.ts';
-import { filter } from './store.ts';
+import { rowHeightFor, useWindow } from './use-window.ts';
 
 const TREE_ROW_HEIGHT = 26;
 /** Letters typed within this time are one beginning. */
@@ -20,7 +19,7 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
   void typesKnown.value;
   const keys = tree.value;
   const count = keys.rowCount();
-  const view = useWindow(count, TREE_ROW_HEIGHT);
+  const view = useWindow(count, rowHeightFor(TREE_ROW_HEIGHT));
   const rows = keys.rows(view.first, view.end - view.first);
   const typed = useRef({ text: '', at: 0 });
   const here = active.value === undefined ? undefined : keys.indexOf(active.value);

@@ -4,6 +4,11 @@ import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import { scrollFor, windowOf, type RowWindow } from './windows.ts';
 
+/** Rows are higher where fingers are used; keys.css knows the same heights. */
+export function rowHeightFor(mousePx: number): number {
+  return matchMedia('(pointer: coarse)').matches ? 38 : mousePx;
+}
+
 export type Windowed = RowWindow & {
   element: RefObject<HTMLDivElement | null>;
   onScroll(): void;
