@@ -3,36 +3,31 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { startConsole } from './harness.mjs';
+import { start } from './harness.mjs';
 
 /** As a person sees it at most: a frame that takes longer is a pause. */
 const LONG_TASK_MS = 200;
+/** How long anything may take to be seen; the machine may be busy. */
+const PATIENCE_MS = 10_000;
 
 describe('keys', () => {
   let site;
   let page;
   let redis;
-  const problems = [];
 
   before(async () => {
-    site = await startConsole();
+    site = await start();
     ({ page, redis } = site);
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !/favicon/.test(message.text())) problems.push(message.text());
-    });
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on('dialog', (dialog) => {
-      problems.push(`dialog: ${dialog.message()}`);
+      site.problems.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
   });
-  after(async () => {
-    await site?.stop();
-    assert.deepEqual(problems, []);
-  });
+  after(() => site?.stop());
   beforeEach(async () => {
-    await redis.call('FLUSHALL');
     await page.goto('about:blank');
+    await redis.call('FLUSHALL');
   });
 
   // ----- Helpers
@@ -43,7 +38,7 @@ describe('keys', () => {
     return /[A-Za-z0-9]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
   }).join('');
   const openPage = async (hash = '#/keys') => {
-    await page.goto(`${site.url}${hash}`);
+    await page.goto(`${site.url}/${hash}`);
     await page.getByRole('tree').waitFor();
     await page.getByText(/^[\d,]+ keys?( of .*)?$/).first().waitFor();
   };
@@ -56,7 +51,14 @@ describe('keys', () => {
   const said = (text) => page.getByRole('status').filter({ hasText: text }).last().waitFor();
   /** Answers the question that is open. */
   const answer = async (name) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-  const bytes = (...args) => redis.callBuffer(...args);
+  /** The string has exactly these bytes: compared by the server, as the client here reads text only. */
+  const holds = async (key, bytes) => {
+    await redis.call('SET', 'test:wanted', bytes);
+    await redis.call('BITOP', 'XOR', 'test:difference', key, 'test:wanted');
+    const [difference, length] = [await redis.call('BITCOUNT', 'test:difference'), await redis.call('STRLEN', key)];
+    await redis.call('DEL', 'test:wanted', 'test:difference');
+    return difference === 0 && length === bytes.length;
+  };
   const rewrite = async (text) => {
     const editor = page.locator('.cm-content');
     await editor.click();
@@ -82,8 +84,8 @@ describe('keys', () => {
       }).observe({ type: 'longtask' });
     });
     const start = Date.now();
-    await page.goto(`${site.url}#/keys`);
-    await page.getByText('100,000 keys', { exact: true }).waitFor({ timeout: 30_000 });
+    await page.goto(`${site.url}/#/keys`);
+    await page.getByText('100,000 keys', { exact: true }).waitFor();
     const took = Date.now() - start;
     await row('session').click();
     const tree = page.getByRole('tree');
@@ -110,7 +112,7 @@ describe('keys', () => {
     for (let from = 0; from < 60_000; from += 10_000) {
       await redis.call('MSET', ...Array.from({ length: 10_000 }, (_, key) => [`k:${from + key}`, '']).flat());
     }
-    await page.goto(`${site.url}#/keys`);
+    await page.goto(`${site.url}/#/keys`);
     await button('Stop').click();
     await button('Continue').waitFor();
     const before = Number((await page.locator('.keys-progress [role=status]').textContent()).match(/[\d,]+/)[0].replace(',', ''));
@@ -187,12 +189,12 @@ describe('keys', () => {
     await page.getByLabel('Expires after').fill('1h 30m');
     await button('Set').click();
     await page.getByText(/in 1 h (29|30) min/).waitFor();
-    const ttl = Number(await redis.call('PTTL', 'k'));
+    const ttl = await redis.call('PTTL', 'k');
     assert.ok(ttl > 5_390_000 && ttl <= 5_400_000, `${ttl}`);
     await page.getByText(/in 1 h/).click();
     await button('Never expire').click();
     await button('never').waitFor();
-    assert.equal(Number(await redis.call('PTTL', 'k')), -1);
+    assert.equal((await redis.call('PTTL', 'k')), -1);
   });
 
   test('renaming over another key asks first', async () => {
@@ -209,7 +211,7 @@ describe('keys', () => {
     await answer('Overwrite');
     await page.getByRole('heading', { name: 'taken' }).waitFor();
     assert.equal(await redis.call('GET', 'taken'), '1');
-    assert.equal(Number(await redis.call('EXISTS', 'old')), 0);
+    assert.equal((await redis.call('EXISTS', 'old')), 0);
     await button('Duplicate').click();
     await page.getByLabel('Name of the copy').fill('copy');
     await page.locator('form').getByRole('button', { name: 'Duplicate' }).click();
@@ -223,11 +225,11 @@ describe('keys', () => {
     await openKey('k');
     await button('Delete').click();
     await answer('Cancel');
-    assert.equal(Number(await redis.call('EXISTS', 'k')), 1);
+    assert.equal((await redis.call('EXISTS', 'k')), 1);
     await button('Delete').click();
     await answer('Delete');
     await said('Deleted');
-    assert.equal(Number(await redis.call('EXISTS', 'k')), 0);
+    assert.equal((await redis.call('EXISTS', 'k')), 0);
     assert.equal(await page.getByRole('treeitem').count(), 2);
     await openPage(`#/keys/folder/${inAddress('f*:')}`);
     await button('Delete all keys…').click();
@@ -252,7 +254,7 @@ describe('keys', () => {
       await page.getByLabel('Value').fill('text');
       await page.getByLabel('Expires after').fill('90');
     });
-    assert.equal(Number(await redis.call('TTL', 's')), 90);
+    assert.equal((await redis.call('TTL', 's')), 90);
     await make('Hash', 'h', async () => {
       await page.getByLabel('Field', { exact: true }).fill('f');
       await page.getByLabel('Value').fill('v');
@@ -281,7 +283,7 @@ describe('keys', () => {
     await button('Save').click();
     await said('Saved');
     assert.equal(await redis.call('GET', 'k'), 'three\nGrüße');
-    assert.ok(Number(await redis.call('TTL', 'k')) > 900);
+    assert.ok((await redis.call('TTL', 'k')) > 900);
   });
 
   test('a value that somebody else changed is not overwritten unasked, and nothing typed is lost', async () => {
@@ -324,7 +326,7 @@ describe('keys', () => {
     await page.keyboard.insertText('\\x00!');
     await button('Save').click();
     await said('Saved');
-    assert.deepEqual(await bytes('GET', key), Buffer.concat([all, Buffer.from([0, 0x21])]));
+    assert.ok(await holds(key, Buffer.concat([all, Buffer.from([0, 0x21])])));
     await page.getByRole('tab', { name: 'Hex' }).click();
     await button('Edit digits').click();
     const digits = page.getByLabel('Value in hexadecimal');
@@ -333,7 +335,7 @@ describe('keys', () => {
     await digits.fill('00 ff 1f');
     await button('Save').click();
     await page.getByText('3 bytes').waitFor();
-    assert.deepEqual(await bytes('GET', key), Buffer.from([0, 0xff, 0x1f]));
+    assert.ok(await holds(key, Buffer.from([0, 0xff, 0x1f])));
   });
 
   test('of a large string only what is looked at is read, and a part of it is overwritten', async () => {
@@ -358,7 +360,7 @@ describe('keys', () => {
     await button('Overwrite').click();
     await said('Saved');
     large.set([0, 0xff], 4_000_001);
-    assert.ok((await bytes('GET', 'k')).equals(large));
+    assert.ok(await holds('k', large));
   });
 
   test('an image is shown as one, and what only claims to be is not', async () => {
@@ -398,7 +400,7 @@ describe('keys', () => {
     await page.locator('form').getByRole('button', { name: 'Delete' }).click();
     await answer('Delete');
     await page.getByText('2 of 2').waitFor();
-    assert.equal(Number(await redis.call('HEXISTS', 'h', 'three')), 0);
+    assert.equal((await redis.call('HEXISTS', 'h', 'three')), 0);
   });
 
   test('a large hash is read page by page and filtered by the server', async () => {
@@ -463,12 +465,12 @@ describe('keys', () => {
     await page.getByLabel('Member').fill('\\xff\\xfd');
     await button('Save').click();
     await page.getByRole('row').filter({ hasText: '\\xff\\xfd' }).waitFor();
-    assert.equal(Number(await redis.call('SISMEMBER', 'u', Buffer.from([0xff, 0xfd]))), 1);
+    assert.equal((await redis.call('SISMEMBER', 'u', Buffer.from([0xff, 0xfd]))), 1);
     await page.getByRole('row').filter({ hasText: 'two' }).click();
     await page.locator('form').getByRole('button', { name: 'Delete' }).click();
     await answer('Remove');
     await page.getByText('2 of 2').waitFor();
-    assert.equal(Number(await redis.call('SISMEMBER', 'u', 'two')), 0);
+    assert.equal((await redis.call('SISMEMBER', 'u', 'two')), 0);
   });
 
   test('a sorted set is ordered both ways and its scores are edited', async () => {
@@ -566,7 +568,7 @@ describe('keys', () => {
     await redis.call('SELECT', '0');
     await page.locator('.database select').selectOption('0');
     await row('in-zero').waitFor();
-    assert.equal(Number(await redis.call('EXISTS', 'in-three')), 0);
+    assert.equal((await redis.call('EXISTS', 'in-three')), 0);
   });
 
   test('a key that is gone says so', async () => {
@@ -592,7 +594,7 @@ describe('keys', () => {
       await page.setViewportSize(look === 'phone' ? { width: 390, height: 800 } : { width: 1280, height: 800 });
       for (const key of keys) {
         await page.goto('about:blank');
-        await page.goto(`${site.url}#/keys/key/${inAddress(key)}`);
+        await page.goto(`${site.url}/#/keys/key/${inAddress(key)}`);
         await page.getByText('Encoding').waitFor();
         await page.locator('.cm-line, .keys-hex-line, .keys-grid-row').first().waitFor();
         await site.shot(`keys-${look}-${key.replace(':', '-')}`);
