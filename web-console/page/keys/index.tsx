@@ -9,7 +9,7 @@ import { FolderPanel } from './folder-panel.tsx';
 import { deleteKey, KeyPanel } from './panel.tsx';
 import { countOf, countText } from './sizes.ts';
 import {
-  active, creating, filter, followAddress, followDatabase, found, pause, rescan, resume, scan, select, selected,
+  active, creating, filter, filtered, followAddress, followDatabase, found, pause, rescan, resume, scan, select, selected,
   separate, tree,
 } from './store.ts';
 import { TreeView } from './tree-view.tsx';
@@ -76,20 +76,25 @@ function Nothing(): VNode {
 function FilterBar(): VNode {
   const [pattern, setPattern] = useState(filter.pattern.peek());
   const [separator, setSeparator] = useState(filter.separator.peek());
-  const apply = (): void => {
-    if (pattern === filter.pattern.peek()) return;
-    filter.pattern.value = pattern;
+  const apply = (wanted: string): void => {
+    if (wanted === filter.pattern.peek()) return;
+    filter.pattern.value = wanted;
     rescan();
+  };
+  const type = (text: string): void => {
+    setPattern(text);
+    // Emptied by the cross in the field: nothing more is to be typed.
+    if (text === '') apply(text);
   };
   return (
     <div class="keys-filter">
       <form class="keys-filter-row" role="search" onSubmit={(event) => {
         event.preventDefault();
-        apply();
+        apply(pattern);
       }}>
         <input type="search" class="input keys-grow" aria-label="Filter by name" placeholder="Filter: text or user:*" value={pattern}
-          spellcheck={false} autocapitalize="off" onInput={(event) => setPattern(event.currentTarget.value)}
-          onChange={apply} />
+          spellcheck={false} autocapitalize="off" onInput={(event) => type(event.currentTarget.value)}
+          onChange={() => apply(pattern)} />
         <select class="select" aria-label="Filter by type" value={filter.type.value} onChange={(event) => {
           filter.type.value = event.currentTarget.value;
           rescan();
@@ -120,12 +125,11 @@ function FilterBar(): VNode {
 
 function Progress(): VNode {
   const { status, visited, total, problem } = scan.value;
-  const filtered = filter.pattern.value !== '' || filter.type.value !== '';
   const percent = total === 0 ? 100 : Math.floor((visited / total) * 100);
   return (
     <div class="keys-progress">
       <span role="status">
-        {status === 'done' ? `${countOf(found.value, 'key')}${filtered ? ` of ${countText(total)}` : ''}`
+        {status === 'done' ? `${countOf(found.value, 'key')}${filtered() ? ` of ${countText(total)}` : ''}`
           : `${countOf(found.value, 'key')}, ${percent} %`}
       </span>
       {status === 'running' ? <button type="button" class="button small" onClick={pause}>Stop</button> : null}

@@ -19,7 +19,7 @@ import { bytesOf, nameOf, sameBytes, type Name } from './names.ts';
 import { numberIn } from './replies.ts';
 import { SetView } from './set-view.tsx';
 import { countOf } from './sizes.ts';
-import { keyGone, keyMade, select } from './store.ts';
+import { filtered, keyGone, keyMade, select } from './store.ts';
 import { StreamView } from './stream-view.tsx';
 import { StringView } from './string-view.tsx';
 import { learnType } from './types.ts';
@@ -30,18 +30,24 @@ import { ZsetView } from './zset-view.tsx';
 export type ValueProps = { keyBytes: Uint8Array; facts: Facts; changed(): void };
 
 export function KeyPanel(props: { name: Name }): VNode {
-  const [facts, setFacts] = useState<Facts | 'gone' | undefined>(undefined);
+  const [facts, setFacts] = useState<Facts | undefined>(undefined);
+  const [gone, setGone] = useState(false);
   const [round, setRound] = useState(0);
   const reading = useAction();
   const key = bytesOf(props.name);
   const read = useCallback(() => reading.run(async () => {
     const found = await factsOf(await connection.client(), bytesOf(props.name));
-    setFacts(found ?? 'gone');
-    if (found === undefined) keyGone(props.name);
     learnType(props.name, found?.type);
+    setGone(found === undefined);
+    // The content stays when the key goes: something may be half typed in it.
+    if (found === undefined) return keyGone(props.name);
+    setFacts(found);
+    // A filter may hide it; if nothing does, it has its row though the scan passed before it was made.
+    if (!filtered()) keyMade(props.name);
   }), [props.name]);
   useEffect(() => void read(), [read]);
   const again = (): void => {
+    setFacts(undefined);
     setRound((now) => now + 1);
     void read();
   };
@@ -53,21 +59,15 @@ export function KeyPanel(props: { name: Name }): VNode {
         <CopyButton text={() => showBytes(key)} label="Copy the name" />
       </header>
       <Problem text={reading.problem} />
-      {facts === 'gone' ? <Gone onAgain={again} /> : null}
-      {facts !== undefined && facts !== 'gone' ? <>
+      {gone || (facts === undefined && reading.problem !== '') ? <div class="keys-gone">
+        {gone ? <p role="alert">There is no such key. It may have expired, or somebody has deleted it.</p> : null}
+        <button type="button" class="button small" onClick={again}>Look again</button>
+      </div> : null}
+      {facts === undefined ? null : <>
         <KeyFacts key={round} name={props.name} facts={facts} changed={() => void read()} again={again} />
         <Value key={`${facts.type}${round}`} keyBytes={key} facts={facts} changed={() => void read()} />
-      </> : null}
+      </>}
     </section>
-  );
-}
-
-function Gone(props: { onAgain(): void }): VNode {
-  return (
-    <div class="keys-empty">
-      <p>There is no such key. It may have expired, or somebody has deleted it.</p>
-      <button type="button" class="button small" onClick={props.onAgain}>Look again</button>
-    </div>
   );
 }
 

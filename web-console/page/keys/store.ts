@@ -105,6 +105,7 @@ async function walk(reopen: Set<Name>): Promise<void> {
           reopen.delete(prefix);
         }
       }
+      revealAwaited();
       cursor = batch.cursor;
       const done = cursor === '0';
       const visited = done ? total : Math.min(total, scan.peek().visited + SCAN_COUNT);
@@ -144,6 +145,11 @@ export async function separate(separator: string): Promise<void> {
   if (running) resume();
 }
 
+/** The tree shows only a part of the keys. */
+export function filtered(): boolean {
+  return filter.pattern.value !== '' || filter.type.value !== '';
+}
+
 /** A key was made here: it shows even if the scan has passed its place. */
 export function keyMade(name: Name): void {
   tree.value.insert(name);
@@ -171,9 +177,21 @@ export function followAddress(): void {
   selected.value = row;
   if (row !== undefined) {
     active.value = row;
-    tree.value.reveal(row);
+    awaited = row;
+    revealAwaited();
     drawNow();
   }
+}
+
+/** Selected by the address, and not yet come to the tree. */
+let awaited: RowName | undefined;
+
+function revealAwaited(): void {
+  if (awaited === undefined) return;
+  const { kind, name } = awaited;
+  if (kind === 'key' ? !tree.value.has(name) : tree.value.find(name) === undefined) return;
+  tree.value.reveal(awaited);
+  awaited = undefined;
 }
 
 /** The server and database whose keys the tree holds. */

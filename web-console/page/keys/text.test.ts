@@ -159,6 +159,7 @@ describe('patterns and addresses', () => {
     expect(selectedBy(hashOf({ kind: 'key', name }))).toEqual({ kind: 'key', name });
     expect(hashOf({ kind: 'folder', name: nameOfText('user:ü') })).toBe('#/keys/folder/user%3A%C3%BC');
     expect(selectedBy('#/keys/key/a:ü')).toEqual({ kind: 'key', name: nameOfText('a:ü') });
+    expect(hashOf({ kind: 'key', name: 'x'.repeat(5000) })).toBe('#/keys');
     expect(selectedBy('#/keys')).toBeUndefined();
     expect(selectedBy('#/keys/key/%G1')).toBeUndefined();
     expect(selectedBy('#/keys/key/')).toEqual({ kind: 'key', name: '' });

@@ -28,6 +28,16 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
     if (filter.type.peek() === '') wantTypes(rows.filter((row) => row.kind === 'key').map((row) => row.name));
   });
 
+  // What was selected comes into sight once, when its row is there.
+  const shown = useRef<RowName | undefined>(undefined);
+  useEffect(() => {
+    const row = selected.value;
+    const index = row === undefined || row === shown.current ? undefined : keys.indexOf(row);
+    if (index === undefined) return;
+    shown.current = row;
+    view.show(index);
+  });
+
   const go = (index: number): void => {
     const row = keys.row(Math.max(0, Math.min(index, count - 1)));
     if (row !== undefined) moveTo(row);
