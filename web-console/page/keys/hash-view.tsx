@@ -10,7 +10,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, MemberBar, MemberForm } from './member-form.tsx';
+import { CHANGED, LongValue, MemberBar, MemberForm, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
 import { PAGE } from './paging.ts';
 import type { ValueProps } from './panel.tsx';
@@ -71,8 +71,9 @@ function FieldForm(props: {
   keyBytes: Uint8Array; pair: Pair | undefined; onDone(text: string): void; onCancel(): void;
 }): VNode {
   const { keyBytes, pair } = props;
-  const [field, setField] = useState(pair === undefined ? EMPTY : draftOf(pair.field));
-  const [value, setValue] = useState(pair === undefined ? EMPTY : draftOf(pair.value, 'many'));
+  const long = tooLong(pair?.value) || tooLong(pair?.field);
+  const [field, setField] = useState(pair === undefined || long ? EMPTY : draftOf(pair.field));
+  const [value, setValue] = useState(pair === undefined || long ? EMPTY : draftOf(pair.value, 'many'));
   const action = useAction();
   const unchanged = (of: Pair) => ({
     command: ['HGET', keyBytes, of.field],
@@ -111,11 +112,14 @@ function FieldForm(props: {
     props.onDone('Deleted');
   });
   return (
-    <MemberForm title={pair === undefined ? 'New field' : 'Edit field'} action={action} submit="Save"
+    <MemberForm title={pair === undefined ? 'New field' : 'Edit field'} action={action}
+      submit={long ? '' : 'Save'}
       onSubmit={() => void save()} onCancel={props.onCancel}
-      onDelete={pair === undefined ? undefined : () => void remove(pair)}>
-      <BytesInput label="Field" draft={field} onDraft={setField} focus={pair === undefined} />
-      <BytesInput label="Value" lines="many" draft={value} onDraft={setValue} focus={pair !== undefined} />
+      what="field" onDelete={pair === undefined ? undefined : () => void remove(pair)}>
+      {pair !== undefined && long ? <LongValue bytes={pair.value} /> : <>
+        <BytesInput label="Field" draft={field} onDraft={setField} focus={pair === undefined} />
+        <BytesInput label="Value" lines="many" draft={value} onDraft={setValue} focus={pair !== undefined} />
+      </>}
     </MemberForm>
   );
 }

@@ -9,7 +9,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, MemberForm } from './member-form.tsx';
+import { CHANGED, LongValue, MemberForm, tooLong } from './member-form.tsx';
 import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import { bytesIn, bytesOrNone, itemsOf } from './replies.ts';
@@ -57,7 +57,8 @@ function ElementForm(props: {
   keyBytes: Uint8Array; element: Element | 'head' | 'tail'; onDone(text: string): void; onCancel(): void;
 }): VNode {
   const { keyBytes, element } = props;
-  const [draft, setDraft] = useState(typeof element === 'string' ? EMPTY : draftOf(element.value, 'many'));
+  const long = typeof element !== 'string' && tooLong(element.value);
+  const [draft, setDraft] = useState(typeof element === 'string' || long ? EMPTY : draftOf(element.value, 'many'));
   const action = useAction();
   const unchanged = (of: Element) => ({
     command: ['LINDEX', keyBytes, String(of.index)],
@@ -91,9 +92,11 @@ function ElementForm(props: {
   const title = element === 'head' ? 'New element at the head' : element === 'tail' ? 'New element at the tail'
     : `Element ${element.index}`;
   return (
-    <MemberForm title={title} action={action} submit="Save" onSubmit={() => void save()} onCancel={props.onCancel}
-      onDelete={typeof element === 'string' ? undefined : () => void remove(element)}>
-      <BytesInput label="Value" lines="many" draft={draft} onDraft={setDraft} focus />
+    <MemberForm title={title} action={action} submit={long ? '' : 'Save'} onSubmit={() => void save()}
+      onCancel={props.onCancel}
+      what="element" onDelete={typeof element === 'string' ? undefined : () => void remove(element)}>
+      {typeof element !== 'string' && long ? <LongValue bytes={element.value} />
+        : <BytesInput label="Value" lines="many" draft={draft} onDraft={setDraft} focus />}
     </MemberForm>
   );
 }

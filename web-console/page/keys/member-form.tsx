@@ -2,14 +2,26 @@
 // change is made or it is cancelled.
 
 import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { showSize } from '../parts/bytes.ts';
+import { shownStart } from './escapes.ts';
 import { Problem, type Action } from './use-action.tsx';
 
 export function MemberForm(props: {
-  title: string; action: Action; submit: string; onSubmit(): void; onCancel(): void; onDelete?: (() => void) | undefined;
-  children: ComponentChildren;
+  title: string; action: Action; submit: string; onSubmit(): void; onCancel(): void; children: ComponentChildren;
+  /** What is deleted (“Delete field”) and how; without it there is nothing to delete yet. */
+  what?: string; onDelete?: (() => void) | undefined;
 }): VNode {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const table = form.current?.closest('.keys-value')?.querySelector<HTMLElement>('[role=grid]');
+    // Whoever closed the form by the keyboard goes on in the table.
+    return () => void setTimeout(() => {
+      if (document.activeElement === document.body) table?.focus({ preventScroll: true });
+    });
+  }, []);
   return (
-    <form class="keys-form keys-member" aria-label={props.title}
+    <form class="keys-form keys-member" aria-label={props.title} ref={form}
       onKeyDown={(event) => {
         if (event.key === 'Escape') props.onCancel();
         else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) props.onSubmit();
@@ -26,7 +38,7 @@ export function MemberForm(props: {
         <button type="button" class="button small" onClick={props.onCancel}>{props.submit === '' ? 'Close' : 'Cancel'}</button>
         {props.onDelete === undefined ? null
           : <button type="button" class="button small keys-danger keys-last" disabled={props.action.busy} onClick={props.onDelete}>
-            Delete
+            Delete {props.what}
           </button>}
       </div>
       <Problem text={props.action.problem} />
@@ -52,6 +64,28 @@ export function MemberBar(props: {
         {props.done && props.filter !== '' ? ' found' : ` of ${props.total.toLocaleString('en-US')}`}
         {props.full ? ' (the most that is kept: filter to find others)' : ''}
       </span>
+    </div>
+  );
+}
+
+/** Laying out a longer text in an input field would hold up the page. */
+const MEMBER_EDIT_MAX_BYTES = 128 * 1024;
+/** So much of a value that is too long for an input is shown. */
+const LONG_SHOWN_BYTES = 10_000;
+
+export function tooLong(bytes: Uint8Array | undefined): boolean {
+  return bytes !== undefined && bytes.length > MEMBER_EDIT_MAX_BYTES;
+}
+
+/** In place of an input: the start of a value that is not edited here. */
+export function LongValue(props: { bytes: Uint8Array }): VNode {
+  return (
+    <div class="keys-field">
+      <p class="keys-faint">
+        {showSize(props.bytes.length)}, of which the start is shown. Over {showSize(MEMBER_EDIT_MAX_BYTES)} it is not edited
+        here; the command line takes values of any length.
+      </p>
+      <pre class="keys-long" tabIndex={0}>{shownStart(props.bytes, LONG_SHOWN_BYTES)}</pre>
     </div>
   );
 }

@@ -244,6 +244,7 @@ export async function deleteKey(name: Name): Promise<void> {
   learnType(name, undefined);
   select(undefined);
   toast('Deleted');
+  setTimeout(() => document.querySelector<HTMLElement>('.keys-tree')?.focus());
 }
 
 const GONE = 'The key is gone: it may have expired, or somebody has deleted it.';

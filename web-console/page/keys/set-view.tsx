@@ -10,7 +10,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, MemberBar, MemberForm } from './member-form.tsx';
+import { CHANGED, LongValue, MemberBar, MemberForm, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
 import { PAGE } from './paging.ts';
 import type { ValueProps } from './panel.tsx';
@@ -66,7 +66,8 @@ function MemberEdit(props: {
   keyBytes: Uint8Array; member: Uint8Array | undefined; onDone(text: string): void; onCancel(): void;
 }): VNode {
   const { keyBytes, member } = props;
-  const [draft, setDraft] = useState(member === undefined ? EMPTY : draftOf(member, 'many'));
+  const long = tooLong(member);
+  const [draft, setDraft] = useState(member === undefined || long ? EMPTY : draftOf(member, 'many'));
   const action = useAction();
   const save = (): Promise<void> => action.run(async () => {
     const next = draftBytes(draft);
@@ -89,10 +90,12 @@ function MemberEdit(props: {
     props.onDone('Removed');
   });
   return (
-    <MemberForm title={member === undefined ? 'New member' : 'Edit member'} action={action} submit="Save"
+    <MemberForm title={member === undefined ? 'New member' : 'Edit member'} action={action}
+      submit={long ? '' : 'Save'}
       onSubmit={() => void save()} onCancel={props.onCancel}
-      onDelete={member === undefined ? undefined : () => void remove(member)}>
-      <BytesInput label="Member" lines="many" draft={draft} onDraft={setDraft} focus />
+      what="member" onDelete={member === undefined ? undefined : () => void remove(member)}>
+      {member !== undefined && long ? <LongValue bytes={member} />
+        : <BytesInput label="Member" lines="many" draft={draft} onDraft={setDraft} focus />}
     </MemberForm>
   );
 }

@@ -157,7 +157,15 @@ export function keyMade(name: Name): void {
 }
 
 export function keyGone(name: Name): void {
-  tree.value.remove(name);
+  const keys = tree.value;
+  const wasActive = active.value?.kind === 'key' && active.value.name === name;
+  const index = wasActive ? keys.indexOf({ kind: 'key', name }) : undefined;
+  keys.remove(name);
+  // The keyboard goes on from the row that took its place.
+  if (index !== undefined) {
+    const next = keys.row(Math.min(index, keys.rowCount() - 1));
+    active.value = next === undefined ? undefined : { kind: next.kind, name: next.name };
+  }
   drawNow();
 }
 

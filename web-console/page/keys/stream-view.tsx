@@ -115,7 +115,7 @@ function EntryDetail(props: {
   });
   return (
     <MemberForm title={`Entry ${entry.id}`} action={action} submit="" onSubmit={props.onCancel} onCancel={props.onCancel}
-      onDelete={() => void remove()}>
+      what="entry" onDelete={() => void remove()}>
       <dl class="keys-entry">
         {entry.fields.map(([field, value], at) => (
           <div key={at}><dt><bdi>{shownStart(field)}</bdi></dt><dd><bdi>{shownStart(value, 10_000)}</bdi></dd></div>

@@ -8,7 +8,9 @@ import { imageType } from './image.ts';
 import { checkJson, compactJson, looksLikeJson, prettyJson } from './json.ts';
 import { bytesOf, nameOf, nameOfText, sameBytes } from './names.ts';
 import { filterPattern, prefixPattern } from './pattern.ts';
+import { isScore } from './scores.ts';
 import { countOf } from './sizes.ts';
+import { timeOfId } from './stream-ids.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const all = Uint8Array.from({ length: 256 }, (_, value) => value);
@@ -169,4 +171,14 @@ describe('patterns and addresses', () => {
     expect(countOf(1, 'key')).toBe('1 key');
     expect(countOf(12_345, 'key')).toBe('12,345 keys');
   });
+});
+
+test('scores are numbers as Redis reads them', () => {
+  for (const text of ['1', '-2.5', '+.5', '1e10', 'inf', '-Infinity', ' 7 ']) expect(isScore(text), text).toBe(true);
+  for (const text of ['', 'much', '1,5', '0x10', '1e', '--1', 'nan']) expect(isScore(text), text).toBe(false);
+});
+
+test('an ID is a time only if it can be one', () => {
+  expect(timeOfId('1795307767717-0')?.toISOString()).toBe('2026-11-22T00:36:07.717Z');
+  for (const id of ['1-1', '18446744073709551615-0', 'x']) expect(timeOfId(id)).toBeUndefined();
 });

@@ -3,8 +3,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownStart } from './escapes.ts';
+import { isKeyType, TYPE_NAMES } from './facts.ts';
 import { bytesOf, nameOfText } from './names.ts';
-import { countText } from './sizes.ts';
+import { countOf, countText } from './sizes.ts';
 import { active, draw, drawn, filter, select, selected, tree } from './store.ts';
 import type { Row, RowName } from './tree.ts';
 import { typeOf, typesKnown, wantTypes } from './types.ts';
@@ -134,9 +135,11 @@ function TreeRow(props: {
   const folder = row.kind === 'folder' ? row.folder : undefined;
   const type = row.kind === 'key' ? filter.type.value || typeOf(row.name) : undefined;
   const label = row.label === '' ? '' : shownStart(bytesOf(row.label));
+  const spoken = folder === undefined ? typeName(type) : countOf(folder.count, 'key');
   return (
     <div id={props.id} role="treeitem" aria-level={row.depth} aria-setsize={row.size} aria-posinset={row.position}
       aria-expanded={folder?.open} aria-selected={props.selected}
+      aria-label={`${label === '' ? 'empty name' : label}${spoken === '' ? '' : `, ${spoken}`}`}
       class={`keys-tree-row${props.active ? ' is-active' : ''}${props.selected ? ' is-selected' : ''}`}
       onClick={props.onChoose} style={{ '--level': row.depth - 1 }}>
       {folder === undefined
@@ -149,7 +152,7 @@ function TreeRow(props: {
         }} />}
       <bdi class={`keys-label${label === '' ? ' keys-faint' : ''}`}>{label === '' ? '(empty)' : label}</bdi>
       {folder === undefined ? null : <>
-        <span class="keys-count" aria-label={`${folder.count} keys`}>{countText(folder.count)}</span>
+        <span class="keys-count">{countText(folder.count)}</span>
         <button type="button" class="keys-more" tabIndex={-1} title="What can be done with this folder (Shift+Enter)"
           aria-label="Folder" onClick={(event) => {
             event.stopPropagation();
@@ -158,6 +161,10 @@ function TreeRow(props: {
       </>}
     </div>
   );
+}
+
+function typeName(type: string | undefined): string {
+  return type !== undefined && isKeyType(type) ? TYPE_NAMES[type] : '';
 }
 
 const TYPE_MARKS: Record<string, string> = {

@@ -10,7 +10,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, MemberForm } from './member-form.tsx';
+import { CHANGED, LongValue, MemberForm, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import { bytesIn, numberIn, okay, pairsOf, textIn } from './replies.ts';
@@ -71,7 +71,8 @@ function ScoreForm(props: {
   keyBytes: Uint8Array; scored: Scored | undefined; onDone(text: string): void; onCancel(): void;
 }): VNode {
   const { keyBytes, scored } = props;
-  const [member, setMember] = useState(scored === undefined ? EMPTY : draftOf(scored.member, 'many'));
+  const long = tooLong(scored?.member);
+  const [member, setMember] = useState(scored === undefined || long ? EMPTY : draftOf(scored.member, 'many'));
   const [score, setScore] = useState(scored?.score ?? '');
   const action = useAction();
   const save = (): Promise<void> => action.run(async () => {
@@ -103,13 +104,17 @@ function ScoreForm(props: {
     props.onDone('Removed');
   });
   return (
-    <MemberForm title={scored === undefined ? 'New member' : 'Edit member'} action={action} submit="Save"
+    <MemberForm title={scored === undefined ? 'New member' : 'Edit member'} action={action}
+      submit={long ? '' : 'Save'}
       onSubmit={() => void save()} onCancel={props.onCancel}
-      onDelete={scored === undefined ? undefined : () => void remove(scored)}>
-      <label class="keys-field keys-narrow"><span>Score</span>
-        <input type="text" class="input" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
-      </label>
-      <BytesInput label="Member" lines="many" draft={member} onDraft={setMember} focus />
+      what="member" onDelete={scored === undefined ? undefined : () => void remove(scored)}>
+      {scored !== undefined && long ? <LongValue bytes={scored.member} /> : <>
+        <label class="keys-field keys-narrow"><span>Score</span>
+          <input type="text" class="input" inputMode="decimal" value={score}
+            onInput={(event) => setScore(event.currentTarget.value)} />
+        </label>
+        <BytesInput label="Member" lines="many" draft={member} onDraft={setMember} focus />
+      </>}
     </MemberForm>
   );
 }
