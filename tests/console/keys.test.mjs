@@ -553,6 +553,9 @@ describe('keys', () => {
     await openKey('h');
     await page.getByRole('row').filter({ hasText: 'huge' }).click();
     await page.getByText('not edited here').waitFor();
+    await page.locator('.keys-long').press('Control+Enter');
+    await page.getByText('not edited here').waitFor();
+    assert.equal(await redis.call('HSTRLEN', 'h', 'huge'), 1_000_003);
     assert.ok((await page.locator('.keys-member').innerText()).length < 20_000);
     for (const key of [evil, 'h', 'x', turned]) {
       await openKey(key);

@@ -12,6 +12,10 @@ export function MemberForm(props: {
   /** What is deleted (“Delete field”) and how; without it there is nothing to delete yet. */
   what?: string; onDelete?: (() => void) | undefined;
 }): VNode {
+  // A form that only shows has nothing to send, not even by a key.
+  const submit = (): void => {
+    if (props.submit !== '') props.onSubmit();
+  };
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const table = form.current?.closest('.keys-value')?.querySelector<HTMLElement>('[role=grid]');
@@ -24,11 +28,11 @@ export function MemberForm(props: {
     <form class="keys-form keys-member" aria-label={props.title} ref={form}
       onKeyDown={(event) => {
         if (event.key === 'Escape') props.onCancel();
-        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) props.onSubmit();
+        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
       }}
       onSubmit={(event) => {
         event.preventDefault();
-        props.onSubmit();
+        submit();
       }}>
       <h3>{props.title}</h3>
       {props.children}
