@@ -148,7 +148,7 @@ export async function start({ options = [] } = {}) {
     },
     async open(hash = '#/cli') {
       await page.goto(`${gateway.url}/${hash}`);
-      await page.getByRole('status').filter({ hasText: 'Connected' }).waitFor();
+      await page.getByRole('status').filter({ hasText: /^Connected/ }).waitFor();
     },
     async shots(name) {
       const size = page.viewportSize();
