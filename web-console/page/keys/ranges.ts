@@ -6,7 +6,9 @@ import { joined } from './escapes.ts';
 
 /** What is read at first and with each “load more”. */
 export const PART_BYTES = 64 * 1024;
-/** The longest value that is edited as a whole, and the most that is shown at a time. */
+/** The most that is shown at a time of a value too long to edit: laying out more text holds up the page. */
+export const VIEW_MAX_BYTES = 256 * 1024;
+/** The longest value that is edited as a whole. */
 export const EDIT_MAX_BYTES = 1024 * 1024;
 /** The longest value that is decoded as an image. */
 export const IMAGE_MAX_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // A string: as text, JSON, hexadecimal or image. Only a first part is read; more when it is asked for.
 
 import type { VNode } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { showSize } from '../parts/bytes.ts';
 import { confirm } from '../parts/confirm.tsx';
@@ -13,7 +13,7 @@ import { imageType } from './image.ts';
 import { looksLikeJson } from './json.ts';
 import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
-import { EDIT_MAX_BYTES, isWhole, PART_BYTES, readOn, readPart, readWhole, trimmed, type Part } from './ranges.ts';
+import { EDIT_MAX_BYTES, isWhole, PART_BYTES, readOn, readPart, readWhole, trimmed, type Part, VIEW_MAX_BYTES } from './ranges.ts';
 import { bytesOrNone } from './replies.ts';
 
 import { HexEdit, JsonEdit, TextEdit, type Edited } from './text-edit.tsx';
@@ -46,6 +46,8 @@ export function StringView(props: ValueProps): VNode {
 
   const start = part?.bytes ?? new Uint8Array(0);
   const editable = part !== undefined && isWhole(part) && part.total <= EDIT_MAX_BYTES;
+  // Long bytes that are no text are no pleasure as escapes, and typing among them would be slow.
+  const asText = useMemo(() => start.length <= PART_BYTES || plainText(start) !== undefined, [part]);
   const dirty = edited !== undefined && (edited instanceof Error || !sameBytes(edited, start));
   const content = edited instanceof Error || edited === undefined ? start : edited;
 
@@ -97,7 +99,12 @@ export function StringView(props: ValueProps): VNode {
     <div class="keys-value">
       <Tabs mode={mode} image={imageType(start) !== undefined} onMode={show} />
       <div class="keys-content" role="tabpanel">
-        {mode === 'text' ? (editable ? <TextEdit key={round} {...editor} /> : <TextPart part={part} />) : null}
+        {mode === 'text' && editable && asText ? <TextEdit key={round} {...editor} /> : null}
+        {mode === 'text' && !(editable && asText) ? <TextPart part={part} /> : null}
+        {mode === 'text' && editable && !asText
+          ? <p class="keys-faint">
+            These bytes are no text: the first {showSize(PART_BYTES)} are shown with escapes, and Hex edits them.
+          </p> : null}
         {mode === 'json'
           ? editable ? <JsonEdit key={round} {...editor} />
             : <p class="keys-empty">JSON is checked once the whole value is loaded.</p>
@@ -162,7 +169,7 @@ function Tabs(props: { mode: Mode; image: boolean; onMode(mode: Mode): void }): 
 /** A part of a text, for reading only. */
 function TextPart(props: { part: Part }): VNode {
   const bytes = trimmed(props.part);
-  return <pre class="keys-text" tabIndex={0} aria-label="Value">{plainText(bytes) ?? escaped(bytes)}</pre>;
+  return <pre class="keys-text" tabIndex={0} aria-label="Value">{plainText(bytes) ?? escaped(bytes.subarray(0, PART_BYTES))}</pre>;
 }
 
 function Parts(props: {
@@ -174,7 +181,7 @@ function Parts(props: {
   const end = part.from + part.bytes.length;
   const more = (): void => props.load(async () => {
     const client = await connection.client();
-    return part.bytes.length + PART_BYTES <= EDIT_MAX_BYTES
+    return part.bytes.length + PART_BYTES <= VIEW_MAX_BYTES
       ? readOn(client, keyBytes, part, PART_BYTES)
       : readPart(client, keyBytes, end, PART_BYTES);
   });

@@ -8,6 +8,7 @@ import { draftBytes, draftOf, switched, type Draft } from './drafts.ts';
 import { plainText } from './escapes.ts';
 import { hexBytes, hexText } from './hexadecimal.ts';
 import { checkJson, compactJson, prettyJson } from './json.ts';
+import { PART_BYTES } from './ranges.ts';
 import { problemIn } from './replies.ts';
 
 export type Edited = Uint8Array | Error;
@@ -42,6 +43,7 @@ export function TextEdit(props: EditProps): VNode {
   };
   const flip = (): void => {
     try {
+      if (draft.text.length > PART_BYTES) throw new Error('This text is too long to be written with escapes.');
       setDraft(switched(draft, 'many'));
       setRound((now) => now + 1);
       setProblem('');
