@@ -1,5 +1,5 @@
-// The key browser (web-console/page/keys): browsing, filtering and editing in Chromium; what was done is looked at
-// with a second client.
+// The key browser (web-console/page/keys): browsing, filtering and editing in Chromium; what was done is
+// looked at with a second client.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -33,14 +33,20 @@ describe('keys', () => {
   // ----- Helpers
 
   /** A name as the address has it: every byte but plain letters and digits as %XX. */
-  const inAddress = (key) => [...Buffer.from(key)].map((byte) => {
-    const letter = String.fromCharCode(byte);
-    return /[A-Za-z0-9]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
-  }).join('');
+  const inAddress = (key) =>
+    [...Buffer.from(key)]
+      .map((byte) => {
+        const letter = String.fromCharCode(byte);
+        return /[A-Za-z0-9]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+      })
+      .join('');
   const openPage = async (hash = '#/keys') => {
     await page.goto(`${site.url}/${hash}`);
     await page.getByRole('tree').waitFor();
-    await page.getByText(/^[\d,]+ keys?( of .*)?$/).first().waitFor();
+    await page
+      .getByText(/^[\d,]+ keys?( of .*)?$/)
+      .first()
+      .waitFor();
   };
   const openKey = async (key) => {
     await openPage(`#/keys/key/${inAddress(key)}`);
@@ -55,7 +61,10 @@ describe('keys', () => {
   const holds = async (key, bytes) => {
     await redis.call('SET', 'test:wanted', bytes);
     await redis.call('BITOP', 'XOR', 'test:difference', key, 'test:wanted');
-    const [difference, length] = [await redis.call('BITCOUNT', 'test:difference'), await redis.call('STRLEN', key)];
+    const [difference, length] = [
+      await redis.call('BITCOUNT', 'test:difference'),
+      await redis.call('STRLEN', key),
+    ];
     await redis.call('DEL', 'test:wanted', 'test:difference');
     return difference === 0 && length === bytes.length;
   };
@@ -73,7 +82,10 @@ describe('keys', () => {
     for (let from = 0; from < total; from += 10_000) {
       const pairs = [];
       for (let key = from; key < from + 10_000; key += 1) {
-        pairs.push(key % 2 === 0 ? `session:${String(key).padStart(8, '0')}` : `user:${key % 5000}:name:${key}`, 'x');
+        pairs.push(
+          key % 2 === 0 ? `session:${String(key).padStart(8, '0')}` : `user:${key % 5000}:name:${key}`,
+          'x',
+        );
       }
       await redis.call('MSET', ...pairs);
     }
@@ -87,7 +99,7 @@ describe('keys', () => {
     await page.goto(`${site.url}/#/keys`);
     await page.getByText('100,000 keys', { exact: true }).waitFor();
     const took = Date.now() - start;
-    const whileReading = Math.max(0, ...await page.evaluate(() => window.longTasks.splice(0)));
+    const whileReading = Math.max(0, ...(await page.evaluate(() => window.longTasks.splice(0))));
     await row('session').click();
     const tree = page.getByRole('tree');
     await page.locator('.keys-label', { hasText: '00000000' }).first().waitFor();
@@ -101,10 +113,12 @@ describe('keys', () => {
     await tree.focus();
     await page.keyboard.press('End');
     await row('user').first().waitFor();
-    const longest = Math.max(0, ...await page.evaluate(() => window.longTasks));
+    const longest = Math.max(0, ...(await page.evaluate(() => window.longTasks)));
     const drawn = await page.getByRole('treeitem').count();
-    console.log(`100,000 keys in ${took} ms with tasks up to ${Math.round(whileReading)} ms, scrolling with up to `
-      + `${Math.round(longest)} ms, ${drawn} rows drawn`);
+    console.log(
+      `100,000 keys in ${took} ms with tasks up to ${Math.round(whileReading)} ms, scrolling with up to ` +
+        `${Math.round(longest)} ms, ${drawn} rows drawn`,
+    );
     assert.ok(took < 10_000, `took ${took} ms`);
     assert.ok(longest < LONG_TASK_MS, `a task took ${longest} ms while scrolling`);
     assert.ok(drawn < 200, `${drawn} rows in the document`);
@@ -117,7 +131,9 @@ describe('keys', () => {
     await page.goto(`${site.url}/#/keys`);
     await button('Stop').click();
     await button('Continue').waitFor();
-    const before = Number((await page.locator('.keys-progress [role=status]').textContent()).match(/[\d,]+/)[0].replace(',', ''));
+    const before = Number(
+      (await page.locator('.keys-progress [role=status]').textContent()).match(/[\d,]+/)[0].replace(',', ''),
+    );
     assert.ok(before < 60_000);
     await button('Continue').click();
     await page.getByText('60,000 keys', { exact: true }).waitFor();
@@ -201,7 +217,7 @@ describe('keys', () => {
     await page.getByText(/in 1 h/).click();
     await button('Never expire').click();
     await button('never').waitFor();
-    assert.equal((await redis.call('PTTL', 'k')), -1);
+    assert.equal(await redis.call('PTTL', 'k'), -1);
   });
 
   test('renaming over another key asks first', async () => {
@@ -218,7 +234,7 @@ describe('keys', () => {
     await answer('Overwrite');
     await page.getByRole('heading', { name: 'taken' }).waitFor();
     assert.equal(await redis.call('GET', 'taken'), '1');
-    assert.equal((await redis.call('EXISTS', 'old')), 0);
+    assert.equal(await redis.call('EXISTS', 'old'), 0);
     await button('Duplicate').click();
     await page.getByLabel('Name of the copy').fill('copy');
     await page.locator('form').getByRole('button', { name: 'Duplicate' }).click();
@@ -232,11 +248,11 @@ describe('keys', () => {
     await openKey('k');
     await button('Delete').click();
     await answer('Cancel');
-    assert.equal((await redis.call('EXISTS', 'k')), 1);
+    assert.equal(await redis.call('EXISTS', 'k'), 1);
     await button('Delete').click();
     await answer('Delete');
     await said('Deleted');
-    assert.equal((await redis.call('EXISTS', 'k')), 0);
+    assert.equal(await redis.call('EXISTS', 'k'), 0);
     assert.equal(await page.getByRole('treeitem').count(), 2);
     await openPage(`#/keys/folder/${inAddress('f*:')}`);
     await button('Delete all keys…').click();
@@ -261,7 +277,7 @@ describe('keys', () => {
       await page.getByLabel('Value').fill('text');
       await page.getByLabel('Expires after').fill('90');
     });
-    assert.equal((await redis.call('TTL', 's')), 90);
+    assert.equal(await redis.call('TTL', 's'), 90);
     await make('Hash', 'h', async () => {
       await page.getByLabel('Field', { exact: true }).fill('f');
       await page.getByLabel('Value').fill('v');
@@ -371,7 +387,10 @@ describe('keys', () => {
   });
 
   test('an image is shown as one, and what only claims to be is not', async () => {
-    const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+    const dot = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
     await redis.call('SET', 'image', dot);
     await redis.call('SET', 'svg', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>');
     await openKey('image');
@@ -407,14 +426,18 @@ describe('keys', () => {
     await page.getByRole('button', { name: /^Delete (field|element|member|entry)$/ }).click();
     await answer('Delete');
     await page.getByText('2 of 2').waitFor();
-    assert.equal((await redis.call('HEXISTS', 'h', 'three')), 0);
+    assert.equal(await redis.call('HEXISTS', 'h', 'three'), 0);
   });
 
   test('a large hash is read page by page and filtered by the server', async () => {
-    await redis.call('HSET', 'h', ...Array.from({ length: 3000 }, (_, field) => [`field:${field}`, `value ${field}`]).flat());
+    await redis.call(
+      'HSET',
+      'h',
+      ...Array.from({ length: 3000 }, (_, field) => [`field:${field}`, `value ${field}`]).flat(),
+    );
     await openKey('h');
     await page.getByText(/^\d+ of 3,000$/).waitFor();
-    assert.ok(await page.getByRole('row').count() < 100);
+    assert.ok((await page.getByRole('row').count()) < 100);
     await page.getByLabel('Filter', { exact: true }).fill('field:2999');
     await page.keyboard.press('Enter');
     await page.getByText('value 2999').waitFor();
@@ -446,7 +469,11 @@ describe('keys', () => {
 
   test('the end of a list of 100,000 is a key away', async () => {
     for (let from = 0; from < 100_000; from += 10_000) {
-      await redis.call('RPUSH', 'l', ...Array.from({ length: 10_000 }, (_, index) => `element ${from + index}`));
+      await redis.call(
+        'RPUSH',
+        'l',
+        ...Array.from({ length: 10_000 }, (_, index) => `element ${from + index}`),
+      );
     }
     await openKey('l');
     await page.getByText('element 3', { exact: true }).waitFor();
@@ -472,12 +499,12 @@ describe('keys', () => {
     await page.getByLabel('Member', { exact: true }).fill('\\xff\\xfd');
     await button('Save').click();
     await page.getByRole('row').filter({ hasText: '\\xff\\xfd' }).waitFor();
-    assert.equal((await redis.call('SISMEMBER', 'u', Buffer.from([0xff, 0xfd]))), 1);
+    assert.equal(await redis.call('SISMEMBER', 'u', Buffer.from([0xff, 0xfd])), 1);
     await page.getByRole('row').filter({ hasText: 'two' }).click();
     await page.getByRole('button', { name: /^Delete (field|element|member|entry)$/ }).click();
     await answer('Remove');
     await page.getByText('2 of 2').waitFor();
-    assert.equal((await redis.call('SISMEMBER', 'u', 'two')), 0);
+    assert.equal(await redis.call('SISMEMBER', 'u', 'two'), 0);
   });
 
   test('a sorted set is ordered both ways and its scores are edited', async () => {
@@ -495,7 +522,14 @@ describe('keys', () => {
     await page.getByLabel('Member', { exact: true }).fill('zwei');
     await button('Save').click();
     await page.getByRole('row').filter({ hasText: 'zwei' }).waitFor();
-    assert.deepEqual(await redis.call('ZRANGE', 'z', '0', '-1', 'WITHSCORES'), ['zwei', '-7', 'one', '1', 'end', 'inf']);
+    assert.deepEqual(await redis.call('ZRANGE', 'z', '0', '-1', 'WITHSCORES'), [
+      'zwei',
+      '-7',
+      'one',
+      '1',
+      'end',
+      'inf',
+    ]);
     await page.getByRole('row').filter({ hasText: 'end' }).click();
     await page.getByRole('button', { name: /^Delete (field|element|member|entry)$/ }).click();
     await answer('Remove');
@@ -504,7 +538,8 @@ describe('keys', () => {
   });
 
   test('entries and groups of a stream', async () => {
-    for (let entry = 1; entry <= 250; entry += 1) await redis.call('XADD', 'x', `${entry}-1`, 'number', String(entry));
+    for (let entry = 1; entry <= 250; entry += 1)
+      await redis.call('XADD', 'x', `${entry}-1`, 'number', String(entry));
     await redis.call('XGROUP', 'CREATE', 'x', 'readers', '0');
     await redis.call('XREADGROUP', 'GROUP', 'readers', 'ann', 'COUNT', '3', 'STREAMS', 'x', '>');
     await openKey('x');
@@ -533,7 +568,11 @@ describe('keys', () => {
     await page.getByLabel('New group').fill('others');
     await button('Create').click();
     await button('others').waitFor();
-    await page.locator('.keys-group').filter({ hasText: 'readers' }).getByRole('button', { name: 'Destroy' }).click();
+    await page
+      .locator('.keys-group')
+      .filter({ hasText: 'readers' })
+      .getByRole('button', { name: 'Destroy' })
+      .click();
     await answer('Destroy');
     await page.locator('.keys-group').filter({ hasText: 'readers' }).waitFor({ state: 'detached' });
     assert.equal((await redis.call('XINFO', 'GROUPS', 'x')).length, 1);
@@ -582,7 +621,7 @@ describe('keys', () => {
     await redis.call('SELECT', '0');
     await page.locator('.database select').selectOption('0');
     await row('in-zero').waitFor();
-    assert.equal((await redis.call('EXISTS', 'in-three')), 0);
+    assert.equal(await redis.call('EXISTS', 'in-three'), 0);
   });
 
   test('a key that expires while it is edited says so, and nothing typed is lost', async () => {
@@ -608,17 +647,36 @@ describe('keys', () => {
   });
 
   test('how it looks', async () => {
-    await redis.call('MSET', 'text:plain', 'Hello', 'text:json', '{"name":"Ada","born":1815,"tags":["a","b"]}',
-      'text:binary', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)));
+    await redis.call(
+      'MSET',
+      'text:plain',
+      'Hello',
+      'text:json',
+      '{"name":"Ada","born":1815,"tags":["a","b"]}',
+      'text:binary',
+      Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
+    );
     await redis.call('HSET', 'hash:user', 'name', 'Ada', 'mail', 'ada@example.org', 'born', '1815');
     await redis.call('RPUSH', 'list:jobs', 'one', 'two', 'three');
     await redis.call('SADD', 'set:colours', 'red', 'green', 'blue');
     await redis.call('ZADD', 'zset:scores', '1', 'ada', '2.5', 'bob', '10', 'eve');
-    for (let entry = 0; entry < 30; entry += 1) await redis.call('XADD', 'stream:orders', '*', 'order', String(entry), 'item', 'tea');
-    const keys = ['text:plain', 'text:json', 'text:binary', 'hash:user', 'list:jobs', 'set:colours', 'zset:scores', 'stream:orders'];
+    for (let entry = 0; entry < 30; entry += 1)
+      await redis.call('XADD', 'stream:orders', '*', 'order', String(entry), 'item', 'tea');
+    const keys = [
+      'text:plain',
+      'text:json',
+      'text:binary',
+      'hash:user',
+      'list:jobs',
+      'set:colours',
+      'zset:scores',
+      'stream:orders',
+    ];
     for (const look of ['light', 'dark', 'phone']) {
       await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
-      await page.setViewportSize(look === 'phone' ? { width: 390, height: 800 } : { width: 1280, height: 800 });
+      await page.setViewportSize(
+        look === 'phone' ? { width: 390, height: 800 } : { width: 1280, height: 800 },
+      );
       for (const key of keys) {
         await page.goto('about:blank');
         await page.goto(`${site.url}/#/keys/key/${inAddress(key)}`);

@@ -23,12 +23,16 @@ export function selectedBy(hash: string): RowName | undefined {
 }
 
 function encode(name: Name): string {
-  return name.replace(/[^A-Za-z0-9_.~-]/gs, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+  return name.replace(
+    /[^A-Za-z0-9_.~-]/gs,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
 }
 
 function decode(text: string): Name | undefined {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
   // Somebody may write the address by hand: what is not escaped counts as UTF-8.
-  return nameOf(new TextEncoder().encode(text))
-    .replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return nameOf(new TextEncoder().encode(text)).replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }

@@ -50,24 +50,46 @@ export function BytesInput(props: {
       <div class="keys-field-head">
         <label for={id}>{props.label}</label>
         <label class="keys-switch" title="\n, \xff and the like stand for bytes, as in redis-cli">
-          <input type="checkbox" checked={props.draft.escapes} onClick={(event) => {
-            event.preventDefault();
-            flip();
-          }} />
+          <input
+            type="checkbox"
+            checked={props.draft.escapes}
+            onClick={(event) => {
+              event.preventDefault();
+              flip();
+            }}
+          />
           escapes
         </label>
       </div>
-      {lines === 'one'
-        ? <input {...shared} type="text" class="input keys-bytes" onInput={(event) => type(event.currentTarget.value)} />
-        : <textarea {...shared} class="textarea keys-bytes" rows={rowsFor(props.draft.text)}
-          onInput={(event) => type(event.currentTarget.value)} />}
-      {problem === '' ? null : <p class="keys-problem" role="alert">{problem}</p>}
+      {lines === 'one' ? (
+        <input
+          {...shared}
+          type="text"
+          class="input keys-bytes"
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+      ) : (
+        <textarea
+          {...shared}
+          class="textarea keys-bytes"
+          rows={rowsFor(props.draft.text)}
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+      )}
+      {problem === '' ? null : (
+        <p class="keys-problem" role="alert">
+          {problem}
+        </p>
+      )}
     </div>
   );
 }
 
 /** Enough lines for the text as it will wrap, about, between two and twelve. */
 function rowsFor(text: string): number {
-  const lines = text.slice(0, 2000).split('\n').reduce((count, line) => count + Math.ceil((line.length + 1) / 100), 0);
+  const lines = text
+    .slice(0, 2000)
+    .split('\n')
+    .reduce((count, line) => count + Math.ceil((line.length + 1) / 100), 0);
   return Math.max(2, Math.min(12, lines));
 }

@@ -1,7 +1,7 @@
 // The editor for texts: CodeMirror, loaded when the first text is opened.
 //
-// It lives in a shadow root: there CodeMirror adds its styles as constructed sheets. In the document itself it would add
-// <style> elements, which the content security policy forbids.
+// It lives in a shadow root: there CodeMirror adds its styles as constructed sheets. In the document itself
+// it would add <style> elements, which the content security policy forbids.
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
@@ -24,8 +24,10 @@ const THEME = EditorView.theme({
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-gutters': { border: '0', background: 'transparent', color: 'var(--text-soft)' },
-  '& .cm-selectionBackground, &.cm-focused .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground':
-    { background: 'var(--selected)' },
+  // As specific as CodeMirror's own rule for the focused editor, which would win otherwise.
+  '& .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
+    background: 'var(--selected)',
+  },
   '.cm-panels': { background: 'var(--raised)', color: 'var(--text)', borderColor: 'var(--line)' },
   '.cm-specialChar': { color: 'var(--bad)' },
 });
@@ -38,7 +40,11 @@ const COLOURS = HighlightStyle.define([
 
 /** The text is taken at the beginning only; give another `key` for another text. */
 export default function CodeEditor(props: {
-  text: string; label: string; language: 'json' | 'none'; onText(text: string): void; onSave(): void;
+  text: string;
+  label: string;
+  language: 'json' | 'none';
+  onText(text: string): void;
+  onSave(): void;
 }): VNode {
   const parent = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
@@ -66,7 +72,9 @@ export default function CodeEditor(props: {
           EditorView.contentAttributes.of({ 'aria-label': props.label }),
           keymap.of([
             { key: 'Mod-s', run: () => (latest.current.onSave(), true) },
-            ...defaultKeymap, ...historyKeymap, ...searchKeymap,
+            ...defaultKeymap,
+            ...historyKeymap,
+            ...searchKeymap,
           ]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) latest.current.onText(update.state.doc.toString());

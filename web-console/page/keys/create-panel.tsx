@@ -28,61 +28,109 @@ export function CreatePanel(props: { prefix: Name }): VNode {
   const [score, setScore] = useState('0');
   const [ttl, setTtl] = useState('');
   const action = useAction();
-  const create = (): Promise<void> => action.run(async () => {
-    const key = draftBytes(name);
-    if (key.length === 0) throw new Error('Write a name for the key.');
-    const writes = [firstWrite(type, key, value, pairs, score)];
-    if (ttl.trim() !== '') writes.push(['PEXPIRE', key, String(durationOf(ttl, Date.now()))]);
-    const client = await connection.client();
-    const free = { command: ['EXISTS', key], same: (reply: Parameters<typeof okay>[0]) => numberIn(reply) === 0 };
-    if (await changeIf(key, [free], writes) === 'changed') {
-      const sure = await confirm({
-        title: 'Overwrite the key?', text: `There is a key ${shownStart(key)} already. Its value would be lost.`,
-        action: 'Overwrite', danger: true,
-      });
-      if (!sure) return;
-      (await client.pipeline([['MULTI'], ['UNLINK', key], ...writes, ['EXEC']])).forEach(okay);
-    }
-    const made = nameOf(key);
-    learnType(made, type);
-    keyMade(made);
-    select({ kind: 'key', name: made });
-    toast('Created');
-  });
+  const create = (): Promise<void> =>
+    action.run(async () => {
+      const key = draftBytes(name);
+      if (key.length === 0) throw new Error('Write a name for the key.');
+      const writes = [firstWrite(type, key, value, pairs, score)];
+      if (ttl.trim() !== '') writes.push(['PEXPIRE', key, String(durationOf(ttl, Date.now()))]);
+      const client = await connection.client();
+      const free = {
+        command: ['EXISTS', key],
+        same: (reply: Parameters<typeof okay>[0]) => numberIn(reply) === 0,
+      };
+      if ((await changeIf(key, [free], writes)) === 'changed') {
+        const sure = await confirm({
+          title: 'Overwrite the key?',
+          text: `There is a key ${shownStart(key)} already. Its value would be lost.`,
+          action: 'Overwrite',
+          danger: true,
+        });
+        if (!sure) return;
+        (await client.pipeline([['MULTI'], ['UNLINK', key], ...writes, ['EXEC']])).forEach(okay);
+      }
+      const made = nameOf(key);
+      learnType(made, type);
+      keyMade(made);
+      select({ kind: 'key', name: made });
+      toast('Created');
+    });
   return (
     <section class="keys-panel" aria-label="New key">
       <header class="keys-panel-head">
-        <button type="button" class="button small keys-back" onClick={() => {
-          creating.value = false;
-        }}>‹ Keys</button>
+        <button
+          type="button"
+          class="button small keys-back"
+          onClick={() => {
+            creating.value = false;
+          }}
+        >
+          ‹ Keys
+        </button>
         <h2 class="keys-name">New key</h2>
       </header>
-      <form class="keys-form keys-create" onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}>
+      <form
+        class="keys-form keys-create"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
         <fieldset class="keys-types">
           <legend>Type</legend>
           {TYPES.map((one) => (
-            <label key={one}><input type="radio" name="type" value={one} checked={type === one}
-              onChange={() => setType(one)} /> {TYPE_NAMES[one]}</label>
+            <label key={one}>
+              <input
+                type="radio"
+                name="type"
+                value={one}
+                checked={type === one}
+                onChange={() => setType(one)}
+              />{' '}
+              {TYPE_NAMES[one]}
+            </label>
           ))}
         </fieldset>
         <BytesInput label="Name" draft={name} onDraft={setName} focus />
         {type === 'hash' || type === 'stream' ? <PairInputs pairs={pairs} onPairs={setPairs} /> : null}
-        {type === 'zset' ? <label class="keys-field keys-narrow"><span>Score</span>
-          <input type="text" class="input" inputMode="decimal" value={score} onInput={(event) => setScore(event.currentTarget.value)} />
-        </label> : null}
-        {type === 'hash' || type === 'stream' ? null
-          : <BytesInput label={FIRST_LABELS[type]} lines="many" draft={value} onDraft={setValue} />}
-        <label class="keys-field keys-narrow"><span>Expires after (empty: never)</span>
-          <input type="text" class="input" value={ttl} placeholder="90s, 1h 30m, 2d" onInput={(event) => setTtl(event.currentTarget.value)} />
+        {type === 'zset' ? (
+          <label class="keys-field keys-narrow">
+            <span>Score</span>
+            <input
+              type="text"
+              class="input"
+              inputMode="decimal"
+              value={score}
+              onInput={(event) => setScore(event.currentTarget.value)}
+            />
+          </label>
+        ) : null}
+        {type === 'hash' || type === 'stream' ? null : (
+          <BytesInput label={FIRST_LABELS[type]} lines="many" draft={value} onDraft={setValue} />
+        )}
+        <label class="keys-field keys-narrow">
+          <span>Expires after (empty: never)</span>
+          <input
+            type="text"
+            class="input"
+            value={ttl}
+            placeholder="90s, 1h 30m, 2d"
+            onInput={(event) => setTtl(event.currentTarget.value)}
+          />
         </label>
         <div class="keys-form-row">
-          <button type="submit" class="button small primary" disabled={action.busy}>Create</button>
-          <button type="button" class="button small" onClick={() => {
-            creating.value = false;
-          }}>Cancel</button>
+          <button type="submit" class="button small primary" disabled={action.busy}>
+            Create
+          </button>
+          <button
+            type="button"
+            class="button small"
+            onClick={() => {
+              creating.value = false;
+            }}
+          >
+            Cancel
+          </button>
         </div>
         <Problem text={action.problem} />
       </form>
@@ -91,19 +139,34 @@ export function CreatePanel(props: { prefix: Name }): VNode {
 }
 
 const FIRST_LABELS: Record<'string' | 'list' | 'set' | 'zset', string> = {
-  string: 'Value', list: 'First element', set: 'First member', zset: 'First member',
+  string: 'Value',
+  list: 'First element',
+  set: 'First member',
+  zset: 'First member',
 };
 
-function firstWrite(type: KeyType, key: Uint8Array, value: Draft, pairs: [Draft, Draft][], score: string): Argument[] {
-  const flat = (): Uint8Array[] => pairs.flatMap(([field, content]) => [draftBytes(field), draftBytes(content)]);
+function firstWrite(
+  type: KeyType,
+  key: Uint8Array,
+  value: Draft,
+  pairs: [Draft, Draft][],
+  score: string,
+): Argument[] {
+  const flat = (): Uint8Array[] =>
+    pairs.flatMap(([field, content]) => [draftBytes(field), draftBytes(content)]);
   switch (type) {
-    case 'string': return ['SET', key, draftBytes(value)];
-    case 'hash': return ['HSET', key, ...flat()];
-    case 'list': return ['RPUSH', key, draftBytes(value)];
-    case 'set': return ['SADD', key, draftBytes(value)];
+    case 'string':
+      return ['SET', key, draftBytes(value)];
+    case 'hash':
+      return ['HSET', key, ...flat()];
+    case 'list':
+      return ['RPUSH', key, draftBytes(value)];
+    case 'set':
+      return ['SADD', key, draftBytes(value)];
     case 'zset':
       if (!isScore(score)) throw new Error('Write a score: a number, inf or -inf.');
       return ['ZADD', key, score.trim(), draftBytes(value)];
-    case 'stream': return ['XADD', key, '*', ...flat()];
+    case 'stream':
+      return ['XADD', key, '*', ...flat()];
   }
 }

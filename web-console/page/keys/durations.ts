@@ -1,7 +1,13 @@
 // Times to live as people read and write them.
 
 const UNITS: ReadonlyMap<string, number> = new Map([
-  ['ms', 1], ['s', 1000], ['m', 60_000], ['min', 60_000], ['h', 3_600_000], ['d', 86_400_000], ['w', 604_800_000],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
 ]);
 
 /** Two largest units: “2 d 3 h”, “59 s”. */
@@ -9,7 +15,12 @@ export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   let rest = Math.floor(milliseconds / 1000);
   const parts: string[] = [];
-  for (const [unit, seconds] of [['d', 86_400], ['h', 3600], ['min', 60], ['s', 1]] as const) {
+  for (const [unit, seconds] of [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const) {
     const count = Math.floor(rest / seconds);
     rest -= count * seconds;
     if (count > 0 && parts.length < 2) parts.push(`${count} ${unit}`);
@@ -23,7 +34,9 @@ export function durationInput(milliseconds: number): string {
   return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
 }
 
-/** Milliseconds of “90” (seconds), “90s”, “1h 30m”, “2d” or, with `now`, of a moment like “2030-01-31 12:00”. */
+/**
+ * Milliseconds of “90” (seconds), “90s”, “1h 30m”, “2d” or, with `now`, of a moment like “2030-01-31 12:00”.
+ */
 export function durationOf(text: string, now: number): number {
   const trimmed = text.trim().toLowerCase();
   if (/^\d{4}-\d\d-\d\d/.test(trimmed)) {

@@ -5,7 +5,11 @@
 import { printable, quoteText, showBytes } from '../parts/bytes.ts';
 
 const MEANING: ReadonlyMap<string, number> = new Map([
-  ['a', 7], ['b', 8], ['t', 9], ['n', 10], ['r', 13],
+  ['a', 7],
+  ['b', 8],
+  ['t', 9],
+  ['n', 10],
+  ['r', 13],
 ]);
 
 /** The bytes as they are typed between redis-cli's double quotes, without these. */
@@ -45,8 +49,8 @@ export function unescaped(text: string): Uint8Array {
 }
 
 /**
- * The text that these bytes are, if it can be shown and edited without loss: printable characters, line feeds and tabs. A
- * carriage return is none of them: an input field would drop it.
+ * The text that these bytes are, if it can be shown and edited without loss: printable characters, line feeds
+ * and tabs. A carriage return is none of them: an input field would drop it.
  */
 export function plainText(bytes: Uint8Array): string | undefined {
   const text = printable(bytes, true);

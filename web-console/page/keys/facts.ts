@@ -8,16 +8,31 @@ export const TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as cons
 export type KeyType = (typeof TYPES)[number];
 
 export const TYPE_NAMES: Record<KeyType, string> = {
-  string: 'String', hash: 'Hash', list: 'List', set: 'Set', zset: 'Sorted set', stream: 'Stream',
+  string: 'String',
+  hash: 'Hash',
+  list: 'List',
+  set: 'Set',
+  zset: 'Sorted set',
+  stream: 'Stream',
 };
 
 /** What the length of each type counts. */
 export const LENGTH_UNITS: Record<KeyType, string> = {
-  string: 'byte', hash: 'field', list: 'element', set: 'member', zset: 'member', stream: 'entry',
+  string: 'byte',
+  hash: 'field',
+  list: 'element',
+  set: 'member',
+  zset: 'member',
+  stream: 'entry',
 };
 
 const LENGTH_COMMANDS: Record<KeyType, string> = {
-  string: 'STRLEN', hash: 'HLEN', list: 'LLEN', set: 'SCARD', zset: 'ZCARD', stream: 'XLEN',
+  string: 'STRLEN',
+  hash: 'HLEN',
+  list: 'LLEN',
+  set: 'SCARD',
+  zset: 'ZCARD',
+  stream: 'XLEN',
 };
 
 export type Facts = {
@@ -33,7 +48,10 @@ export type Facts = {
 /** Undefined when there is no such key. */
 export async function factsOf(client: Client, key: Uint8Array): Promise<Facts | undefined> {
   const [typeReply, encodingReply, ttlReply, memoryReply] = await client.pipeline([
-    ['TYPE', key], ['OBJECT', 'ENCODING', key], ['PTTL', key], ['MEMORY', 'USAGE', key],
+    ['TYPE', key],
+    ['OBJECT', 'ENCODING', key],
+    ['PTTL', key],
+    ['MEMORY', 'USAGE', key],
   ]);
   const type = textIn(typeReply);
   if (type === 'none') return undefined;

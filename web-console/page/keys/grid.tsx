@@ -1,5 +1,5 @@
-// A table of any number of rows, of which only those in sight are drawn. Arrows, Home, End and Page keys move the
-// active row, Enter or a click opens it, Delete asks for its removal.
+// A table of any number of rows, of which only those in sight are drawn. Arrows, Home, End and Page keys move
+// the active row, Enter or a click opens it, Delete asks for its removal.
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
@@ -38,15 +38,32 @@ export function Grid<T>(props: {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const row = props.rowAt(here);
     switch (event.key) {
-      case 'ArrowDown': go(here + 1); break;
-      case 'ArrowUp': go(here - 1); break;
-      case 'PageDown': go(here + view.page); break;
-      case 'PageUp': go(here - view.page); break;
-      case 'Home': go(0); break;
-      case 'End': go(props.count - 1); break;
-      case 'Enter': if (row !== undefined) props.onOpen?.(row, here); break;
-      case 'Delete': if (row !== undefined) props.onDelete?.(row, here); break;
-      default: return;
+      case 'ArrowDown':
+        go(here + 1);
+        break;
+      case 'ArrowUp':
+        go(here - 1);
+        break;
+      case 'PageDown':
+        go(here + view.page);
+        break;
+      case 'PageUp':
+        go(here - view.page);
+        break;
+      case 'Home':
+        go(0);
+        break;
+      case 'End':
+        go(props.count - 1);
+        break;
+      case 'Enter':
+        if (row !== undefined) props.onOpen?.(row, here);
+        break;
+      case 'Delete':
+        if (row !== undefined) props.onDelete?.(row, here);
+        break;
+      default:
+        return;
     }
     event.preventDefault();
   };
@@ -55,12 +72,17 @@ export function Grid<T>(props: {
     const row = props.rowAt(index);
     const state = row !== undefined && props.isOpen?.(row) === true ? ' is-open' : '';
     drawn.push(
-      <div key={index} id={`${id}-${index}`} role="row" aria-rowindex={index + 2}
+      <div
+        key={index}
+        id={`${id}-${index}`}
+        role="row"
+        aria-rowindex={index + 2}
         class={`keys-grid-row${index === here ? ' is-active' : ''}${state}`}
         onClick={() => {
           setActive(index);
           if (row !== undefined) props.onOpen?.(row, index);
-        }}>
+        }}
+      >
         {props.columns.map((column) => (
           <div key={column.title} role="gridcell" class={column.class}>
             {row === undefined ? <span class="keys-faint">…</span> : column.cell(row, index)}
@@ -70,11 +92,20 @@ export function Grid<T>(props: {
     );
   }
   return (
-    <div class="keys-grid" role="grid" aria-label={props.label} aria-rowcount={props.count + 1} tabIndex={0}
-      aria-activedescendant={props.count > 0 ? `${id}-${here}` : undefined} onKeyDown={onKeyDown}>
+    <div
+      class="keys-grid"
+      role="grid"
+      aria-label={props.label}
+      aria-rowcount={props.count + 1}
+      tabIndex={0}
+      aria-activedescendant={props.count > 0 ? `${id}-${here}` : undefined}
+      onKeyDown={onKeyDown}
+    >
       <div class="keys-grid-head" role="row" aria-rowindex={1}>
         {props.columns.map((column) => (
-          <div key={column.title} role="columnheader" class={column.class}>{column.title}</div>
+          <div key={column.title} role="columnheader" class={column.class}>
+            {column.title}
+          </div>
         ))}
       </div>
       <div class="keys-grid-body" role="rowgroup" ref={view.element} onScroll={view.onScroll} tabIndex={-1}>

@@ -24,7 +24,9 @@ export function hexLines(length: number): number {
 export function hexText(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += BYTES_A_LINE) {
-    const pairs = [...bytes.subarray(at, at + BYTES_A_LINE)].map((byte) => byte.toString(16).padStart(2, '0'));
+    const pairs = [...bytes.subarray(at, at + BYTES_A_LINE)].map((byte) =>
+      byte.toString(16).padStart(2, '0'),
+    );
     lines.push(pairs.join(' '));
   }
   return lines.join('\n');
@@ -34,9 +36,11 @@ export function hexText(bytes: Uint8Array): string {
 export function hexBytes(text: string): Uint8Array {
   const digits = text.replace(/\s+/g, '');
   const wrong = digits.search(/[^0-9a-fA-F]/);
-  if (wrong >= 0) throw new Error(`“${digits[wrong] ?? ''}” is not a hexadecimal digit (byte ${(wrong >> 1) + 1}).`);
+  if (wrong >= 0)
+    throw new Error(`“${digits[wrong] ?? ''}” is not a hexadecimal digit (byte ${(wrong >> 1) + 1}).`);
   if (digits.length % 2 !== 0) throw new Error('The last byte has one digit only.');
   const bytes = new Uint8Array(digits.length / 2);
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(digits.slice(at * 2, at * 2 + 2), 16);
+  for (let at = 0; at < bytes.length; at += 1)
+    bytes[at] = Number.parseInt(digits.slice(at * 2, at * 2 + 2), 16);
   return bytes;
 }

@@ -35,11 +35,25 @@ export function ImageView(props: { keyBytes: Uint8Array; start: Uint8Array }): V
   return (
     <figure class="keys-image">
       <Problem text={reading.problem} />
-      {broken ? <p class="keys-problem" role="alert">The browser cannot decode this image; Hex shows its bytes.</p> : null}
-      {address === undefined || broken ? null : <img src={address} alt="The value as an image"
-        onError={() => setBroken(true)}
-        onLoad={(event) => setSize(`${event.currentTarget.naturalWidth} × ${event.currentTarget.naturalHeight} pixels`)} />}
-      <figcaption class="keys-faint">{imageType(props.start)}{size === '' ? '' : `, ${size}`}</figcaption>
+      {broken ? (
+        <p class="keys-problem" role="alert">
+          The browser cannot decode this image; Hex shows its bytes.
+        </p>
+      ) : null}
+      {address === undefined || broken ? null : (
+        <img
+          src={address}
+          alt="The value as an image"
+          onError={() => setBroken(true)}
+          onLoad={(event) =>
+            setSize(`${event.currentTarget.naturalWidth} × ${event.currentTarget.naturalHeight} pixels`)
+          }
+        />
+      )}
+      <figcaption class="keys-faint">
+        {imageType(props.start)}
+        {size === '' ? '' : `, ${size}`}
+      </figcaption>
     </figure>
   );
 }

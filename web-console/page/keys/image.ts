@@ -14,7 +14,12 @@ export function imageType(bytes: Uint8Array): string | undefined {
   if (text(0, 'RIFF') && text(8, 'WEBP')) return 'image/webp';
   if (text(4, 'ftypavif') || text(4, 'ftypavis')) return 'image/avif';
   // "BM" alone begins many texts: the reserved fields and a known length of the head must follow.
-  if (text(0, 'BM') && begins(6, 0, 0, 0, 0) && [12, 40, 52, 56, 108, 124].includes(bytes[14] ?? 0)
-    && begins(15, 0, 0, 0)) return 'image/bmp';
+  if (
+    text(0, 'BM') &&
+    begins(6, 0, 0, 0, 0) &&
+    [12, 40, 52, 56, 108, 124].includes(bytes[14] ?? 0) &&
+    begins(15, 0, 0, 0)
+  )
+    return 'image/bmp';
   return undefined;
 }

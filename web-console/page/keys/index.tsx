@@ -1,4 +1,5 @@
-// The key browser: the tree on one side, what is selected on the other. On a narrow screen one of them is seen.
+// The key browser: the tree on one side, what is selected on the other. On a narrow screen one of them is
+// seen.
 
 import './keys.css';
 import type { VNode } from 'preact';
@@ -9,8 +10,21 @@ import { FolderPanel } from './folder-panel.tsx';
 import { deleteKey, KeyPanel } from './panel.tsx';
 import { countOf, countText } from './sizes.ts';
 import {
-  active, creating, filter, filtered, followAddress, followDatabase, found, pause, rescan, resume, scan, select, selected,
-  separate, tree,
+  active,
+  creating,
+  filter,
+  filtered,
+  followAddress,
+  followDatabase,
+  found,
+  pause,
+  rescan,
+  resume,
+  scan,
+  select,
+  selected,
+  separate,
+  tree,
 } from './store.ts';
 import { TreeView } from './tree-view.tsx';
 import { TYPE_NAMES, TYPES } from './facts.ts';
@@ -45,10 +59,15 @@ export default function KeysPage(): VNode {
         <TreeView onDelete={askDelete} />
       </div>
       <div class="keys-main">
-        {creating.value ? <CreatePanel prefix={folderOf(row ?? active.peek())} />
-          : row === undefined ? <Nothing />
-            : row.kind === 'folder' ? <FolderPanel key={`${db} ${row.name}`} prefix={row.name} />
-              : <KeyPanel key={`${db} ${row.name}`} name={row.name} />}
+        {creating.value ? (
+          <CreatePanel prefix={folderOf(row ?? active.peek())} />
+        ) : row === undefined ? (
+          <Nothing />
+        ) : row.kind === 'folder' ? (
+          <FolderPanel key={`${db} ${row.name}`} prefix={row.name} />
+        ) : (
+          <KeyPanel key={`${db} ${row.name}`} name={row.name} />
+        )}
       </div>
     </div>
   );
@@ -67,8 +86,10 @@ function Nothing(): VNode {
   return (
     <div class="keys-nothing">
       <p>Choose a key to see its value.</p>
-      <p class="keys-faint">In the tree: arrows move, letters jump to a name, Enter opens, Shift+Enter shows a folder,
-        Delete deletes.</p>
+      <p class="keys-faint">
+        In the tree: arrows move, letters jump to a name, Enter opens, Shift+Enter shows a folder, Delete
+        deletes.
+      </p>
     </div>
   );
 }
@@ -88,35 +109,75 @@ function FilterBar(): VNode {
   };
   return (
     <div class="keys-filter">
-      <form class="keys-filter-row" role="search" onSubmit={(event) => {
-        event.preventDefault();
-        apply(pattern);
-      }}>
-        <input type="search" class="input keys-grow" aria-label="Filter by name" placeholder="Filter: text or user:*" value={pattern}
-          spellcheck={false} autocapitalize="off" onInput={(event) => type(event.currentTarget.value)}
-          onChange={() => apply(pattern)} />
-        <select class="select" aria-label="Filter by type" value={filter.type.value} onChange={(event) => {
-          filter.type.value = event.currentTarget.value;
-          rescan();
-        }}>
+      <form
+        class="keys-filter-row"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply(pattern);
+        }}
+      >
+        <input
+          type="search"
+          class="input keys-grow"
+          aria-label="Filter by name"
+          placeholder="Filter: text or user:*"
+          value={pattern}
+          spellcheck={false}
+          autocapitalize="off"
+          onInput={(event) => type(event.currentTarget.value)}
+          onChange={() => apply(pattern)}
+        />
+        <select
+          class="select"
+          aria-label="Filter by type"
+          value={filter.type.value}
+          onChange={(event) => {
+            filter.type.value = event.currentTarget.value;
+            rescan();
+          }}
+        >
           <option value="">All types</option>
-          {TYPES.map((type) => <option key={type} value={type}>{TYPE_NAMES[type]}</option>)}
+          {TYPES.map((type) => (
+            <option key={type} value={type}>
+              {TYPE_NAMES[type]}
+            </option>
+          ))}
         </select>
         <label class="keys-separator" title="Names are parted into folders at this text">
           <span class="keys-faint">by</span>
-          <input type="text" class="input" aria-label="Separator of folders" value={separator} spellcheck={false}
+          <input
+            type="text"
+            class="input"
+            aria-label="Separator of folders"
+            value={separator}
+            spellcheck={false}
             onInput={(event) => setSeparator(event.currentTarget.value)}
-            onChange={() => void separate(separator)} />
+            onChange={() => void separate(separator)}
+          />
         </label>
       </form>
       <div class="keys-filter-row">
-        <button type="button" class="button small" onClick={() => {
-          forgetTypes();
-          rescan();
-        }} title="Read the keys again">Refresh</button>
-        <button type="button" class="button small primary" onClick={() => {
-          creating.value = true;
-        }}>New key</button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            forgetTypes();
+            rescan();
+          }}
+          title="Read the keys again"
+        >
+          Refresh
+        </button>
+        <button
+          type="button"
+          class="button small primary"
+          onClick={() => {
+            creating.value = true;
+          }}
+        >
+          New key
+        </button>
         <Progress />
       </div>
     </div>
@@ -129,12 +190,23 @@ function Progress(): VNode {
   return (
     <div class="keys-progress">
       <span role="status">
-        {status === 'done' ? `${countOf(found.value, 'key')}${filtered() ? ` of ${countText(total)}` : ''}`
+        {status === 'done'
+          ? `${countOf(found.value, 'key')}${filtered() ? ` of ${countText(total)}` : ''}`
           : `${countOf(found.value, 'key')}, ${percent} %`}
       </span>
-      {status === 'running' ? <button type="button" class="button small" onClick={pause}>Stop</button> : null}
-      {status === 'paused' || status === 'failed' ? <button type="button" class="button small" onClick={resume}>Continue</button> : null}
-      {status === 'running' || status === 'paused' ? <progress max={100} value={percent} aria-label="Keys read" /> : null}
+      {status === 'running' ? (
+        <button type="button" class="button small" onClick={pause}>
+          Stop
+        </button>
+      ) : null}
+      {status === 'paused' || status === 'failed' ? (
+        <button type="button" class="button small" onClick={resume}>
+          Continue
+        </button>
+      ) : null}
+      {status === 'running' || status === 'paused' ? (
+        <progress max={100} value={percent} aria-label="Keys read" />
+      ) : null}
       <Problem text={problem} />
     </div>
   );

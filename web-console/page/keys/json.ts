@@ -1,7 +1,7 @@
 // JSON as text: checked, laid out in lines, and made compact, without ever passing through numbers.
 //
-// JSON.parse would turn 9007199254740993 into ...992. It only judges here; the text is laid out token by token,
-// so that each number and string stays exactly as it was written.
+// JSON.parse would turn 9007199254740993 into ...992. It only judges here; the text is laid out token by
+// token, so that each number and string stays exactly as it was written.
 
 const INDENT = '  ';
 /** A document nested deeper is laid out without further indentation: its lines would be mostly space. */

@@ -24,8 +24,11 @@ export function ListView(props: ValueProps): VNode {
   const { keyBytes, facts } = props;
   const [open, setOpen] = useState<Element | 'head' | 'tail' | undefined>(undefined);
   const pages = useIndexedPages<Element>(facts.length, '', async (client, start, stop) =>
-    itemsOf(await client.call(['LRANGE', keyBytes, String(start), String(stop)]))
-      .map((value, offset) => ({ index: start + offset, value: bytesIn(value) })));
+    itemsOf(await client.call(['LRANGE', keyBytes, String(start), String(stop)])).map((value, offset) => ({
+      index: start + offset,
+      value: bytesIn(value),
+    })),
+  );
   const done = (text: string): void => {
     setOpen(undefined);
     pages.reload();
@@ -35,30 +38,62 @@ export function ListView(props: ValueProps): VNode {
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button type="button" class="button small" aria-expanded={open === 'head'} onClick={() => setOpen('head')}>Add at the head</button>
-        <button type="button" class="button small" aria-expanded={open === 'tail'} onClick={() => setOpen('tail')}>Add at the tail</button>
+        <button
+          type="button"
+          class="button small"
+          aria-expanded={open === 'head'}
+          onClick={() => setOpen('head')}
+        >
+          Add at the head
+        </button>
+        <button
+          type="button"
+          class="button small"
+          aria-expanded={open === 'tail'}
+          onClick={() => setOpen('tail')}
+        >
+          Add at the tail
+        </button>
         <span class="keys-faint keys-last">{countOf(facts.length, 'element')}</span>
       </div>
-      {open === undefined ? null
-        : <ElementForm key={typeof open === 'string' ? open : open.index} keyBytes={keyBytes} element={open}
-          onDone={done} onCancel={() => setOpen(undefined)} />}
+      {open === undefined ? null : (
+        <ElementForm
+          key={typeof open === 'string' ? open : open.index}
+          keyBytes={keyBytes}
+          element={open}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      )}
       <Problem text={pages.problem} />
-      <Grid<Element> label="Elements" count={facts.length} rowAt={pages.at} onWindow={pages.onWindow} onOpen={setOpen}
-        isOpen={(row) => row === open} empty="The list is empty."
+      <Grid<Element>
+        label="Elements"
+        count={facts.length}
+        rowAt={pages.at}
+        onWindow={pages.onWindow}
+        onOpen={setOpen}
+        isOpen={(row) => row === open}
+        empty="The list is empty."
         columns={[
           { title: 'Index', class: 'keys-col-number', cell: (_, index) => index },
           { title: 'Value', class: 'keys-col-value', cell: (row) => <bdi>{shownStart(row.value)}</bdi> },
-        ]} />
+        ]}
+      />
     </div>
   );
 }
 
 function ElementForm(props: {
-  keyBytes: Uint8Array; element: Element | 'head' | 'tail'; onDone(text: string): void; onCancel(): void;
+  keyBytes: Uint8Array;
+  element: Element | 'head' | 'tail';
+  onDone(text: string): void;
+  onCancel(): void;
 }): VNode {
   const { keyBytes, element } = props;
   const long = typeof element !== 'string' && tooLong(element.value);
-  const [draft, setDraft] = useState(typeof element === 'string' || long ? EMPTY : draftOf(element.value, 'many'));
+  const [draft, setDraft] = useState(
+    typeof element === 'string' || long ? EMPTY : draftOf(element.value, 'many'),
+  );
   const action = useAction();
   const unchanged = (of: Element) => ({
     command: ['LINDEX', keyBytes, String(of.index)],
@@ -67,36 +102,56 @@ function ElementForm(props: {
       return now !== undefined && sameBytes(now, of.value);
     },
   });
-  const save = (): Promise<void> => action.run(async () => {
-    const value = draftBytes(draft);
-    if (typeof element === 'string') {
-      await (await connection.client()).call([element === 'head' ? 'LPUSH' : 'RPUSH', keyBytes, value]);
-    } else {
-      const write = ['LSET', keyBytes, String(element.index), value];
-      if (await changeIf(keyBytes, [unchanged(element)], [write]) === 'changed') throw new Error(CHANGED);
-    }
-    props.onDone('Saved');
-  });
-  const remove = (of: Element): Promise<void> => action.run(async () => {
-    const sure = await confirm({
-      title: `Delete element ${of.index}?`, text: `${shownStart(of.value)} will be gone, and those after it move up.`,
-      action: 'Delete', danger: true,
+  const save = (): Promise<void> =>
+    action.run(async () => {
+      const value = draftBytes(draft);
+      if (typeof element === 'string') {
+        await (await connection.client()).call([element === 'head' ? 'LPUSH' : 'RPUSH', keyBytes, value]);
+      } else {
+        const write = ['LSET', keyBytes, String(element.index), value];
+        if ((await changeIf(keyBytes, [unchanged(element)], [write])) === 'changed') throw new Error(CHANGED);
+      }
+      props.onDone('Saved');
     });
-    if (!sure) return;
-    // Redis deletes by value only: the element becomes a value that no other can have, and that is deleted.
-    const marker = crypto.getRandomValues(new Uint8Array(32));
-    const writes = [['LSET', keyBytes, String(of.index), marker], ['LREM', keyBytes, '1', marker]];
-    if (await changeIf(keyBytes, [unchanged(of)], writes) === 'changed') throw new Error(CHANGED);
-    props.onDone('Deleted');
-  });
-  const title = element === 'head' ? 'New element at the head' : element === 'tail' ? 'New element at the tail'
-    : `Element ${element.index}`;
+  const remove = (of: Element): Promise<void> =>
+    action.run(async () => {
+      const sure = await confirm({
+        title: `Delete element ${of.index}?`,
+        text: `${shownStart(of.value)} will be gone, and those after it move up.`,
+        action: 'Delete',
+        danger: true,
+      });
+      if (!sure) return;
+      // Redis deletes by value only: the element becomes a value that no other can have, and that is deleted.
+      const marker = crypto.getRandomValues(new Uint8Array(32));
+      const writes = [
+        ['LSET', keyBytes, String(of.index), marker],
+        ['LREM', keyBytes, '1', marker],
+      ];
+      if ((await changeIf(keyBytes, [unchanged(of)], writes)) === 'changed') throw new Error(CHANGED);
+      props.onDone('Deleted');
+    });
+  const title =
+    element === 'head'
+      ? 'New element at the head'
+      : element === 'tail'
+        ? 'New element at the tail'
+        : `Element ${element.index}`;
   return (
-    <MemberForm title={title} action={action} submit={long ? '' : 'Save'} onSubmit={() => void save()}
+    <MemberForm
+      title={title}
+      action={action}
+      submit={long ? '' : 'Save'}
+      onSubmit={() => void save()}
       onCancel={props.onCancel}
-      what="element" onDelete={typeof element === 'string' ? undefined : () => void remove(element)}>
-      {typeof element !== 'string' && long ? <LongValue bytes={element.value} />
-        : <BytesInput label="Value" lines="many" draft={draft} onDraft={setDraft} focus />}
+      what="element"
+      onDelete={typeof element === 'string' ? undefined : () => void remove(element)}
+    >
+      {typeof element !== 'string' && long ? (
+        <LongValue bytes={element.value} />
+      ) : (
+        <BytesInput label="Value" lines="many" draft={draft} onDraft={setDraft} focus />
+      )}
     </MemberForm>
   );
 }

@@ -5,8 +5,14 @@ test('pages by position are asked for once and forgotten when many others came',
   const pages = new IndexedPages<number>(1_000_000);
   expect(pages.wanted(0, 150)).toEqual([0, 1]);
   expect(pages.wanted(0, 150)).toEqual([]);
-  pages.put(0, Array.from({ length: PAGE }, (_, index) => index));
-  pages.put(1, Array.from({ length: PAGE }, (_, index) => PAGE + index));
+  pages.put(
+    0,
+    Array.from({ length: PAGE }, (_, index) => index),
+  );
+  pages.put(
+    1,
+    Array.from({ length: PAGE }, (_, index) => PAGE + index),
+  );
   expect(pages.at(42)).toBe(42);
   expect(pages.at(142)).toBe(142);
   expect(pages.at(999_999)).toBeUndefined();
@@ -26,9 +32,15 @@ test('nothing is asked for beyond the end', () => {
 
 test('a member that the cursor gives twice has one row with its newer value', () => {
   const pages = new ScannedPages<string>();
-  pages.put('17', [{ name: 'a', row: 'a1' }, { name: 'b', row: 'b1' }]);
+  pages.put('17', [
+    { name: 'a', row: 'a1' },
+    { name: 'b', row: 'b1' },
+  ]);
   expect(pages.done).toBe(false);
-  pages.put('0', [{ name: 'a', row: 'a2' }, { name: 'c', row: 'c1' }]);
+  pages.put('0', [
+    { name: 'a', row: 'a2' },
+    { name: 'c', row: 'c1' },
+  ]);
   expect(pages.rows).toEqual(['a2', 'b1', 'c1']);
   expect(pages.done).toBe(true);
 });

@@ -1,7 +1,7 @@
 // Which parts of a large collection are held, and which are to be fetched.
 //
-// A list or sorted set is read by position, so any page can be shown at once and old ones forgotten. A hash or
-// set is read with a cursor: its pages come one after another, and the same member may come twice.
+// A list or sorted set is read by position, so any page can be shown at once and old ones forgotten. A hash
+// or set is read with a cursor: its pages come one after another, and the same member may come twice.
 
 import type { Name } from './names.ts';
 
@@ -25,8 +25,8 @@ export class IndexedPages<T> {
   }
 
   /**
-   * The pages to fetch so that the rows from `first` up to, without, `end` are there. They count as asked for, also
-   * when reading fails: otherwise each drawing would ask again.
+   * The pages to fetch so that the rows from `first` up to, without, `end` are there. They count as asked
+   * for, also when reading fails: otherwise each drawing would ask again.
    */
   wanted(first: number, end: number): number[] {
     const wanted: number[] = [];

@@ -18,7 +18,8 @@ export type Part = { from: number; bytes: Uint8Array; total: number };
 
 export async function readPart(client: Client, key: Uint8Array, from: number, length: number): Promise<Part> {
   const [total, bytes] = await client.pipeline([
-    ['STRLEN', key], ['GETRANGE', key, String(from), String(from + length - 1)],
+    ['STRLEN', key],
+    ['GETRANGE', key, String(from), String(from + length - 1)],
   ]);
   return { from, bytes: bytesIn(bytes), total: numberIn(total) };
 }

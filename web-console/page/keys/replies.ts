@@ -76,10 +76,16 @@ export function problemIn(error: unknown): string {
 
 function plain(reply: Reply): string | undefined {
   switch (reply.type) {
-    case 'simple': case 'double': case 'big': return reply.text;
-    case 'integer': return reply.value.toString();
-    case 'boolean': return reply.value ? '1' : '0';
-    default: return undefined;
+    case 'simple':
+    case 'double':
+    case 'big':
+      return reply.text;
+    case 'integer':
+      return reply.value.toString();
+    case 'boolean':
+      return reply.value ? '1' : '0';
+    default:
+      return undefined;
   }
 }
 

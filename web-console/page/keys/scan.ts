@@ -6,7 +6,10 @@ import type { Argument } from '../resp/reply.ts';
 import type { Client } from '../connection/client.ts';
 import { bytesIn, itemsOf, textIn } from './replies.ts';
 
-/** Keys the server looks at for one batch: large enough for 100,000 keys in 100 turns, small enough to draw between. */
+/**
+ * Keys the server looks at for one batch: large enough for 100,000 keys in 100 turns, small enough to draw
+ * between.
+ */
 export const SCAN_COUNT = 1000;
 
 export type ScanFilter = { pattern: Argument | undefined; type: string | undefined };

@@ -211,7 +211,11 @@ let interrupted = false;
 export function followDatabase(): () => void {
   if (interrupted) resume();
   const unfollow = effect(() => {
-    const now = JSON.stringify([connection.settings.value.url, connection.settings.value.user, connection.db.value]);
+    const now = JSON.stringify([
+      connection.settings.value.url,
+      connection.settings.value.user,
+      connection.db.value,
+    ]);
     if (connection.status.value !== 'open' || now === held) return;
     const first = held === undefined;
     held = now;

@@ -1,5 +1,5 @@
-// Ways to edit a whole string: text, JSON, hexadecimal. Each begins with bytes and tells after each change what
-// bytes it stands for now, or what is wrong.
+// Ways to edit a whole string: text, JSON, hexadecimal. Each begins with bytes and tells after each change
+// what bytes it stands for now, or what is wrong.
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -16,7 +16,11 @@ export type EditProps = { bytes: Uint8Array; onEdit(edited: Edited): void; onSav
 
 /** CodeMirror comes in a chunk of its own. */
 function Editor(props: {
-  text: string; label: string; language: 'json' | 'none'; onText(text: string): void; onSave(): void;
+  text: string;
+  label: string;
+  language: 'json' | 'none';
+  onText(text: string): void;
+  onSave(): void;
 }): VNode {
   const [Loaded, setLoaded] = useState<typeof CodeEditorComponent | undefined>(undefined);
   useEffect(() => {
@@ -43,7 +47,8 @@ export function TextEdit(props: EditProps): VNode {
   };
   const flip = (): void => {
     try {
-      if (draft.text.length > PART_BYTES) throw new Error('This text is too long to be written with escapes.');
+      if (draft.text.length > PART_BYTES)
+        throw new Error('This text is too long to be written with escapes.');
       setDraft(switched(draft, 'many'));
       setRound((now) => now + 1);
       setProblem('');
@@ -55,15 +60,30 @@ export function TextEdit(props: EditProps): VNode {
     <>
       <div class="keys-edit-bar">
         <label class="keys-switch" title="\n, \xff and the like stand for bytes, as in redis-cli">
-          <input type="checkbox" checked={draft.escapes} onClick={(event) => {
-            event.preventDefault();
-            flip();
-          }} />
+          <input
+            type="checkbox"
+            checked={draft.escapes}
+            onClick={(event) => {
+              event.preventDefault();
+              flip();
+            }}
+          />
           escapes
         </label>
-        {problem === '' ? null : <span class="keys-problem" role="alert">{problem}</span>}
+        {problem === '' ? null : (
+          <span class="keys-problem" role="alert">
+            {problem}
+          </span>
+        )}
       </div>
-      <Editor key={round} text={draft.text} label="Value" language="none" onText={onText} onSave={props.onSave} />
+      <Editor
+        key={round}
+        text={draft.text}
+        label="Value"
+        language="none"
+        onText={onText}
+        onSave={props.onSave}
+      />
     </>
   );
 }
@@ -98,12 +118,17 @@ export function JsonEdit(props: EditProps): VNode {
 export function HexEdit(props: EditProps): VNode {
   const [text, setText] = useState(() => hexText(props.bytes));
   return (
-    <textarea class="keys-hex-edit" aria-label="Value in hexadecimal" spellcheck={false} value={text}
+    <textarea
+      class="keys-hex-edit"
+      aria-label="Value in hexadecimal"
+      spellcheck={false}
+      value={text}
       rows={Math.max(4, Math.min(20, text.split('\n').length + 1))}
       onInput={(event) => {
         setText(event.currentTarget.value);
         props.onEdit(tried(() => hexBytes(event.currentTarget.value)));
-      }} />
+      }}
+    />
   );
 }
 

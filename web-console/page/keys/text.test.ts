@@ -91,7 +91,13 @@ describe('images', () => {
     expect(imageType(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0))).toBe('image/jpeg');
     expect(imageType(utf8('GIF89a...'))).toBe('image/gif');
     expect(imageType(utf8('RIFF....WEBPVP8 '))).toBe('image/webp');
-    for (const text of ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'BMW is a car', 'RIFF....WAVE', '', 'GIF']) {
+    for (const text of [
+      '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      'BMW is a car',
+      'RIFF....WAVE',
+      '',
+      'GIF',
+    ]) {
       expect(imageType(utf8(text))).toBeUndefined();
     }
   });
@@ -101,10 +107,20 @@ describe('JSON', () => {
   test('numbers stay as they were written', () => {
     const text = '{"id":9007199254740993,"price":1.10,"list":[1,[],{}],"quote":"a\\"{[,:"}';
     const pretty = prettyJson(text);
-    expect(pretty).toBe([
-      '{', '  "id": 9007199254740993,', '  "price": 1.10,', '  "list": [', '    1,', '    [],', '    {}', '  ],',
-      '  "quote": "a\\"{[,:"', '}',
-    ].join('\n'));
+    expect(pretty).toBe(
+      [
+        '{',
+        '  "id": 9007199254740993,',
+        '  "price": 1.10,',
+        '  "list": [',
+        '    1,',
+        '    [],',
+        '    {}',
+        '  ],',
+        '  "quote": "a\\"{[,:"',
+        '}',
+      ].join('\n'),
+    );
     expect(compactJson(pretty)).toBe(text);
   });
 
@@ -125,9 +141,13 @@ describe('JSON', () => {
 });
 
 describe('durations', () => {
-  test.each([['90', 90_000], ['500ms', 500], ['1h 30m', 5_400_000], ['2D', 172_800_000], ['1w', 604_800_000]])(
-    '%s', (text, milliseconds) => expect(durationOf(text, 0)).toBe(milliseconds),
-  );
+  test.each([
+    ['90', 90_000],
+    ['500ms', 500],
+    ['1h 30m', 5_400_000],
+    ['2D', 172_800_000],
+    ['1w', 604_800_000],
+  ])('%s', (text, milliseconds) => expect(durationOf(text, 0)).toBe(milliseconds));
 
   test('moments and mistakes', () => {
     const now = Date.parse('2030-01-01T00:00:00Z');
@@ -174,7 +194,8 @@ describe('patterns and addresses', () => {
 });
 
 test('scores are numbers as Redis reads them', () => {
-  for (const text of ['1', '-2.5', '+.5', '1e10', 'inf', '-Infinity', ' 7 ']) expect(isScore(text), text).toBe(true);
+  for (const text of ['1', '-2.5', '+.5', '1e10', 'inf', '-Infinity', ' 7 '])
+    expect(isScore(text), text).toBe(true);
   for (const text of ['', 'much', '1,5', '0x10', '1e', '--1', 'nan']) expect(isScore(text), text).toBe(false);
 });
 

@@ -18,7 +18,11 @@ let idle: ReturnType<typeof setTimeout> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /** 'changed' when a check fails or somebody wrote the key meanwhile; then nothing was written. */
-export function changeIf(key: Uint8Array, checks: Check[], writes: Argument[][]): Promise<'done' | 'changed'> {
+export function changeIf(
+  key: Uint8Array,
+  checks: Check[],
+  writes: Argument[][],
+): Promise<'done' | 'changed'> {
   const run = last.then(() => attempt(key, checks, writes));
   last = run.catch(() => undefined);
   return run;
@@ -28,7 +32,9 @@ async function attempt(key: Uint8Array, checks: Check[], writes: Argument[][]): 
   const client = await open();
   try {
     const before = await client.pipeline([
-      ['SELECT', String(connection.db.value)], ['WATCH', key], ...checks.map((check) => check.command),
+      ['SELECT', String(connection.db.value)],
+      ['WATCH', key],
+      ...checks.map((check) => check.command),
     ]);
     before.forEach(okay);
     const same = checks.every((check, at) => check.same(okay(before[at + 2])));
@@ -69,5 +75,8 @@ async function open(): Promise<Client> {
 function close(): void {
   const closing = session;
   session = undefined;
-  closing?.client.then((client) => client.close(), () => undefined);
+  closing?.client.then(
+    (client) => client.close(),
+    () => undefined,
+  );
 }

@@ -64,7 +64,8 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
     const text = fresh ? letter : typed.current.text + letter;
     typed.current = { text, at: now };
     const row = here === undefined ? undefined : keys.row(here);
-    const folder = row === undefined ? keys.root : (row.kind === 'folder' ? row.folder.parent : row.parent) ?? keys.root;
+    const folder =
+      row === undefined ? keys.root : ((row.kind === 'folder' ? row.folder.parent : row.parent) ?? keys.root);
     const again = [...text].every((one) => one === letter);
     const start = nameOfText(again ? letter : text);
     // A longer beginning may still fit the row it is on; one letter, or the same again, goes on to the next.
@@ -78,12 +79,24 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
     const row = here === undefined ? undefined : keys.row(here);
     const parent = row === undefined ? undefined : row.kind === 'folder' ? row.folder.parent : row.parent;
     switch (event.key) {
-      case 'ArrowDown': go(at + 1); break;
-      case 'ArrowUp': go(at - 1); break;
-      case 'PageDown': go(at + view.page); break;
-      case 'PageUp': go(at - view.page); break;
-      case 'Home': go(0); break;
-      case 'End': go(count - 1); break;
+      case 'ArrowDown':
+        go(at + 1);
+        break;
+      case 'ArrowUp':
+        go(at - 1);
+        break;
+      case 'PageDown':
+        go(at + view.page);
+        break;
+      case 'PageUp':
+        go(at - view.page);
+        break;
+      case 'Home':
+        go(0);
+        break;
+      case 'End':
+        go(count - 1);
+        break;
       case 'ArrowRight':
         if (row?.kind !== 'folder') break;
         if (row.folder.open) go(at + 1);
@@ -93,12 +106,15 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
         if (row?.kind === 'folder' && row.folder.open) setOpen(row, false);
         else if (parent?.parent !== undefined) moveTo({ kind: 'folder', name: parent.prefix });
         break;
-      case 'Enter': case ' ':
+      case 'Enter':
+      case ' ':
         if (row === undefined) break;
         if (event.shiftKey) select({ kind: row.kind, name: row.name });
         else choose(row);
         break;
-      case 'Delete': if (row !== undefined) props.onDelete({ kind: row.kind, name: row.name }); break;
+      case 'Delete':
+        if (row !== undefined) props.onDelete({ kind: row.kind, name: row.name });
+        break;
       default:
         if ([...event.key].length !== 1) return;
         typeAhead(event.key);
@@ -107,20 +123,34 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
   };
   const idOf = (index: number): string => `keys-row-${index}`;
   return (
-    <div class="keys-tree" role="tree" aria-label="Keys" tabIndex={0} ref={view.element} onScroll={view.onScroll}
-      onKeyDown={onKeyDown} onFocus={() => {
+    <div
+      class="keys-tree"
+      role="tree"
+      aria-label="Keys"
+      tabIndex={0}
+      ref={view.element}
+      onScroll={view.onScroll}
+      onKeyDown={onKeyDown}
+      onFocus={() => {
         if (active.peek() === undefined) go(0);
-      }} aria-activedescendant={here === undefined ? undefined : idOf(here)}>
+      }}
+      aria-activedescendant={here === undefined ? undefined : idOf(here)}
+    >
       <div class="keys-spacer" role="presentation" style={{ height: `${view.height}px` }}>
         <div class="keys-window" role="presentation" style={{ transform: `translateY(${view.top}px)` }}>
           {rows.map((row, offset) => (
-            <TreeRow key={`${row.kind}${row.name}`} id={idOf(view.first + offset)} row={row}
+            <TreeRow
+              key={`${row.kind}${row.name}`}
+              id={idOf(view.first + offset)}
+              row={row}
               active={view.first + offset === here}
               selected={selected.value?.kind === row.kind && selected.value.name === row.name}
-              onChoose={() => choose(row)} onToggle={(open) => {
+              onChoose={() => choose(row)}
+              onToggle={(open) => {
                 setOpen(row, open);
                 draw();
-              }} />
+              }}
+            />
           ))}
         </div>
       </div>
@@ -129,7 +159,12 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
 }
 
 function TreeRow(props: {
-  id: string; row: Row; active: boolean; selected: boolean; onChoose(): void; onToggle(open: boolean): void;
+  id: string;
+  row: Row;
+  active: boolean;
+  selected: boolean;
+  onChoose(): void;
+  onToggle(open: boolean): void;
 }): VNode {
   const { row } = props;
   const folder = row.kind === 'folder' ? row.folder : undefined;
@@ -137,28 +172,52 @@ function TreeRow(props: {
   const label = row.label === '' ? '' : shownStart(bytesOf(row.label));
   const spoken = folder === undefined ? typeName(type) : countOf(folder.count, 'key');
   return (
-    <div id={props.id} role="treeitem" aria-level={row.depth} aria-setsize={row.size} aria-posinset={row.position}
-      aria-expanded={folder?.open} aria-selected={props.selected}
+    <div
+      id={props.id}
+      role="treeitem"
+      aria-level={row.depth}
+      aria-setsize={row.size}
+      aria-posinset={row.position}
+      aria-expanded={folder?.open}
+      aria-selected={props.selected}
       aria-label={`${label === '' ? 'empty name' : label}${spoken === '' ? '' : `, ${spoken}`}`}
       class={`keys-tree-row${props.active ? ' is-active' : ''}${props.selected ? ' is-selected' : ''}`}
-      onClick={props.onChoose} style={{ '--level': row.depth - 1 }}>
-      {folder === undefined
-        ? <span class={`keys-type keys-type-${type ?? 'unknown'}`} title={type} aria-hidden="true">
+      onClick={props.onChoose}
+      style={{ '--level': row.depth - 1 }}
+    >
+      {folder === undefined ? (
+        <span class={`keys-type keys-type-${type ?? 'unknown'}`} title={type} aria-hidden="true">
           {TYPE_MARKS[type ?? ''] ?? '·'}
         </span>
-        : <span class={`keys-arrow${folder.open ? ' is-open' : ''}`} aria-hidden="true" onClick={(event) => {
-          event.stopPropagation();
-          props.onToggle(!folder.open);
-        }} />}
-      <bdi class={`keys-label${label === '' ? ' keys-faint' : ''}`}>{label === '' ? '(empty)' : label}</bdi>
-      {folder === undefined ? null : <>
-        <span class="keys-count">{countText(folder.count)}</span>
-        <button type="button" class="keys-more" tabIndex={-1} title="What can be done with this folder (Shift+Enter)"
-          aria-label="Folder" onClick={(event) => {
+      ) : (
+        <span
+          class={`keys-arrow${folder.open ? ' is-open' : ''}`}
+          aria-hidden="true"
+          onClick={(event) => {
             event.stopPropagation();
-            select({ kind: 'folder', name: row.name });
-          }}>⋯</button>
-      </>}
+            props.onToggle(!folder.open);
+          }}
+        />
+      )}
+      <bdi class={`keys-label${label === '' ? ' keys-faint' : ''}`}>{label === '' ? '(empty)' : label}</bdi>
+      {folder === undefined ? null : (
+        <>
+          <span class="keys-count">{countText(folder.count)}</span>
+          <button
+            type="button"
+            class="keys-more"
+            tabIndex={-1}
+            title="What can be done with this folder (Shift+Enter)"
+            aria-label="Folder"
+            onClick={(event) => {
+              event.stopPropagation();
+              select({ kind: 'folder', name: row.name });
+            }}
+          >
+            ⋯
+          </button>
+        </>
+      )}
     </div>
   );
 }
@@ -168,5 +227,10 @@ function typeName(type: string | undefined): string {
 }
 
 const TYPE_MARKS: Record<string, string> = {
-  string: 'S', hash: 'H', list: 'L', set: 'U', zset: 'Z', stream: 'X',
+  string: 'S',
+  hash: 'H',
+  list: 'L',
+  set: 'U',
+  zset: 'Z',
+  stream: 'X',
 };

@@ -69,9 +69,16 @@ describe('the tree', () => {
     expect(user).toBeDefined();
     if (user !== undefined) tree.setOpen(user, true);
     tree.reveal({ kind: 'key', name: 'user:1:mail' });
-    expect(lines(tree.rows(0, 10))).toEqual(
-      ['app/ 1', 'user/ 3', '  1/ 2', '    mail', '    name', '  2/ 1', 'user', 'zoo'],
-    );
+    expect(lines(tree.rows(0, 10))).toEqual([
+      'app/ 1',
+      'user/ 3',
+      '  1/ 2',
+      '    mail',
+      '    name',
+      '  2/ 1',
+      'user',
+      'zoo',
+    ]);
     expect(tree.rowCount()).toBe(8);
     expect(lines(tree.rows(3, 2))).toEqual(['    mail', '    name']);
   });
@@ -132,7 +139,9 @@ describe('the tree', () => {
     expect(rows.length).toBe(tree.rowCount());
     rows.forEach((row, index) => expect(tree.indexOf(row), `seed ${seed}`).toBe(index));
     for (let from = 0; from < rows.length; from += 17) {
-      expect(tree.rows(from, 23).map((row) => row.name)).toEqual(rows.slice(from, from + 23).map((row) => row.name));
+      expect(tree.rows(from, 23).map((row) => row.name)).toEqual(
+        rows.slice(from, from + 23).map((row) => row.name),
+      );
     }
     for (const row of rows) {
       expect(row.position).toBeGreaterThan(0);

@@ -1,8 +1,8 @@
 // The tree of keys: folders by a separator, each with the number of keys beneath it.
 //
-// It holds names only, in the order of their bytes, folders before keys. The same key may come twice (SCAN may
-// do that) and is counted once. Rows are computed for the window that is shown, never for the whole tree: only
-// the open folders are walked.
+// It holds names only, in the order of their bytes, folders before keys. The same key may come twice (SCAN
+// may do that) and is counted once. Rows are computed for the window that is shown, never for the whole tree:
+// only the open folders are walked.
 
 import type { Name } from './names.ts';
 import { SortedNames } from './sorted.ts';
@@ -164,12 +164,18 @@ export class KeyTree {
       found === undefined ? undefined : { kind: 'key', name: folder.prefix + found };
     if (after?.kind === 'folder') {
       const own = label?.slice(0, label.length - this.separator.length);
-      return asFolder(labels(folder.folders, own)) ?? asKey(labels(folder.keys, undefined))
-        ?? asFolder(labels(folder.folders, undefined));
+      return (
+        asFolder(labels(folder.folders, own)) ??
+        asKey(labels(folder.keys, undefined)) ??
+        asFolder(labels(folder.folders, undefined))
+      );
     }
     if (after?.kind === 'key') {
-      return asKey(labels(folder.keys, label)) ?? asFolder(labels(folder.folders, undefined))
-        ?? asKey(labels(folder.keys, undefined));
+      return (
+        asKey(labels(folder.keys, label)) ??
+        asFolder(labels(folder.folders, undefined)) ??
+        asKey(labels(folder.keys, undefined))
+      );
     }
     return asFolder(labels(folder.folders, undefined)) ?? asKey(labels(folder.keys, undefined));
   }
@@ -222,7 +228,10 @@ function rowsBefore(parent: Folder, child: Folder): number {
   return rows;
 }
 
-/** Adds to `out`, until it has `count` rows, those after the first `skip`. Gives how many are still to be skipped. */
+/**
+ * Adds to `out`, until it has `count` rows, those after the first `skip`. Gives how many are still to be
+ * skipped.
+ */
 function collect(folder: Folder, skip: number, count: number, out: Row[]): number {
   const size = folder.folders.length + folder.keys.length;
   const opened = [...folder.opened].sort((one, other) => (one.label < other.label ? -1 : 1));
@@ -239,7 +248,15 @@ function collect(folder: Folder, skip: number, count: number, out: Row[]): numbe
         const child = folder.children.get(label);
         if (child === undefined) return;
         const position = from + offset + 1;
-        out.push({ kind: 'folder', name: child.prefix, label, folder: child, depth: child.depth, position, size });
+        out.push({
+          kind: 'folder',
+          name: child.prefix,
+          label,
+          folder: child,
+          depth: child.depth,
+          position,
+          size,
+        });
       });
     }
     place = end;

@@ -1,7 +1,7 @@
 // The types of the keys in sight, for the marks in the tree.
 //
-// SCAN does not tell them, so they are asked for in one pipeline once the scrolling rests, only for rows that are
-// shown, and kept for a few thousand keys.
+// SCAN does not tell them, so they are asked for in one pipeline once the scrolling rests, only for rows that
+// are shown, and kept for a few thousand keys.
 
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';

@@ -1,5 +1,5 @@
-// Something that is done when asked for: while it runs it cannot be asked for again, and what went wrong is kept
-// to be shown beside it.
+// Something that is done when asked for: while it runs it cannot be asked for again, and what went wrong is
+// kept to be shown beside it.
 
 import { useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
@@ -38,5 +38,9 @@ export function useAction(): Action {
 }
 
 export function Problem(props: { text: string }): VNode | null {
-  return props.text === '' ? null : <p class="keys-problem" role="alert">{props.text}</p>;
+  return props.text === '' ? null : (
+    <p class="keys-problem" role="alert">
+      {props.text}
+    </p>
+  );
 }

@@ -17,7 +17,9 @@ export type Indexed<T> = {
 
 /** `read` gets the positions from `start` to `stop`, both included. Another `order` begins anew. */
 export function useIndexedPages<T>(
-  length: number, order: string, read: (client: Client, start: number, stop: number) => Promise<T[]>,
+  length: number,
+  order: string,
+  read: (client: Client, start: number, stop: number) => Promise<T[]>,
 ): Indexed<T> {
   const [, draw] = useState(0);
   const [problem, setProblem] = useState('');
@@ -62,7 +64,8 @@ export type Scanned<T> = {
 
 /** `read` gets a cursor and gives the next one with what was found. Another `filter` begins anew. */
 export function useScannedPages<T>(
-  filter: string, read: (client: Client, cursor: string) => Promise<{ cursor: string; found: { name: Name; row: T }[] }>,
+  filter: string,
+  read: (client: Client, cursor: string) => Promise<{ cursor: string; found: { name: Name; row: T }[] }>,
 ): Scanned<T> {
   const [pages, setPages] = useState(() => new ScannedPages<T>());
   const [, draw] = useState(0);

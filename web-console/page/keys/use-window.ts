@@ -23,8 +23,11 @@ export function useWindow(rows: number, rowHeight: number): Windowed {
   const measure = useCallback(() => {
     const at = element.current;
     if (at === null) return;
-    setPlace((now) => (now.top === at.scrollTop && now.viewport === at.clientHeight
-      ? now : { top: at.scrollTop, viewport: at.clientHeight }));
+    setPlace((now) =>
+      now.top === at.scrollTop && now.viewport === at.clientHeight
+        ? now
+        : { top: at.scrollTop, viewport: at.clientHeight },
+    );
   }, []);
   useLayoutEffect(() => {
     const at = element.current;
@@ -36,12 +39,15 @@ export function useWindow(rows: number, rowHeight: number): Windowed {
   }, [measure]);
   // Fewer rows than before may leave the place beyond the end; the browser moves it without an event.
   useLayoutEffect(measure, [rows, measure]);
-  const show = useCallback((row: number) => {
-    const at = element.current;
-    if (at === null) return;
-    at.scrollTop = scrollFor(row, at.scrollTop, at.clientHeight, rows, rowHeight);
-    measure();
-  }, [rows, rowHeight, measure]);
+  const show = useCallback(
+    (row: number) => {
+      const at = element.current;
+      if (at === null) return;
+      at.scrollTop = scrollFor(row, at.scrollTop, at.clientHeight, rows, rowHeight);
+      measure();
+    },
+    [rows, rowHeight, measure],
+  );
   return {
     ...windowOf(place.top, place.viewport, rows, rowHeight),
     element,

@@ -18,17 +18,20 @@ test('of ten million rows the first and the last can be reached', () => {
   expect(Math.round(last)).toBe(HEIGHT_MAX - 480);
 });
 
-test.each([[1000, 0], [1000, 500], [10_000_000, 1234], [10_000_000, 9_999_999]])(
-  'of %i rows, number %i is in sight after scrolling to it', (rows, row) => {
-    const at = scrollFor(row, 5000, 480, rows, 24);
-    const { first, end, top } = windowOf(at, 480, rows, 24);
-    expect(first).toBeLessThanOrEqual(row);
-    expect(end).toBeGreaterThan(row);
-    const y = top + (row - first) * 24 - at;
-    expect(y).toBeGreaterThan(-1);
-    expect(y).toBeLessThan(480 - 24 + 1);
-  },
-);
+test.each([
+  [1000, 0],
+  [1000, 500],
+  [10_000_000, 1234],
+  [10_000_000, 9_999_999],
+])('of %i rows, number %i is in sight after scrolling to it', (rows, row) => {
+  const at = scrollFor(row, 5000, 480, rows, 24);
+  const { first, end, top } = windowOf(at, 480, rows, 24);
+  expect(first).toBeLessThanOrEqual(row);
+  expect(end).toBeGreaterThan(row);
+  const y = top + (row - first) * 24 - at;
+  expect(y).toBeGreaterThan(-1);
+  expect(y).toBeLessThan(480 - 24 + 1);
+});
 
 test('a row in sight does not move', () => {
   expect(scrollFor(105, 2400, 240, 1000, 24)).toBe(2400);

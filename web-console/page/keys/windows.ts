@@ -19,9 +19,10 @@ export type RowWindow = {
 export function windowOf(scrollTop: number, viewport: number, rows: number, rowHeight: number): RowWindow {
   const full = rows * rowHeight;
   const height = Math.min(full, HEIGHT_MAX);
-  const position = full <= HEIGHT_MAX
-    ? scrollTop / rowHeight
-    : (scrollTop / Math.max(1, height - viewport)) * (rows - viewport / rowHeight);
+  const position =
+    full <= HEIGHT_MAX
+      ? scrollTop / rowHeight
+      : (scrollTop / Math.max(1, height - viewport)) * (rows - viewport / rowHeight);
   const first = Math.max(0, Math.min(Math.floor(position) - OVERSCAN, rows));
   const end = Math.max(first, Math.min(rows, Math.ceil(position + viewport / rowHeight) + OVERSCAN));
   return { first, end, top: scrollTop - (position - first) * rowHeight, height };
@@ -29,7 +30,11 @@ export function windowOf(scrollTop: number, viewport: number, rows: number, rowH
 
 /** Where to scroll so that the row is in sight; the present place if it is already. */
 export function scrollFor(
-  row: number, scrollTop: number, viewport: number, rows: number, rowHeight: number,
+  row: number,
+  scrollTop: number,
+  viewport: number,
+  rows: number,
+  rowHeight: number,
 ): number {
   const full = rows * rowHeight;
   const height = Math.min(full, HEIGHT_MAX);
