@@ -35,7 +35,8 @@ export function durationInput(milliseconds: number): string {
 }
 
 /**
- * Milliseconds of “90” (seconds), “90s”, “1h 30m”, “2d” or, with `now`, of a moment like “2030-01-31 12:00”.
+ * Milliseconds of “90” (seconds), “90s”, “1h 30m”, “2d”, or until a moment like “2030-01-31 12:00”, it being
+ * `now`.
  */
 export function durationOf(text: string, now: number): number {
   const trimmed = text.trim().toLowerCase();
