@@ -156,7 +156,14 @@ function Below(props: { help: Assistance | undefined; problem: string; text: str
             <span class="cli-since">{command.deprecated ? `deprecated since ${command.deprecated.since}` : `since ${command.since}`}</span>
             <span class="off-screen">{help?.hint}</span>
           </>
-        ) : <span class="cli-keys"><kbd>Tab</kbd> completes <kbd>↑</kbd> history <kbd>Ctrl-R</kbd> search <kbd>Shift-Enter</kbd> new line</span>}
+        ) : (
+          <span class="cli-keys">
+            <span><kbd>Tab</kbd> completes</span>
+            <span><kbd>↑</kbd> history</span>
+            <span><kbd>Ctrl-R</kbd> search</span>
+            <span><kbd>Shift-Enter</kbd> new line</span>
+          </span>
+        )}
     </p>
   );
 }
