@@ -138,3 +138,13 @@ pub const LATENCY_SPIKES_MAX: usize = 160;
 
 /// DEBUG SLEEP keeps a thread of the host for so many seconds at most; whoever tests waiting needs no more.
 pub const DEBUG_SLEEP_MAX_S: f64 = 3600.0;
+
+/// Largest body of a REST request: it is in memory as JSON and as RESP. Larger values go over RESP, which streams them.
+pub const REST_BODY_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Most bytes of replies that one REST request may cause: they are in memory as RESP, as values and as JSON.
+pub const REST_REPLY_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Most commands in one REST pipeline or transaction: far more than clients collect (a thousand), and what is noted for
+/// each stays at some MB.
+pub const REST_COMMANDS_MAX: usize = 64 * 1024;

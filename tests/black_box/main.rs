@@ -14,3 +14,4 @@ mod kill_loop;
 mod reload_loses_writes;
 mod slow_reader_not_cut;
 mod transcripts;
+mod web_socket_depends_on_cutting;

@@ -3,7 +3,9 @@
 mod idle_memory;
 mod limits;
 mod metrics;
+mod rest;
 mod serving;
 mod stopping;
 mod storage;
 mod support;
+mod web;
