@@ -37,6 +37,7 @@ mod run;
 mod subkey;
 mod trim;
 mod varint;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use pending::{Owner, Pending};
 pub use progress::Extent;
 use subkey::{ENTRY, FACTS, GROUP, NODE, of_id};
 pub use trim::{Trim, TrimTo};
+pub use whole::Node;
 
 /// The first byte behind all entries.
 const AFTER_ENTRIES: &[u8] = &[ENTRY + 1];

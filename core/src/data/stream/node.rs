@@ -46,7 +46,7 @@ pub(super) struct Tail {
 impl Tail {
     /// The last node after an entry (field, value, field, value …) was added to this one, or to a new one.
     pub(super) fn with(tail: Option<Tail>, id: StreamId, texts: &[&[u8]], limits: NodeLimits) -> Tail {
-        let fields = fields_hash(texts);
+        let fields = fields_hash(texts.iter().step_by(2).copied());
         let open = tail.filter(|tail| tail.has_room(texts, limits));
         let mut tail = open.unwrap_or_else(|| Tail::begun_by(id, fields, texts));
         tail.entries = tail.entries.saturating_add(1);
@@ -91,9 +91,10 @@ impl Tail {
     }
 }
 
-fn fields_hash(texts: &[&[u8]]) -> u64 {
+/// Of the names of all fields of an entry.
+pub(super) fn fields_hash<'t>(fields: impl Iterator<Item = &'t [u8]>) -> u64 {
     let mut hash = Xxh3::new();
-    for field in texts.iter().step_by(2) {
+    for field in fields {
         hash.update(&(field.len() as u64).to_le_bytes());
         hash.update(field);
     }
