@@ -24,6 +24,8 @@ mod load;
 mod node;
 mod save;
 mod store;
+#[cfg(test)]
+pub(super) mod tests;
 
 use super::{BadFormat, Result, types};
 

@@ -43,7 +43,8 @@ fn store_node(txn: &mut Txn<'_>, stream: &mut Stream<'_>, node: &Node<'_>) -> Re
     }
     let size_bytes = node.bytes.len() as u64;
     let first = node.first;
-    stream.restore_node(txn, &stream::Node { first, fields: &fields, entries: count, size_bytes, last_deleted })
+    stream
+        .restore_node(txn, &stream::Node { first, fields: &fields, entries: count, size_bytes, last_deleted })
 }
 
 fn store_group(
