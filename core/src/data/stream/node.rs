@@ -9,7 +9,8 @@
 //! while it is the last one is not replaced by the one before it, which may have had room, and the count of deleted
 //! entries is taken to need one byte.
 
-use xxhash_rust::xxh3::Xxh3;
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::StreamId;
 use crate::limits::STREAM_NODE_MAX_BYTES;
@@ -93,12 +94,13 @@ impl Tail {
 
 /// Of the names of all fields of an entry.
 pub(super) fn fields_hash<'t>(fields: impl Iterator<Item = &'t [u8]>) -> u64 {
-    let mut hash = Xxh3::new();
+    // Usually they are short, and beginning a hash that takes parts costs more than copying them.
+    let mut all: SmallVec<[u8; 128]> = SmallVec::new();
     for field in fields {
-        hash.update(&(field.len() as u64).to_le_bytes());
-        hash.update(field);
+        all.extend_from_slice(&(field.len() as u64).to_le_bytes());
+        all.extend_from_slice(field);
     }
-    hash.digest()
+    xxh3_64(&all)
 }
 
 /// Length of a text as an element of a listpack, where numbers are numbers.
