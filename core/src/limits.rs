@@ -45,7 +45,8 @@ pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 /// costs less than another call of the system.
 pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 
-/// Bytes of messages that may wait for one connection before it is closed: Redis' own hard limit for subscribers.
+/// Bytes of messages that may wait for a monitor or a client's cache before it is closed, unless
+/// `client-output-buffer-limit` says how many: Redis' own hard limit for subscribers.
 pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// A blocked connection that sends on is not read beyond this many bytes until its command has ended.

@@ -32,7 +32,7 @@ use tracing::debug;
 use super::doors::{Visit, Web};
 use super::origin::Verdict;
 use super::websocket::WebSocket;
-use super::{console, rest, seat};
+use super::{console, metrics, rest, seat};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
 
 /// The body of a response.
@@ -124,6 +124,8 @@ async fn answer(
     }
     let mut response = if path == "/resp" {
         handshake(&mut request, upgrade)
+    } else if is_read && path == "/metrics" {
+        measure(web, request, &peer)
     } else {
         rest::answer(&web.gateway, request, peer).await
     };
@@ -144,6 +146,17 @@ fn ready(web: &Web) -> Response<Body> {
         );
     }
     text(StatusCode::OK, "ready\n")
+}
+
+/// What Prometheus scrapes, which it does with the token that commands need.
+fn measure(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
+    let gateway = &web.gateway;
+    if gateway.server.shared.settings.has_password()
+        && let Err(refused) = rest::check_token(gateway, &request.into_parts().0, peer)
+    {
+        return refused;
+    }
+    whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(gateway).into())
 }
 
 /// The handshake of a WebSocket.

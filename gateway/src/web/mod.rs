@@ -14,4 +14,5 @@ pub mod frames;
 pub mod websocket;
 pub mod tls_stream;
 pub mod rest;
+pub mod metrics;
 pub mod seat;

@@ -71,6 +71,11 @@ impl Headers for Fields<'_> {
     }
 }
 
+/// Turns strangers away from what is no command.
+pub fn check_token(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), Response<Body>> {
+    check_password(gateway, parts, peer).map_err(respond)
+}
+
 /// Turns strangers away before a long body of theirs is received.
 fn check_password(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), rest::Response> {
     let fields = Fields(&parts.headers);

@@ -2,6 +2,7 @@
 
 mod idle_memory;
 mod limits;
+mod metrics;
 mod rest;
 mod serving;
 mod stopping;
