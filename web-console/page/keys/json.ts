@@ -7,6 +7,9 @@ const INDENT = '  ';
 /** A document nested deeper is laid out without further indentation: its lines would be mostly space. */
 const INDENT_MAX = 100;
 
+/** A document that would become longer than this is left as it is: it is nested to be a nuisance. */
+const PRETTY_MAX = 4 * 1024 * 1024;
+
 export type Checked = { valid: true } | { valid: false; problem: string };
 
 export function checkJson(text: string): Checked {
@@ -23,15 +26,19 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text) && checkJson(text).valid;
 }
 
-/** The valid document over lines, two spaces a level. */
+/** The valid document over lines, two spaces a level; as it is if that would be far too long. */
 export function prettyJson(text: string): string {
   const out: string[] = [];
   let depth = 0;
+  let space = 0;
   const newLine = (): void => {
-    out.push('\n', INDENT.repeat(Math.min(depth, INDENT_MAX)));
+    const indent = INDENT.repeat(Math.min(depth, INDENT_MAX));
+    out.push('\n', indent);
+    space += 1 + indent.length;
   };
   const tokens = tokensOf(text);
-  tokens.forEach((token, at) => {
+  for (const [at, token] of tokens.entries()) {
+    if (space > PRETTY_MAX) return text;
     if (token === '{' || token === '[') {
       out.push(token);
       depth += 1;
@@ -46,7 +53,7 @@ export function prettyJson(text: string): string {
     } else {
       out.push(token === ':' ? ': ' : token);
     }
-  });
+  }
   return out.join('');
 }
 

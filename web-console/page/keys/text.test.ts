@@ -127,6 +127,8 @@ describe('JSON', () => {
   test('a deep document is laid out, not refused', () => {
     const deep = '['.repeat(5000) + ']'.repeat(5000);
     expect(compactJson(prettyJson(deep))).toBe(deep);
+    const nuisance = '['.repeat(500_000) + ']'.repeat(500_000);
+    expect(prettyJson(nuisance)).toBe(nuisance);
   });
 
   test('mistakes carry their place', () => {
