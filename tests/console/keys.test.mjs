@@ -323,6 +323,19 @@ describe('keys', () => {
     assert.equal(await redis.call('GET', 'k'), 'typed here');
   });
 
+  test('what was typed is not left without a question', async () => {
+    await redis.call('MSET', 'k', 'v', 'other', 'o');
+    await openKey('k');
+    await rewrite('typed here');
+    await row('other').click();
+    await answer('Cancel');
+    assert.equal(await page.locator('.cm-content').innerText(), 'typed here');
+    await row('other').click();
+    await answer('Leave');
+    await page.getByRole('heading', { name: 'other' }).waitFor();
+    assert.equal(await redis.call('GET', 'k'), 'v');
+  });
+
   test('JSON is laid out, checked, and saved as compact as it was', async () => {
     await redis.call('SET', 'k', '{"id":9007199254740993,"a":[1]}');
     await openKey('k');

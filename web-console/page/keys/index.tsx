@@ -7,6 +7,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { CreatePanel } from './create-panel.tsx';
 import { FolderPanel } from './folder-panel.tsx';
+import { mayLeave } from './leaving.ts';
 import { deleteKey, KeyPanel } from './panel.tsx';
 import { countOf, countText } from './sizes.ts';
 import {
@@ -173,7 +174,9 @@ function FilterBar(): VNode {
           type="button"
           class="button small primary"
           onClick={() => {
-            creating.value = true;
+            void mayLeave().then((may) => {
+              if (may) creating.value = true;
+            });
           }}
         >
           New key

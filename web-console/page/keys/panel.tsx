@@ -14,6 +14,7 @@ import { durationInput, durationOf, durationText } from './durations.ts';
 import { shownStart } from './escapes.ts';
 import { factsOf, LENGTH_UNITS, TYPE_NAMES, type Facts } from './facts.ts';
 import { HashView } from './hash-view.tsx';
+import { leaveTo, mayLeave } from './leaving.ts';
 import { ListView } from './list-view.tsx';
 import { bytesOf, nameOf, sameBytes, type Name } from './names.ts';
 import { numberIn } from './replies.ts';
@@ -53,7 +54,8 @@ export function KeyPanel(props: { name: Name }): VNode {
     [props.name],
   );
   useEffect(() => void read(), [read]);
-  const again = (): void => {
+  const again = async (): Promise<void> => {
+    if (!(await mayLeave())) return;
     setFacts(undefined);
     setRound((now) => now + 1);
     void read();
@@ -61,7 +63,7 @@ export function KeyPanel(props: { name: Name }): VNode {
   return (
     <section class="keys-panel" aria-label={`Key ${showBytes(key)}`}>
       <header class="keys-panel-head">
-        <button type="button" class="button small keys-back" onClick={() => select(undefined)}>
+        <button type="button" class="button small keys-back" onClick={() => void leaveTo(undefined)}>
           ‹ Keys
         </button>
         <h2 class="keys-name">
@@ -75,14 +77,20 @@ export function KeyPanel(props: { name: Name }): VNode {
           {gone ? (
             <p role="alert">There is no such key. It may have expired, or somebody has deleted it.</p>
           ) : null}
-          <button type="button" class="button small" onClick={again}>
+          <button type="button" class="button small" onClick={() => void again()}>
             Look again
           </button>
         </div>
       ) : null}
       {facts === undefined ? null : (
         <>
-          <KeyFacts key={round} name={props.name} facts={facts} changed={() => void read()} again={again} />
+          <KeyFacts
+            key={round}
+            name={props.name}
+            facts={facts}
+            changed={() => void read()}
+            again={() => void again()}
+          />
           <Value key={`${facts.type}${round}`} keyBytes={key} facts={facts} changed={() => void read()} />
         </>
       )}

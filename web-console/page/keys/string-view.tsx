@@ -11,6 +11,7 @@ import { HexView } from './hex-view.tsx';
 import { ImageView } from './image-view.tsx';
 import { imageType } from './image.ts';
 import { looksLikeJson } from './json.ts';
+import { unsaved } from './leaving.ts';
 import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import {
@@ -64,6 +65,13 @@ export function StringView(props: ValueProps): VNode {
   const asText = useMemo(() => start.length <= PART_BYTES || plainText(start) !== undefined, [part]);
   const dirty = edited !== undefined && (edited instanceof Error || !sameBytes(edited, start));
   const content = edited instanceof Error || edited === undefined ? start : edited;
+
+  useEffect(() => {
+    unsaved.value = dirty;
+    return () => {
+      unsaved.value = false;
+    };
+  }, [dirty]);
 
   const show = (next: Mode): void => {
     saving.clear();

@@ -4,9 +4,10 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownStart } from './escapes.ts';
 import { isKeyType, TYPE_NAMES } from './facts.ts';
+import { leaveTo } from './leaving.ts';
 import { bytesOf, nameOfText } from './names.ts';
 import { countOf, countText } from './sizes.ts';
-import { active, draw, drawn, filter, select, selected, tree } from './store.ts';
+import { active, draw, drawn, filter, selected, tree } from './store.ts';
 import type { Row, RowName } from './tree.ts';
 import { typeOf, typesKnown, wantTypes } from './types.ts';
 import { rowHeightFor, useWindow } from './use-window.ts';
@@ -56,7 +57,7 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
   };
   const choose = (row: Row): void => {
     if (row.kind === 'folder') setOpen(row, !row.folder.open);
-    else select({ kind: row.kind, name: row.name });
+    else void leaveTo(row);
   };
   const typeAhead = (letter: string): void => {
     const now = performance.now();
@@ -109,7 +110,7 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
       case 'Enter':
       case ' ':
         if (row === undefined) break;
-        if (event.shiftKey) select({ kind: row.kind, name: row.name });
+        if (event.shiftKey) void leaveTo(row);
         else choose(row);
         break;
       case 'Delete':
@@ -211,7 +212,7 @@ function TreeRow(props: {
             aria-label="Folder"
             onClick={(event) => {
               event.stopPropagation();
-              select({ kind: 'folder', name: row.name });
+              void leaveTo(row);
             }}
           >
             ⋯
