@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { diskFacts, diskUse } from './disk';
+import * as format from './format';
+import { parseInfo } from './info';
+
+test('figures are short and have their unit', () => {
+  expect([0, 1023, 1536, 5 * 1024 ** 3].map(format.bytes)).toEqual(['0 B', '1023 B', '1.50 KiB', '5 GiB']);
+  expect([0, 0.25, 7, 12_345, 1_234_567].map(format.count)).toEqual(['0', '0.3', '7', '12,345', '1.23 M']);
+  expect([0, 0.27, 12.5, 3100, 2.4e6].map(format.micros)).toEqual(['0 µs', '270 ns', '12.5 µs', '3.10 ms', '2.40 s']);
+  expect([null, 0, 0.985, 1].map(format.percent)).toEqual(['–', '0 %', '98.5 %', '100 %']);
+  expect([0, 59, 3600, 93_784].map(format.duration)).toEqual(['0 s', '59 s', '1 h', '1 d 2 h']);
+});
+
+test('facts of the disk that are not told are not shown', () => {
+  expect(diskFacts(parseInfo('# Server\na:1\n'))).toEqual([]);
+  expect(diskUse(parseInfo('# Persistence\ndatafile_bytes:5\n'))).toBeNull();
+});
+
+test('facts of the store that nobody has named yet show under their own names', () => {
+  const info = parseInfo(
+    '# Persistence\ndatafiles:2\ndatafile_bytes:2048\ndatafile_dead_bytes:1024\n' +
+      '# Bitcask\ndatafiles:2\nmerge_copied_bytes:1024\nmerge_running:1\nmerge_state:<b>idle</b>\n',
+  );
+  expect(diskUse(info)).toEqual({ live: 1024, dead: 1024 });
+  expect(diskFacts(info)).toEqual([
+    { label: 'Datafiles', value: '2' },
+    { label: 'In datafiles', value: '2 KiB' },
+    { label: 'Dead', value: '1 KiB' },
+    { label: 'Merge copied', value: '1 KiB' },
+    { label: 'Merge running', value: '1' },
+    { label: 'Merge state', value: '<b>idle</b>' },
+  ]);
+});
