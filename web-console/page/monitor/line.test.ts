@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseLine } from './line';
+import { clipped, parseLine } from './line';
 
 test('a line is time, database, client and words', () => {
   expect(parseLine('1700000000.123456 [3 127.0.0.1:50000] "set" "key" "a value"')).toEqual({
@@ -32,4 +32,18 @@ test('an argument that looks like the head of a line is an argument', () => {
 test('what is no line of MONITOR is none', () => {
   const others = ['', 'OK', '1.0 [0 x]', '1.0 [0 x] "open', String.raw`1.0 [0 x] "open\"`, '1.0 [0 x] "a" b', '"a"'];
   expect(others.map(parseLine)).toEqual(others.map(() => null));
+});
+
+test('a line cut inside an escape is still a line', () => {
+  const head = '1.0 [0 127.0.0.1:1] "set" "key" "';
+  for (const escape of [String.raw`\x00`, String.raw`\\`, String.raw`\"`, 'é']) {
+    // Beginning at different places puts the cut on every character of an escape.
+    for (const start of ['', 'a', 'aa', 'aaa']) {
+      const cut = parseLine(clipped(`${head}${start}${escape.repeat(20_000)}"`));
+      expect(cut?.args[0]).toBe('key');
+      expect(cut?.args[1]?.length).toBeLessThan(17_000);
+      expect(cut?.args[1]?.endsWith('…')).toBe(true);
+    }
+  }
+  expect(clipped(`${head}x"`)).toBe(`${head}x"`);
 });

@@ -49,3 +49,16 @@ function quotedWords(line: string, from: number): string[] | null {
   }
   return words;
 }
+
+/** Lines of huge values are cut to so many characters when they arrive. */
+const MOST_CHARACTERS = 16 * 1024;
+
+/** A line cut to what is kept of it: the last argument then ends with an ellipsis. */
+export function clipped(line: string): string {
+  if (line.length <= MOST_CHARACTERS) return line;
+  const cut = line.slice(0, MOST_CHARACTERS);
+  // Half an escape would take the closing quote in.
+  const whole = cut.replace(/((?:^|[^\\])(?:\\\\)*)\\(?:x[0-9a-f]?)?$/i, '$1');
+  // Copied by its bytes, because a part of a text keeps all of it in memory.
+  return `${new TextDecoder().decode(new TextEncoder().encode(whole))}…"`;
+}

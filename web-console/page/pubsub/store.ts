@@ -1,0 +1,48 @@
+// What the page listens to and what has arrived. It outlives the page: one can look something up elsewhere in the
+// console and come back without having missed a message.
+
+import { signal } from '@preact/signals';
+import { connection } from '../connection/state';
+import { Feed } from '../live/feed';
+import { toast } from '../parts/toast';
+import { showBytes } from '../parts/bytes';
+import { Listener, type State, type Subscription } from './listener';
+import type { Message } from './message';
+
+const MOST_MESSAGES = 10_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What a message takes beside its bytes, about. */
+const MESSAGE_BYTES = 200;
+
+export const feed = new Feed<Message>(
+  MOST_MESSAGES,
+  MOST_BYTES,
+  ({ channel, payload }) => channel.length + payload.length + MESSAGE_BYTES,
+);
+export const subscriptions = signal<Subscription[]>([]);
+export const state = signal<State>('idle');
+export const why = signal('');
+
+export const listener = new Listener(() => connection.dedicated(), {
+  onState: (now, reason) => {
+    state.value = now;
+    why.value = reason;
+  },
+  onSubscriptions: (all) => {
+    subscriptions.value = all;
+  },
+  onMessage: ({ kind, channel, pattern, payload }) => {
+    feed.push({ serial: feed.total, atMs: Date.now(), kind, channel, pattern, payload });
+  },
+  onRefused: ({ name }, reason) => toast(`${showBytes(name)}: ${reason}`, 'error'),
+});
+
+let settings = connection.settings.peek();
+
+// Another server or user is listened to from the moment the console turns to it.
+connection.settings.subscribe((now) => {
+  if (now === settings) return;
+  settings = now;
+  listener.restart();
+});
