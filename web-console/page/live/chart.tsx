@@ -4,6 +4,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { clock } from './format';
 
 export interface Line {
   label: string;
@@ -135,7 +136,7 @@ function options(
   return {
     width,
     height: HEIGHT_PX,
-    padding: [8, 6, 0, 0],
+    padding: [8, 16, 0, 0],
     legend: { show: false },
     cursor: {
       sync: { key: 'live' },
@@ -143,7 +144,7 @@ function options(
       y: false,
       points: { size: 7 },
     },
-    hooks: { setCursor: [(plot) => hover(plot.cursor.idx ?? null)] },
+    hooks: { setCursor: [(plot) => hover((plot.cursor.left ?? -1) < 0 ? null : (plot.cursor.idx ?? null))] },
     scales: {
       x: { time: true },
       y: {
@@ -163,6 +164,7 @@ function options(
         space: 28,
         values: (_, splits) => splits.map(tick),
         ...(kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
+        ...(kind === 'logarithmic' ? { splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max) } : {}),
       },
     ],
     series: [
@@ -183,12 +185,17 @@ function faded(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.12)');
 }
 
+/** The powers of ten from one to another, at most five of them. */
+function decades(min: number, max: number): number[] {
+  const [first, last] = [Math.round(Math.log10(min)), Math.round(Math.log10(max))];
+  const step = Math.max(1, Math.ceil((last - first) / 4));
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => 10 ** (first + index * step));
+}
+
 /** Hours and minutes, with seconds where marks are less than a minute apart. */
-function clockTicks(_: uPlot, splits: number[]): string[] {
-  const isFine = (splits[1] ?? 0) - (splits[0] ?? 0) < 60;
+function clockTicks(_: uPlot, splits: number[], __: number, ___: number, apartS: number): string[] {
   return splits.map((second) => {
-    const date = new Date(second * 1000);
-    const parts = [date.getHours(), date.getMinutes(), ...(isFine ? [date.getSeconds()] : [])];
-    return parts.map((part) => String(part).padStart(2, '0')).join(':');
+    const text = clock(second * 1000);
+    return apartS < 60 ? text : text.slice(0, 5);
   });
 }

@@ -13,11 +13,11 @@ import { history, INTERVALS_S, intervalS, isPaused, looks, problem, watch } from
 import './live.css';
 
 const WINDOWS_MIN = [1, 5, 30] as const;
-const windowMin = signal<number>(5);
+const windowMin = signal<number>(1);
 
 export function Live(): VNode {
   useEffect(watch, []);
-  // Reading it has this page drawn again at each look.
+  // The history changes in place, which only this tells.
   void looks.value;
   const { now, before } = history;
   const last = history.last();
@@ -158,6 +158,8 @@ const CHARTS: ChartPlan[] = [
 ];
 
 function Charts(): VNode {
+  // The history changes in place, which only this tells.
+  void looks.value;
   const plans = CHARTS.filter(({ title }) => title !== 'Datafiles' || history.last()?.liveBytes !== null);
   return (
     <div class="charts">

@@ -65,8 +65,16 @@ function failures(row: CommandRate): VNode | string {
 function Share({ of }: { of: number }): VNode {
   return (
     <span class="share">
-      <meter min={0} max={1} value={of} aria-hidden="true" />
       <span>{of === 0 ? '' : format.percent(Math.round(of * 1000) / 1000)}</span>
+      <Bar of={of} />
+    </span>
+  );
+}
+
+function Bar({ of }: { of: number }): VNode {
+  return (
+    <span class="bar" aria-hidden="true">
+      <span style={{ width: `${of * 100}%` }} />
     </span>
   );
 }
@@ -190,17 +198,13 @@ export function Disk({ info }: { info: Info }): VNode | null {
   const use = diskUse(info);
   const facts = diskFacts(info);
   if (facts.length === 0) return null;
-  const all = use ? use.live + use.dead : 0;
+  const all = use === null ? 0 : use.live + use.dead;
   return (
     <Panel title="Disk" detail={use && all > 0 ? `${format.percent(use.dead / all)} dead` : ''}>
       {use && (
-        <meter
-          class="disk-use"
-          min={0}
-          max={Math.max(1, all)}
-          value={use.live}
-          aria-label={`${format.bytes(use.live)} live, ${format.bytes(use.dead)} dead`}
-        />
+        <div class="disk-use">
+          <Bar of={all === 0 ? 0 : use.live / all} />
+        </div>
       )}
       <dl class="facts">
         {use && (

@@ -46,7 +46,7 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
                   <button type="button" onClick={() => press(index)}>
                     {column.label}
                     <span aria-hidden="true" class="sort-mark">
-                      {order?.column === index ? (order.isUp ? '↑' : '↓') : ''}
+                      {order?.column !== index ? '\u00a0' : order.isUp ? '↑' : '↓'}
                     </span>
                   </button>
                 ) : (

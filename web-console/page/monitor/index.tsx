@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import * as format from '../live/format';
 import { Stream, useRate } from '../live/stream';
 import { feed, ownAddress, problem, start, state, stop, type Line } from './store';
+import '../live/live.css';
 import '../live/stream.css';
 import './monitor.css';
 

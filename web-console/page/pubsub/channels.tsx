@@ -88,7 +88,7 @@ export function Channels(): VNode {
       <header>
         <h2>Active channels</h2>
         <span class="detail">
-          {channels.length + hidden} channels, {patterns} patterns
+          {several(channels.length + hidden, 'channel')}, {several(patterns, 'pattern')}
         </span>
       </header>
       {channels.length === 0 ? (
@@ -116,4 +116,8 @@ export function Channels(): VNode {
       {hidden > 0 && <p class="nothing">… and {hidden} more.</p>}
     </section>
   );
+}
+
+function several(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -15,6 +15,7 @@ import type { Kind, Message } from './message';
 import { beginning } from './payload';
 import { Publish } from './publish';
 import { feed, listener, state, subscriptions, why } from './store';
+import '../live/live.css';
 import '../live/stream.css';
 import './pubsub.css';
 
