@@ -4,7 +4,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { clock } from './format';
+import { clock } from './format.ts';
 
 export interface Line {
   label: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Reply } from '../resp/reply';
-import { matches, parseClients } from './clients';
-import { parseSlowLog } from './slow';
+import type { Reply } from '../resp/reply.ts';
+import { matches, parseClients } from './clients.ts';
+import { parseSlowLog } from './slow.ts';
 
 const LINE =
   'id=155 addr=[::1]:57742 laddr=127.0.0.1:7913 fd=-1 name=worker=1 age=62 idle=3 flags=P db=2 sub=1 psub=2 ssub=4 ' +

@@ -1,6 +1,6 @@
 // What CLIENT LIST says: a line for each connection, of `name=value` fields. Neither names nor values hold spaces.
 
-import { number } from './values';
+import { number } from './values.ts';
 
 export interface ClientLine {
   id: string;

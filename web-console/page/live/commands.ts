@@ -1,7 +1,7 @@
 // How often each command ran and how long it took, from two readings of INFO commandstats.
 
-import { fields, type Info } from './info';
-import { growth } from './rates';
+import { fields, type Info } from './info.ts';
+import { growth } from './rates.ts';
 
 export interface CommandCounters {
   calls: number;

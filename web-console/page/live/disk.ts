@@ -1,9 +1,9 @@
 // What INFO tells about the disk. Facts that a server does not tell are not shown, and facts of its section about the
 // store that this page knows nothing of are shown under their own names.
 
-import { fact, figure, type Info } from './info';
-import { number } from './values';
-import * as format from './format';
+import { fact, figure, type Info } from './info.ts';
+import { number } from './values.ts';
+import * as format from './format.ts';
 
 export interface DiskFact {
   label: string;

@@ -1,7 +1,7 @@
 // What arrives line by line or message by message: kept in a ring, told to the page only some times a second.
 
 import { signal, type Signal } from '@preact/signals';
-import { Ring } from './ring';
+import { Ring } from './ring.ts';
 
 /** Nobody reads faster, and drawing more often would keep the browser from receiving. */
 const TELL_EVERY_MS = 100;

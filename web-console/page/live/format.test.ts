@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { diskFacts, diskUse } from './disk';
-import * as format from './format';
-import { parseInfo } from './info';
+import { diskFacts, diskUse } from './disk.ts';
+import * as format from './format.ts';
+import { parseInfo } from './info.ts';
 
 test('figures are short and have their unit', () => {
   expect([0, 1023, 1536, 5 * 1024 ** 3].map(format.bytes)).toEqual(['0 B', '1023 B', '1.50 KiB', '5 GiB']);

@@ -1,7 +1,7 @@
 // The points of the charts, bounded: what was looked at while the page was open, with gaps where it was not.
 
-import { gap, isSameRun, pointBetween, type Point, type Reading, type Series } from './reading';
-import { Ring } from './ring';
+import { gap, isSameRun, pointBetween, type Point, type Reading, type Series } from './reading.ts';
+import { Ring } from './ring.ts';
 
 /** Half an hour of seconds. */
 export const MOST_POINTS = 1800;

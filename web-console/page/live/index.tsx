@@ -3,13 +3,13 @@
 import type { VNode } from 'preact';
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { Chart } from './chart';
-import * as format from './format';
-import { databases, fact, figure } from './info';
-import { Clients, Commands, Disk, Keyspace, SlowLog } from './panels';
-import type { Point, Reading, Series } from './reading';
-import { history, INTERVALS_S, intervalS, isPaused, looks, problem, watch } from './sampler';
+import { connection } from '../connection/state.ts';
+import { Chart } from './chart.tsx';
+import * as format from './format.ts';
+import { databases, fact, figure } from './info.ts';
+import { Clients, Commands, Disk, Keyspace, SlowLog } from './panels.tsx';
+import type { Point, Reading, Series } from './reading.ts';
+import { history, INTERVALS_S, intervalS, isPaused, looks, problem, watch } from './sampler.ts';
 import './live.css';
 
 const WINDOWS_MIN = [1, 5, 30] as const;

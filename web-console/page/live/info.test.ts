@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { databases, fact, fields, figure, parseInfo } from './info';
+import { databases, fact, fields, figure, parseInfo } from './info.ts';
 
 const TEXT =
   '# Server\r\nredis_version:7.2.4\r\nexecutable:/a:b\r\n\r\n# CPU\r\nused_cpu_sys:0.25\r\n' +

@@ -1,6 +1,6 @@
 // What INFO says: sections of `name:value` lines, and the lines of `key=value` fields some of them hold.
 
-import { number } from './values';
+import { number } from './values.ts';
 
 /** Facts by section (named in lower case) and name. */
 export type Info = Map<string, Map<string, string>>;

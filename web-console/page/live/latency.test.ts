@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Reply } from '../resp/reply';
-import { between, parseHistograms, percentile } from './latency';
+import type { Reply } from '../resp/reply.ts';
+import { between, parseHistograms, percentile } from './latency.ts';
 
 const text = (value: string): Reply => ({ type: 'bulk', bytes: new TextEncoder().encode(value) });
 const integer = (value: number): Reply => ({ type: 'integer', value: BigInt(value) });

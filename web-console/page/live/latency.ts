@@ -4,8 +4,8 @@
 // difference of two is the histogram of the time between them; inside a bucket calls are taken as evenly spread, so a
 // percentile is exact to its bucket.
 
-import type { Reply } from '../resp/reply';
-import { numberOf, pairsOf, textOf } from './values';
+import type { Reply } from '../resp/reply.ts';
+import { numberOf, pairsOf, textOf } from './values.ts';
 
 /** Calls by the upper bound of their bucket in microseconds; of the bucket alone, not cumulated. */
 export type Histogram = Map<number, number>;

@@ -2,20 +2,20 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { showBytes } from '../parts/bytes';
-import type { Argument } from '../resp/reply';
-import { matches, type ClientLine } from './clients';
-import { commandRates, type CommandRate } from './commands';
-import { diskFacts, diskUse } from './disk';
-import * as format from './format';
-import { databases, type Info } from './info';
-import { secondsBetween, type Reading } from './reading';
-import { clients, ownId, slowLength, slowLog } from './sampler';
-import type { SlowEntry } from './slow';
-import { Table, type Column } from './table';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { showBytes } from '../parts/bytes.ts';
+import type { Argument } from '../resp/reply.ts';
+import { matches, type ClientLine } from './clients.ts';
+import { commandRates, type CommandRate } from './commands.ts';
+import { diskFacts, diskUse } from './disk.ts';
+import * as format from './format.ts';
+import { databases, type Info } from './info.ts';
+import { secondsBetween, type Reading } from './reading.ts';
+import { clients, ownId, slowLength, slowLog } from './sampler.ts';
+import type { SlowEntry } from './slow.ts';
+import { Table, type Column } from './table.tsx';
 
 function Panel({ title, detail, tools, children }: {
   title: string;

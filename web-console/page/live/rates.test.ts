@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { commandCounters, commandRates } from './commands';
-import { History, MOST_POINTS } from './history';
-import { parseInfo } from './info';
-import { growth, rate, share } from './rates';
-import { reading } from './reading';
+import { commandCounters, commandRates } from './commands.ts';
+import { History, MOST_POINTS } from './history.ts';
+import { parseInfo } from './info.ts';
+import { growth, rate, share } from './rates.ts';
+import { reading } from './reading.ts';
 
 function at(second: number, facts: Record<string, number | string>) {
   const lines = Object.entries({ run_id: 'a', ...facts }).map(([name, value]) => `${name}:${value}`);

@@ -1,9 +1,9 @@
 // One look at the server, and the point of the charts that lies between two looks.
 
-import { figure, fact, type Info } from './info';
-import { between, percentile, type Histogram } from './latency';
-import { commandCounters, type CommandCounters } from './commands';
-import { growth, rate, share } from './rates';
+import { figure, fact, type Info } from './info.ts';
+import { between, percentile, type Histogram } from './latency.ts';
+import { commandCounters, type CommandCounters } from './commands.ts';
+import { growth, rate, share } from './rates.ts';
 
 export interface Reading {
   atMs: number;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Ring } from './ring';
+import { Ring } from './ring.ts';
 
 test('the oldest items go first, and are counted', () => {
   const ring = new Ring<number>(3);

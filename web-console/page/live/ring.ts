@@ -7,11 +7,15 @@ export class Ring<T> {
   private heavy = 0;
   private forgotten = 0;
 
-  constructor(
-    private readonly most: number,
-    private readonly mostWeight = Number.POSITIVE_INFINITY,
-    private readonly weigh: (item: T) => number = () => 0,
-  ) {}
+  private readonly most: number;
+  private readonly mostWeight: number;
+  private readonly weigh: (item: T) => number;
+
+  constructor(most: number, mostWeight = Number.POSITIVE_INFINITY, weigh: (item: T) => number = () => 0) {
+    this.most = most;
+    this.mostWeight = mostWeight;
+    this.weigh = weigh;
+  }
 
   get length(): number {
     return this.items.length - this.start;

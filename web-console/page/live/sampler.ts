@@ -2,15 +2,15 @@
 // while the tab is hidden. What it has seen outlives the page, so that coming back shows it with a gap.
 
 import { signal } from '@preact/signals';
-import { connection } from '../connection/state';
-import type { Argument, Reply } from '../resp/reply';
-import { parseClients, type ClientLine } from './clients';
-import { History } from './history';
-import { figure, parseInfo } from './info';
-import { parseHistograms } from './latency';
-import { reading } from './reading';
-import { parseSlowLog, type SlowEntry } from './slow';
-import { numberOf, textOf } from './values';
+import { connection } from '../connection/state.ts';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { parseClients, type ClientLine } from './clients.ts';
+import { History } from './history.ts';
+import { figure, parseInfo } from './info.ts';
+import { parseHistograms } from './latency.ts';
+import { reading } from './reading.ts';
+import { parseSlowLog, type SlowEntry } from './slow.ts';
+import { numberOf, textOf } from './values.ts';
 
 export const INTERVALS_S = [1, 2, 5] as const;
 

@@ -1,7 +1,7 @@
 // What SLOWLOG GET says: entries of id, time, duration, arguments and (since Redis 4) the client's address and name.
 
-import type { Reply } from '../resp/reply';
-import { bytesOf, itemsOf, numberOf, textOf } from './values';
+import type { Reply } from '../resp/reply.ts';
+import { bytesOf, itemsOf, numberOf, textOf } from './values.ts';
 
 export interface SlowEntry {
   id: string;

@@ -3,9 +3,9 @@
 
 import type { ComponentChild, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { VirtualList } from '../parts/virtual';
-import type { Feed } from './feed';
-import * as format from './format';
+import { VirtualList } from '../parts/virtual.tsx';
+import type { Feed } from './feed.ts';
+import * as format from './format.ts';
 
 interface Props<T> {
   feed: Feed<T>;

@@ -1,7 +1,7 @@
 // Reading replies without trusting their shape: what is not there reads as nothing.
 // Never throws: the server may be of another kind or version than this page.
 
-import type { Reply } from '../resp/reply';
+import type { Reply } from '../resp/reply.ts';
 
 const decoder = new TextDecoder();
 

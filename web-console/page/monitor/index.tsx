@@ -2,9 +2,9 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import * as format from '../live/format';
-import { Stream, useRate } from '../live/stream';
-import { feed, ownAddress, problem, start, state, stop, type Line } from './store';
+import * as format from '../live/format.ts';
+import { Stream, useRate } from '../live/stream.tsx';
+import { feed, ownAddress, problem, start, state, stop, type Line } from './store.ts';
 import '../live/live.css';
 import '../live/stream.css';
 import './monitor.css';
@@ -52,7 +52,7 @@ export function Monitor(): VNode {
           isWanted={isWanted}
           render={(line) => <Row line={line} isChosen={line === chosen} choose={setChosen} />}
           label="Commands, newest first"
-          nothing={state.value === 'on' ? 'No command yet.' : 'Nothing was watched yet.'}
+          nothing={state.value === 'on' ? 'No command yet.' : 'Nothing here yet.'}
         />
         {chosen && <Detail line={chosen} close={() => setChosen(null)} />}
       </section>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clipped, parseLine } from './line';
+import { clipped, parseLine } from './line.ts';
 
 test('a line is time, database, client and words', () => {
   expect(parseLine('1700000000.123456 [3 127.0.0.1:50000] "set" "key" "a value"')).toEqual({

@@ -1,23 +1,25 @@
 // Watching all commands of the server, on a session of its own that lives no longer than the page.
 
 import { signal } from '@preact/signals';
-import { connection } from '../connection/state';
-import { parseClients } from '../live/clients';
-import { Feed } from '../live/feed';
-import { textOf } from '../live/values';
-import { clipped, parseLine, type MonitorLine } from './line';
+import { connection } from '../connection/state.ts';
+import { parseClients } from '../live/clients.ts';
+import { Feed } from '../live/feed.ts';
+import { textOf } from '../live/values.ts';
+import { clipped, parseLine, type MonitorLine } from './line.ts';
 
 const MOST_LINES = 10_000;
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** A line as it came; it is taken apart when it is first shown. */
 export class Line {
+  readonly serial: number;
+  readonly text: string;
   private parsed: MonitorLine | null | undefined;
 
-  constructor(
-    readonly serial: number,
-    readonly text: string,
-  ) {}
+  constructor(serial: number, text: string) {
+    this.serial = serial;
+    this.text = text;
+  }
 
   get parts(): MonitorLine | null {
     if (this.parsed === undefined) this.parsed = parseLine(this.text);

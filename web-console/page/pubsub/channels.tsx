@@ -2,12 +2,12 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { bytesOf, itemsOf, numberOf, pairsOf } from '../live/values';
-import { showBytes } from '../parts/bytes';
-import type { Argument } from '../resp/reply';
-import { keyOf, type Subscription } from './listener';
-import { listener, subscriptions } from './store';
+import { connection } from '../connection/state.ts';
+import { bytesOf, itemsOf, numberOf, pairsOf } from '../live/values.ts';
+import { showBytes } from '../parts/bytes.ts';
+import type { Argument } from '../resp/reply.ts';
+import { keyOf, type Subscription } from './listener.ts';
+import { listener, subscriptions } from './store.ts';
 
 interface Active extends Subscription {
   count: number;

@@ -1,11 +1,11 @@
 // One message in full, or as much of it as a page can lay out at once.
 
 import type { VNode } from 'preact';
-import { showBytes } from '../parts/bytes';
-import * as format from '../live/format';
-import { prettyJson } from './json';
-import type { Message } from './message';
-import { beginning, readable } from './payload';
+import { showBytes } from '../parts/bytes.ts';
+import * as format from '../live/format.ts';
+import { prettyJson } from './json.ts';
+import type { Message } from './message.ts';
+import { beginning, readable } from './payload.ts';
 
 /** Longer payloads are cut: a text of megabytes in one element takes seconds to lay out. */
 const MOST_BYTES = 64 * 1024;

@@ -2,12 +2,12 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { pairsOf, textOf } from '../live/values';
-import { confirm } from '../parts/confirm';
-import { toast } from '../parts/toast';
-import { CLASSES, EXTRAS, lettersOf, PLACES, settingOf, type EventClass } from './events';
-import { listener } from './store';
+import { connection } from '../connection/state.ts';
+import { pairsOf, textOf } from '../live/values.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import { CLASSES, EXTRAS, lettersOf, PLACES, settingOf, type EventClass } from './events.ts';
+import { listener } from './store.ts';
 
 const NAME = 'notify-keyspace-events';
 

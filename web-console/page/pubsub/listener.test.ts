@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Argument, Reply } from '../resp/reply';
-import { Listener, type Session, type State, type Subscription } from './listener';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { Listener, type Session, type State, type Subscription } from './listener.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const channel = (name: string): Subscription => ({ kind: 'channel', name: utf8(name) });
@@ -14,7 +14,10 @@ class Fake implements Session {
   readonly closed = new Promise<string>((resolve) => {
     this.end = resolve;
   });
-  constructor(private readonly answer: (command: string) => Reply = () => ({ type: 'null' })) {}
+  private readonly answer: (command: string) => Reply;
+  constructor(answer: (command: string) => Reply = () => ({ type: 'null' })) {
+    this.answer = answer;
+  }
   send(args: Argument[]): Promise<Reply> {
     const command = args.map((part) => (typeof part === 'string' ? part : new TextDecoder().decode(part))).join(' ');
     this.sent.push(command);

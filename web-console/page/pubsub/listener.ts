@@ -2,8 +2,8 @@
 // the session ends, it is opened again with growing waits and subscribes to everything again; messages published in
 // between are lost, as pub/sub has it.
 
-import type { Argument, Reply } from '../resp/reply';
-import { parsePush, type Kind, type Push } from './message';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { parsePush, type Kind, type Push } from './message.ts';
 
 /** The part of a connection's session that listening needs. */
 export interface Session {
@@ -45,11 +45,19 @@ export class Listener {
   private turn = 0;
   private waitMs = FIRST_WAIT_MS;
 
+  private readonly open: () => Promise<Session>;
+  private readonly events: Events;
+  private readonly later: (run: () => void, ms: number) => unknown;
+
   constructor(
-    private readonly open: () => Promise<Session>,
-    private readonly events: Events,
-    private readonly later: (run: () => void, ms: number) => unknown = setTimeout,
-  ) {}
+    open: () => Promise<Session>,
+    events: Events,
+    later: (run: () => void, ms: number) => unknown = (run, ms) => setTimeout(run, ms),
+  ) {
+    this.open = open;
+    this.events = events;
+    this.later = later;
+  }
 
   add(subscription: Subscription): void {
     const key = keyOf(subscription);

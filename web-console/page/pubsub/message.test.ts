@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Reply } from '../resp/reply';
-import { typedBytes } from './escape';
-import { lettersOf, settingOf } from './events';
-import { prettyJson } from './json';
-import { parsePush } from './message';
+import type { Reply } from '../resp/reply.ts';
+import { typedBytes } from './escape.ts';
+import { lettersOf, settingOf } from './events.ts';
+import { prettyJson } from './json.ts';
+import { parsePush } from './message.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const bulk = (value: string | Uint8Array): Reply => ({

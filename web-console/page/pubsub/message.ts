@@ -1,7 +1,7 @@
 // What a server pushes to a subscriber, read without trusting its shape.
 
-import type { Reply } from '../resp/reply';
-import { bytesOf, numberOf, textOf } from '../live/values';
+import type { Reply } from '../resp/reply.ts';
+import { bytesOf, numberOf, textOf } from '../live/values.ts';
 
 export type Kind = 'channel' | 'pattern' | 'shard';
 

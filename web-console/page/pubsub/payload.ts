@@ -1,6 +1,6 @@
 // A payload as people read it.
 
-import { showBytes } from '../parts/bytes';
+import { showBytes } from '../parts/bytes.ts';
 
 const strict = new TextDecoder('utf-8', { fatal: true });
 

@@ -2,9 +2,9 @@
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { connection } from '../connection/state';
-import { numberOf } from '../live/values';
-import { typedBytes } from './escape';
+import { connection } from '../connection/state.ts';
+import { numberOf } from '../live/values.ts';
+import { typedBytes } from './escape.ts';
 
 export function Publish(): VNode {
   const [channel, setChannel] = useState('');

@@ -2,12 +2,12 @@
 // console and come back without having missed a message.
 
 import { signal } from '@preact/signals';
-import { connection } from '../connection/state';
-import { Feed } from '../live/feed';
-import { toast } from '../parts/toast';
-import { showBytes } from '../parts/bytes';
-import { Listener, type State, type Subscription } from './listener';
-import type { Message } from './message';
+import { connection } from '../connection/state.ts';
+import { Feed } from '../live/feed.ts';
+import { toast } from '../parts/toast.tsx';
+import { showBytes } from '../parts/bytes.ts';
+import { Listener, type State, type Subscription } from './listener.ts';
+import type { Message } from './message.ts';
 
 const MOST_MESSAGES = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
