@@ -1,9 +1,10 @@
 // A chart over time: lines of numbers on a canvas, with a legend that tells the values under the pointer or the last
-// ones. Colours come from the style sheet by the swatches of the legend, so that light and dark are decided there.
+// ones. Colours come from the style sheet by the legend and its swatches, so that light and dark are decided there.
 
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { colours } from '../theme.ts';
 import { clock } from './format.ts';
 
 export interface Line {
@@ -20,7 +21,7 @@ interface Props {
   /** What the axis shows, if it is shorter. */
   axis?(value: number): string;
   windowS: number;
-  kind?: 'bytes' | 'share' | 'logarithmic';
+  kind?: 'share' | 'logarithmic';
   note?: string;
 }
 
@@ -29,7 +30,6 @@ const library = () => Promise.all([import('uplot'), import('uplot/dist/uPlot.min
 
 const HEIGHT_PX = 150;
 const AXIS_PX = 58;
-const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 export function Chart(props: Props): VNode {
   const { title, at, lines, show, windowS, note } = props;
@@ -51,7 +51,7 @@ export function Chart(props: Props): VNode {
       fit(plot, latest.current);
       const observer = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
       observer.observe(target);
-      stops.push(() => observer.disconnect(), onScheme(() => plot.redraw(false, true)), () => plot.destroy());
+      stops.push(() => observer.disconnect(), colours.subscribe(() => plot.redraw(false, true)), () => plot.destroy());
     });
     return () => {
       isGone = true;
@@ -99,18 +99,6 @@ function fit(plot: uPlot, { at, windowS }: Props): void {
   plot.setScale('x', { min: last - windowS, max: last });
 }
 
-/** Runs something when light becomes dark, by the system or by the page's switch. */
-function onScheme(run: () => void): () => void {
-  const query = matchMedia('(prefers-color-scheme: dark)');
-  const observer = new MutationObserver(run);
-  query.addEventListener('change', run);
-  observer.observe(document.documentElement, { attributes: true });
-  return () => {
-    query.removeEventListener('change', run);
-    observer.disconnect();
-  };
-}
-
 function options(
   latest: { current: Props },
   swatches: HTMLElement,
@@ -122,7 +110,7 @@ function options(
     const swatch = swatches.children[index]?.firstElementChild;
     return swatch ? getComputedStyle(swatch).backgroundColor : 'gray';
   };
-  const faint = () => getComputedStyle(swatches).getPropertyValue('--chart-grid').trim() || 'gray';
+  const faint = () => getComputedStyle(swatches).borderTopColor;
   const text = () => getComputedStyle(swatches).color;
   const font = `11px ${getComputedStyle(swatches).fontFamily}`;
   const ends: Record<string, (min: number, max: number) => [number, number]> = {
@@ -136,7 +124,7 @@ function options(
   return {
     width,
     height: HEIGHT_PX,
-    padding: [8, 16, 0, 0],
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: {
       sync: { key: 'live' },
@@ -163,7 +151,6 @@ function options(
         gap: 6,
         space: 28,
         values: (_, splits) => splits.map(tick),
-        ...(kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
         ...(kind === 'logarithmic' ? { splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max) } : {}),
       },
     ],

@@ -4,7 +4,7 @@ import * as format from './format.ts';
 import { parseInfo } from './info.ts';
 
 test('figures are short and have their unit', () => {
-  expect([0, 1023, 1536, 5 * 1024 ** 3].map(format.bytes)).toEqual(['0 B', '1023 B', '1.50 KiB', '5 GiB']);
+  expect([0, 998.4, 1536, 5e9, null].map(format.bytes)).toEqual(['0 B', '998 B', '1.54 kB', '5 GB', '–']);
   expect([0, 0.25, 7, 12_345, 1_234_567].map(format.count)).toEqual(['0', '0.3', '7', '12,345', '1.23 M']);
   expect([0, 0.27, 12.5, 3100, 2.4e6].map(format.micros)).toEqual(['0 µs', '270 ns', '12.5 µs', '3.10 ms', '2.40 s']);
   expect([null, 0, 0.985, 1].map(format.percent)).toEqual(['–', '0 %', '98.5 %', '100 %']);
@@ -24,9 +24,9 @@ test('facts of the store that nobody has named yet show under their own names', 
   expect(diskUse(info)).toEqual({ live: 1024, dead: 1024 });
   expect(diskFacts(info)).toEqual([
     { label: 'Datafiles', value: '2' },
-    { label: 'In datafiles', value: '2 KiB' },
-    { label: 'Dead', value: '1 KiB' },
-    { label: 'Merge copied', value: '1 KiB' },
+    { label: 'In datafiles', value: '2.05 kB' },
+    { label: 'Dead', value: '1.02 kB' },
+    { label: 'Merge copied', value: '1.02 kB' },
     { label: 'Merge running', value: '1' },
     { label: 'Merge state', value: '<b>idle</b>' },
   ]);

@@ -1,19 +1,12 @@
 // Figures for people: short enough for a tile or an axis, the same everywhere. Nothing known shows as a dash.
 
+import { showSize } from '../parts/bytes.ts';
+
 export const NOTHING = '–';
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-
-/** `1.5 MiB`. */
+/** `1.5 MB`. */
 export function bytes(value: number | null): string {
-  if (value === null) return NOTHING;
-  let scaled = Math.abs(value);
-  let unit = 0;
-  while (scaled >= 1024 && unit < UNITS.length - 1) {
-    scaled /= 1024;
-    unit += 1;
-  }
-  return `${value < 0 ? '−' : ''}${unit === 0 ? Math.round(scaled) : short(scaled)} ${UNITS[unit]}`;
+  return value === null ? NOTHING : showSize(Math.round(value));
 }
 
 /** Three digits, as many of them behind the point as are left. */

@@ -65,7 +65,7 @@ function Head({ now }: { now: Reading | null }): VNode {
       <span class="tools">
         <Choice label="Every" unit="s" choices={INTERVALS_S} value={intervalS} />
         <Choice label="Show" unit="min" choices={WINDOWS_MIN} value={windowMin} />
-        <button type="button" aria-pressed={isPaused.value} onClick={() => (isPaused.value = !isPaused.value)}>
+        <button type="button" class="button" aria-pressed={isPaused.value} onClick={() => (isPaused.value = !isPaused.value)}>
           {isPaused.value ? 'Resume' : 'Pause'}
         </button>
       </span>
@@ -88,7 +88,7 @@ function Choice({ label, unit, choices, value }: {
   return (
     <label class="live-choice">
       <span>{label}</span>
-      <select value={String(value.value)} onChange={(event) => (value.value = Number(event.currentTarget.value))}>
+      <select class="select" value={String(value.value)} onChange={(event) => (value.value = Number(event.currentTarget.value))}>
         {choices.map((choice) => (
           <option key={choice} value={String(choice)}>
             {choice} {unit}
@@ -130,7 +130,7 @@ interface ChartPlan {
   lines: [series: Series, label: string][];
   show(value: number | null): string;
   axis?(value: number): string;
-  kind?: 'bytes' | 'share' | 'logarithmic';
+  kind?: 'share' | 'logarithmic';
 }
 
 const perSecond = (show: (value: number | null) => string) => (value: number | null) => `${show(value)}/s`;
@@ -148,13 +148,12 @@ const CHARTS: ChartPlan[] = [
     lines: [['input', 'in'], ['output', 'out']],
     show: perSecond(format.bytes),
     axis: format.bytes,
-    kind: 'bytes',
   },
   { title: 'CPU', lines: [['cpuUser', 'user'], ['cpuSystem', 'system']], show: format.percent },
-  { title: 'Memory', lines: [['memory', 'used'], ['resident', 'resident']], show: format.bytes, kind: 'bytes' },
+  { title: 'Memory', lines: [['memory', 'used'], ['resident', 'resident']], show: format.bytes },
   { title: 'Clients', lines: [['clients', 'connected'], ['blocked', 'blocked']], show: format.count },
   { title: 'Hits', lines: [['hits', 'of lookups']], show: format.percent, kind: 'share' },
-  { title: 'Datafiles', lines: [['liveBytes', 'live'], ['deadBytes', 'dead']], show: format.bytes, kind: 'bytes' },
+  { title: 'Datafiles', lines: [['liveBytes', 'live'], ['deadBytes', 'dead']], show: format.bytes },
 ];
 
 function Charts(): VNode {

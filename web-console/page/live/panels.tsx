@@ -73,7 +73,7 @@ function Share({ of }: { of: number }): VNode {
 
 function Bar({ of }: { of: number }): VNode {
   return (
-    <span class="bar" aria-hidden="true">
+    <span class="share-bar" aria-hidden="true">
       <span style={{ width: `${of * 100}%` }} />
     </span>
   );
@@ -121,7 +121,7 @@ function KillButton({ client }: { client: ClientLine }): VNode {
     if (isSure) await act(['CLIENT', 'KILL', 'ID', client.id], `Connection ${client.id} was closed.`);
   };
   return (
-    <button type="button" class="small danger" aria-label={`Kill client ${client.id}`} onClick={kill}>
+    <button type="button" class="button small" aria-label={`Kill client ${client.id}`} onClick={kill}>
       Kill
     </button>
   );
@@ -133,6 +133,7 @@ export function Clients(): VNode {
   const filter = (
     <input
       type="search"
+      class="input"
       placeholder="Filter"
       aria-label="Filter clients"
       value={wanted}
@@ -177,7 +178,7 @@ export function SlowLog(): VNode {
     if (isSure) await act(['SLOWLOG', 'RESET'], 'The slow log is empty.');
   };
   const button = (
-    <button type="button" class="small" disabled={slowLength.value === 0} onClick={reset}>
+    <button type="button" class="button small" disabled={slowLength.value === 0} onClick={reset}>
       Reset
     </button>
   );

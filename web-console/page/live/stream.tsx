@@ -47,7 +47,7 @@ export function Stream<T>({ feed, isPaused, isWanted, filter, render, label, not
       {rows.length === 0 ? (
         <div class="nothing">{nothing}</div>
       ) : (
-        <VirtualList rows={rows} rowHeight={ROW_PX} render={render} label={label} />
+        <VirtualList rows={rows} rowHeight={ROW_PX} label={label} render={(row) => <div role="listitem">{render(row)}</div>} />
       )}
     </div>
   );

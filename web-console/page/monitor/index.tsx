@@ -27,7 +27,7 @@ export function Monitor(): VNode {
         <State />
         <span class="tools">
           {state.value !== 'off' && (
-            <button type="button" class="danger" onClick={stop}>
+            <button type="button" class="button" onClick={stop}>
               Stop
             </button>
           )}
@@ -82,7 +82,7 @@ function Warning(): VNode {
           stops it.
         </p>
       </div>
-      <button type="button" class="primary" onClick={() => void start()}>
+      <button type="button" class="button primary" onClick={() => void start()}>
         Start watching
       </button>
     </div>
@@ -103,6 +103,7 @@ function Tools({ isPaused, setPaused, wanted, setWanted, children }: {
     <div class="stream-tools">
       <input
         type="search"
+        class="input"
         placeholder="Filter by command, client or argument"
         aria-label="Filter commands"
         value={wanted}
@@ -113,10 +114,10 @@ function Tools({ isPaused, setPaused, wanted, setWanted, children }: {
         {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} · {format.count(rate)}/s
       </span>
       <span class="tools">
-        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
-        <button type="button" disabled={length === 0} onClick={() => feed.clear()}>
+        <button type="button" class="button" disabled={length === 0} onClick={() => feed.clear()}>
           Clear
         </button>
       </span>
@@ -177,7 +178,7 @@ function Detail({ line, close }: { line: Line; close(): void }): VNode {
             {format.moment(parts.atMs)} · {parts.client} · db{parts.db} · {parts.args.length} arguments
           </span>
         )}
-        <button type="button" class="small" onClick={close}>
+        <button type="button" class="button small" onClick={close}>
           Close
         </button>
       </header>

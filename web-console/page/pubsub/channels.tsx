@@ -102,7 +102,7 @@ export function Channels(): VNode {
               <span class="count">{channel.count}</span>
               <button
                 type="button"
-                class="small"
+                class="button small"
                 disabled={own.has(keyOf(channel))}
                 aria-label={`Subscribe to ${showBytes(channel.name)}`}
                 onClick={() => listener.add(channel)}

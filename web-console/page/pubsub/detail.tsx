@@ -26,7 +26,7 @@ export function Detail({ message, close }: { message: Message; close(): void }):
       <header>
         <code>{showBytes(channel)}</code>
         <span class="detail">{facts.filter((text) => text !== '').join(' · ')}</span>
-        <button type="button" class="small" onClick={close}>
+        <button type="button" class="button small" onClick={close}>
           Close
         </button>
       </header>

@@ -104,6 +104,7 @@ function Subscribe(): VNode {
   return (
     <form class="row-form" onSubmit={subscribe}>
       <select
+        class="select"
         aria-label="What to subscribe to"
         value={kind}
         onChange={(event) => setKind(event.currentTarget.value as Kind)}
@@ -115,7 +116,7 @@ function Subscribe(): VNode {
         ))}
       </select>
       <input
-        class="grow code"
+        class="input grow code"
         aria-label="Name"
         placeholder={kind === 'pattern' ? 'news.*' : 'news'}
         autocomplete="off"
@@ -123,7 +124,7 @@ function Subscribe(): VNode {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit" class="primary">
+      <button type="submit" class="button primary">
         Subscribe
       </button>
     </form>
@@ -167,6 +168,7 @@ function Tools({ isPaused, setPaused, wanted, setWanted }: {
     <div class="stream-tools">
       <input
         type="search"
+        class="input"
         placeholder="Filter"
         aria-label="Filter messages"
         value={wanted}
@@ -176,10 +178,10 @@ function Tools({ isPaused, setPaused, wanted, setWanted }: {
         {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} · {format.count(rate)}/s
       </span>
       <span class="tools">
-        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
-        <button type="button" disabled={length === 0} onClick={() => feed.clear()}>
+        <button type="button" class="button" disabled={length === 0} onClick={() => feed.clear()}>
           Clear
         </button>
       </span>

@@ -77,17 +77,17 @@ function Ends({ current, wanted, setLetters, reload }: {
   };
   return (
     <div class="form-end">
-      <button type="button" class="small" onClick={() => setLetters(lettersOf('KEA'))}>
+      <button type="button" class="button small" onClick={() => setLetters(lettersOf('KEA'))}>
         All
       </button>
-      <button type="button" class="small" onClick={() => setLetters(new Set())}>
+      <button type="button" class="button small" onClick={() => setLetters(new Set())}>
         None
       </button>
       <output>{wanted === '' ? 'off' : <code>{wanted}</code>}</output>
-      <button type="button" class="small" disabled={!current} onClick={listen}>
+      <button type="button" class="button small" disabled={!current} onClick={listen}>
         Listen to db{connection.db.value}
       </button>
-      <button type="button" class="primary small" disabled={isSame} onClick={apply}>
+      <button type="button" class="button primary small" disabled={isSame} onClick={apply}>
         Apply…
       </button>
     </div>

@@ -1,20 +1,10 @@
 // A payload as people read it.
 
-import { showBytes } from '../parts/bytes.ts';
-
-const strict = new TextDecoder('utf-8', { fatal: true });
-
-/** Characters that a text may hold and still be shown as one. */
-const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+import { printable, showBytes } from '../parts/bytes.ts';
 
 /** Text with its line ends, or redis-cli's escapes for everything else. */
 export function readable(bytes: Uint8Array): string {
-  try {
-    const text = strict.decode(bytes);
-    return UNPRINTABLE.test(text) ? showBytes(bytes) : text;
-  } catch {
-    return showBytes(bytes);
-  }
+  return printable(bytes, true) ?? showBytes(bytes);
 }
 
 /** The beginning of a long value, never cut inside a character. */

@@ -38,7 +38,7 @@ export function Publish(): VNode {
         <label>
           <span>Channel</span>
           <input
-            class="code"
+            class="input code"
             required
             autocomplete="off"
             spellcheck={false}
@@ -49,7 +49,7 @@ export function Publish(): VNode {
         <label>
           <span>Message</span>
           <textarea
-            class="code"
+            class="textarea code"
             rows={3}
             spellcheck={false}
             value={message}
@@ -64,11 +64,11 @@ export function Publish(): VNode {
             <input type="checkbox" checked={isShard} onChange={(event) => setShard(event.currentTarget.checked)} />
             Shard channel
           </label>
-          <output class={outcome.isBad ? 'bad' : ''}>{outcome.text}</output>
-          <button type="submit" class="primary">
+          <button type="submit" class="button primary">
             Publish
           </button>
         </div>
+        <output class={outcome.isBad ? 'bad' : ''}>{outcome.text}</output>
       </form>
     </section>
   );
