@@ -2,6 +2,7 @@
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
+# make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make demo   a real data set in, kill -9, and out again
 
 SHELL := /bin/bash
@@ -86,3 +87,4 @@ bench: setup
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench
 
 include tests/clients/set-up.mk
+include web-console/build.mk
