@@ -29,7 +29,7 @@ export function PubSub(): VNode {
   return (
     <div class="pubsub">
       <header class="live-head">
-        <h1>Pub/Sub</h1>
+        <h1>Pub/sub</h1>
         <StateOfListening />
       </header>
       <div class="pubsub-columns">
