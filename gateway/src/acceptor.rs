@@ -3,23 +3,15 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Refusal};
 use crate::limits::ACCEPT_RETRY;
-use crate::options::is_local;
 use crate::workers::Workers;
-
-const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
-
-const DENIED: &[u8] = b"-DENIED This server has no password and is in protected mode, in which it serves only clients \
-on its own machine. Set a password (--requirepass), or start it with --protected-mode no if only trusted machines can \
-reach it.\r\n";
 
 /// Binds all addresses. Port 0 is chosen by the system, for each address by itself.
 pub fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
@@ -59,7 +51,7 @@ fn run(
         }
         let hand_over = async {
             while let Some((stream, peer)) = accepted.recv().await {
-                match admit(gateway, peer) {
+                match gateway.admit(peer.ip()) {
                     Ok(()) => workers.hand_over(stream),
                     Err(refusal) => refuse(stream, refusal),
                 }
@@ -95,22 +87,7 @@ async fn listen(listener: TcpListener, accepted: tokio::sync::mpsc::Sender<(TcpS
     }
 }
 
-/// Counts a new connection in, or says why not.
-fn admit(gateway: &Gateway, peer: SocketAddr) -> Result<(), &'static [u8]> {
-    let has_password = gateway.server.shared.settings.has_password();
-    // Options refuse such a server at the start; but the password may have been taken away since.
-    if gateway.protected_mode && !has_password && !is_local(peer.ip()) {
-        return Err(DENIED);
-    }
-    if gateway.connected.fetch_add(1, Ordering::Relaxed) >= gateway.maxclients() {
-        gateway.connected.fetch_sub(1, Ordering::Relaxed);
-        gateway.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
-        return Err(TOO_MANY);
-    }
-    Ok(())
-}
-
 /// Tells the peer as far as that is possible at once.
-fn refuse(mut stream: TcpStream, refusal: &[u8]) {
-    let _ = stream.write(refusal);
+fn refuse(mut stream: TcpStream, refusal: Refusal) {
+    let _ = stream.write(format!("-{}\r\n", refusal.text()).as_bytes());
 }

@@ -1,4 +1,4 @@
-//! One TCP connection: its socket, its session, and what it waits for.
+//! One TCP connection of a worker: its socket, its session, and what it waits for.
 //!
 //! A worker drives it through the steps of a round: [`Connection::receive`], [`Connection::run`], [`Connection::send`].
 //! None of them blocks. Buffers for input are lent by the worker while there is something in them, so an idle
@@ -11,29 +11,23 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Db, Engine};
-use edgecask_core::limits::BLOCKED_INPUT_MAX_BYTES;
 use edgecask_core::resp::Front;
-use edgecask_core::session::{Effect, Peer, Server, Session, Shared};
+use edgecask_core::session::{Effect, Peer, Server, Shared};
 use mio::net::TcpStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::clock::seed;
 use crate::coalesce::Seen;
-use crate::limits::{
-    Deadlines, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
-};
+use crate::hosted::Hosted;
+use crate::limits::{Deadlines, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES};
 use crate::stored;
 use crate::workers::Bell;
 
 /// A connection and its session.
 pub struct Connection {
     stream: TcpStream,
-    session: Session,
-    accepted: Instant,
-    /// When a request last came.
-    active: Instant,
+    hosted: Hosted,
     /// The worker's load was told of it.
     pub seen: Seen,
     /// What must happen before more requests run.
@@ -44,13 +38,6 @@ pub struct Connection {
     pub is_ending: bool,
     /// Whether it is to take part in the worker's next round.
     pub is_queued: bool,
-    /// Whether the input may hold requests that have come but did not run, because replies had piled up.
-    has_requests: bool,
-    /// End of what the session has appended to the log and not been acknowledged.
-    pub wrote: u64,
-    /// When it is to take part in a round though nothing has come.
-    pub alarm: Option<Instant>,
-    effects: Vec<Effect>,
 }
 
 /// What a connection waits for.
@@ -94,18 +81,12 @@ impl Connection {
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
         Connection {
             stream,
-            session: Session::new(shared, peer, seed(), now_ms),
-            accepted: now,
-            active: now,
+            hosted: Hosted::new(shared, peer, now, now_ms),
             seen: Seen::default(),
             phase: Phase::Receiving,
             is_readable: false,
             is_ending: false,
             is_queued: false,
-            has_requests: false,
-            wrote: 0,
-            alarm: None,
-            effects: Vec::new(),
         }
     }
 
@@ -116,30 +97,27 @@ impl Connection {
 
     /// Whether it may have something to do without the system reporting it again.
     pub fn has_more(&mut self) -> bool {
-        let is_due = self.alarm.is_some_and(|alarm| alarm <= Instant::now());
-        let may_run = self.has_requests || self.may_read() || self.session.has_mail() || is_due;
-        self.phase == Phase::Receiving && may_run
+        self.phase == Phase::Receiving && (self.hosted.has_work(Instant::now()) || self.may_read())
     }
 
-    /// Whether there is something to read that may be read: what comes while a command waits is not kept without end.
+    /// Whether there is something to read that may be read.
     fn may_read(&mut self) -> bool {
-        self.is_readable
-            && !(self.session.is_waiting() && self.session.input().len() >= BLOCKED_INPUT_MAX_BYTES)
+        self.is_readable && self.hosted.may_receive()
     }
 
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
-        self.session.id()
+        self.hosted.id()
     }
 
     /// Has a bell rung whenever other connections have something for this one.
     pub fn set_bell(&self, bell: Bell) {
-        self.session.set_waker(Waker::from(Arc::new(bell)));
+        self.hosted.set_waker(Waker::from(Arc::new(bell)));
     }
 
     /// Whether it is to be closed, whatever has still to be sent.
     pub fn must_close(&self) -> bool {
-        self.session.must_close()
+        self.hosted.must_close()
     }
 
     /// Reads once, unless requests wait already.
@@ -147,14 +125,13 @@ impl Connection {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
-        let is_due = self.alarm.is_some_and(|alarm| alarm <= now);
-        if self.has_requests || self.session.has_mail() || is_due {
+        if self.hosted.has_work(now) {
             return Ok(Received::Input(0));
         }
         if !self.may_read() {
             return Ok(Received::Nothing);
         }
-        let input = self.session.input();
+        let input = self.hosted.input();
         buffers.lend(input);
         let room = input.capacity() - input.len();
         match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
@@ -176,40 +153,42 @@ impl Connection {
 
     /// The database and key that the only request which has come is most likely about.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
-        self.session.only_key()
+        self.hosted.only_key()
     }
 
     /// Runs what has come. True if settings changed that the server must act upon before a reply leaves.
     pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Instant, now_ms: u64) -> bool {
-        self.active = now;
-        let progress = self.session.process(server, now_ms);
-        self.has_requests = progress.is_paused;
-        self.wrote = self.wrote.max(progress.wrote.position());
-        self.alarm =
-            progress.wake_at_ms.map(|at_ms| now + Duration::from_millis(at_ms.saturating_sub(now_ms)));
-        self.effects = progress.effects;
-        self.effects.contains(&Effect::SettingsChanged)
+        self.hosted.run(server, now, now_ms)
+    }
+
+    /// End of what it has appended to the log and not been acknowledged; 0 if there is nothing.
+    pub fn wrote(&self) -> u64 {
+        self.hosted.wrote()
+    }
+
+    /// When it is to take part in a round though nothing has come.
+    pub fn alarm(&self) -> Option<Instant> {
+        self.hosted.alarm()
     }
 
     /// Gives the lent buffer back if there is next to nothing in it.
     pub fn give_back(&mut self, buffers: &mut Buffers) {
-        buffers.take_back(self.session.input());
+        buffers.take_back(self.hosted.input());
     }
 
     /// Bytes of replies that have not been sent.
     pub fn unsent(&mut self) -> u64 {
-        self.session.reply().unsent()
+        self.hosted.reply().unsent()
     }
 
     /// Sends replies as far as the peer takes them, but not so much that the other connections wait for long.
     pub fn send(&mut self, now: Instant) -> io::Result<Sent> {
         let mut budget = SEND_TURN_BYTES;
         loop {
-            let reply = self.session.reply();
+            let reply = self.hosted.reply();
             let outcome = match reply.front() {
                 None => {
-                    reply.clear();
-                    self.wrote = 0;
+                    self.hosted.has_sent_all();
                     self.phase = Phase::Receiving;
                     return Ok(Sent::All);
                 }
@@ -245,7 +224,7 @@ impl Connection {
 
     /// What is to be done after the replies have left.
     pub fn take_effects(&mut self) -> Vec<Effect> {
-        std::mem::take(&mut self.effects)
+        self.hosted.take_effects()
     }
 
     /// When it is to be cut if it goes on as now; `idle` is the longest time without a request, if there is one.
@@ -253,26 +232,18 @@ impl Connection {
         match self.phase {
             Phase::Sending(since) => Some(since + deadlines.unread_output),
             Phase::Syncing(_) => None,
-            Phase::Receiving if !self.session.is_authenticated() => {
-                Some(self.accepted + deadlines.unauthenticated)
-            }
-            // Those who wait for others are idle by design.
-            Phase::Receiving if self.session.is_waiting() || self.session.is_listening() => None,
-            Phase::Receiving => idle.map(|idle| self.active + idle),
+            Phase::Receiving => self.hosted.deadline(deadlines, idle),
         }
     }
 
     /// Gives up a long output buffer that has not been needed since `since`.
     pub fn shrink_if_idle(&mut self, since: Instant) {
-        let reply = self.session.reply();
-        if self.active < since && reply.capacity() > IDLE_OUTPUT_BYTES {
-            reply.shrink();
-        }
+        self.hosted.shrink_if_idle(since);
     }
 
     /// Ends the session.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
-        self.session.close(server);
+        self.hosted.close(server);
     }
 }
 

@@ -1,15 +1,49 @@
 //! What all threads of one server share.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use edgecask_core::session::{Server, Settings};
+use edgecask_core::session::{Effect, Server, Settings};
 
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
-use crate::options::Appendfsync;
-use crate::stop::Stop;
+use crate::options::{Appendfsync, is_local};
+use crate::stop::{Stop, StopRequest};
 use crate::store::Store;
 use crate::sync::Syncer;
+
+/// Whether a connection lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// More requests may come.
+    Receive,
+    /// It is to be closed.
+    Close,
+}
+
+/// Why a connection is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A server without a password serves only its own machine.
+    Protected,
+    /// There are as many connections as there may be.
+    TooMany,
+}
+
+impl Refusal {
+    /// For a person.
+    pub fn text(self) -> &'static str {
+        match self {
+            Refusal::Protected => {
+                "DENIED This server has no password and is in protected mode, in which it serves only clients on its \
+                 own machine. Set a password (--requirepass), or start it with --protected-mode no if only trusted \
+                 machines can reach it."
+            }
+            Refusal::TooMany => "ERR max number of clients reached",
+        }
+    }
+}
 
 /// One server.
 pub struct Gateway {
@@ -73,13 +107,46 @@ impl Gateway {
         });
     }
 
+    /// Does what requests asked of the server, once their replies have left.
+    pub fn carry_out(&self, effects: Vec<Effect>) -> Next {
+        let mut next = Next::Receive;
+        for effect in effects {
+            match effect {
+                Effect::Close => next = Next::Close,
+                Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
+                // Taken over before the replies left.
+                Effect::SettingsChanged => {}
+                Effect::Shutdown { save } => {
+                    self.stop.request(StopRequest { checkpoint: save });
+                    next = Next::Close;
+                }
+            }
+        }
+        next
+    }
+
+    /// Counts a new connection in, unless there is no room for it or it comes from too far away.
+    pub fn admit(&self, peer: IpAddr) -> Result<(), Refusal> {
+        // Options refuse such a server at the start; but the password may have been taken away since.
+        if self.protected_mode && !self.server.shared.settings.has_password() && !is_local(peer) {
+            return Err(Refusal::Protected);
+        }
+        if self.connected.fetch_add(1, Ordering::Relaxed) >= self.maxclients() {
+            self.connected.fetch_sub(1, Ordering::Relaxed);
+            self.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
+            return Err(Refusal::TooMany);
+        }
+        Ok(())
+    }
+
+    /// Longest time without a request, if there is one.
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        let seconds = self.live.idle_timeout_s.load(Ordering::Relaxed);
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
     /// Most connections at a time.
     pub fn maxclients(&self) -> usize {
         self.live.maxclients.load(Ordering::Relaxed)
-    }
-
-    /// Seconds after which an idle connection is closed; 0 is never.
-    pub fn idle_timeout_s(&self) -> u64 {
-        self.live.idle_timeout_s.load(Ordering::Relaxed)
     }
 }

@@ -41,6 +41,46 @@ pub const RESERVED_DESCRIPTORS: u64 = 1024;
 /// After accept failed (no descriptor left, say), the acceptor waits this long: the cause does not go away at once.
 pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
+/// The head of an HTTP request, at most: a token, cookies and a few dozen other fields.
+pub const HTTP_HEAD_MAX_BYTES: usize = 32 * 1024;
+
+/// The body of an HTTP request and a message of a WebSocket, at most; both are in memory as a whole. The same as at the
+/// edge, so that clients need only know one number; longer requests are split over messages.
+pub const MESSAGE_MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.
+pub const UNAUTHENTICATED_MESSAGE_MAX_BYTES: u64 = 256 * 1024;
+
+/// A WebSocket's read buffer, which it owns: large enough for nearly every request, and ten thousand of them are 40 MiB.
+pub const WEBSOCKET_READ_BYTES: usize = 4 * 1024;
+
+/// Decrypted bytes are taken so many at a time, which is less than a record of TLS may hold.
+pub const TLS_READ_BYTES: usize = 8 * 1024;
+
+/// A WebSocket that has carried a message longer than this gives its buffers back when it is idle.
+pub const WEBSOCKET_KEPT_BYTES: u64 = 16 * 1024;
+
+/// Messages that are taken from a WebSocket before what is in them runs.
+pub const WEBSOCKET_ROUND_MESSAGES: usize = 64;
+
+/// A message may come in so many fragments of any length ...
+pub const FRAGMENTS_FREE: u64 = 256;
+
+/// ... and in more only if they hold so many bytes on average: a fragment costs as much as a small command.
+pub const FRAGMENT_MEAN_MIN_BYTES: u64 = 64;
+
+/// Pings, pongs and empty messages that a peer may send within [`CONTROL_PERIOD`].
+pub const CONTROL_FRAMES_MAX: u32 = 200;
+
+/// See [`CONTROL_FRAMES_MAX`].
+pub const CONTROL_PERIOD: Duration = Duration::from_secs(10);
+
+/// A peer has so long to answer the end of a WebSocket or of TLS.
+pub const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Default of `http-max-per-address`: browsers open a handful, a pool of a server some dozens, proxies more.
+pub const CONNECTIONS_PER_ADDRESS: usize = 1024;
+
 /// How long replies of running batches may take to leave when the process stops.
 pub const STOP_GRACE: Duration = Duration::from_secs(5);
 
@@ -71,10 +111,21 @@ pub struct Deadlines {
     /// A peer that takes nothing of what is sent to it for so long is cut. Its memory is bounded meanwhile: requests
     /// do not run while replies wait.
     pub unread_output: Duration,
+    /// For a TLS handshake or the head of an HTTP request, which take milliseconds. Also how long a connection that HTTP
+    /// keeps open may be silent.
+    pub handshake: Duration,
+    /// A WebSocket that has been silent for so long is pinged, and cut after the same time again. Proxies forget idle
+    /// connections after a minute or more.
+    pub silence: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Deadlines {
-        Deadlines { unauthenticated: Duration::from_secs(10), unread_output: Duration::from_secs(60) }
+        Deadlines {
+            unauthenticated: Duration::from_secs(10),
+            unread_output: Duration::from_secs(60),
+            handshake: Duration::from_secs(10),
+            silence: Duration::from_secs(30),
+        }
     }
 }

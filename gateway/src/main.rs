@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 fn serve(options: &Options) -> Result<ExitCode, StartError> {
     log_to_standard_error(options.log_level);
     let running = server::start(options, Deadlines::default())?;
-    signals::watch(running.gateway())?;
+    signals::watch(&running)?;
     Ok(if running.wait() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -6,13 +6,17 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use edgecask_core::limits::BLOB_MIN_BYTES;
 use edgecask_core::session::{SettingError, Settings};
 use serde::Deserialize;
 
-use crate::limits::BULK_MAX_BYTES;
+use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS};
+use crate::web::doors::Speech;
+use crate::web::origin::Origins;
+use crate::web::tls::{AuthClients, TlsFiles};
 
 /// Why the process does not start. The text is for a person and goes to standard error.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +51,42 @@ pub struct Flags {
     /// Port to listen on; 0 lets the system choose [default: 6379]
     #[arg(short, long, env = "EDGECASK_PORT")]
     pub port: Option<u16>,
+
+    /// Port for browsers and HTTP: console, WebSocket, REST, metrics; 0 lets the system choose, "off" closes it [default: 8080]
+    #[arg(long, env = "EDGECASK_HTTP_PORT", value_name = "PORT")]
+    pub http_port: Option<Port>,
+
+    /// Port for Redis clients that use TLS [default: off]
+    #[arg(long, env = "EDGECASK_TLS_PORT", value_name = "PORT")]
+    pub tls_port: Option<Port>,
+
+    /// Port for the same as --http-port under TLS [default: off]
+    #[arg(long, env = "EDGECASK_HTTPS_PORT", value_name = "PORT")]
+    pub https_port: Option<Port>,
+
+    /// Certificate of this server and those that lead to its authority, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_CERT_FILE", value_name = "FILE")]
+    pub tls_cert_file: Option<PathBuf>,
+
+    /// Key of the certificate, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_KEY_FILE", value_name = "FILE")]
+    pub tls_key_file: Option<PathBuf>,
+
+    /// Authorities that sign the certificates of clients, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_CA_CERT_FILE", value_name = "FILE")]
+    pub tls_ca_cert_file: Option<PathBuf>,
+
+    /// Whether clients must show a certificate [default: yes where --tls-ca-cert-file is given]
+    #[arg(long, env = "EDGECASK_TLS_AUTH_CLIENTS")]
+    pub tls_auth_clients: Option<AuthClients>,
+
+    /// Pages of other sites that may use this server, separated by commas (https://app.example), or * [default: none]
+    #[arg(long, env = "EDGECASK_HTTP_ORIGINS", value_name = "ORIGINS")]
+    pub http_origins: Option<String>,
+
+    /// Most connections of one address by HTTP and TLS at a time; 0 is any number [default: 1024]
+    #[arg(long, env = "EDGECASK_HTTP_MAX_PER_ADDRESS", value_name = "COUNT")]
+    pub http_max_per_address: Option<usize>,
 
     /// Directory of the store, made if missing [default: edgecask-data]
     #[arg(short, long, env = "EDGECASK_DIR", value_name = "DIRECTORY")]
@@ -103,6 +143,41 @@ pub struct Flags {
     help: Option<bool>,
 }
 
+/// Where to listen, if at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub enum Port {
+    /// Not at all.
+    Off,
+    /// There; 0 lets the system choose.
+    At(u16),
+}
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Port, String> {
+        match text {
+            "off" => Ok(Port::Off),
+            number => {
+                number.parse().map(Port::At).map_err(|_| format!("'{number}' is neither a port nor off"))
+            }
+        }
+    }
+}
+
+impl TryFrom<toml::Value> for Port {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Port, String> {
+        match value {
+            toml::Value::String(text) => text.parse(),
+            toml::Value::Integer(number) => number.to_string().parse(),
+            _ => Err("a port is a number or \"off\"".into()),
+        }
+    }
+}
+
 /// When the log is synced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -155,11 +230,26 @@ pub enum LogLevel {
     Trace,
 }
 
+/// The decided options of what is not plain TCP.
+#[derive(Clone, Debug)]
+pub struct WebOptions {
+    /// Where to listen for what.
+    pub doors: Vec<(Speech, SocketAddr)>,
+    /// Pages of other sites that may use the server.
+    pub origins: Origins,
+    /// Most connections of one address at a time; 0 is any number.
+    pub max_per_address: usize,
+    /// The certificates, where some door needs them.
+    pub tls: Option<TlsFiles>,
+}
+
 /// The decided options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where to listen; port 0 lets the system choose.
     pub addresses: Vec<SocketAddr>,
+    /// What browsers and TLS need; none where all of it is off.
+    pub web: WebOptions,
     /// The directory of the store.
     pub directory: PathBuf,
     /// The sync policy at the start.
@@ -214,6 +304,15 @@ impl Flags {
         Flags {
             host: self.host.or(fallback.host),
             port: self.port.or(fallback.port),
+            http_port: self.http_port.or(fallback.http_port),
+            tls_port: self.tls_port.or(fallback.tls_port),
+            https_port: self.https_port.or(fallback.https_port),
+            tls_cert_file: self.tls_cert_file.or(fallback.tls_cert_file),
+            tls_key_file: self.tls_key_file.or(fallback.tls_key_file),
+            tls_ca_cert_file: self.tls_ca_cert_file.or(fallback.tls_ca_cert_file),
+            tls_auth_clients: self.tls_auth_clients.or(fallback.tls_auth_clients),
+            http_origins: self.http_origins.or(fallback.http_origins),
+            http_max_per_address: self.http_max_per_address.or(fallback.http_max_per_address),
             dir: self.dir.or(fallback.dir),
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),
@@ -231,6 +330,44 @@ impl Flags {
     }
 }
 
+impl Flags {
+    /// What is not plain TCP.
+    fn web(&self, host: &str) -> Result<WebOptions, OptionsError> {
+        let ports = [
+            (Speech::Http, self.http_port.unwrap_or(Port::At(8080))),
+            (Speech::Https, self.https_port.unwrap_or(Port::Off)),
+            (Speech::RespTls, self.tls_port.unwrap_or(Port::Off)),
+        ];
+        let mut doors = Vec::new();
+        for (speech, port) in ports {
+            if let Port::At(port) = port {
+                doors.extend(resolve(host, port)?.into_iter().map(|address| (speech, address)));
+            }
+        }
+        let tls = match (&self.tls_cert_file, &self.tls_key_file) {
+            _ if doors.iter().all(|(speech, _)| *speech == Speech::Http) => None,
+            (Some(certificate), Some(key)) => {
+                let authority = self.tls_ca_cert_file.clone();
+                let usual = if authority.is_some() { AuthClients::Yes } else { AuthClients::No };
+                let auth_clients = self.tls_auth_clients.unwrap_or(usual);
+                if authority.is_none() && auth_clients != AuthClients::No {
+                    return Err(OptionsError("--tls-auth-clients needs --tls-ca-cert-file".into()));
+                }
+                Some(TlsFiles { certificate: certificate.clone(), key: key.clone(), authority, auth_clients })
+            }
+            _ => return Err(OptionsError("TLS needs --tls-cert-file and --tls-key-file".into())),
+        };
+        let origins = self.http_origins.as_deref().unwrap_or_default();
+        Ok(WebOptions {
+            doors,
+            origins: Origins::parse(origins)
+                .map_err(|problem| OptionsError(format!("--http-origins: {problem}")))?,
+            max_per_address: self.http_max_per_address.unwrap_or(CONNECTIONS_PER_ADDRESS),
+            tls,
+        })
+    }
+}
+
 impl Options {
     /// Reads the configuration file, if one is named, and decides everything.
     pub fn decide(flags: Flags) -> Result<Options, OptionsError> {
@@ -241,15 +378,28 @@ impl Options {
             }
             None => flags,
         };
-        let host = flags.host.unwrap_or_else(|| "127.0.0.1".into());
+        let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".into());
+        let web = flags.web(&host)?;
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
         let appendfsync = flags.appendfsync.unwrap_or_default();
         // Clients, syncs and maintenance want a processor as well; with a worker on each, requests cost more (bench.py).
         let workers = || std::thread::available_parallelism().map_or(1, |cores| (cores.get() - 1).max(1));
-        let options = Options {
+        let tls_port = web.doors.iter().find(|(speech, _)| *speech == Speech::RespTls);
+        let tls_port = tls_port.map_or(0, |(_, address)| address.port());
+        let shown = |path: Option<&PathBuf>| path.map_or_else(String::new, |path| path.display().to_string());
+        let tls = web.tls.as_ref();
+        let tls_settings = [
+            ("tls-port", tls_port.to_string()),
+            ("tls-cert-file", shown(tls.map(|tls| &tls.certificate))),
+            ("tls-key-file", shown(tls.map(|tls| &tls.key))),
+            ("tls-ca-cert-file", shown(tls.and_then(|tls| tls.authority.as_ref()))),
+            ("tls-auth-clients", tls.map_or(AuthClients::Yes, |tls| tls.auth_clients).word().into()),
+        ];
+        let mut options = Options {
             addresses: resolve(&host, port)?,
+            web,
             protected_mode: flags.protected_mode != Some(YesNo::No),
             threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(workers),
             log_level: flags.log_level.unwrap_or(LogLevel::Info),
@@ -272,6 +422,7 @@ impl Options {
             appendfsync,
             directory,
         };
+        options.settings.extend(tls_settings);
         options.check_protection()?;
         Ok(options)
     }

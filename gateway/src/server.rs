@@ -20,9 +20,12 @@ use crate::clock::now_ms;
 use crate::facts::ProcessFacts;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
-use crate::options::{Options, OptionsError};
+use crate::options::{Options, OptionsError, WebOptions};
 use crate::storage::lock::DirectoryLock;
 use crate::store;
+use crate::web::doors::{Door, Speech, Web};
+use crate::web::threads::Threads;
+use crate::web::tls::{Tls, TlsError};
 use crate::workers::Workers;
 
 /// Why a server does not start.
@@ -31,6 +34,9 @@ pub enum StartError {
     /// The options do not fit.
     #[error(transparent)]
     Options(#[from] OptionsError),
+    /// The certificates cannot be used.
+    #[error("TLS: {0}")]
+    Tls(#[from] TlsError),
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] OpenError),
@@ -43,6 +49,9 @@ pub enum StartError {
 pub struct Running {
     gateway: Arc<Gateway>,
     addresses: Vec<SocketAddr>,
+    web_addresses: Vec<(Speech, SocketAddr)>,
+    tls: Option<Arc<Tls>>,
+    threads: Option<Threads>,
     acceptor: JoinHandle<()>,
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
@@ -55,8 +64,12 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
     let opened = store::open(&options.directory, settings.databases())?;
+    let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
+    let doors = open_doors(&options.web)?;
+    let address = |door: &Door| Ok((door.speech, door.listener.local_addr()?));
+    let web_addresses = doors.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
     let facts = Box::new(ProcessFacts::new(port, options.config.clone()));
     let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
@@ -67,22 +80,47 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let maintenance = spawn("maintenance", move || maintaining.maintenance.run(&maintaining.server))?;
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
+    let web =
+        Web::new(gateway.clone(), options.web.origins.clone(), tls.clone(), options.web.max_per_address);
+    // No thread for what nobody can reach.
+    let threads = if doors.is_empty() { None } else { Some(Threads::start(&web, doors, options.threads)?) };
     info!(
         version = env!("CARGO_PKG_VERSION"),
         directory = %options.directory.display(),
         listening = ?addresses,
+        web = ?web_addresses,
         appendfsync = options.appendfsync.word(),
         threads = options.threads,
         opened_in_ms = begin.elapsed().as_millis() as u64,
         "edgecask is ready"
     );
-    Ok(Running { gateway, addresses, acceptor, syncer, maintenance, lock: opened.lock })
+    Ok(Running {
+        gateway,
+        addresses,
+        web_addresses,
+        tls,
+        acceptor,
+        threads,
+        syncer,
+        maintenance,
+        lock: opened.lock,
+    })
 }
 
 impl Running {
-    /// Where it listens.
+    /// Where it listens for plain TCP.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Where it listens for what else.
+    pub fn web_addresses(&self) -> &[(Speech, SocketAddr)] {
+        &self.web_addresses
+    }
+
+    /// Its certificates, where it has any.
+    pub fn tls(&self) -> Option<&Arc<Tls>> {
+        self.tls.as_ref()
     }
 
     /// What its threads share.
@@ -95,6 +133,9 @@ impl Running {
         let gateway = self.gateway;
         // The acceptor ends when a stop is requested, after the workers have.
         join(self.acceptor, "acceptor");
+        if let Some(threads) = self.threads {
+            threads.join();
+        }
         info!("stopping");
         gateway.maintenance.stop();
         join(self.maintenance, "maintenance");
@@ -118,6 +159,16 @@ impl Running {
         }
         is_safe
     }
+}
+
+/// Binds what is not plain TCP.
+fn open_doors(options: &WebOptions) -> io::Result<Vec<Door>> {
+    let mut doors = Vec::new();
+    for (speech, address) in &options.doors {
+        let listeners = acceptor::bind(&[*address])?.into_iter();
+        doors.extend(listeners.map(|listener| Door { speech: *speech, listener }));
+    }
+    Ok(doors)
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {

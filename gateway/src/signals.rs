@@ -1,33 +1,38 @@
-//! SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once.
+//! SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once. SIGHUP: certificates are read again.
 
 use std::io;
 use std::sync::Arc;
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
-use crate::gateway::Gateway;
+use crate::server::Running;
 use crate::stop::StopRequest;
+use crate::web::tls::Tls;
 
 /// The exit code of a process that was told twice.
 const IMPATIENT_EXIT_CODE: i32 = 1;
 
 /// Starts the thread that listens for signals.
-pub fn watch(gateway: &Arc<Gateway>) -> io::Result<()> {
+pub fn watch(running: &Running) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
-    let gateway = Arc::downgrade(gateway);
+    let gateway = Arc::downgrade(running.gateway());
+    let tls = running.tls().cloned();
     // Before the thread, so that no signal is missed once this function has returned.
-    let (mut terminate, mut interrupt) = {
+    let (mut terminate, mut interrupt, mut hang_up) = {
         let _inside = runtime.enter();
-        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?)
     };
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
             for is_first in [true, false] {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = interrupt.recv() => {}
+                loop {
+                    tokio::select! {
+                        _ = terminate.recv() => break,
+                        _ = interrupt.recv() => break,
+                        _ = hang_up.recv() => reload(tls.as_deref()),
+                    }
                 }
                 if is_first && let Some(gateway) = gateway.upgrade() {
                     info!("asked to stop by a signal");
@@ -39,4 +44,14 @@ pub fn watch(gateway: &Arc<Gateway>) -> io::Result<()> {
         });
     })?;
     Ok(())
+}
+
+fn reload(tls: Option<&Tls>) {
+    match tls.map(Tls::reload) {
+        Some(Ok(())) => info!("certificates were read again"),
+        Some(Err(error)) => {
+            error!(%error, "the certificates in use stay, because the new ones cannot be used")
+        }
+        None => info!("there is nothing to read again on SIGHUP"),
+    }
 }

@@ -6,7 +6,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::resp::Part;
+use edgecask_core::resp::{Front, Part, Reply};
 use edgecask_core::storage::{Blob, DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
@@ -52,6 +52,40 @@ fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     });
     read.map_err(io::Error::other)?;
     outcome.ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "nothing is stored"))
+}
+
+/// Appends the next replies to `piece` and takes them for sent, up to [`STORED_PIECE_BYTES`] of them. False if there are none.
+pub fn take_piece(reply: &mut Reply, piece: &mut Vec<u8>) -> io::Result<bool> {
+    let before = piece.len();
+    loop {
+        let room = STORED_PIECE_BYTES.saturating_sub((piece.len() - before) as u64);
+        let count = match reply.front() {
+            Some(Front::Bytes(bytes, _)) => {
+                // The room is less than what a usize can count.
+                let bytes = &bytes[..bytes.len().min(room as usize)];
+                piece.extend_from_slice(bytes);
+                bytes.len() as u64
+            }
+            Some(Front::Stored(part)) => {
+                let len = part.len.min(room);
+                let wanted = piece.len() as u64 + len;
+                let read = part.source.read(part.offset, len, &mut |bytes| piece.extend_from_slice(bytes));
+                read.map_err(io::Error::other)?;
+                if piece.len() as u64 != wanted {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "a file is shorter than its value",
+                    ));
+                }
+                len
+            }
+            None => 0,
+        };
+        if count == 0 {
+            return Ok(piece.len() > before);
+        }
+        reply.sent(count);
+    }
 }
 
 /// The file in which something is stored, if it is one of ours.

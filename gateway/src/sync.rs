@@ -71,6 +71,11 @@ impl Syncer {
         self.policy.store(policy as u8, Ordering::Relaxed);
     }
 
+    /// Whether replies wait for the disk.
+    pub fn is_strict(&self) -> bool {
+        self.policy.load(Ordering::Relaxed) == Appendfsync::Always as u8
+    }
+
     /// Whether a sync has failed, after which there are no more.
     pub fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Acquire)
@@ -79,7 +84,7 @@ impl Syncer {
     /// Whether replies that show the log up to a position may be sent. Makes the sync that they need, unless one is
     /// being made: then the caller is woken when that is over, and asks again.
     pub fn settle(&self, store: &impl Durable, position: u64, waker: &Waker) -> Settling {
-        if self.policy.load(Ordering::Relaxed) != Appendfsync::Always as u8 || position <= store.synced() {
+        if !self.is_strict() || position <= store.synced() {
             return Settling::Done;
         }
         if !self.begin(Some(waker)) {

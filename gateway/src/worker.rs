@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Db, Engine};
 use edgecask_core::limits::{PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
-use edgecask_core::session::Effect;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use slab::Slab;
@@ -27,9 +26,8 @@ use tracing::{debug, warn};
 use crate::clock::now_ms;
 use crate::coalesce::Load;
 use crate::connection::{Buffers, Connection, Phase, Received, Sent};
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Next};
 use crate::limits::{ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
-use crate::stop::StopRequest;
 use crate::sync::Settling;
 use crate::workers::Mailbox;
 
@@ -180,14 +178,14 @@ impl Worker {
         for place in &running {
             let Some(connection) = self.connections.get_mut(*place) else { continue };
             self.load.serves(&mut connection.seen, now_ms);
-            let alarm = connection.alarm.take();
+            let alarm = connection.alarm();
             settings_changed |= connection.run(&self.gateway.server, self.now, now_ms);
             connection.give_back(&mut self.buffers);
-            if alarm != connection.alarm {
+            if alarm != connection.alarm() {
                 if let Some(alarm) = alarm {
                     self.alarms.remove(&(alarm, *place));
                 }
-                self.alarms.extend(connection.alarm.map(|alarm| (alarm, *place)));
+                self.alarms.extend(connection.alarm().map(|alarm| (alarm, *place)));
             }
         }
         if settings_changed {
@@ -283,7 +281,7 @@ impl Worker {
                 connection.phase = Phase::Syncing(position);
                 self.syncing.push(place);
             }
-            Settling::Failed if connection.wrote <= store.synced() => self.send(place),
+            Settling::Failed if connection.wrote() <= store.synced() => self.send(place),
             Settling::Failed => self.withhold(place),
         }
     }
@@ -344,20 +342,8 @@ impl Worker {
     }
 
     fn carry_out(&mut self, place: usize) -> Next {
-        let mut next = Next::Receive;
         let effects = self.connections.get_mut(place).map(Connection::take_effects).unwrap_or_default();
-        for effect in effects {
-            match effect {
-                Effect::Close => next = Next::Close,
-                Effect::Checkpoint => self.gateway.maintenance.ask_for_checkpoint(),
-                Effect::SettingsChanged => {}
-                Effect::Shutdown { save } => {
-                    self.gateway.stop.request(StopRequest { checkpoint: save });
-                    next = Next::Close;
-                }
-            }
-        }
-        next
+        self.gateway.carry_out(effects)
     }
 
     /// Makes an accepted stream a connection.
@@ -385,7 +371,7 @@ impl Worker {
 
     fn close(&mut self, place: usize) {
         if let Some(mut connection) = self.connections.try_remove(place) {
-            if let Some(alarm) = connection.alarm {
+            if let Some(alarm) = connection.alarm() {
                 self.alarms.remove(&(alarm, place));
             }
             connection.close(&self.gateway.server);
@@ -398,10 +384,7 @@ impl Worker {
         if self.now < self.next_sweep {
             return;
         }
-        let idle = match self.gateway.idle_timeout_s() {
-            0 => None,
-            idle_s => Some(Duration::from_secs(idle_s)),
-        };
+        let idle = self.gateway.idle_timeout();
         let mut next = self.now + SWEEP_PERIOD;
         let mut late = Vec::new();
         for (place, connection) in &mut self.connections {
@@ -454,11 +437,4 @@ impl Worker {
         let waiting = self.mailbox.take_arrivals().len();
         self.gateway.connected.fetch_sub(waiting, Ordering::Relaxed);
     }
-}
-
-/// Whether a connection lives on.
-#[derive(PartialEq, Eq)]
-enum Next {
-    Receive,
-    Close,
 }

@@ -12,3 +12,4 @@ mod differential;
 mod huge_values;
 mod kill_loop;
 mod transcripts;
+mod web_socket_depends_on_cutting;

@@ -1,4 +1,5 @@
-//! Every transcript over TCP: `edgecask` must give the replies it names, and `redis-server` replies that agree with ours.
+//! Every transcript over TCP: `edgecask` must give the replies it names, and `redis-server` replies that agree with ours. The same
+//! requests over WebSocket, in messages and fragments of random lengths, must give another `edgecask`'s replies to the byte.
 //!
 //! `@` steps wait in real time here, so transcripts run side by side, each on servers of its own.
 
@@ -14,8 +15,9 @@ use edgecask_core::transcript::{self, Step, show};
 use edgecask_tests::client::{Client, Reply};
 use edgecask_tests::process::{Gateway, Server, redis, report};
 use edgecask_tests::retry::let_pass;
+use edgecask_tests::web_socket::Cutting;
 
-use crate::differential::{Allowed, agree, typed};
+use crate::differential::{Allowed, agree, seed, typed};
 
 /// Transcripts whose clock must stand where the in-process runs put it.
 const IN_PROCESS_ONLY: &[&str] = &["restore_idle_time", "server_facts", "stream_times"];
@@ -28,6 +30,7 @@ const SIDE_BY_SIDE: usize = 6;
 struct Outcome {
     steps: u64,
     compared: u64,
+    identical: u64,
     problems: Vec<String>,
 }
 
@@ -53,10 +56,12 @@ fn transcripts_differ_over_tcp() {
     let outcomes = outcomes.into_inner().expect("no panics");
     let sum = |of: fn(&Outcome) -> u64| outcomes.iter().map(of).sum::<u64>();
     report(&format!(
-        "transcripts over TCP: {} files, {} requests as written, {} compared with redis-server, {:.1} s",
+        "transcripts over TCP: {} files, {} requests as written, {} compared with redis-server; over WebSocket: {} the \
+         same to the byte; {:.1} s",
         outcomes.len(),
         sum(|outcome| outcome.steps),
         sum(|outcome| outcome.compared),
+        sum(|outcome| outcome.identical),
         begin.elapsed().as_secs_f64()
     ));
     let problems: Vec<String> = outcomes.into_iter().flat_map(|outcome| outcome.problems).collect();
@@ -75,7 +80,12 @@ fn run(path: &Path) -> Outcome {
     let allowed_debug = ("--enable-debug-command", "yes");
     let ours = Gateway::on(directory.path()).with(allowed_debug.0, allowed_debug.1);
     let servers = [ours.must_start(), redis(&[allowed_debug.0, allowed_debug.1])];
+    let web_directory = tempfile::tempdir().expect("a directory");
+    let web =
+        Gateway::on(web_directory.path()).with(allowed_debug.0, allowed_debug.1).with_web().must_start();
+    let seed = seed();
     let mut connections: Vec<[Client; 2]> = Vec::new();
+    let mut web_connections: Vec<Client> = Vec::new();
     let mut allowed = Allowed::read();
     for step in steps {
         match step {
@@ -84,6 +94,8 @@ fn run(path: &Path) -> Outcome {
             Step::Request { line, connection, unordered, args, expected } => {
                 while connections.len() < connection {
                     connections.push(servers.each_ref().map(Server::client));
+                    let random = fastrand::Rng::with_seed(seed ^ connections.len() as u64);
+                    web_connections.push(web.web_client(Cutting::Random(random)));
                 }
                 let [ours, theirs] = connections[connection - 1].each_mut().map(|client| ask(client, &args));
                 let place = format!("{name}.txt line {line}: {}", typed(&args));
@@ -95,6 +107,14 @@ fn run(path: &Path) -> Outcome {
                 let shown = show(&ours.value, unordered);
                 if without_ids(&shown) != without_ids(&expected) {
                     outcome.problems.push(format!("{place}\n  edgecask: {shown}\n  expected: {expected}"));
+                }
+                let by_web = ask(&mut web_connections[connection - 1], &args);
+                let is_identical = by_web.as_ref().is_some_and(|by_web| by_web.bytes == ours.bytes);
+                outcome.identical += u64::from(is_identical);
+                if !is_identical && !by_web.as_ref().is_some_and(|by_web| agree(&args, &ours, by_web)) {
+                    outcome.problems.push(format!(
+                        "{place} (EDGECASK_SEED={seed})\n  over TCP:       {ours:?}\n  over WebSocket: {by_web:?}"
+                    ));
                 }
                 let Some(theirs) = theirs else { continue };
                 outcome.compared += 1;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use edgecask_core::resp::{Decoder, Value, write_request};
 
+use crate::web_socket::{Cutting, WebSocketStream};
+
 /// A test waits this long for a reply before it fails.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -28,9 +30,15 @@ impl Reply {
     }
 }
 
+/// What carries a connection's bytes.
+enum Carrier {
+    Tcp(TcpStream),
+    WebSocket(Box<WebSocketStream>),
+}
+
 /// A connection.
 pub struct Client {
-    stream: TcpStream,
+    carrier: Carrier,
     decoder: Decoder,
     received: Vec<u8>,
     /// Bytes of `received` that have been decoded. Invariant: at most its length.
@@ -42,9 +50,19 @@ impl Client {
     pub fn connect(address: SocketAddr) -> io::Result<Client> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
-        stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
-        Ok(Client { stream, decoder: Decoder::new(), received: Vec::new(), decoded: 0 })
+        Client::over(Carrier::Tcp(stream))
+    }
+
+    /// Connects by WebSocket.
+    pub fn connect_web(address: SocketAddr, cutting: Cutting) -> io::Result<Client> {
+        Client::over(Carrier::WebSocket(Box::new(WebSocketStream::connect(address, cutting)?)))
+    }
+
+    fn over(carrier: Carrier) -> io::Result<Client> {
+        let client = Client { carrier, decoder: Decoder::new(), received: Vec::new(), decoded: 0 };
+        client.stream().set_read_timeout(Some(REPLY_TIMEOUT))?;
+        client.stream().set_write_timeout(Some(REPLY_TIMEOUT))?;
+        Ok(client)
     }
 
     /// One request and its reply.
@@ -63,7 +81,10 @@ impl Client {
 
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stream.write_all(bytes)
+        match &mut self.carrier {
+            Carrier::Tcp(stream) => stream.write_all(bytes),
+            Carrier::WebSocket(stream) => stream.write_all(bytes),
+        }
     }
 
     /// Waits for the next reply.
@@ -90,15 +111,16 @@ impl Client {
         Ok(std::mem::take(&mut self.received))
     }
 
-    /// Sends a long pipeline and receives its replies at the same time, so that neither side's buffers can block both.
+    /// Sends a long pipeline over TCP and receives its replies at the same time, so that neither side's buffers can
+    /// block both.
     pub fn exchange(&mut self, bytes: &[u8], count: usize) -> io::Result<Vec<Reply>> {
-        let mut sender = self.stream.try_clone()?;
+        let mut sender = self.stream().try_clone()?;
         std::thread::scope(|scope| {
             let sending = scope.spawn(move || sender.write_all(bytes));
             let replies = (0..count).map(|_| self.receive_reply()).collect::<io::Result<Vec<Reply>>>();
             if replies.is_err() {
                 // The sender may wait for a server that reads no more.
-                let _ = self.stream.shutdown(Shutdown::Both);
+                let _ = self.stream().shutdown(Shutdown::Both);
             }
             let sent = sending.join().map_err(|_| io::Error::other("the sender panicked"))?;
             replies.and_then(|replies| sent.map(|()| replies))
@@ -107,7 +129,10 @@ impl Client {
 
     /// The socket, for what only it can do.
     pub fn stream(&self) -> &TcpStream {
-        &self.stream
+        match &self.carrier {
+            Carrier::Tcp(stream) => stream,
+            Carrier::WebSocket(stream) => stream.stream(),
+        }
     }
 
     fn decode(&mut self) -> io::Result<Option<Reply>> {
@@ -133,7 +158,11 @@ impl Client {
         }
         let len = self.received.len();
         self.received.resize(len + READ_BYTES, 0);
-        let got = self.stream.read(&mut self.received[len..]);
+        let space = &mut self.received[len..];
+        let got = match &mut self.carrier {
+            Carrier::Tcp(stream) => stream.read(space),
+            Carrier::WebSocket(stream) => stream.read(space),
+        };
         self.received.truncate(len + got.as_ref().map_or(0, |got| *got));
         got
     }

@@ -7,3 +7,4 @@ pub mod client;
 pub mod glob;
 pub mod process;
 pub mod retry;
+pub mod web_socket;

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::client::Client;
 use crate::retry::wait_for;
+use crate::web_socket::Cutting;
 
 /// A server that does not answer by then does not start.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -31,6 +32,7 @@ const LOG_FILE: &str = "test-server.log";
 pub struct Gateway {
     directory: PathBuf,
     flags: Vec<OsString>,
+    web: Option<SocketAddr>,
 }
 
 /// The flag for the longest value.
@@ -40,6 +42,7 @@ const LIMIT_FLAG: &str = "--proto-max-bulk-len";
 pub struct Server {
     child: Child,
     address: SocketAddr,
+    web: Option<SocketAddr>,
     log: PathBuf,
     /// The directory of a server that was given none.
     _scratch: Option<TempDir>,
@@ -57,7 +60,7 @@ pub struct NoStart {
 impl Gateway {
     /// One on a directory, which may hold a store.
     pub fn on(directory: &Path) -> Gateway {
-        Gateway { directory: directory.to_path_buf(), flags: Vec::new() }
+        Gateway { directory: directory.to_path_buf(), flags: Vec::new(), web: None }
     }
 
     /// The same with a flag and its value.
@@ -66,18 +69,28 @@ impl Gateway {
         self
     }
 
+    /// The same with a port for browsers.
+    pub fn with_web(mut self) -> Gateway {
+        let address = free_address();
+        self.web = Some(address);
+        self.with("--http-port", &address.port().to_string())
+    }
+
     /// Starts it and waits until it answers.
     pub fn start(&self) -> Result<Server, NoStart> {
         let address = free_address();
         let mut command = Command::new(edgecask_program());
         command.arg("serve").arg("--port").arg(address.port().to_string()).arg("--dir").arg(&self.directory);
-        command.args(&self.flags);
+        // Many run at a time, and only few are asked by HTTP. Flags win over the environment.
+        command.env("EDGECASK_HTTP_PORT", "off").args(&self.flags);
         if self.flags.iter().all(|flag| flag != LIMIT_FLAG) {
             // Redis' own limit, so that both refuse the same.
             command.args([LIMIT_FLAG, "512mb"]);
         }
         let logs = tempfile::tempdir().expect("a directory for the log");
-        Server::spawn(command, address, Some(logs))
+        let mut server = Server::spawn(command, address, Some(logs))?;
+        server.web = self.web;
+        Ok(server)
     }
 
     /// Starts it where that must work.
@@ -118,7 +131,7 @@ impl Server {
         let copy = file.try_clone().expect("a second handle of the log");
         command.stdin(Stdio::null()).stdout(copy).stderr(file);
         let child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
-        let mut server = Server { child, address, log, _scratch: scratch };
+        let mut server = Server { child, address, web: None, log, _scratch: scratch };
         let answer = wait_for(START_LIMIT, || match server.child.try_wait() {
             Ok(Some(status)) => Some(Err(Some(status))),
             _ => is_answering(address).then_some(Ok(())),
@@ -143,6 +156,17 @@ impl Server {
     pub fn client(&self) -> Client {
         Client::connect(self.address)
             .unwrap_or_else(|error| panic!("cannot connect to {}: {error}", self.address))
+    }
+
+    /// Where browsers are served.
+    pub fn web_address(&self) -> SocketAddr {
+        self.web.expect("it was started with a port for browsers")
+    }
+
+    /// A new connection by WebSocket.
+    pub fn web_client(&self, cutting: Cutting) -> Client {
+        Client::connect_web(self.web_address(), cutting)
+            .unwrap_or_else(|error| panic!("cannot connect to {}: {error}", self.web_address()))
     }
 
     /// What the server wrote to its standard output and error.

@@ -39,7 +39,9 @@ class Server:
         begin = time.monotonic()
         with open(log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [*command, "--port", str(self.port)], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                [*command, "--port", str(self.port)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                # Several may run at a time; a flag in the command wins.
+                env={"EDGECASK_HTTP_PORT": "off", **os.environ})
         while self.call("PING") != b"+PONG\r\n":
             if self.process.poll() is not None or time.monotonic() > begin + PATIENCE_S:
                 self.process.kill()

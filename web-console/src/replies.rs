@@ -43,7 +43,7 @@ impl ReplyDecoder {
     /// # Errors
     ///
     /// What is wrong with the bytes; the connection cannot be used any more.
-    pub fn next(&mut self) -> Result<JsValue, JsError> {
+    pub fn take(&mut self) -> Result<JsValue, JsError> {
         Ok(self.next_value()?.map_or(JsValue::UNDEFINED, |value| object(&value)))
     }
 }

@@ -60,7 +60,9 @@ fn an_idle_connection_takes_little_memory() {
     let directory = tempfile::tempdir().expect("a directory");
     let port = free_port().expect("there is one");
     let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
-    command.args(["serve", "--threads", "2", "--port", &port.to_string(), "--dir"]).arg(directory.path());
+    command
+        .args(["serve", "--threads", "2", "--http-port", "0", "--port", &port.to_string(), "--dir"])
+        .arg(directory.path());
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let process = Process(child);
     let first = loop {

@@ -6,3 +6,4 @@ mod serving;
 mod stopping;
 mod storage;
 mod support;
+mod web;

@@ -21,7 +21,10 @@ struct Program {
 impl Program {
     fn start(directory: &Path) -> Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
-        command.args(["serve", "--port", "0", "--dir"]).arg(directory).stderr(Stdio::piped());
+        command
+            .args(["serve", "--port", "0", "--http-port", "0", "--dir"])
+            .arg(directory)
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();

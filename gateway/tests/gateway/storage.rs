@@ -231,8 +231,10 @@ fn a_read_only_directory_ends_the_program_with_an_error() {
     let remounted =
         Command::new("mount").args(["-o", "remount,ro"]).arg(&disk.0).status().expect("mount runs");
     assert!(remounted.success());
-    let program =
-        Command::new(env!("CARGO_BIN_EXE_edgecask")).args(["--port", "0", "--dir"]).arg(&disk.0).output();
+    let program = Command::new(env!("CARGO_BIN_EXE_edgecask"))
+        .args(["--port", "0", "--http-port", "0", "--dir"])
+        .arg(&disk.0)
+        .output();
     let program = program.expect("the program runs");
     let told = String::from_utf8_lossy(&program.stderr).into_owned();
     assert_eq!(program.status.code(), Some(1), "{told}");

@@ -9,6 +9,7 @@ use edgecask::limits::Deadlines;
 use edgecask::options::{Options, Task, parse};
 use edgecask::server::{self, Running, StartError};
 use edgecask::stop::StopRequest;
+use edgecask::web::doors::Speech;
 use edgecask_core::resp::write_request;
 use tempfile::TempDir;
 
@@ -35,6 +36,18 @@ impl Server {
     pub fn connect(&self) -> Client {
         Client::connect(self.running.as_ref().expect("running").addresses()[0])
     }
+
+    /// Where browsers and TLS are served.
+    pub fn web_address(&self, speech: Speech) -> SocketAddr {
+        let running = self.running.as_ref().expect("running");
+        let found = running.web_addresses().iter().find(|(its, _)| *its == speech);
+        found.expect("that is open").1
+    }
+
+    /// What runs.
+    pub fn running(&self) -> &Running {
+        self.running.as_ref().expect("running")
+    }
 }
 
 impl Drop for Server {
@@ -48,7 +61,7 @@ impl Drop for Server {
 
 /// Starts a server on a port of the system's choice.
 pub fn start_in(directory: &Path, flags: &str, deadlines: Deadlines) -> Result<Running, StartError> {
-    let line = format!("edgecask --port 0 --threads 2 --dir {} {flags}", directory.display());
+    let line = format!("edgecask --port 0 --http-port 0 --threads 2 --dir {} {flags}", directory.display());
     let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task;
     server::start(&Options::decide(*flags)?, deadlines)
 }

@@ -49,7 +49,7 @@ export class Decoder {
   *push(bytes: Uint8Array): Generator<Reply> {
     this.#decoder.feed(bytes);
     for (;;) {
-      const reply = this.#decoder.next() as Reply | undefined;
+      const reply = this.#decoder.take() as Reply | undefined;
       if (reply === undefined) return;
       yield reply;
     }

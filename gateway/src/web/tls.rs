@@ -1,0 +1,114 @@
+//! Certificates: read at the start, and again when the process is told that they have changed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+/// Why certificates cannot be used. For a person; names the file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TlsError(String);
+
+/// Whether clients must show a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthClients {
+    /// Those without one are turned away.
+    Yes,
+    /// One that is shown must be right.
+    Optional,
+    /// None is asked for.
+    No,
+}
+
+/// The files of a server that speaks TLS; all in PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The server's certificate and those between it and the root, in this order.
+    pub certificate: PathBuf,
+    /// Its key: PKCS #8, PKCS #1 or SEC 1.
+    pub key: PathBuf,
+    /// The authorities that sign clients' certificates.
+    pub authority: Option<PathBuf>,
+    /// Whether clients must show a certificate.
+    pub auth_clients: AuthClients,
+}
+
+/// The certificates in use.
+pub struct Tls {
+    files: TlsFiles,
+    config: RwLock<Arc<ServerConfig>>,
+}
+
+impl AuthClients {
+    /// The word of CONFIG GET.
+    pub fn word(self) -> &'static str {
+        match self {
+            AuthClients::Yes => "yes",
+            AuthClients::Optional => "optional",
+            AuthClients::No => "no",
+        }
+    }
+}
+
+impl Tls {
+    /// Reads the files.
+    pub fn load(files: TlsFiles) -> Result<Tls, TlsError> {
+        let config = RwLock::new(configure(&files)?);
+        Ok(Tls { files, config })
+    }
+
+    /// Reads the files again; those in use stay if they cannot be used. Connections that exist keep theirs.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        *self.config.write() = configure(&self.files)?;
+        Ok(())
+    }
+
+    /// Begins handshakes with the certificates now in use.
+    pub fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.config.read().clone())
+    }
+}
+
+fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
+    let told =
+        |path: &PathBuf, error: &dyn std::fmt::Display| TlsError(format!("{}: {error}", path.display()));
+    let certificates = certificates(&files.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| told(&files.key, &error))?;
+    let builder = match &files.authority {
+        Some(path) if files.auth_clients != AuthClients::No => {
+            let mut roots = RootCertStore::empty();
+            for certificate in self::certificates(path)? {
+                roots.add(certificate).map_err(|error| told(path, &error))?;
+            }
+            let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
+            let verifier = match files.auth_clients {
+                AuthClients::Optional => verifier.allow_unauthenticated(),
+                _ => verifier,
+            };
+            ServerConfig::builder()
+                .with_client_cert_verifier(verifier.build().map_err(|error| told(path, &error))?)
+        }
+        _ => ServerConfig::builder().with_no_client_auth(),
+    };
+    let config =
+        builder.with_single_cert(certificates, key).map_err(|error| told(&files.certificate, &error))?;
+    Ok(Arc::new(config))
+}
+
+fn certificates(path: &PathBuf) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    match read {
+        Ok(certificates) if certificates.is_empty() => {
+            Err(TlsError(format!("{}: there is no certificate in it", path.display())))
+        }
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(TlsError(format!("{}: {error}", path.display()))),
+    }
+}
