@@ -4,11 +4,13 @@
 //! - [`ReplyDecoder`] turns bytes of a connection into reply objects of the page (`page/resp/reply.ts`).
 //! - [`encode`] writes a request.
 //! - [`split_input`] splits what a person typed into commands and their arguments, as redis-cli does.
+//! - [`assist`] tells what may come next in a line: completions, and the syntax that is still to be typed.
 //! - [`command_table`] is the table of commands, as JSON.
 //!
 //! The logic is in functions that know nothing of JavaScript and have their tests beside them; here is only the border.
 //! Nothing here does I/O.
 
+mod assist;
 mod input;
 mod replies;
 mod table;
@@ -49,6 +51,13 @@ pub fn split_input(input: &str) -> Option<Array> {
     let command =
         |words: Vec<Vec<u8>>| words.iter().map(|word| Uint8Array::from(word.as_slice())).collect::<Array>();
     Some(commands.into_iter().map(command).collect())
+}
+
+/// What may come next behind `text`, as JSON: an object with `command`, `hint`, `replaces` and `completions`, each of
+/// these with `word` and `detail`.
+#[wasm_bindgen(js_name = assist)]
+pub fn assist(text: &str) -> Result<String, JsError> {
+    Ok(serde_json::to_string(&assist::assist(text))?)
 }
 
 /// All commands and subcommands, as JSON: an array of objects with `name`, `group`, `since`, `summary`, `complexity`,
