@@ -125,7 +125,7 @@ test('clients are listed, found, sorted and killed', async () => {
   await page.getByRole('searchbox', { name: 'Filter clients' }).fill('VICTIM');
   await eventually(async () => (await table('Clients').getByRole('row').count()) === 2, 'one client besides the head');
   await page.getByRole('searchbox', { name: 'Filter clients' }).fill('');
-  const header = table('Clients').getByRole('columnheader', { name: 'Id' });
+  const header = table('Clients').getByRole('columnheader', { name: 'Id', exact: true });
   await header.getByRole('button').click();
   assert.equal(await header.getAttribute('aria-sort'), 'descending');
   const ids = (await table('Clients').locator('tbody td:first-child').allTextContents()).map(Number);
