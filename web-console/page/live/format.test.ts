@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { diskFacts, diskUse } from './disk.ts';
+import { diskFacts, diskUse, isReadOnly, mergeProgress } from './disk.ts';
 import * as format from './format.ts';
 import { parseInfo } from './info.ts';
 
@@ -19,7 +19,7 @@ test('facts of the disk that are not told are not shown', () => {
 test('facts of the store that nobody has named yet show under their own names', () => {
   const info = parseInfo(
     '# Persistence\ndatafiles:2\ndatafile_bytes:2048\ndatafile_dead_bytes:1024\n' +
-      '# Bitcask\ndatafiles:2\nmerge_copied_bytes:1024\nmerge_running:1\nmerge_state:<b>idle</b>\n',
+      '# Bitcask\ndatafiles:2\nmerge_copied_bytes:1024\nkeydir_garbage:1\nmerge_state:<b>idle</b>\n',
   );
   expect(diskUse(info)).toEqual({ live: 1024, dead: 1024 });
   expect(diskFacts(info)).toEqual([
@@ -27,7 +27,17 @@ test('facts of the store that nobody has named yet show under their own names', 
     { label: 'In datafiles', value: '2.05 kB' },
     { label: 'Dead', value: '1.02 kB' },
     { label: 'Merge copied', value: '1.02 kB' },
-    { label: 'Merge running', value: '1' },
+    { label: 'Keydir garbage', value: '1' },
     { label: 'Merge state', value: '<b>idle</b>' },
   ]);
+});
+
+test('a merge under way tells how far it is', () => {
+  const bitcask = (...facts: string[]) => parseInfo(`# Bitcask\n${facts.join('\n')}\n`);
+  const merging = bitcask('merge_in_progress:1', 'merge_input_bytes:200', 'merge_read_bytes:50');
+  expect(mergeProgress(merging)).toEqual({ read: 50, all: 200 });
+  expect(diskFacts(merging)).toEqual([]);
+  expect(mergeProgress(bitcask('merge_in_progress:0', 'merge_input_bytes:0', 'merge_read_bytes:0'))).toBeNull();
+  expect(mergeProgress(bitcask('merge_in_progress:1'))).toBeNull();
+  expect([isReadOnly(bitcask('log_read_only:1')), isReadOnly(bitcask('log_read_only:0'))]).toEqual([true, false]);
 });

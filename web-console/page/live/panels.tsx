@@ -9,7 +9,7 @@ import { showBytes } from '../parts/bytes.ts';
 import type { Argument } from '../resp/reply.ts';
 import { matches, type ClientLine } from './clients.ts';
 import { commandRates, type CommandRate } from './commands.ts';
-import { diskFacts, diskUse } from './disk.ts';
+import { diskFacts, diskUse, isReadOnly, mergeProgress } from './disk.ts';
 import * as format from './format.ts';
 import { databases, type Info } from './info.ts';
 import { secondsBetween, type Reading } from './reading.ts';
@@ -198,6 +198,7 @@ export function SlowLog(): VNode {
 export function Disk({ info }: { info: Info }): VNode | null {
   const use = diskUse(info);
   const facts = diskFacts(info);
+  const merge = mergeProgress(info);
   if (facts.length === 0) return null;
   const all = use === null ? 0 : use.live + use.dead;
   return (
@@ -205,6 +206,15 @@ export function Disk({ info }: { info: Info }): VNode | null {
       {use && (
         <div class="disk-use">
           <Bar of={all === 0 ? 0 : use.live / all} />
+        </div>
+      )}
+      {isReadOnly(info) && <p class="disk-note bad">Writes are refused since the disk has failed.</p>}
+      {merge && (
+        <div class="disk-note">
+          <span>
+            Merging: {format.bytes(merge.read)} of {format.bytes(merge.all)}
+          </span>
+          <Bar of={merge.read / merge.all} />
         </div>
       )}
       <dl class="facts">
