@@ -7,6 +7,8 @@
 #[doc(hidden)]
 pub mod transcript;
 
+pub mod rest;
+
 pub mod session;
 
 pub mod command;

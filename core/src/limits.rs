@@ -45,7 +45,8 @@ pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 /// costs less than another call of the system.
 pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 
-/// Bytes of messages that may wait for one connection before it is closed: Redis' own hard limit for subscribers.
+/// Bytes of messages that may wait for a monitor or a client's cache before it is closed, unless
+/// `client-output-buffer-limit` says how many: Redis' own hard limit for subscribers.
 pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// A blocked connection that sends on is not read beyond this many bytes until its command has ended.
@@ -137,3 +138,13 @@ pub const LATENCY_SPIKES_MAX: usize = 160;
 
 /// DEBUG SLEEP keeps a thread of the host for so many seconds at most; whoever tests waiting needs no more.
 pub const DEBUG_SLEEP_MAX_S: f64 = 3600.0;
+
+/// Largest body of a REST request: it is in memory as JSON and as RESP. Larger values go over RESP, which streams them.
+pub const REST_BODY_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Most bytes of replies that one REST request may cause: they are in memory as RESP, as values and as JSON.
+pub const REST_REPLY_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Most commands in one REST pipeline or transaction: far more than clients collect (a thousand), and what is noted for
+/// each stays at some MB.
+pub const REST_COMMANDS_MAX: usize = 64 * 1024;

@@ -120,6 +120,11 @@ impl Connection {
         self.hosted.must_close()
     }
 
+    /// Whether so much output has been waiting for so long that it is to be closed.
+    pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
+        self.hosted.is_over_limit(now_ms)
+    }
+
     /// Reads once, unless requests wait already.
     pub fn receive(&mut self, buffers: &mut Buffers, now: Instant) -> io::Result<Received> {
         if self.phase != Phase::Receiving {

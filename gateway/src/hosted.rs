@@ -64,6 +64,11 @@ impl Hosted {
         self.session.must_close()
     }
 
+    /// Whether so much output has been waiting for so long that it is to be closed.
+    pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
+        self.session.is_over_limit(now_ms)
+    }
+
     /// Where received bytes go.
     pub fn input(&mut self) -> &mut Vec<u8> {
         self.session.input()
@@ -114,6 +119,7 @@ impl Hosted {
     /// Says that everything has been sent.
     pub fn has_sent_all(&mut self) {
         self.session.reply().clear();
+        self.session.has_sent();
         self.wrote = 0;
     }
 

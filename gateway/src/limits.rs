@@ -75,6 +75,10 @@ pub const CONTROL_FRAMES_MAX: u32 = 200;
 /// See [`CONTROL_FRAMES_MAX`].
 pub const CONTROL_PERIOD: Duration = Duration::from_secs(10);
 
+/// So many bytes of server-sent events wait for a slow reader; then its session waits, and the next ones wait in its inbox,
+/// which has a bound of its own.
+pub const EVENTS_PAUSE_BYTES: usize = 64 * 1024;
+
 /// A peer has so long to answer the end of a WebSocket or of TLS.
 pub const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
 

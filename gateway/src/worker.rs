@@ -379,7 +379,7 @@ impl Worker {
         }
     }
 
-    /// Cuts the connections whose deadline has passed, and finds out when to look again.
+    /// Cuts the connections whose deadline has passed or for which too much output waits, and finds out when to look again.
     fn sweep(&mut self) {
         if self.now < self.next_sweep {
             return;
@@ -387,18 +387,22 @@ impl Worker {
         let idle = self.gateway.idle_timeout();
         let mut next = self.now + SWEEP_PERIOD;
         let mut late = Vec::new();
+        let now_ms = now_ms();
         for (place, connection) in &mut self.connections {
             match connection.deadline(&self.gateway.deadlines, idle) {
                 Some(deadline) if deadline <= self.now => late.push(place),
                 Some(deadline) => next = next.min(deadline),
                 None => {}
             }
+            if connection.is_over_limit(now_ms) {
+                late.push(place);
+            }
             if let Some(since) = self.now.checked_sub(SWEEP_PERIOD) {
                 connection.shrink_if_idle(since);
             }
         }
         for place in late {
-            debug!("a connection was cut at its deadline");
+            debug!("a connection was cut at its deadline or for too much output");
             self.close(place);
         }
         self.next_sweep = next;

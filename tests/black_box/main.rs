@@ -11,5 +11,7 @@ mod command_that_no_test_runs;
 mod differential;
 mod huge_values;
 mod kill_loop;
+mod reload_loses_writes;
+mod slow_reader_not_cut;
 mod transcripts;
 mod web_socket_depends_on_cutting;

@@ -6,8 +6,9 @@
     run.py --only lettuce       only the programs whose name has this in it
 
 `make clients` installs the clients into .build/clients and builds their programs first. A program takes the port and
-the protocol; it prints a line for each flow (name, outcome, milliseconds, what was wrong, separated by tabs) and at
-last `end`. Nothing is excused but what needs a command of OPTIONAL_COMMANDS that the server does not have at all.
+the protocol, or finds address and token of REST in its environment. It prints a line for each flow (name, outcome,
+milliseconds, what was wrong, separated by tabs) and at last `end`. Nothing is excused but what needs a command of
+OPTIONAL_COMMANDS that the server does not have at all.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "support"))
-from servers import Server
+from servers import Server, free_port
 
 BUILD = ROOT / ".build" / "clients"
 PYTHON = str(BUILD / "venv" / "bin" / "python")
@@ -44,6 +45,21 @@ RUNS = [
     ("rq", [PYTHON, HERE / "rq" / "flows.py"], 2),
     ("bullmq", ["node", HERE / "bullmq" / "flows.mjs"], 2),
 ]
+# Programs that speak REST, to a server of their own, since it has a password. It and the address are in the environment,
+# so that they run by hand against any server.
+REST_RUNS = [
+    ("upstash", ["node", HERE / "upstash" / "flows.mjs"]),
+    ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
+]
+# Programs that speak TLS, to a server of their own with certificates made for the occasion, which asks clients for theirs
+# or insists on them.
+TLS_RUNS = [
+    ("tls-ioredis", ["node", HERE / "tls" / "flows.mjs"], 2, "optional"),
+    ("tls-redis-py", [PYTHON, HERE / "tls" / "flows.py"], 2, "optional"),
+    ("tls-redis-py", [PYTHON, HERE / "tls" / "flows.py"], 3, "yes"),
+]
+REST_TOKEN = "a-token-of-the-tests"
+REST_PAGES = "https://app.example"
 # Flows that need one of these are skipped, and say so, where the server does not have it.
 OPTIONAL_COMMANDS = ["EVAL"]
 # No program takes longer on a healthy machine; it only bounds how long a broken one hangs.
@@ -64,8 +80,11 @@ def main():
                 continue
             server.call("FLUSHALL")
             for outcome in run(f"{name} (RESP{protocol})", [*map(str, program), str(server.port), str(protocol)],
-                               lacking):
+                               {"LACKING": " ".join(lacking)}):
                 counts[outcome] += 1
+    if not options.redis:
+        for outcome in [*run_rest(options.only), *run_tls(options.only)]:
+            counts[outcome] += 1
     took_s = time.monotonic() - begin
     print(f"clients: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped in {took_s:.0f} s")
     sys.exit(1 if counts["failed"] or not counts["ok"] else 0)
@@ -88,12 +107,63 @@ def server_command(is_redis, directory):
     return [program, "serve", "--dir", os.path.join(directory, "data")]
 
 
-def run(name, command, lacking):
+def run_rest(only):
+    """The outcomes of the flows that speak REST."""
+    runs = [(name, program) for name, program in REST_RUNS if only in name]
+    if not runs:
+        return
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="clients-") as directory:
+        command = [*server_command(False, directory), "--http-port", str(port), "--http-origins", REST_PAGES]
+        with Server(command, os.path.join(directory, "server.log")) as server:
+            server.call(f"CONFIG SET requirepass {REST_TOKEN}")
+            address = {"UPSTASH_REDIS_REST_URL": f"http://127.0.0.1:{port}", "UPSTASH_REDIS_REST_TOKEN": REST_TOKEN}
+            for name, program in runs:
+                yield from run(name, list(map(str, program)), address)
+
+
+def run_tls(only):
+    """The outcomes of the flows that speak TLS."""
+    for name, program, protocol, auth_clients in TLS_RUNS:
+        if only not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="clients-") as directory:
+            make_certificates(directory)
+            tls_port, https_port = free_port(), free_port()
+            command = [*server_command(False, directory), "--tls-port", str(tls_port), "--https-port", str(https_port),
+                       "--tls-cert-file", f"{directory}/server.crt", "--tls-key-file", f"{directory}/server.key",
+                       "--tls-ca-cert-file", f"{directory}/ca.crt", "--tls-auth-clients", auth_clients]
+            with Server(command, os.path.join(directory, "server.log")) as server:
+                environment = {"TLS_PORT": str(tls_port), "HTTPS_PORT": str(https_port), "TLS_DIRECTORY": directory,
+                               "TLS_AUTH_CLIENTS": auth_clients, "SERVER_PID": str(server.process.pid)}
+                yield from run(f"{name} (RESP{protocol})", [*map(str, program), str(tls_port), str(protocol)],
+                               environment)
+
+
+def make_certificates(directory):
+    """An authority, a certificate of it for the server, a second one to change to, one for a client; and a stranger's."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=directory)
+
+    new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    for name in ("ca", "other"):
+        openssl("req", "-x509", *new_key, "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.crt",
+                "-subj", f"/CN={name} of the tests")
+    extensions = os.path.join(directory, "extensions")
+    with open(extensions, "w") as file:
+        file.write("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    for name in ("server", "renewed", "client"):
+        openssl("req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial",
+                "-days", "2", "-extfile", extensions, "-out", f"{name}.crt")
+
+
+def run(name, command, environment):
     """The outcomes of a program's flows, each printed as it comes; one that ends early is one more failure."""
     has_ended = False
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
             ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL, text=True,
-            stdout=subprocess.PIPE, stderr=errors, env={**os.environ, "LACKING": " ".join(lacking)}) as program:
+            stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **environment}) as program:
         for line in program.stdout:
             has_ended |= line == "end\n"
             if line.count("\t") == 3:

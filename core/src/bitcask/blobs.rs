@@ -8,13 +8,13 @@
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::engine::{BlobStore, Result, blob_error};
+use crate::engine::{BlobRef, BlobStore, Result, blob_error};
 use crate::storage::{Blob, BlobId, Storage, StorageError};
 
 /// The blobs of one store.
@@ -27,23 +27,43 @@ pub(super) struct Blobs {
 
 #[derive(Default)]
 struct State {
-    /// How many roots refer to each blob; between the two halves of a RENAME it may be two, or none.
-    roots: HashMap<BlobId, u32>,
+    /// Blobs with roots.
+    roots: HashMap<BlobId, Referred>,
     /// Blobs without a root, with the position of the log at which they lost it.
     dead: HashMap<BlobId, u64>,
+    /// Blobs that are being written for a commit that may come.
+    drafts: HashSet<BlobId>,
+}
+
+/// What is known of a blob to which roots refer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Referred {
+    /// How many roots do; between the two halves of a RENAME it may be two, or none.
+    pub(super) roots: u32,
+    /// How long the value is that the last of them says it holds.
+    pub(super) len: u64,
+}
+
+/// How many blobs there are.
+pub(super) struct BlobCount {
+    /// Those that roots refer to, and how long their values are together.
+    pub(super) live: u64,
+    pub(super) live_bytes: u64,
+    /// Those that wait for their removal.
+    pub(super) dead: u64,
 }
 
 /// What a commit did to the references to blobs.
 #[derive(Default)]
 pub(super) struct BlobChanges {
-    taken: Vec<BlobId>,
+    taken: Vec<BlobRef>,
     released: Vec<BlobId>,
 }
 
 impl BlobChanges {
-    /// A root refers to this blob now.
-    pub(super) fn take(&mut self, id: BlobId) {
-        self.taken.push(id);
+    /// A root says this of a blob now.
+    pub(super) fn take(&mut self, blob: BlobRef) {
+        self.taken.push(blob);
     }
 
     /// A root that referred to this blob is gone.
@@ -56,7 +76,7 @@ impl Blobs {
     /// The blobs that a recovery found roots for; what else the storage has is litter and goes.
     pub(super) fn open(
         storage: Arc<dyn Storage>,
-        roots: HashMap<BlobId, u32>,
+        roots: HashMap<BlobId, Referred>,
         next_number: Arc<AtomicU64>,
     ) -> std::result::Result<Blobs, StorageError> {
         for id in storage.list_blobs()? {
@@ -64,7 +84,7 @@ impl Blobs {
                 storage.remove_blob(id)?;
             }
         }
-        let state = Mutex::new(State { roots, dead: HashMap::new() });
+        let state = Mutex::new(State { roots, ..State::default() });
         Ok(Blobs { storage, state, next_number })
     }
 
@@ -74,16 +94,29 @@ impl Blobs {
             return;
         }
         let state = &mut *self.state.lock();
-        for id in &changes.taken {
-            *state.roots.entry(*id).or_default() += 1;
+        for blob in &changes.taken {
+            let referred = state.roots.entry(blob.id).or_default();
+            *referred = Referred { roots: referred.roots + 1, len: blob.len };
+            state.drafts.remove(&blob.id);
         }
         for id in &changes.released {
-            let Some(roots) = state.roots.get_mut(id) else { continue };
-            *roots = roots.saturating_sub(1);
-            if *roots == 0 {
+            let Some(referred) = state.roots.get_mut(id) else { continue };
+            referred.roots = referred.roots.saturating_sub(1);
+            if referred.roots == 0 {
                 state.roots.remove(id);
                 state.dead.insert(*id, position);
             }
+        }
+    }
+
+    /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
+    /// neither referred to nor being written are dead since this position.
+    pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
+        let State { roots: present, dead, drafts } = &mut *self.state.lock();
+        *present = roots;
+        dead.retain(|id, _| !present.contains_key(id));
+        for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
+            dead.entry(*id).or_insert(position);
         }
     }
 
@@ -113,20 +146,33 @@ impl Blobs {
         self.storage.open_blob(id).map_err(blob_error)
     }
 
-    /// How many blobs roots refer to, and how many wait for their removal.
-    pub(super) fn count(&self) -> (u64, u64) {
+    /// How many there are.
+    pub(super) fn count(&self) -> BlobCount {
         let state = self.state.lock();
-        (state.roots.len() as u64, state.dead.len() as u64)
+        BlobCount {
+            live: state.roots.len() as u64,
+            live_bytes: state.roots.values().map(|referred| referred.len).sum(),
+            dead: state.dead.len() as u64,
+        }
     }
 }
 
 impl BlobStore for Blobs {
     fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
         let id = BlobId(self.next_number.fetch_add(1, Ordering::Relaxed));
-        Ok((id, self.storage.create_blob(id).map_err(blob_error)?))
+        // Before it is there: whoever sees it knows whose it is.
+        self.state.lock().drafts.insert(id);
+        match self.storage.create_blob(id) {
+            Ok(blob) => Ok((id, blob)),
+            Err(error) => {
+                self.state.lock().drafts.remove(&id);
+                Err(blob_error(error))
+            }
+        }
     }
 
     fn discard(&self, id: BlobId) {
+        self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
     }

@@ -322,7 +322,7 @@ impl Guard<'_> {
                 shard.remove_root(plan.space, &name, plan.hash)
             }
             RootChange::Put { kind, encoding, expires_at_ms, value, blob } => {
-                blob.into_iter().for_each(|blob| blobs.take(blob.id));
+                blob.into_iter().for_each(|blob| blobs.take(blob));
                 let entry = RootEntry {
                     kind,
                     encoding,

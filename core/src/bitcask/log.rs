@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::blobs::Blobs;
 use super::files::{File, FileTable};
@@ -38,6 +38,8 @@ pub(super) struct Log {
     appended: AtomicU64,
     /// How many of those are known to be on the disk.
     synced: AtomicU64,
+    /// How often it was synced.
+    syncs: AtomicU64,
     next_sequence: AtomicU64,
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
@@ -73,6 +75,8 @@ struct Active {
 pub(super) struct Counters {
     pub(super) next_sequence: u64,
     pub(super) next_file: u32,
+    /// Of collections, spaces and blobs.
+    pub(super) next_number: u64,
 }
 
 impl Log {
@@ -94,6 +98,7 @@ impl Log {
             files: RwLock::new(files),
             appended: AtomicU64::new(0),
             synced: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
             next_sequence: AtomicU64::new(counters.next_sequence),
             next_number,
             blobs,
@@ -103,8 +108,18 @@ impl Log {
 
     /// Goes on appending to a datafile that recovery found whole, and durable, up to its length.
     pub(super) fn resume(&self, file: Arc<File>) {
-        let len = file.len();
-        self.writer.lock().active = Some(Active { file, len, synced_len: len, marked_len: 0 });
+        self.writer.lock().active = Some(Active::resumed(file));
+    }
+
+    /// Goes on with what a recovery found while nobody appends or syncs. Positions stay: all that was appended is synced.
+    pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
+        let mut writer = self.writer.lock();
+        *self.files.write() = files;
+        writer.active = active.map(Active::resumed);
+        // Numbers that were handed out and are on no disk yet are not handed out again.
+        self.next_sequence.fetch_max(counters.next_sequence, Ordering::Relaxed);
+        self.next_number.fetch_max(counters.next_number, Ordering::Relaxed);
+        self.next_file.fetch_max(u64::from(counters.next_file), Ordering::Relaxed);
     }
 
     pub(super) fn files(&self) -> Arc<FileTable> {
@@ -138,6 +153,10 @@ impl Log {
 
     pub(super) fn synced(&self) -> u64 {
         self.synced.load(Ordering::Acquire)
+    }
+
+    pub(super) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it.
@@ -248,7 +267,17 @@ impl Log {
     /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
     pub(super) fn sync(&self) -> Result<u64> {
         let wanted = self.appended();
-        let _turn = self.syncing.lock();
+        let turn = self.turn_to_sync();
+        self.sync_in(&turn, wanted)
+    }
+
+    /// Waits until nobody syncs, and keeps others from it.
+    pub(super) fn turn_to_sync(&self) -> SyncTurn<'_> {
+        SyncTurn { _lock: self.syncing.lock() }
+    }
+
+    /// Makes what was appended up to a position, and perhaps more, survive the loss of power.
+    pub(super) fn sync_in(&self, _turn: &SyncTurn<'_>, wanted: u64) -> Result<u64> {
         if self.synced() >= wanted {
             return self.check_poison().map(|()| self.synced());
         }
@@ -267,6 +296,7 @@ impl Log {
         if let Err(error) = file.datafile.sync() {
             return Err(self.writer.lock().fail(never_again(error)));
         }
+        self.syncs.fetch_add(1, Ordering::Relaxed);
         let mut writer = self.writer.lock();
         writer.blobs.retain(|unsynced| unsynced.position > position);
         if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {
@@ -314,6 +344,11 @@ impl Log {
     }
 }
 
+/// Whoever has it may sync.
+pub(super) struct SyncTurn<'l> {
+    _lock: MutexGuard<'l, ()>,
+}
+
 impl Writer {
     /// A blob was written for the frame that ends here; one that is written on again and again needs one sync.
     fn note_unsynced(&mut self, id: BlobId, blob: &Arc<dyn Blob>, position: u64) {
@@ -344,6 +379,12 @@ fn never_again(error: StorageError) -> StorageError {
 }
 
 impl Active {
+    /// A datafile that recovery found whole, and durable, up to its length.
+    fn resumed(file: Arc<File>) -> Active {
+        let len = file.len();
+        Active { file, len, synced_len: len, marked_len: 0 }
+    }
+
     /// A record that says how much of the file is on the disk, if no record says so yet; else nothing. It lets recovery
     /// tell a torn tail from damage.
     fn marker(&self, sequence: impl Fn() -> u64, now_ms: u64) -> Vec<u8> {

@@ -72,8 +72,33 @@ pub(super) struct Relocating {
     position: u64,
 }
 
-/// Step 4: the inputs that are still there.
+/// Step 4: the inputs that are still there, or what else has to go.
 pub(super) struct Removing(Vec<Arc<File>>);
+
+impl Merge {
+    /// How many bytes the merge under way has to read, and has read; zeros if there is none.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        let total = |files: &[Arc<File>]| files.iter().map(|file| file.len()).sum::<u64>();
+        match self {
+            Merge::Idle => (0, 0),
+            Merge::Copying(copying) => {
+                let read = total(copying.inputs.get(..copying.input).unwrap_or_default()) + copying.position;
+                (total(&copying.inputs), read)
+            }
+            Merge::Relocating(relocating) => (total(&relocating.inputs), total(&relocating.inputs)),
+            Merge::Removing(Removing(left)) => (total(left), total(left)),
+        }
+    }
+
+    /// Begins anew with what a recovery found: an output that was not published goes, and so do the datafiles that a
+    /// published one stands for.
+    pub(super) fn reopen(&mut self, mut litter: Vec<Arc<File>>) {
+        if let Merge::Copying(copying) = self {
+            litter.push(copying.output.clone());
+        }
+        *self = if litter.is_empty() { Merge::Idle } else { Merge::Removing(Removing(litter)) };
+    }
+}
 
 /// What a merge step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +126,7 @@ impl Bitcask {
                 if let Merge::Copying(copying) = &*merge {
                     self.discard_output(copying);
                     *merge = Merge::Idle;
+                    self.counts.forget_merge();
                 }
                 return Err(error);
             }
@@ -108,6 +134,7 @@ impl Bitcask {
         if let Some(next) = next {
             *merge = next;
         }
+        self.counts.note_merge(&merge, bytes);
         Ok(MergeStep { bytes, is_unfinished: !matches!(*merge, Merge::Idle) })
     }
 

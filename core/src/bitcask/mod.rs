@@ -9,6 +9,7 @@
 
 mod blobs;
 mod commit;
+mod counts;
 mod direct;
 mod files;
 mod frame;
@@ -20,6 +21,7 @@ mod merge;
 mod planted;
 mod record;
 mod recovery;
+mod reload;
 mod replay;
 mod scan;
 #[cfg(test)]
@@ -35,6 +37,7 @@ pub use guard::Guard;
 pub use recovery::{OpenError, Opened};
 
 use self::blobs::{BlobChanges, Blobs};
+use self::counts::{Counts, KeydirCount};
 use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
@@ -80,6 +83,7 @@ pub struct Bitcask {
     merging: Mutex<merge::Merge>,
     /// Hints are written, and forgotten, by one caller at a time.
     hinting: Mutex<()>,
+    counts: Counts,
 }
 
 impl Bitcask {
@@ -107,14 +111,16 @@ impl Bitcask {
     /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
     pub fn drain_garbage(&self, budget: u64) -> u64 {
         let mut freed = 0;
+        let mut count = KeydirCount::default();
         for shard in &self.shards {
-            if freed >= budget {
-                break;
-            }
             let mut gone = Vec::new();
             let mut blobs = BlobChanges::default();
             let mut remember = |collection| gone.push(collection);
-            freed += shard.lock().drain_garbage(budget - freed, &mut remember, &mut blobs);
+            {
+                let mut shard = shard.lock();
+                freed += shard.drain_garbage(budget.saturating_sub(freed), &mut remember, &mut blobs);
+                count.add(&shard);
+            }
             self.blobs.apply(&blobs, self.appended());
             if !gone.is_empty() {
                 let mut owners = self.owners.lock();
@@ -123,6 +129,7 @@ impl Bitcask {
                 });
             }
         }
+        self.counts.note_keydir(&count);
         freed
     }
 
@@ -223,6 +230,10 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
+    fn reopen(&self) -> Result<()> {
+        self.close_and_open()
+    }
+
     fn is_synced(&self, sync: bool) -> Result<bool> {
         if sync {
             self.sync()?;
@@ -260,19 +271,7 @@ impl Admin for Bitcask {
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {
-        let files = self.log.files();
-        let total = |count: fn(&files::File) -> u64| files.values().map(|file| count(file)).sum::<u64>();
-        let (blobs, dead_blobs) = self.blobs.count();
-        vec![
-            ("datafiles", files.len() as u64),
-            ("datafile_bytes", total(files::File::len)),
-            ("datafile_dead_bytes", total(files::File::dead)),
-            ("datafile_tombstone_bytes", total(files::File::tombstones)),
-            ("log_appended_bytes", self.appended()),
-            ("log_unsynced_bytes", self.appended().saturating_sub(self.synced())),
-            ("blobs", blobs),
-            ("blobs_dead", dead_blobs),
-        ]
+        self.counted()
     }
 }
 

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::blobs::Blobs;
-use super::files::File;
+use super::counts::Counts;
+use super::files::{File, FileTable};
 use super::hint;
 use super::keydir::{Location, Name};
 use super::log::{Counters, Log};
@@ -24,7 +25,7 @@ use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan::{self, End};
 use super::{Bitcask, Options, merge};
-use crate::engine::BlobRef;
+use crate::engine::{BlobRef, Db};
 use crate::storage::{BlobId, DatafileId, Storage, StorageError};
 
 /// Why a store does not open. Nothing was changed.
@@ -91,66 +92,47 @@ struct Last {
     end: Option<u64>,
 }
 
+/// What recovery goes by.
+#[derive(Clone, Copy)]
+pub(super) enum Trust {
+    /// What a process that has ended left: hints stand in for records, and the log may end in a torn frame.
+    Hints,
+    /// What this process has just synced: the records themselves, and none of them may be missing. With the datafile that
+    /// is appended to, if there is one, and its length.
+    Records(Option<(u32, u64)>),
+}
+
+/// What a storage holds.
+pub(super) struct Recovered {
+    pub(super) seed: u64,
+    /// All datafiles that count.
+    pub(super) table: Arc<FileTable>,
+    /// The one that is appended to, if the last one can be.
+    pub(super) active: Option<Arc<File>>,
+    /// Datafiles that a published output of a merge stands for.
+    pub(super) litter: Vec<Arc<File>>,
+    pub(super) counters: Counters,
+    pub(super) replayed: Replayed,
+    /// The blobs that are there.
+    pub(super) blobs: BTreeSet<BlobId>,
+    found: Found,
+}
+
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
-    let mut files = open_files(&*storage)?;
-    let replaced: BTreeSet<u32> = files.iter().flat_map(|file| file.header.replaces.clone()).collect();
-    let litter: Vec<u32> = files.iter().map(|file| file.id()).filter(|id| replaced.contains(id)).collect();
-    files.retain(|file| !replaced.contains(&file.id()));
-    files.sort_by_key(|file| file.order());
-    let seed = files.first().map_or(options.seed, |file| file.header.seed);
-    let mut synced_of_last = 0;
-    if let Some(last) = files.last() {
-        for output in files.iter().filter(|file| file.header.is_output()) {
-            synced_of_last = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced_of_last);
-        }
-    }
-    let mut tail_end = None;
-    let (replay, found) = loop {
-        let mut replay = Replay::new(seed);
-        replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
-        let mut found = Found::default();
-        for (at, file) in files.iter().enumerate() {
-            file.forget_counts();
-            let last = (at + 1 == files.len()).then_some(Last { synced_len: synced_of_last, end: tail_end });
-            replay_file(&*storage, file, last, &mut replay, &mut found)?;
-        }
-        match lost_blob(&*storage, &replay, &found.tail)? {
-            Some(frame) => tail_end = Some(frame),
-            None => break (replay, found),
-        }
-    };
-    if let Some(last) = files.last() {
-        // What a killed process left in the operating system must be on the disk before it counts as such.
-        if last.len() < last.datafile.len()? {
-            last.datafile.cut(last.len())?;
-        }
-        last.datafile.sync()?;
-    }
+    let recovered = recover(&*storage, options.seed, options.databases, Trust::Hints)?;
+    let Recovered { seed, table, active, litter, counters, replayed, found, .. } = recovered;
     // Only now that what stands for them was found whole.
     for litter in litter {
-        hint::forget(storage.meta(), litter)?;
-        storage.remove(DatafileId(litter))?;
+        hint::forget(storage.meta(), litter.id())?;
+        storage.remove(DatafileId(litter.id()))?;
     }
-    let counters = Counters {
-        next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
-        next_file: files.iter().map(|file| file.id()).chain(replaced).max().map_or(1, |id| id + 1),
-    };
-    let next_number = next(&files, |header| header.next_number, replay.max_number);
-    let next_number = Arc::new(AtomicU64::new(next_number));
-    let table = Arc::new(replay.files.clone());
-    let Replayed { shards, owners, databases_record, blob_roots } = replay.finish(options.databases);
-    let there: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
-    if let Some(BlobId(id)) = blob_roots.keys().find(|id| !there.contains(id)) {
-        return Err(StorageError::Missing(format!("blob {id}, to which a key refers")).into());
-    }
+    let Replayed { shards, owners, databases_record, blob_roots } = replayed;
+    let next_number = Arc::new(AtomicU64::new(counters.next_number));
     let blobs = Arc::new(Blobs::open(storage.clone(), blob_roots, next_number.clone())?);
+    let datafiles = table.len() as u64;
     let log =
         Log::new(storage, seed, options.datafile_max_bytes, table, counters, next_number, blobs.clone());
-    for (at, file) in files.iter().enumerate() {
-        if at + 1 == files.len() && !file.is_sealed() {
-            log.resume(file.clone());
-        }
-    }
+    active.into_iter().for_each(|file| log.resume(file));
     let store = Bitcask {
         seed,
         shards: shards.into_iter().map(Mutex::new).collect(),
@@ -162,15 +144,78 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         expiry_position: AtomicU64::new(0),
         merging: Mutex::new(merge::Merge::default()),
         hinting: Mutex::new(()),
+        counts: Counts::default(),
     };
     Ok(Opened {
         store,
-        datafiles: files.len() as u64,
+        datafiles,
         replayed_records: found.replayed_records,
         hinted_datafiles: found.hinted_datafiles,
         rejected_hints: found.rejected_hints,
         torn_tail: found.torn_tail,
     })
+}
+
+/// Reads what a storage holds. Nothing is changed but what another process left at the end of the log: a torn tail is cut
+/// off and the rest synced. `new_seed` is for a storage without datafiles.
+pub(super) fn recover(
+    storage: &dyn Storage,
+    new_seed: u64,
+    databases: Db,
+    trust: Trust,
+) -> Result<Recovered, OpenError> {
+    let mut files = open_files(storage)?;
+    let replaced: BTreeSet<u32> = files.iter().flat_map(|file| file.header.replaces.clone()).collect();
+    let (litter, mut files): (Vec<_>, Vec<_>) =
+        files.drain(..).partition(|file| replaced.contains(&file.id()));
+    files.sort_by_key(|file| file.order());
+    let seed = files.first().map_or(new_seed, |file| file.header.seed);
+    let mut synced_of_last = 0;
+    if let Some(last) = files.last() {
+        for output in files.iter().filter(|file| file.header.is_output()) {
+            synced_of_last = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced_of_last);
+        }
+        if let Trust::Records(Some((id, len))) = trust
+            && id == last.id()
+        {
+            synced_of_last = len;
+        }
+    }
+    let mut tail_end = None;
+    let (replay, found) = loop {
+        let mut replay = Replay::new(seed);
+        replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
+        let mut found = Found::default();
+        for (at, file) in files.iter().enumerate() {
+            file.forget_counts();
+            let last = (at + 1 == files.len()).then_some(Last { synced_len: synced_of_last, end: tail_end });
+            replay_file((storage, trust), file, last, &mut replay, &mut found)?;
+        }
+        match lost_blob(storage, &replay, &found.tail)? {
+            Some(frame) => tail_end = Some(frame),
+            None => break (replay, found),
+        }
+    };
+    if let (Some(last), Trust::Hints) = (files.last(), trust) {
+        // What a killed process left in the operating system must be on the disk before it counts as such.
+        if last.len() < last.datafile.len()? {
+            last.datafile.cut(last.len())?;
+        }
+        last.datafile.sync()?;
+    }
+    let counters = Counters {
+        next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
+        next_file: files.iter().map(|file| file.id()).chain(replaced).max().map_or(1, |id| id + 1),
+        next_number: next(&files, |header| header.next_number, replay.max_number),
+    };
+    let table = Arc::new(replay.files.clone());
+    let replayed = replay.finish(databases);
+    let blobs: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
+    if let Some(BlobId(id)) = replayed.blob_roots.keys().find(|id| !blobs.contains(id)) {
+        return Err(StorageError::Missing(format!("blob {id}, to which a key refers")).into());
+    }
+    let active = files.last().filter(|last| !last.is_sealed()).cloned();
+    Ok(Recovered { seed, table, active, litter, counters, replayed, blobs, found })
 }
 
 /// The number to go on with: beyond what headers promised and what records used.
@@ -223,7 +268,7 @@ fn is_whole(storage: &dyn Storage, reference: BlobRef) -> Result<bool, StorageEr
 
 /// Replays one datafile. `last` is for the last one.
 fn replay_file(
-    storage: &dyn Storage,
+    (storage, trust): (&dyn Storage, Trust),
     file: &Arc<File>,
     last: Option<Last>,
     replay: &mut Replay,
@@ -237,7 +282,11 @@ fn replay_file(
     // So many bytes were on the disk once.
     let is_whole = is_sealed || file.header.is_output();
     let mut proven = last.filter(|_| !is_whole).map_or(end, |last| last.synced_len);
-    match hint::load(storage, file, replay)? {
+    let hints = match trust {
+        Trust::Hints => hint::load(storage, file, replay)?,
+        Trust::Records(_) => hint::Loaded::None,
+    };
+    match hints {
         hint::Loaded::Covers(covered) => {
             found.hinted_datafiles += 1;
             from = covered;

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::blobs::Referred;
 use super::files::{File, FileTable};
 use super::keydir::{
     ByCollection, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury, bury_databases, bury_sub,
@@ -31,12 +32,13 @@ pub(super) struct Replay {
     pub(super) max_number: u64,
 }
 
-/// How many roots refer to each blob: none for a moment, or less, where a key is renamed.
-type BlobRoots = HashMap<BlobId, i64>;
+/// How many roots refer to each blob (none for a moment, or less, where a key is renamed), and how long the last of them
+/// says its value is.
+type BlobRoots = HashMap<BlobId, (i64, u64)>;
 
 fn release(blob_roots: &mut BlobRoots, entry: &RootEntry) {
     if let Some(blob) = entry.blob {
-        *blob_roots.entry(blob.id).or_default() -= 1;
+        blob_roots.entry(blob.id).or_default().0 -= 1;
     }
 }
 
@@ -45,7 +47,7 @@ pub(super) struct Replayed {
     pub(super) shards: Vec<Shard>,
     pub(super) owners: ByCollection<u16>,
     pub(super) databases_record: Option<Location>,
-    pub(super) blob_roots: HashMap<BlobId, u32>,
+    pub(super) blob_roots: HashMap<BlobId, Referred>,
 }
 
 /// Collections and spaces share one run of numbers, none used twice; those below this one are the spaces that the
@@ -142,7 +144,8 @@ impl Replay {
             short: ShortValue::of(value).filter(|_| blob.is_none() && value.len() as u64 == header.value_len),
         };
         if let Some(blob) = blob {
-            *self.blob_roots.entry(blob.id).or_default() += 1;
+            let (roots, len) = self.blob_roots.entry(blob.id).or_default();
+            (*roots, *len) = (*roots + 1, blob.len);
         }
         let hash = name.hash(self.seed);
         if let Some(before) = self.shards[shard_of(hash)].put_root(space, name, hash, entry) {
@@ -216,8 +219,11 @@ impl Replay {
         for (collection, tree) in &self.collections {
             tree.iter().for_each(|(subkey, entry)| bury_sub(&files, *collection, subkey, entry));
         }
-        let referred = self.blob_roots.into_iter().filter(|(_, roots)| *roots > 0);
-        let blob_roots = referred.map(|(id, roots)| (id, u32::try_from(roots).unwrap_or(u32::MAX))).collect();
+        let referred = |(id, (roots, len)): (BlobId, (i64, u64))| {
+            let roots = u32::try_from(roots).ok().filter(|roots| *roots > 0)?;
+            Some((id, Referred { roots, len }))
+        };
+        let blob_roots = self.blob_roots.into_iter().filter_map(referred).collect();
         Replayed { shards, owners, databases_record, blob_roots }
     }
 }

@@ -34,6 +34,7 @@ mod tests;
 
 pub use drafts::Drafts;
 pub use error::CommandError;
+pub use server::{Facts, facts};
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

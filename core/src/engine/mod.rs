@@ -348,6 +348,13 @@ pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 
+    /// Forgets what is in memory and reads it back from where it is stored, as if the process had begun anew; on an error
+    /// everything stays as it was. No transaction of the caller may be open. An engine that keeps nothing has nothing to
+    /// read.
+    fn reopen(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
     /// keeps nothing has nothing to lose.
     fn is_synced(&self, _sync: bool) -> Result<bool> {
@@ -357,7 +364,7 @@ pub trait Admin {
     /// Collects about `budget` expired keys and shows them; returns how many went and whether there may be more.
     fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;
 
-    /// Facts for INFO's persistence section: (name, value).
+    /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 }
 

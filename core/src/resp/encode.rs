@@ -4,13 +4,22 @@
 /// Appends one request to `out`, the command's name first. Arguments may be any bytes; without one, the request asks
 /// for nothing.
 pub fn write_request(args: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
-    write_length(b'*', args.len(), out);
+    write_argument_count(args.len(), out);
     for argument in args {
-        let argument = argument.as_ref();
-        write_length(b'$', argument.len(), out);
-        out.extend_from_slice(argument);
-        out.extend_from_slice(b"\r\n");
+        write_argument(argument.as_ref(), out);
     }
+}
+
+/// The head of a request of `count` arguments, for writers that do not have them side by side.
+pub fn write_argument_count(count: usize, out: &mut Vec<u8>) {
+    write_length(b'*', count, out);
+}
+
+/// One argument behind that head.
+pub fn write_argument(argument: &[u8], out: &mut Vec<u8>) {
+    write_length(b'$', argument.len(), out);
+    out.extend_from_slice(argument);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn write_length(kind: u8, length: usize, out: &mut Vec<u8>) {

@@ -24,7 +24,7 @@ mod value;
 mod tests;
 
 pub use decode::{DecodeError, Decoder};
-pub use encode::write_request;
+pub use encode::{write_argument, write_argument_count, write_request};
 pub use inline::split_line;
 pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
 pub use quote::quote;

@@ -13,6 +13,7 @@ pub mod hub;
 mod histogram;
 mod latency;
 mod meter;
+mod output_limits;
 #[cfg(test)]
 mod huge_value_in_memory;
 mod mail;
@@ -23,6 +24,8 @@ mod rates;
 mod settings;
 mod shared;
 mod slow_log;
+#[cfg(test)]
+mod slow_reader_not_cut;
 mod statistics;
 mod transaction;
 
@@ -37,6 +40,7 @@ pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
 pub use effect::Effect;
 pub use histogram::Histogram;
 pub use latency::{Event, LatencyMonitor, Spike};
+pub use output_limits::OutputLimits;
 pub use rates::Rates;
 pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
@@ -138,6 +142,23 @@ impl State {
         self.effects.contains(&Effect::Close)
     }
 
+    /// Whether other connections may have something for this one that it did not ask for.
+    fn hears_of_others(&self) -> bool {
+        self.client.subscriptions.is_some() || self.client.is_monitor || self.client.tracking.is_some()
+    }
+
+    /// Cuts the connection if it has more output than it may have.
+    fn check_output(&mut self) {
+        let held_bytes = self.reply.unsent();
+        if !self.client.inbox.admits(held_bytes) {
+            self.reply.clear();
+            self.effects.push(Effect::Close);
+        }
+        if self.hears_of_others() {
+            self.client.inbox.set_held(held_bytes);
+        }
+    }
+
     /// Brings the counters that all sessions share up to date, once for all requests that were run together.
     fn count(&mut self, counters: &Counters) {
         let counts = [
@@ -164,7 +185,7 @@ impl Session {
             active_at_ms: now_ms,
             ..ClientCard::default()
         }));
-        let inbox = Arc::new(Inbox::new(id));
+        let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         shared.counters.connections.fetch_add(1, Ordering::Relaxed);
         let mut client = Client::new(id, card, inbox, seed);
@@ -271,6 +292,7 @@ impl Session {
         if progress.wanted > 0 && self.stream.is_none() && self.begin_stream(server) {
             progress.wanted = self.feed_stream();
         }
+        self.state.check_output();
         progress.wake_at_ms = self.state.wake_at_ms();
         progress.effects = std::mem::take(&mut self.state.effects);
         progress.wrote = std::mem::take(&mut self.state.wrote);
@@ -382,6 +404,21 @@ impl Session {
     /// Who is to be woken when other connections have something for this one: [`Session::process`] is to be called then.
     pub fn set_waker(&self, waker: Waker) {
         self.state.client.inbox.set_waker(waker);
+    }
+
+    /// To be called by the host when it has sent all there was.
+    pub fn has_sent(&self) {
+        if self.state.hears_of_others() {
+            self.state.client.inbox.set_held(0);
+        }
+    }
+
+    /// Whether so much output has been waiting for so long that the connection is to be closed, whatever it has still to
+    /// be sent. To be asked about once a second.
+    pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
+        let held_bytes = self.state.reply.unsent();
+        self.state.client.inbox.set_held(held_bytes);
+        self.state.client.inbox.cut_if_over(now_ms)
     }
 
     /// Whether other connections have something for this one.

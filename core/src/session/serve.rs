@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::client::ClientCard;
 use super::hub::notify::Events;
 use super::hub::{Answer, Interest, Wait, Waiter};
+use super::slow_log::{REDACTED, is_secret};
 use super::{Client, Server, Shared, State};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
@@ -172,7 +173,7 @@ pub(super) fn note_reads(
     events.take_turns(txn, None);
 }
 
-/// Shows a request to the monitors, unless it is about administration or carries secrets.
+/// Shows a request to the monitors without secrets, unless it is about administration.
 pub(super) fn show_monitors(
     shared: &Shared,
     client: &Client,
@@ -186,9 +187,10 @@ pub(super) fn show_monitors(
     let (seconds, millis) = (now_ms / 1000, now_ms % 1000);
     let address = client.card.lock().address.clone();
     let mut line = format!("+{seconds}.{millis:03}000 [{} {address}]", client.db).into_bytes();
-    for argument in args {
+    for (number, argument) in args.iter().enumerate() {
         line.push(b' ');
-        line.extend_from_slice(quote(argument).as_bytes());
+        let shown = if is_secret(args, number) { REDACTED } else { argument };
+        line.extend_from_slice(quote(shown).as_bytes());
     }
     line.extend_from_slice(b"\r\n");
     shared.hub.show_monitors(&line);

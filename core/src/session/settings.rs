@@ -4,11 +4,13 @@
 //! its text may be. Values are kept as text; numbers, which commands read as they write, are also kept as atomics.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
 use super::hub::notify;
+use super::output_limits::{self, OutputLimits};
 use crate::limits;
 
 mod table;
@@ -34,6 +36,8 @@ pub enum SettingKind {
     Events,
     /// Numbers from 0 to 100.
     Percentiles,
+    /// Classes of connections with their [`OutputLimits`].
+    Output,
 }
 
 /// One setting.
@@ -83,6 +87,7 @@ pub struct Settings {
     slow_ns: AtomicU64,
     latency_threshold_ms: AtomicU64,
     tracks_latency: AtomicBool,
+    output_limits: Arc<OutputLimits>,
     databases: u32,
 }
 
@@ -104,6 +109,7 @@ impl Settings {
             slow_ns: AtomicU64::new(u64::MAX),
             latency_threshold_ms: AtomicU64::new(0),
             tracks_latency: AtomicBool::new(true),
+            output_limits: Arc::default(),
             databases: 16,
         };
         let defaults = SETTINGS.iter().map(|row| (row.name, row.default));
@@ -220,12 +226,23 @@ impl Settings {
         self.tracks_latency.load(Ordering::Relaxed)
     }
 
+    /// `client-output-buffer-limit`.
+    pub fn output_limits(&self) -> &Arc<OutputLimits> {
+        &self.output_limits
+    }
+
     /// Number of databases.
     pub fn databases(&self) -> u32 {
         self.databases
     }
 
-    fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, value: String) {
+    fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, mut value: String) {
+        if spec.kind == SettingKind::Output {
+            // A change names some classes; the others stay.
+            value =
+                output_limits::changed(values.get(spec.name).map_or(spec.default, String::as_str), &value);
+            self.output_limits.set(&value);
+        }
         match spec.name {
             "proto-max-bulk-len" => {
                 self.bulk_max_bytes
@@ -299,6 +316,7 @@ fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
             }
             Ok(numbers.iter().map(f64::to_string).collect::<Vec<String>>().join(" "))
         }
+        SettingKind::Output => output_limits::normal_form(value).map_err(invalid),
         SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
             word @ ("yes" | "no") => Ok(word.to_string()),
             _ => Err(invalid("argument must be 'yes' or 'no'")),
@@ -341,8 +359,9 @@ fn number_of(text: &str) -> i64 {
     memory.or(text.parse().ok()).unwrap_or(0)
 }
 
-/// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case.
-fn parse_memory(text: &str) -> Option<u64> {
+/// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case. What is too large for 64 bits is
+/// the largest such number, and a unit multiplies modulo 2^64.
+pub(super) fn parse_memory(text: &str) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let scale: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -356,8 +375,8 @@ fn parse_memory(text: &str) -> Option<u64> {
         _ => return None,
     };
     // A unit alone is no bytes, as in Redis.
-    let number = if number.is_empty() { 0 } else { number.parse::<u64>().ok()? };
-    number.checked_mul(scale)
+    let number = if number.is_empty() { 0 } else { number.parse::<u64>().unwrap_or(u64::MAX) };
+    Some(number.wrapping_mul(scale))
 }
 
 #[cfg(test)]

@@ -67,13 +67,16 @@ impl SlowLog {
     }
 }
 
+/// What stands in the place of a secret.
+pub(super) const REDACTED: &[u8] = b"(redacted)";
+
 /// A request as the slow log shows it: without secrets, and no more of it than Redis shows.
 pub(super) fn shown(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let is_cut = args.len() > SLOW_LOG_ARGUMENTS_MAX;
     let kept = if is_cut { SLOW_LOG_ARGUMENTS_MAX - 1 } else { args.len() };
     let mut all: Vec<Vec<u8>> = Vec::with_capacity(kept + 1);
     for (number, argument) in args.iter().enumerate().take(kept) {
-        all.push(if is_secret(args, number) { b"(redacted)".to_vec() } else { cut(argument) });
+        all.push(if is_secret(args, number) { REDACTED.to_vec() } else { cut(argument) });
     }
     if is_cut {
         all.push(format!("... ({} more arguments)", args.len() - kept).into_bytes());
@@ -92,8 +95,8 @@ fn cut(argument: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Whether an argument is a password, or the name of whoever has it.
-fn is_secret(args: &[&[u8]], number: usize) -> bool {
+/// Whether an argument is a password, or the name of whoever has it: nobody is shown these.
+pub(super) fn is_secret(args: &[&[u8]], number: usize) -> bool {
     let Some(name) = args.first() else { return false };
     let before = |distance: usize, option: &str| {
         let at = number.checked_sub(distance).filter(|at| *at > 0);

@@ -5,7 +5,7 @@
 //! | `GET /` and the console's files | [`super::console`] |
 //! | `GET /resp` | WebSocket: [`super::websocket`] |
 //! | `GET /health`, `/ready`, `/metrics` | for operators |
-//! | everything else | the REST dialect |
+//! | everything else | the REST dialect: [`super::rest`] |
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use tracing::debug;
 use super::doors::{Visit, Web};
 use super::origin::Verdict;
 use super::websocket::WebSocket;
-use super::{console, seat};
+use super::{console, metrics, rest, seat};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
 
 /// The body of a response.
@@ -52,7 +52,10 @@ where
     // Boxed, so that a WebSocket does not own what only HTTP needs.
     let upgraded = Box::pin(answer_all(&web, stream, &peer)).await;
     if let Some((stream, already)) = upgraded {
-        match WebSocket::new(stream, &already).await {
+        let socket = WebSocket::new(stream, &already).await;
+        // It is part of hyper's buffer, which is larger than all that a WebSocket needs.
+        drop(already);
+        match socket {
             Ok(socket) => Box::pin(seat::serve(web.gateway.clone(), socket, peer)).await,
             Err(error) => debug!(%error, peer = peer.address, "a WebSocket was cut"),
         }
@@ -121,9 +124,10 @@ async fn answer(
     }
     let mut response = if path == "/resp" {
         handshake(&mut request, upgrade)
+    } else if is_read && path == "/metrics" {
+        measure(web, request, &peer)
     } else {
-        let _ = peer;
-        error(StatusCode::NOT_FOUND, "Not Found")
+        rest::answer(&web.gateway, request, peer).await
     };
     allow(response.headers_mut(), verdict);
     response
@@ -142,6 +146,17 @@ fn ready(web: &Web) -> Response<Body> {
         );
     }
     text(StatusCode::OK, "ready\n")
+}
+
+/// What Prometheus scrapes, which it does with the token that commands need.
+fn measure(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
+    let gateway = &web.gateway;
+    if gateway.server.shared.settings.has_password()
+        && let Err(refused) = rest::check_token(gateway, &request.into_parts().0, peer)
+    {
+        return refused;
+    }
+    whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(gateway).into())
 }
 
 /// The handshake of a WebSocket.

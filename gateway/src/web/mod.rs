@@ -13,4 +13,6 @@ pub mod console;
 pub mod frames;
 pub mod websocket;
 pub mod tls_stream;
+pub mod rest;
+pub mod metrics;
 pub mod seat;

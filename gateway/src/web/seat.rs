@@ -18,7 +18,7 @@ use tracing::debug;
 use crate::clock::now_ms;
 use crate::gateway::{Gateway, Next};
 use crate::hosted::Hosted;
-use crate::limits::FAREWELL_TIMEOUT;
+use crate::limits::{FAREWELL_TIMEOUT, SWEEP_PERIOD};
 use crate::sync::Settling;
 
 /// What carries the bytes of a session.
@@ -253,6 +253,9 @@ impl<W: Wire> Seat<W> {
             if hosted.alarm().is_some_and(|alarm| alarm <= now) {
                 return Poll::Ready(Event::Run);
             }
+            if let Some(since) = now.checked_sub(SWEEP_PERIOD) {
+                hosted.shrink_if_idle(since);
+            }
             if deadline.is_some_and(|deadline| deadline <= now) || self.was_pinged {
                 debug!("a connection was cut at its deadline");
                 return Poll::Ready(Event::Leave(Farewell::Cut));
@@ -280,7 +283,7 @@ impl<W: Wire> Seat<W> {
             }
             Poll::Pending => {}
         }
-        if hosted.must_close() {
+        if hosted.must_close() || hosted.is_over_limit(now_ms()) {
             return Poll::Ready(Err(Farewell::Cut));
         }
         let now = Instant::now();
@@ -292,7 +295,8 @@ impl<W: Wire> Seat<W> {
             debug!("a connection was cut because its peer reads nothing");
             return Poll::Ready(Err(Farewell::Cut));
         }
-        self.timer.as_mut().reset(due.into());
+        // Now and then, since output that waits may also be too much.
+        self.timer.as_mut().reset(due.min(now + SWEEP_PERIOD).into());
         if self.timer.as_mut().poll(context).is_ready() {
             context.waker().wake_by_ref();
         }

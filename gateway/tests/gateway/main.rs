@@ -2,6 +2,8 @@
 
 mod idle_memory;
 mod limits;
+mod metrics;
+mod rest;
 mod serving;
 mod stopping;
 mod storage;

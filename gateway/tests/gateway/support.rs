@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
+use edgecask::gateway::Gateway;
 use edgecask::limits::Deadlines;
 use edgecask::options::{Options, Task, parse};
 use edgecask::server::{self, Running, StartError};
@@ -31,6 +32,10 @@ impl Server {
         let directory = tempfile::tempdir().expect("a directory");
         let running = start_in(directory.path(), flags, deadlines).expect("the server starts");
         Server { running: Some(running), directory }
+    }
+
+    pub fn gateway(&self) -> &Gateway {
+        self.running.as_ref().expect("running").gateway()
     }
 
     pub fn connect(&self) -> Client {

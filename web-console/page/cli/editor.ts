@@ -66,7 +66,8 @@ function complete(context: CompletionContext) {
     from: context.pos - help.replaces,
     options: help.completions.map(({ word, detail }) => ({
       label: word,
-      detail,
+      // The list shows the word already.
+      detail: detail.startsWith(`${word} `) ? detail.slice(word.length + 1) : detail,
       apply: `${word} `,
     })),
     filter: false,

@@ -82,6 +82,26 @@ export default function CommandLinePage() {
     const box = output.current;
     if (box && following.current) box.scrollTop = box.scrollHeight;
   }, [all]);
+  useEffect(() => {
+    const box = output.current;
+    if (!box) return;
+    const observer = new ResizeObserver(() => {
+      if (following.current) box.scrollTop = box.scrollHeight;
+    });
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+
+  /** The editor has these keys itself; here they act wherever the focus is. */
+  const shortcut = (event: KeyboardEvent) => {
+    if (!event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+    const entry = running();
+    if (event.key === 'l') clear();
+    else if (event.key === 'r') searching.value = true;
+    else if (event.key === 'c' && entry && getSelection()?.isCollapsed) stop(entry.id);
+    else return;
+    event.preventDefault();
+  };
 
   const pick = (text: string | undefined) => {
     searching.value = false;
@@ -89,7 +109,7 @@ export default function CommandLinePage() {
     editor.current?.focus();
   };
   return (
-    <div class="cli">
+    <div class="cli" onKeyDown={shortcut}>
       <div
         class="cli-output" ref={output} role="log" aria-label="Results" aria-live="polite" tabIndex={0}
         onScroll={(event) => {
@@ -136,7 +156,14 @@ function Below(props: { help: Assistance | undefined; problem: string; text: str
             <span class="cli-since">{command.deprecated ? `deprecated since ${command.deprecated.since}` : `since ${command.since}`}</span>
             <span class="off-screen">{help?.hint}</span>
           </>
-        ) : <span class="cli-keys"><kbd>Tab</kbd> completes <kbd>↑</kbd> history <kbd>Ctrl-R</kbd> search <kbd>Shift-Enter</kbd> new line</span>}
+        ) : (
+          <span class="cli-keys">
+            <span><kbd>Tab</kbd> completes</span>
+            <span><kbd>↑</kbd> history</span>
+            <span><kbd>Ctrl-R</kbd> search</span>
+            <span><kbd>Shift-Enter</kbd> new line</span>
+          </span>
+        )}
     </p>
   );
 }
@@ -160,15 +187,15 @@ function EntryView(props: { entry: Entry; again(text: string): void }) {
         <span class="cli-prompt">{prompt(entry.db, entry.inTransaction)}</span>
         <pre class="entry-input">{shown}</pre>
         <span class="entry-facts">
+          <span class="entry-tools">
+            <button type="button" class="icon-button" title="Type again" aria-label="Type again" onClick={() => props.again(entry.input)}><Icon name="edit" /></button>
+            <CopyButton text={copied} label="Copy the result" />
+          </span>
           {entry.running ? <Stop entry={entry} /> : entry.elapsedMs !== undefined && (
             <span class="entry-time" title="From sending to the last reply">
               {entry.commands > 1 && `${entry.commands} commands, `}{showDuration(entry.elapsedMs)}
             </span>
           )}
-          <span class="entry-tools">
-            <button type="button" class="icon-button" title="Type again" aria-label="Type again" onClick={() => props.again(entry.input)}><Icon name="edit" /></button>
-            <CopyButton text={copied} label="Copy the result" />
-          </span>
         </span>
       </div>
       {entry.dropped > 0 && <p class="v-type">{entry.dropped.toLocaleString('en')} earlier messages are not kept</p>}

@@ -9,8 +9,9 @@ import { head, type Line, lines, plainText, type Span } from './lines.ts';
 const LINES_FIRST = 200;
 const LINES_MORE = 1000;
 const BYTES_FIRST = 2000;
-/** A piece that a browser lays out without a pause. */
-const BYTES_MORE = 50_000;
+/** A piece that a browser lays out without a pause, and how many of them come at a time. */
+const PIECE_BYTES = 8_000;
+const PIECES_MORE = 16;
 
 export function ReplyView(props: { reply: Reply }) {
   const [limit, setLimit] = useState(LINES_FIRST);
@@ -51,23 +52,44 @@ function SpanView(props: { span: Span }) {
   return 'text' in span ? <span class={`v-${span.kind}`}>{span.text}</span> : <BytesView kind={span.kind} bytes={span.bytes} />;
 }
 
+/** A string: its beginning, then pieces as they are asked for, which the browser lays out only when they are in sight. */
 function BytesView(props: { kind: 'string' | 'text'; bytes: Uint8Array }) {
   const { kind, bytes } = props;
-  const [limit, setLimit] = useState(BYTES_FIRST);
-  const part = head(bytes, limit);
-  const whole = part.length === bytes.length;
-  const text = useMemo(() => (kind === 'string' ? quoteText(part) : plainText(part)), [bytes, part.length]);
+  const [more, setMore] = useState(0);
+  const pieces = useMemo(() => cut(bytes, more), [bytes, more]);
+  const shownBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const whole = shownBytes === bytes.length;
   return (
     <>
-      <span class={`v-${kind}`}>{whole || kind === 'text' ? text : text.slice(0, -1)}</span>
+      {pieces.map((piece, at) => (
+        <PieceView key={at} kind={kind} bytes={piece} first={at === 0} last={whole && at === pieces.length - 1} />
+      ))}
       {!whole && (
         <>
           <span class="v-type">… </span>
-          <button type="button" class="link reply-more" onClick={() => setLimit(limit + BYTES_MORE)}>
-            Show more ({showSize(part.length)} of {showSize(bytes.length)})
+          <button type="button" class="link reply-more" onClick={() => setMore(more + PIECES_MORE)}>
+            Show more ({showSize(shownBytes)} of {showSize(bytes.length)})
           </button>
         </>
       )}
     </>
   );
+}
+
+function cut(bytes: Uint8Array, more: number): Uint8Array[] {
+  const pieces = [head(bytes, BYTES_FIRST)];
+  let at = pieces[0]!.length;
+  for (let count = 0; count < more && at < bytes.length; count += 1) {
+    const piece = head(bytes.subarray(at), PIECE_BYTES);
+    pieces.push(piece);
+    at += piece.length;
+  }
+  return pieces;
+}
+
+function PieceView(props: { kind: 'string' | 'text'; bytes: Uint8Array; first: boolean; last: boolean }) {
+  const { kind, bytes, first, last } = props;
+  const text = useMemo(() => (kind === 'string' ? quoteText(bytes) : plainText(bytes)), [kind, bytes]);
+  const inner = kind === 'string' ? text.slice(first ? 0 : 1, last ? undefined : -1) : text;
+  return <span class={`v-${kind} ${first ? '' : 'piece'}`}>{inner}</span>;
 }

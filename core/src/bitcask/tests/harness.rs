@@ -44,6 +44,7 @@ pub(super) enum Chore {
     Merge(u64),
     Hint,
     Checkpoint,
+    Reopen,
     Drain(u64),
     Sweep,
     Expire(u64),
@@ -56,6 +57,7 @@ impl Chore {
             Chore::Merge(budget) => store.merge_step(budget).map(drop),
             Chore::Hint => store.hint_step().map(drop),
             Chore::Checkpoint => store.checkpoint(now_ms),
+            Chore::Reopen => store.reopen(),
             Chore::Drain(budget) => {
                 store.drain_garbage(budget);
                 Ok(())
@@ -100,6 +102,7 @@ impl Plan {
         draw(50, Chore::Merge(budget));
         draw(12, Chore::Hint);
         draw(4, Chore::Checkpoint);
+        draw(4, Chore::Reopen);
         draw(30, Chore::Drain(3));
         draw(15, Chore::Expire(20));
         draw(40, Chore::Sweep);

@@ -6,7 +6,9 @@ mod flipped_bit_unnoticed;
 mod harness;
 mod matrix;
 mod planted_bug_unnoticed;
+mod reload_changes_data;
 mod reopen_forgets;
 mod space_grows_without_end;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;
+mod watchers_misled;

@@ -1,6 +1,7 @@
 //! CONFIG: the settings, read and changed while the server runs.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 
 use crate::catalog;
 use crate::command::glob::Glob;
@@ -17,6 +18,7 @@ pub(super) fn config(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"resetstat" => {
             ctx.shared.counters.reset();
             ctx.shared.statistics.reset();
+            ctx.shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
             ctx.reply.ok();
             Ok(())
         }

@@ -23,7 +23,11 @@ const HELP: &[(&str, &str)] = &[
         "Replies with a value of the type: string, integer, double, bignum, null, array, set, map, push, verbatim, \
          true or false.",
     ),
-    ("RELOAD", "Reads every value back and checks it, and has a checkpoint written."),
+    (
+        "RELOAD [option ...]",
+        "Closes the store and opens it again, reading every record. NOSAVE: without a checkpoint. MERGE and NOFLUSH change \
+         nothing: what is read is all there is.",
+    ),
     (
         "SET-ACTIVE-EXPIRE <0|1>",
         "Stops (0) or starts (1) the collection of expired keys that nobody asks for.",
@@ -32,9 +36,9 @@ const HELP: &[(&str, &str)] = &[
     ("HELP", "Shows this list."),
 ];
 
-/// Whether a request reads keys. One that only waits must not hold any lock meanwhile.
+/// Whether a request reads keys. One that only waits must not hold any lock meanwhile, nor one that waits for all of them.
 pub fn is_about_keys(args: &[&[u8]]) -> bool {
-    args.get(1).is_none_or(|word| !is_option(word, "SLEEP"))
+    args.get(1).is_none_or(|word| !is_option(word, "SLEEP") && !is_option(word, "RELOAD"))
 }
 
 pub(super) fn debug(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -107,8 +111,8 @@ fn object(ctx: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
     Ok(())
 }
 
-/// Nothing is ever loaded from a dump, so this does what its users want to know: that everything can be read back from
-/// where it is stored, where every record carries a checksum.
+/// Redis saves and loads a dump. Here the log is the store: it is closed and opened again, and the checkpoint is written
+/// behind that, with what was found.
 fn reload(ctx: &mut Context<'_, '_>, options: &[&[u8]]) -> Outcome {
     let known = ["MERGE", "NOFLUSH", "NOSAVE"];
     if options.iter().any(|option| !known.iter().any(|known| is_option(option, known))) {
@@ -116,7 +120,11 @@ fn reload(ctx: &mut Context<'_, '_>, options: &[&[u8]]) -> Outcome {
             "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.",
         ));
     }
-    digest::of_databases(ctx.txn, ctx.shared.settings.databases())?;
+    if ctx.wait.is_none() {
+        // The transaction holds the locks, and has written what is not in the log yet.
+        return Err(CommandError::text("ERR DEBUG RELOAD is not possible inside a transaction"));
+    }
+    ctx.admin.reopen()?;
     if !options.iter().any(|option| is_option(option, "NOSAVE")) {
         ctx.effects.push(Effect::Checkpoint);
     }

@@ -1,16 +1,17 @@
 //! INFO: what is known of the running server, section by section.
 //!
 //! The core says what it knows; the host adds facts to the same sections or to sections of its own, and its word
-//! replaces the core's where both give the same name. What neither knows has Redis' value for "nothing".
+//! replaces the core's where both give the same name. What neither knows has Redis' value for "nothing". [`facts`] gives a
+//! host the same, for pages of its own.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::statistics;
-use crate::command::{CommandError, Context, Outcome};
-use crate::engine::access_clock;
-use crate::session::REDIS_VERSION;
+use crate::command::{Context, Outcome};
+use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
+use crate::session::{REDIS_VERSION, Server, Shared};
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
 const SECTIONS: &[(&str, &str)] = &[
@@ -27,6 +28,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("latencystats", "Latencystats"),
     ("cluster", "Cluster"),
     ("keyspace", "Keyspace"),
+    ("bitcask", "Bitcask"),
 ];
 
 /// Sections that come only when they, or all, are asked for.
@@ -45,10 +47,17 @@ const HUMAN: &[&str] = &[
 ];
 
 /// What the host knows: (section, name, value).
-type Facts = [(&'static str, &'static str, String)];
+type HostLines = [(&'static str, &'static str, String)];
 
 /// The lines of a section: name and value.
-pub(super) type Lines = Vec<(Cow<'static, str>, String)>;
+pub type Lines = Vec<(Cow<'static, str>, String)>;
+
+/// Where the facts come from.
+struct Sources<'s, 'e> {
+    shared: &'s Shared,
+    admin: &'s dyn Admin,
+    txn: &'s mut Txn<'e>,
+}
 
 pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let wanted: Vec<Vec<u8>> = args.iter().skip(1).map(|argument| argument.to_ascii_lowercase()).collect();
@@ -58,29 +67,75 @@ pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let is_all = asks_for(&["all", "everything"]);
     let is_wanted =
         |name: &str| is_all || (is_default && !NOT_BY_DEFAULT.contains(&name)) || asks_for(&[name]);
-    let facts = ctx.shared.host.facts();
     let mut text = String::new();
+    let mut sources = Sources { shared: ctx.shared, admin: ctx.admin, txn: &mut *ctx.txn };
+    for (heading, lines) in sections(&mut sources, &is_wanted)? {
+        write_section(&mut text, &heading, &lines);
+    }
+    ctx.reply.verbatim("txt", text.as_bytes());
+    Ok(())
+}
+
+/// What INFO says of a server, for other readers than clients.
+#[derive(Debug)]
+pub struct Facts {
+    /// Names and values.
+    pub lines: Lines,
+    /// The databases that have keys: number, keys, keys that expire.
+    pub databases: Vec<(Db, u64, u64)>,
+}
+
+impl Facts {
+    /// The number under a name.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// The text under a name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.lines.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The sections of INFO that have neither a line for each command nor one for each error or database.
+pub fn facts<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Facts, EngineError> {
+    const APART: &[&str] = &["commandstats", "errorstats", "latencystats", "keyspace"];
+    let mut guard = server.engine.begin(Scope::Everything)?;
+    let mut overlay = Overlay::new();
+    let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
+    let mut sources = Sources { shared: &server.shared, admin: &server.engine, txn: &mut txn };
+    let sections = sections(&mut sources, &|name| !APART.contains(&name))?;
+    let lines = sections.into_iter().flat_map(|(_, lines)| lines).collect();
+    Ok(Facts { lines, databases: databases(&mut sources)? })
+}
+
+/// Sections with their headings.
+fn sections(
+    sources: &mut Sources<'_, '_>,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, Lines)>, EngineError> {
+    let facts = sources.shared.host.facts();
     let mut own: Vec<&str> = facts.iter().map(|(section, ..)| *section).collect();
     own.sort_unstable();
     own.dedup();
     own.retain(|name| SECTIONS.iter().all(|(known, _)| known != name));
     let headed = SECTIONS.iter().map(|(name, heading)| (*name, (*heading).to_string()));
     let others = own.into_iter().map(|name| (name, capitalised(name)));
-    for (name, heading) in headed.chain(others) {
-        if !is_wanted(name) {
-            continue;
-        }
-        let mut lines = section(ctx, name, &facts)?;
+    let mut all = Vec::new();
+    for (name, heading) in headed.chain(others).filter(|(name, _)| is_wanted(name)) {
+        let mut lines = section(sources, name, &facts)?;
         for (_, fact, value) in facts.iter().filter(|(section, ..)| *section == name) {
             match lines.iter_mut().find(|(name, _)| name == fact) {
                 Some(line) => line.1.clone_from(value),
                 None => lines.push((Cow::Borrowed(*fact), value.clone())),
             }
         }
-        write_section(&mut text, &heading, &lines);
+        // A store that keeps nothing has nothing to tell.
+        if name != "bitcask" || !lines.is_empty() {
+            all.push((heading, lines));
+        }
     }
-    ctx.reply.verbatim("txt", text.as_bytes());
-    Ok(())
+    Ok(all)
 }
 
 fn capitalised(name: &str) -> String {
@@ -113,25 +168,26 @@ fn human(bytes: &str) -> String {
     format!("{:.2}{unit}", bytes as f64 / (1_u64 << (10 * power)) as f64)
 }
 
-fn section(ctx: &mut Context<'_, '_>, name: &str, facts: &Facts) -> Result<Lines, CommandError> {
+fn section(sources: &mut Sources<'_, '_>, name: &str, facts: &HostLines) -> Result<Lines, EngineError> {
     Ok(match name {
-        "server" => server(ctx),
-        "clients" => clients(ctx),
-        "memory" => memory(ctx, facts),
-        "persistence" => persistence(ctx),
-        "stats" => stats(ctx),
-        "replication" => replication(ctx, facts),
+        "server" => server(sources),
+        "clients" => clients(sources),
+        "memory" => memory(sources, facts),
+        "persistence" => persistence(sources),
+        "stats" => stats(sources),
+        "replication" => replication(sources, facts),
         "cpu" => lines(&[
             ("used_cpu_sys", "0.000000"),
             ("used_cpu_user", "0.000000"),
             ("used_cpu_sys_children", "0.000000"),
             ("used_cpu_user_children", "0.000000"),
         ]),
-        "commandstats" => statistics::commands(ctx),
-        "errorstats" => statistics::errors(ctx),
-        "latencystats" => statistics::latencies(ctx),
+        "commandstats" => statistics::commands(sources.shared),
+        "errorstats" => statistics::errors(sources.shared),
+        "latencystats" => statistics::latencies(sources.shared),
         "cluster" => lines(&[("cluster_enabled", "0")]),
-        "keyspace" => keyspace(ctx)?,
+        "keyspace" => keyspace(sources)?,
+        "bitcask" => store(sources),
         _ => Lines::new(),
     })
 }
@@ -140,13 +196,13 @@ fn lines(constants: &[(&'static str, &str)]) -> Lines {
     constants.iter().map(|(name, value)| (Cow::Borrowed(*name), (*value).to_string())).collect()
 }
 
-fn setting(ctx: &Context<'_, '_>, name: &str) -> String {
-    ctx.shared.settings.get(name).unwrap_or_default()
+fn setting(sources: &Sources<'_, '_>, name: &str) -> String {
+    sources.shared.settings.get(name).unwrap_or_default()
 }
 
-fn server(ctx: &Context<'_, '_>) -> Lines {
-    let now_ms = ctx.now_ms();
-    let uptime_s = now_ms.saturating_sub(ctx.shared.started_at_ms) / 1000;
+fn server(sources: &Sources<'_, '_>) -> Lines {
+    let now_ms = sources.txn.now_ms();
+    let uptime_s = now_ms.saturating_sub(sources.shared.started_at_ms) / 1000;
     let number = |value: u64| value.to_string();
     vec![
         ("redis_version".into(), REDIS_VERSION.to_string()),
@@ -161,12 +217,12 @@ fn server(ctx: &Context<'_, '_>) -> Lines {
         ("process_id".into(), number(0)),
         ("process_supervised".into(), "no".to_string()),
         ("run_id".into(), "0".repeat(40)),
-        ("tcp_port".into(), setting(ctx, "port")),
+        ("tcp_port".into(), setting(sources, "port")),
         ("server_time_usec".into(), number(now_ms * 1000)),
         ("uptime_in_seconds".into(), number(uptime_s)),
         ("uptime_in_days".into(), number(uptime_s / (24 * 60 * 60))),
-        ("hz".into(), setting(ctx, "hz")),
-        ("configured_hz".into(), setting(ctx, "hz")),
+        ("hz".into(), setting(sources, "hz")),
+        ("configured_hz".into(), setting(sources, "hz")),
         ("lru_clock".into(), access_clock(now_ms).to_string()),
         ("executable".into(), String::new()),
         ("config_file".into(), String::new()),
@@ -174,14 +230,14 @@ fn server(ctx: &Context<'_, '_>) -> Lines {
     ]
 }
 
-fn clients(ctx: &Context<'_, '_>) -> Lines {
-    let connected = ctx.shared.clients.lock().len();
-    let hub = &ctx.shared.hub;
+fn clients(sources: &Sources<'_, '_>) -> Lines {
+    let connected = sources.shared.clients.lock().len();
+    let hub = &sources.shared.hub;
     let (tracking, ..) = hub.tracking.counts();
     let mut all = vec![
         ("connected_clients".into(), connected.to_string()),
         ("cluster_connections".into(), "0".to_string()),
-        ("maxclients".into(), setting(ctx, "maxclients")),
+        ("maxclients".into(), setting(sources, "maxclients")),
     ];
     all.extend(lines(&[("client_recent_max_input_buffer", "0"), ("client_recent_max_output_buffer", "0")]));
     all.push(("blocked_clients".into(), hub.waiting.count().to_string()));
@@ -193,7 +249,7 @@ fn clients(ctx: &Context<'_, '_>) -> Lines {
 }
 
 /// Every byte in use counts as data: what the program itself needs is small, and nobody counts it apart.
-fn memory(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
+fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
     let fact = |wanted: &str| {
         let found = facts.iter().find(|(section, name, _)| *section == "memory" && *name == wanted);
         found.and_then(|(.., value)| value.parse::<u64>().ok()).unwrap_or(0)
@@ -226,8 +282,8 @@ fn memory(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
         line("used_memory_vm_total", 0),
         line("used_memory_functions", 0),
         line("used_memory_scripts", 0),
-        ("maxmemory".into(), setting(ctx, "maxmemory")),
-        ("maxmemory_policy".into(), setting(ctx, "maxmemory-policy")),
+        ("maxmemory".into(), setting(sources, "maxmemory")),
+        ("maxmemory_policy".into(), setting(sources, "maxmemory-policy")),
         ("allocator_frag_ratio".into(), "1.00".to_string()),
         line("allocator_frag_bytes", 0),
         ("allocator_rss_ratio".into(), format!("{ratio:.2}")),
@@ -253,7 +309,7 @@ fn memory(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
     all
 }
 
-fn persistence(ctx: &Context<'_, '_>) -> Lines {
+fn persistence(sources: &Sources<'_, '_>) -> Lines {
     let mut all = lines(&[
         ("loading", "0"),
         ("async_loading", "0"),
@@ -266,7 +322,7 @@ fn persistence(ctx: &Context<'_, '_>) -> Lines {
         ("rdb_changes_since_last_save", "0"),
         ("rdb_bgsave_in_progress", "0"),
     ]);
-    let saved_at_s = ctx.shared.saved_at_s.load(Ordering::Relaxed);
+    let saved_at_s = sources.shared.saved_at_s.load(Ordering::Relaxed);
     all.push(("rdb_last_save_time".into(), saved_at_s.to_string()));
     all.extend(lines(&[
         ("rdb_last_bgsave_status", "ok"),
@@ -277,7 +333,7 @@ fn persistence(ctx: &Context<'_, '_>) -> Lines {
         ("rdb_last_load_keys_expired", "0"),
         ("rdb_last_load_keys_loaded", "0"),
     ]));
-    let is_on = setting(ctx, "appendonly") == "yes";
+    let is_on = setting(sources, "appendonly") == "yes";
     all.push(("aof_enabled".into(), u8::from(is_on).to_string()));
     all.extend(lines(&[
         ("aof_rewrite_in_progress", "0"),
@@ -292,16 +348,20 @@ fn persistence(ctx: &Context<'_, '_>) -> Lines {
         ("module_fork_in_progress", "0"),
         ("module_fork_last_cow_size", "0"),
     ]));
-    all.extend(ctx.admin.report().into_iter().map(|(name, value)| (name.into(), value.to_string())));
     all
 }
 
-fn stats(ctx: &Context<'_, '_>) -> Lines {
-    let counters = &ctx.shared.counters;
+/// What the store tells of itself, which has no place in Redis' sections.
+fn store(sources: &Sources<'_, '_>) -> Lines {
+    sources.admin.report().into_iter().map(|(name, value)| (name.into(), value.to_string())).collect()
+}
+
+fn stats(sources: &Sources<'_, '_>) -> Lines {
+    let counters = &sources.shared.counters;
     let line = |name: &'static str, counter: &AtomicU64| {
         (Cow::Borrowed(name), counter.load(Ordering::Relaxed).to_string())
     };
-    let rate = ctx.shared.rates.now();
+    let rate = sources.shared.rates.now();
     let kilobytes = |bytes: f64| format!("{:.2}", bytes / 1024.0);
     let mut all = vec![
         line("total_connections_received", &counters.connections),
@@ -317,7 +377,7 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
         ("instantaneous_output_repl_kbps".into(), kilobytes(0.0)),
         line("rejected_connections", &counters.rejected_connections),
     ];
-    let hub = &ctx.shared.hub;
+    let hub = &sources.shared.hub;
     let (channels, patterns, shard_channels) = hub.pubsub.counts();
     let (_, tracked_keys, tracked_items, tracked_prefixes) = hub.tracking.counts();
     all.extend(lines(&[("sync_full", "0"), ("sync_partial_ok", "0"), ("sync_partial_err", "0")]));
@@ -359,6 +419,11 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
         ("total_writes_processed", "0"),
         ("io_threaded_reads_processed", "0"),
         ("io_threaded_writes_processed", "0"),
+        ("client_query_buffer_limit_disconnections", "0"),
+    ]));
+    let cut = &sources.shared.settings.output_limits().cut;
+    all.push(line("client_output_buffer_limit_disconnections", cut));
+    all.extend(lines(&[
         ("reply_buffer_shrinks", "0"),
         ("reply_buffer_expands", "0"),
         ("acl_access_denied_auth", "0"),
@@ -370,7 +435,7 @@ fn stats(ctx: &Context<'_, '_>) -> Lines {
 }
 
 /// The history of a server is told by its run: nothing is replicated from one run to the next.
-fn replication(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
+fn replication(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
     let run_id = facts.iter().find(|(_, name, _)| *name == "run_id").map(|(.., value)| value.clone());
     let no_id = "0".repeat(40);
     vec![
@@ -382,19 +447,26 @@ fn replication(ctx: &Context<'_, '_>, facts: &Facts) -> Lines {
         ("master_repl_offset".into(), "0".to_string()),
         ("second_repl_offset".into(), "-1".to_string()),
         ("repl_backlog_active".into(), "0".to_string()),
-        ("repl_backlog_size".into(), setting(ctx, "repl-backlog-size")),
+        ("repl_backlog_size".into(), setting(sources, "repl-backlog-size")),
         ("repl_backlog_first_byte_offset".into(), "0".to_string()),
         ("repl_backlog_histlen".into(), "0".to_string()),
     ]
 }
 
-fn keyspace(ctx: &mut Context<'_, '_>) -> Result<Lines, CommandError> {
-    let mut all = Lines::new();
-    for db in 0..ctx.shared.settings.databases() {
-        let keys = ctx.txn.key_count(db)?;
+fn keyspace(sources: &mut Sources<'_, '_>) -> Result<Lines, EngineError> {
+    let line = |(db, keys, expiring): &(Db, u64, u64)| {
+        (format!("db{db}").into(), format!("keys={keys},expires={expiring},avg_ttl=0"))
+    };
+    Ok(databases(sources)?.iter().map(line).collect())
+}
+
+/// The databases that have keys: number, keys, keys that expire.
+fn databases(sources: &mut Sources<'_, '_>) -> Result<Vec<(Db, u64, u64)>, EngineError> {
+    let mut all = Vec::new();
+    for db in 0..sources.shared.settings.databases() {
+        let keys = sources.txn.key_count(db)?;
         if keys > 0 {
-            let expires = ctx.txn.expiring_count(db)?;
-            all.push((format!("db{db}").into(), format!("keys={keys},expires={expires},avg_ttl=0")));
+            all.push((db, keys, sources.txn.expiring_count(db)?));
         }
     }
     Ok(all)

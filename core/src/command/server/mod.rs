@@ -20,6 +20,7 @@ mod tests;
 
 use super::Group;
 pub use debug::is_about_keys;
+pub use info::{Facts, facts};
 
 pub(super) const HANDLERS: Group = &[
     ("bgrewriteaof", process::bgrewriteaof),

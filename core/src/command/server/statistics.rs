@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::info::Lines;
-use crate::command::Context;
+use crate::session::Shared;
 
-pub(super) fn commands(ctx: &Context<'_, '_>) -> Lines {
+pub(super) fn commands(shared: &Shared) -> Lines {
     let line = |(spec, counters): (&crate::catalog::CommandSpec, &crate::session::CommandStatistics)| {
         let calls = counters.calls.load(Ordering::Relaxed);
         let took_us = counters.took_ns.load(Ordering::Relaxed) as f64 / 1000.0;
@@ -18,11 +18,11 @@ pub(super) fn commands(ctx: &Context<'_, '_>) -> Lines {
         );
         (format!("cmdstat_{}", spec.name).into(), text)
     };
-    ctx.shared.statistics.commands().map(line).collect()
+    shared.statistics.commands().map(line).collect()
 }
 
-pub(super) fn errors(ctx: &Context<'_, '_>) -> Lines {
-    let errors = ctx.shared.statistics.errors();
+pub(super) fn errors(shared: &Shared) -> Lines {
+    let errors = shared.statistics.errors();
     errors
         .into_iter()
         .map(|(code, count)| (format!("errorstat_{code}").into(), format!("count={count}")))
@@ -30,12 +30,12 @@ pub(super) fn errors(ctx: &Context<'_, '_>) -> Lines {
 }
 
 /// The percentiles that `latency-tracking-info-percentiles` names.
-pub(super) fn latencies(ctx: &Context<'_, '_>) -> Lines {
-    let wanted = ctx.shared.settings.get("latency-tracking-info-percentiles").unwrap_or_default();
+pub(super) fn latencies(shared: &Shared) -> Lines {
+    let wanted = shared.settings.get("latency-tracking-info-percentiles").unwrap_or_default();
     let percentiles: Vec<f64> =
         wanted.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
     let timed =
-        ctx.shared.statistics.commands().filter_map(|(spec, counters)| Some((spec, counters.histogram()?)));
+        shared.statistics.commands().filter_map(|(spec, counters)| Some((spec, counters.histogram()?)));
     timed
         .map(|(spec, histogram)| {
             let shown: Vec<String> = percentiles

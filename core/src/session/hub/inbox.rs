@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::Waker;
 
 use parking_lot::Mutex;
@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use crate::engine::Receipt;
 use crate::limits::INBOX_MAX_BYTES;
 use crate::resp::Protocol;
+use crate::session::OutputLimits;
 
 /// The letter box of one connection.
 #[derive(Debug, Default)]
@@ -20,6 +21,9 @@ pub struct Inbox {
     is_resp3: AtomicBool,
     /// Channels and patterns it is subscribed to.
     subscriptions: AtomicU32,
+    /// Bytes of output that its session holds.
+    held_bytes: AtomicU64,
+    limits: Arc<OutputLimits>,
     contents: Mutex<Contents>,
 }
 
@@ -27,6 +31,8 @@ pub struct Inbox {
 struct Contents {
     mail: Mail,
     push_bytes: usize,
+    /// Unix time in milliseconds since when there has been too much output for long.
+    over_soft_since_ms: Option<u64>,
     waker: Option<Waker>,
 }
 
@@ -61,8 +67,8 @@ pub enum Unblock {
 
 impl Inbox {
     /// An empty inbox of the connection with this CLIENT ID.
-    pub fn new(id: u64) -> Inbox {
-        Inbox { id, ..Inbox::default() }
+    pub fn new(id: u64, limits: Arc<OutputLimits>) -> Inbox {
+        Inbox { id, limits, ..Inbox::default() }
     }
 
     /// The connection's CLIENT ID.
@@ -112,13 +118,65 @@ impl Inbox {
             return;
         }
         contents.push_bytes += message.len();
-        if contents.push_bytes > INBOX_MAX_BYTES {
-            contents.mail.pushes = VecDeque::new();
-            self.order_to_close(&mut contents);
+        let is_too_much =
+            contents.push_bytes > INBOX_MAX_BYTES && !self.limits.is_chosen(self.is_subscribed());
+        if is_too_much || self.limits.is_over_hard(self.is_subscribed(), self.output_bytes(&contents)) {
+            self.cut(&mut contents);
         } else {
             contents.mail.pushes.push_back(message);
             self.ring(&contents);
         }
+    }
+
+    /// Says how much output the session holds.
+    pub fn set_held(&self, bytes: u64) {
+        self.held_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether so much output of the session is not too much for its class; if it is, the connection counts as cut.
+    #[inline]
+    pub fn admits(&self, held_bytes: u64) -> bool {
+        let is_over = self.limits.is_over_hard(self.is_subscribed(), held_bytes);
+        if is_over {
+            self.limits.cut.fetch_add(1, Ordering::Relaxed);
+        }
+        !is_over
+    }
+
+    /// Closes the connection if there has been too much output for too long, or even more by now; true if it is to be
+    /// closed. To be asked about once a second.
+    pub fn cut_if_over(&self, now_ms: u64) -> bool {
+        let mut contents = self.contents.lock();
+        if contents.mail.must_close {
+            return true;
+        }
+        let (is_subscribed, bytes) = (self.is_subscribed(), self.output_bytes(&contents));
+        let is_late = match self.limits.over_soft(is_subscribed, bytes) {
+            None => {
+                contents.over_soft_since_ms = None;
+                false
+            }
+            Some(soft_s) => {
+                let since_ms = *contents.over_soft_since_ms.get_or_insert(now_ms);
+                // Whole seconds, and more of them than the limit says, as in Redis.
+                now_ms.saturating_sub(since_ms) / 1000 > soft_s
+            }
+        };
+        let is_cut = is_late || self.limits.is_over_hard(is_subscribed, bytes);
+        if is_cut {
+            self.cut(&mut contents);
+        }
+        is_cut
+    }
+
+    fn output_bytes(&self, contents: &Contents) -> u64 {
+        contents.push_bytes as u64 + self.held_bytes.load(Ordering::Relaxed)
+    }
+
+    fn cut(&self, contents: &mut Contents) {
+        contents.mail.pushes = VecDeque::new();
+        self.limits.cut.fetch_add(1, Ordering::Relaxed);
+        self.order_to_close(contents);
     }
 
     /// Puts the reply to a blocked command in.

@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn remembered_keys_grow_without_end() {
         let (interest, table) = (Interest::default(), TrackingTable::default());
-        let inbox = Arc::new(Inbox::new(1));
+        let inbox = Arc::new(Inbox::new(1, Arc::default()));
         inbox.set_protocol(Protocol::Resp3);
         table.begin(&interest, &inbox, None, &Tracking::default());
         table.set_most_keys(2);

@@ -3,7 +3,9 @@
 //! clustering, TLS) cannot be changed to that value. So `maxmemory-policy` stays `noeviction`, and there is no counter
 //! behind OBJECT FREQ; `maxmemory` is kept as a number that tools show, and limits nothing: values stand on the disk.
 
-use super::SettingKind::{self, Events, Integer, Memory, OneOf, Percentiles, SavePoints, Text, YesNo};
+use super::SettingKind::{
+    self, Events, Integer, Memory, OneOf, Output, Percentiles, SavePoints, Text, YesNo,
+};
 use super::SettingSpec;
 
 /// A setting that CONFIG SET may change.
@@ -63,10 +65,10 @@ pub const SETTINGS: &[SettingSpec] = &[
     // Ours: strings of so many bytes are blobs.
     row("blob-min-bytes", "1mb", Memory(1, i64::MAX as u64)),
     row("busy-reply-threshold", "5000", COUNT),
-    fixed(
+    row(
         "client-output-buffer-limit",
         "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60",
-        Text,
+        Output,
     ),
     row("client-query-buffer-limit", "1gb", Memory(1024 * 1024, i64::MAX as u64)),
     row("cluster-allow-pubsubshard-when-down", "yes", YesNo),
