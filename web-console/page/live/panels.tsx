@@ -48,7 +48,7 @@ async function act(command: Argument[], done: string): Promise<void> {
 }
 
 const COMMAND_COLUMNS: Column<CommandRate>[] = [
-  { label: 'Command', by: (row) => row.name, render: (row) => <code>{row.name.replace('|', ' ')}</code>, isWide: true },
+  { label: 'Command', by: (row) => row.name, render: (row) => <code>{row.name.replace('|', ' ')}</code> },
   { label: 'Calls/s', by: (row) => row.perSecond, render: (row) => format.count(row.perSecond), isNumber: true },
   { label: 'Each', by: (row) => row.eachUs, render: (row) => format.micros(row.eachUs), isNumber: true },
   { label: 'Time', by: (row) => row.share, render: (row) => <Share of={row.share} />, isNumber: true },
@@ -62,10 +62,11 @@ function failures(row: CommandRate): VNode | string {
   return all === 0 ? '0' : <span class="bad" title={spoken}>{format.count(all)}</span>;
 }
 
-function Share({ of }: { of: number }): VNode {
+function Share({ of }: { of: number }): VNode | null {
+  if (of === 0) return null;
   return (
     <span class="share">
-      <span>{of === 0 ? '' : format.percent(Math.round(of * 1000) / 1000)}</span>
+      <span>{format.percent(Math.round(of * 1000) / 1000)}</span>
       <Bar of={of} />
     </span>
   );
@@ -100,7 +101,7 @@ const CLIENT_COLUMNS: Column<ClientLine>[] = [
   { label: 'Last command', by: (row) => row.command, render: (row) => <code>{row.command.replace('|', ' ')}</code> },
   { label: 'Subscribed', by: (row) => row.channels + row.patterns, render: subscriptions, isNumber: true },
   { label: 'Library', by: (row) => row.library, render: (row) => row.library, isWide: true },
-  { label: '', render: (row) => <KillButton client={row} /> },
+  { label: '', render: (row) => <KillButton client={row} />, isNumber: true },
 ];
 
 function subscriptions({ channels, patterns }: ClientLine): VNode | string {
@@ -238,7 +239,7 @@ export function Disk({ info }: { info: Info }): VNode | null {
 export function Keyspace({ info }: { info: Info }): VNode {
   const rows = databases(info);
   const columns: Column<(typeof rows)[number]>[] = [
-    { label: 'Database', by: (row) => row.db, render: (row) => `db${row.db}`, isWide: true },
+    { label: 'Database', by: (row) => row.db, render: (row) => `db${row.db}` },
     { label: 'Keys', by: (row) => row.keys, render: (row) => format.whole(row.keys), isNumber: true },
     { label: 'With TTL', by: (row) => row.expires, render: (row) => format.whole(row.expires), isNumber: true },
     { label: 'Average TTL', by: (row) => row.averageTtlMs, render: (row) => averageTtl(row.averageTtlMs), isNumber: true },

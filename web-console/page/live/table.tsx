@@ -36,7 +36,7 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
     order?.column !== column ? undefined : order.isUp ? 'ascending' : 'descending';
   const look = (column: Column<T>) => [column.isNumber && 'number', column.isWide && 'wide'].filter(Boolean).join(' ');
   return (
-    <div class="table-place" tabIndex={0} role="region" aria-label={label}>
+    <div class="table-place" tabIndex={0} role="group" aria-label={`${label}, table`}>
       <table class="live-table">
         <thead>
           <tr>
