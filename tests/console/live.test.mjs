@@ -231,6 +231,7 @@ test('a lost session subscribes again', async () => {
   const lost = await session();
   await call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   await eventually(async () => ![undefined, lost].includes(await session()), 'the new session');
+  await page.getByText('listening, interrupted once').waitFor();
   await call('PUBLISH', 'news.again', 'back again');
   await messages().filter({ hasText: 'back again' }).waitFor();
 });

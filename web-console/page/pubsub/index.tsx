@@ -14,7 +14,7 @@ import { keyOf, type Subscription } from './listener.ts';
 import type { Kind, Message } from './message.ts';
 import { beginning } from './payload.ts';
 import { Publish } from './publish.tsx';
-import { feed, listener, state, subscriptions, why } from './store.ts';
+import { feed, interruptions, listener, state, subscriptions, why } from './store.ts';
 import '../live/live.css';
 import '../live/stream.css';
 import './pubsub.css';
@@ -71,7 +71,7 @@ function StateOfListening(): VNode {
   const words = {
     idle: 'not listening',
     connecting: 'connecting…',
-    open: 'listening',
+    open: interruptions.value === 0 ? 'listening' : `listening, interrupted ${times(interruptions.value)}`,
     waiting: `connection lost, trying again${why.value === '' ? '' : ` (${why.value})`}`,
   };
   const isBad = state.value === 'waiting';
@@ -80,6 +80,10 @@ function StateOfListening(): VNode {
       {words[state.value]}
     </span>
   );
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once: messages are missing' : `${count} times: messages are missing`;
 }
 
 const KINDS: [kind: Kind, label: string][] = [

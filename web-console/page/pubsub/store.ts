@@ -23,9 +23,13 @@ export const feed = new Feed<Message>(
 export const subscriptions = signal<Subscription[]>([]);
 export const state = signal<State>('idle');
 export const why = signal('');
+/** How often the session was lost since listening began: what was published in between is missing from the list. */
+export const interruptions = signal(0);
 
 export const listener = new Listener(() => connection.dedicated(), {
   onState: (now, reason) => {
+    if (now === 'idle') interruptions.value = 0;
+    if (now === 'waiting' && state.value === 'open') interruptions.value += 1;
     state.value = now;
     why.value = reason;
   },
