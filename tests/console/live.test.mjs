@@ -53,7 +53,12 @@ async function underLoad(action) {
     for (let round = 0; !isOver; round += 1) {
       const numbers = Array.from({ length: 100 }, (_, at) => at);
       const key = (number) => `load:${(round * 100 + number) % 5000}`;
-      await all.redis.pipeline(numbers.flatMap((at) => [['SET', key(at), 'x'], ['GET', `load:${at}`]]));
+      await all.redis.pipeline(
+        numbers.flatMap((at) => [
+          ['SET', key(at), 'x'],
+          ['GET', `load:${at}`],
+        ]),
+      );
     }
   })();
   try {
@@ -89,7 +94,10 @@ function inkOf(title, line) {
 test('charts move under load, and tell their last values in words', async () => {
   await open('live');
   await underLoad(async () => {
-    await eventually(async () => / all [1-9][\d,]{3,}\/s/.test(await spoken('Operations')), 'a thousand operations a second');
+    await eventually(
+      async () => / all [1-9][\d,]{3,}\/s/.test(await spoken('Operations')),
+      'a thousand operations a second',
+    );
     await eventually(async () => /p50 [\d.]+ (ns|µs)/.test(await spoken('Latency')), 'a latency');
     await eventually(async () => /of lookups [\d.]+ %/.test(await spoken('Hits')), 'a ratio of hits');
     await eventually(async () => (await inkOf('Operations', 0)) > 20, 'a line of operations');
@@ -97,9 +105,12 @@ test('charts move under load, and tell their last values in words', async () => 
     const before = await drawn('Operations');
     await eventually(async () => (await drawn('Operations')) !== before, 'another picture');
     const command = table('Commands').getByRole('row', { name: /^get / });
-    await eventually(async () => Number((await command.textContent()).match(/^get([\d,]+)/)?.[1].replace(',', '')) > 100, 'GET');
+    await eventually(
+      async () => Number((await command.textContent()).match(/^get([\d,]+)/)?.[1].replace(',', '')) > 100,
+      'GET',
+    );
   });
-  await all.shot('live');
+  await all.shots('live');
 });
 
 test('charts change with light and dark, and with the width', async () => {
@@ -107,11 +118,12 @@ test('charts change with light and dark, and with the width', async () => {
   await eventually(async () => (await inkOf('Memory', 0)) > 5, 'a line');
   await page.emulateMedia({ colorScheme: 'dark' });
   await eventually(async () => (await inkOf('Memory', 0)) > 5, 'a line in the dark colour');
-  await all.shot('live-dark');
   await page.setViewportSize({ width: 390, height: 800 });
-  await eventually(async () => (await chart('Memory').locator('canvas').boundingBox()).width < 380, 'a narrower chart');
+  await eventually(
+    async () => (await chart('Memory').locator('canvas').boundingBox()).width < 380,
+    'a narrower chart',
+  );
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, 'the page is too wide');
-  await all.shot('live-phone');
   await page.setViewportSize({ width: 1360, height: 900 });
   await page.emulateMedia({ colorScheme: 'light' });
 });
@@ -124,13 +136,19 @@ test('clients are listed, found, sorted and killed', async () => {
   const row = table('Clients').getByRole('row').filter({ hasText: 'victim' });
   await row.waitFor();
   await page.getByRole('searchbox', { name: 'Filter clients' }).fill('VICTIM');
-  await eventually(async () => (await table('Clients').getByRole('row').count()) === 2, 'one client besides the head');
+  await eventually(
+    async () => (await table('Clients').getByRole('row').count()) === 2,
+    'one client besides the head',
+  );
   await page.getByRole('searchbox', { name: 'Filter clients' }).fill('');
   const header = table('Clients').getByRole('columnheader', { name: 'Id', exact: true });
   await header.getByRole('button').click();
   assert.equal(await header.getAttribute('aria-sort'), 'descending');
   const ids = (await table('Clients').locator('tbody td:first-child').allTextContents()).map(Number);
-  assert.deepEqual(ids, [...ids].sort((a, b) => b - a));
+  assert.deepEqual(
+    ids,
+    [...ids].sort((a, b) => b - a),
+  );
   await table('Clients').getByText('this console').waitFor();
   await row.getByRole('button', { name: /^Kill/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Close it' }).click();
@@ -164,9 +182,13 @@ test('disk and keyspace tell what is there', async () => {
   await call('SET', 'with a time', 'x', 'EX', '1000');
   await call('SELECT', '0');
   await open('live');
-  await eventually(async () => /^db3\s*1\s*1/.test((await table('Keyspace').getByRole('row').nth(1).textContent()) ?? ''), 'db3');
+  await eventually(
+    async () => /^db3\s*1\s*1/.test((await table('Keyspace').getByRole('row').nth(1).textContent()) ?? ''),
+    'db3',
+  );
   const disk = page.getByRole('region', { name: 'Disk' });
-  for (const fact of ['Live', 'Dead', 'Datafiles', 'Blobs']) await disk.getByText(fact, { exact: true }).waitFor();
+  for (const fact of ['Live', 'Dead', 'Datafiles', 'Blobs'])
+    await disk.getByText(fact, { exact: true }).waitFor();
 });
 
 const messages = () => page.getByRole('list', { name: 'Messages, newest first' }).getByRole('listitem');
@@ -201,14 +223,17 @@ test('messages are shown as text: plain, JSON, binary, hostile and huge', async 
   assert.match(shown[4], /^news\.hugex{100,1000}…$/);
   const detail = page.getByRole('region', { name: 'Message', exact: true }).locator('pre');
   await messages().filter({ hasText: 'news.json' }).getByRole('button').click();
-  assert.equal(await detail.textContent(), '{\n  "id": 12345678901234567890,\n  "tags": [\n    "a",\n    "b"\n  ]\n}');
+  assert.equal(
+    await detail.textContent(),
+    '{\n  "id": 12345678901234567890,\n  "tags": [\n    "a",\n    "b"\n  ]\n}',
+  );
   await messages().filter({ hasText: 'news.hostile' }).getByRole('button').click();
   assert.equal(await detail.textContent(), HOSTILE);
   await messages().filter({ hasText: 'news.huge' }).getByRole('button').click();
   await page.getByText(/more, not shown/).waitFor();
   assert.equal(await page.locator('main img, main script').count(), 0);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
-  await all.shot('pubsub');
+  await all.shots('pubsub');
   await page.getByRole('searchbox', { name: 'Filter messages' }).fill('HELLO');
   await eventually(async () => (await messages().count()) === 1, 'one message');
   await page.getByRole('searchbox', { name: 'Filter messages' }).fill('');
@@ -269,7 +294,10 @@ test('events of keys are switched on after a question, and heard', async () => {
   await panel.getByRole('button', { name: 'All' }).click();
   await panel.getByRole('button', { name: 'Apply…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Change it' }).click();
-  await eventually(async () => (await call('CONFIG', 'GET', 'notify-keyspace-events'))[1].includes('A'), 'the setting');
+  await eventually(
+    async () => (await call('CONFIG', 'GET', 'notify-keyspace-events'))[1].includes('A'),
+    'the setting',
+  );
   await panel.getByRole('button', { name: 'Listen to db0' }).click();
   await eventually(async () => Number(await call('PUBSUB', 'NUMPAT')) === 1, 'the pattern');
   await call('SET', 'a key', '1');
@@ -291,14 +319,21 @@ test('MONITOR warns, begins when it is told to and shows commands with their esc
   await call('SET', 'watched key', HOSTILE);
   await call('SET', 'bytes', Buffer.from([0, 255, 10]));
   await commands().filter({ hasText: 'watched key' }).filter({ hasText: '<script>' }).waitFor();
-  await commands().filter({ hasText: String.raw`SETbytes "\x00\xff\n"` }).waitFor();
+  await commands()
+    .filter({ hasText: String.raw`SETbytes "\x00\xff\n"` })
+    .waitFor();
   assert.equal(await page.locator('main img, main script').count(), 0);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
-  await all.shot('monitor');
+  await all.shots('monitor');
 });
 
 test('MONITOR keeps a bounded number of lines of a busy server', async () => {
-  await underLoad(() => eventually(async () => /10,000 kept, [\d,]+ dropped/.test(await page.locator('main').innerText()), 'dropping'));
+  await underLoad(() =>
+    eventually(
+      async () => /10,000 kept, [\d,]+ dropped/.test(await page.locator('main').innerText()),
+      'dropping',
+    ),
+  );
   assert.ok((await commands().count()) < 100, 'more rows than can be seen');
 });
 

@@ -26,7 +26,8 @@ interface Props {
 }
 
 /** The library and its style sheet come when the first chart does. */
-const library = () => Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([module]) => module.default);
+const library = () =>
+  Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([module]) => module.default);
 
 const HEIGHT_PX = 150;
 const AXIS_PX = 58;
@@ -46,12 +47,22 @@ export function Chart(props: Props): VNode {
     void library().then((Plot) => {
       const [target, swatches] = [place.current, legend.current];
       if (isGone || !target || !swatches) return;
-      const plot = new Plot(options(latest, swatches, target.clientWidth, setHovered), columns(latest.current), target);
+      const plot = new Plot(
+        options(latest, swatches, target.clientWidth, setHovered),
+        columns(latest.current),
+        target,
+      );
       chart.current = plot;
       fit(plot, latest.current);
-      const observer = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
+      const observer = new ResizeObserver(() =>
+        plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }),
+      );
       observer.observe(target);
-      stops.push(() => observer.disconnect(), colours.subscribe(() => plot.redraw(false, true)), () => plot.destroy());
+      stops.push(
+        () => observer.disconnect(),
+        colours.subscribe(() => plot.redraw(false, true)),
+        () => plot.destroy(),
+      );
     });
     return () => {
       isGone = true;
@@ -83,7 +94,12 @@ export function Chart(props: Props): VNode {
           ))}
         </ul>
       </figcaption>
-      <div class="chart-place" ref={place} role="img" aria-label={`${title}, last ${windowS / 60} min: ${spoken}`} />
+      <div
+        class="chart-place"
+        ref={place}
+        role="img"
+        aria-label={`${title}, last ${windowS / 60} min: ${spoken}`}
+      />
       {note !== undefined && <p class="chart-note">{note}</p>}
     </figure>
   );
@@ -115,7 +131,10 @@ function options(
   const font = `11px ${getComputedStyle(swatches).fontFamily}`;
   const ends: Record<string, (min: number, max: number) => [number, number]> = {
     share: () => [0, 1],
-    logarithmic: (min, max) => [10 ** Math.floor(Math.log10(min || 0.1)), 10 ** Math.ceil(Math.log10((max || 10) * 1.01))],
+    logarithmic: (min, max) => [
+      10 ** Math.floor(Math.log10(min || 0.1)),
+      10 ** Math.ceil(Math.log10((max || 10) * 1.01)),
+    ],
   };
   const fromZero = (_: number, max: number): [number, number] => [0, max > 0 ? max * 1.12 : 1];
   const range = ends[kind ?? ''] ?? fromZero;
@@ -141,7 +160,15 @@ function options(
       },
     },
     axes: [
-      { stroke: text, font, grid: { show: false }, ticks: { ...grid, size: 4 }, size: 26, gap: 2, values: clockTicks },
+      {
+        stroke: text,
+        font,
+        grid: { show: false },
+        ticks: { ...grid, size: 4 },
+        size: 26,
+        gap: 2,
+        values: clockTicks,
+      },
       {
         stroke: text,
         font,
@@ -151,7 +178,9 @@ function options(
         gap: 6,
         space: 28,
         values: (_, splits) => splits.map(tick),
-        ...(kind === 'logarithmic' ? { splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max) } : {}),
+        ...(kind === 'logarithmic'
+          ? { splits: (_: uPlot, __: number, min: number, max: number) => decades(min, max) }
+          : {}),
       },
     ],
     series: [
@@ -176,7 +205,10 @@ function faded(colour: string): string {
 function decades(min: number, max: number): number[] {
   const [first, last] = [Math.round(Math.log10(min)), Math.round(Math.log10(max))];
   const step = Math.max(1, Math.ceil((last - first) / 4));
-  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => 10 ** (first + index * step));
+  return Array.from(
+    { length: Math.floor((last - first) / step) + 1 },
+    (_, index) => 10 ** (first + index * step),
+  );
 }
 
 /** Hours and minutes, with seconds where marks are less than a minute apart. */

@@ -65,7 +65,10 @@ export function diskFacts(info: Info): DiskFact[] {
   });
   const names = new Set(KNOWN.map(([name]) => name));
   const others = [...(info.get(SECTION) ?? [])].filter(([name]) => !names.has(name) && !DRAWN.has(name));
-  return [...known, ...others.map(([name, value]) => ({ label: labelOf(name), value: valueOf(name, value) }))];
+  return [
+    ...known,
+    ...others.map(([name, value]) => ({ label: labelOf(name), value: valueOf(name, value) })),
+  ];
 }
 
 const UNITS: readonly [suffix: string, show: Show][] = [

@@ -65,7 +65,12 @@ function Head({ now }: { now: Reading | null }): VNode {
       <span class="tools">
         <Choice label="Every" unit="s" choices={INTERVALS_S} value={intervalS} />
         <Choice label="Show" unit="min" choices={WINDOWS_MIN} value={windowMin} />
-        <button type="button" class="button" aria-pressed={isPaused.value} onClick={() => (isPaused.value = !isPaused.value)}>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={isPaused.value}
+          onClick={() => (isPaused.value = !isPaused.value)}
+        >
           {isPaused.value ? 'Resume' : 'Pause'}
         </button>
       </span>
@@ -79,7 +84,12 @@ function State(): VNode | null {
   return problem.value === '' ? null : <span class="live-state bad">{problem.value}</span>;
 }
 
-function Choice({ label, unit, choices, value }: {
+function Choice({
+  label,
+  unit,
+  choices,
+  value,
+}: {
   label: string;
   unit: string;
   choices: readonly number[];
@@ -88,7 +98,11 @@ function Choice({ label, unit, choices, value }: {
   return (
     <label class="live-choice">
       <span>{label}</span>
-      <select class="select" value={String(value.value)} onChange={(event) => (value.value = Number(event.currentTarget.value))}>
+      <select
+        class="select"
+        value={String(value.value)}
+        onChange={(event) => (value.value = Number(event.currentTarget.value))}
+      >
         {choices.map((choice) => (
           <option key={choice} value={String(choice)}>
             {choice} {unit}
@@ -136,24 +150,67 @@ interface ChartPlan {
 const perSecond = (show: (value: number | null) => string) => (value: number | null) => `${show(value)}/s`;
 
 const CHARTS: ChartPlan[] = [
-  { title: 'Operations', lines: [['operations', 'all'], ['errors', 'errors']], show: perSecond(format.count), axis: format.count },
+  {
+    title: 'Operations',
+    lines: [
+      ['operations', 'all'],
+      ['errors', 'errors'],
+    ],
+    show: perSecond(format.count),
+    axis: format.count,
+  },
   {
     title: 'Latency',
-    lines: [['p50', 'p50'], ['p99', 'p99'], ['p999', 'p99.9']],
+    lines: [
+      ['p50', 'p50'],
+      ['p99', 'p99'],
+      ['p999', 'p99.9'],
+    ],
     show: format.micros,
     kind: 'logarithmic',
   },
   {
     title: 'Network',
-    lines: [['input', 'in'], ['output', 'out']],
+    lines: [
+      ['input', 'in'],
+      ['output', 'out'],
+    ],
     show: perSecond(format.bytes),
     axis: format.bytes,
   },
-  { title: 'CPU', lines: [['cpuUser', 'user'], ['cpuSystem', 'system']], show: format.percent },
-  { title: 'Memory', lines: [['memory', 'used'], ['resident', 'resident']], show: format.bytes },
-  { title: 'Clients', lines: [['clients', 'connected'], ['blocked', 'blocked']], show: format.count },
+  {
+    title: 'CPU',
+    lines: [
+      ['cpuUser', 'user'],
+      ['cpuSystem', 'system'],
+    ],
+    show: format.percent,
+  },
+  {
+    title: 'Memory',
+    lines: [
+      ['memory', 'used'],
+      ['resident', 'resident'],
+    ],
+    show: format.bytes,
+  },
+  {
+    title: 'Clients',
+    lines: [
+      ['clients', 'connected'],
+      ['blocked', 'blocked'],
+    ],
+    show: format.count,
+  },
   { title: 'Hits', lines: [['hits', 'of lookups']], show: format.percent, kind: 'share' },
-  { title: 'Datafiles', lines: [['liveBytes', 'live'], ['deadBytes', 'dead']], show: format.bytes },
+  {
+    title: 'Datafiles',
+    lines: [
+      ['liveBytes', 'live'],
+      ['deadBytes', 'dead'],
+    ],
+    show: format.bytes,
+  },
 ];
 
 function Charts(): VNode {

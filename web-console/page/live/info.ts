@@ -41,7 +41,8 @@ export function fields(text: string): Map<string, number> {
   for (const field of text.split(',')) {
     const equals = field.indexOf('=');
     const value = Number(field.slice(equals + 1));
-    if (equals > 0 && field.length > equals + 1 && Number.isFinite(value)) all.set(field.slice(0, equals), value);
+    if (equals > 0 && field.length > equals + 1 && Number.isFinite(value))
+      all.set(field.slice(0, equals), value);
   }
   return all;
 }

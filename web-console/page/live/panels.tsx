@@ -17,7 +17,12 @@ import { clients, ownId, slowLength, slowLog } from './sampler.ts';
 import type { SlowEntry } from './slow.ts';
 import { Table, type Column } from './table.tsx';
 
-function Panel({ title, detail, tools, children }: {
+function Panel({
+  title,
+  detail,
+  tools,
+  children,
+}: {
   title: string;
   detail?: string;
   tools?: ComponentChildren;
@@ -49,7 +54,12 @@ async function act(command: Argument[], done: string): Promise<void> {
 
 const COMMAND_COLUMNS: Column<CommandRate>[] = [
   { label: 'Command', by: (row) => row.name, render: (row) => <code>{row.name.replace('|', ' ')}</code> },
-  { label: 'Calls/s', by: (row) => row.perSecond, render: (row) => format.count(row.perSecond), isNumber: true },
+  {
+    label: 'Calls/s',
+    by: (row) => row.perSecond,
+    render: (row) => format.count(row.perSecond),
+    isNumber: true,
+  },
   { label: 'Each', by: (row) => row.eachUs, render: (row) => format.micros(row.eachUs), isNumber: true },
   { label: 'Time', by: (row) => row.share, render: (row) => <Share of={row.share} />, isNumber: true },
   { label: 'Calls', by: (row) => row.calls, render: (row) => format.count(row.calls), isNumber: true },
@@ -59,7 +69,13 @@ const COMMAND_COLUMNS: Column<CommandRate>[] = [
 function failures(row: CommandRate): VNode | string {
   const all = row.failed + row.rejected;
   const spoken = `${row.failed} failed, ${row.rejected} rejected`;
-  return all === 0 ? '0' : <span class="bad" title={spoken}>{format.count(all)}</span>;
+  return all === 0 ? (
+    '0'
+  ) : (
+    <span class="bad" title={spoken}>
+      {format.count(all)}
+    </span>
+  );
 }
 
 function Share({ of }: { of: number }): VNode | null {
@@ -85,7 +101,13 @@ export function Commands({ before, now }: { before: Reading | null; now: Reading
   const rows = commandRates(before?.commands ?? null, now.commands, seconds);
   return (
     <Panel title="Commands" detail="busiest first; time is the share of the interval">
-      <Table label="Commands" columns={COMMAND_COLUMNS} rows={rows} keyOf={(row) => row.name} nothing="No command yet." />
+      <Table
+        label="Commands"
+        columns={COMMAND_COLUMNS}
+        rows={rows}
+        keyOf={(row) => row.name}
+        nothing="No command yet."
+      />
     </Panel>
   );
 }
@@ -98,7 +120,11 @@ const CLIENT_COLUMNS: Column<ClientLine>[] = [
   { label: 'Age', by: (row) => row.ageS, render: (row) => format.duration(row.ageS), isNumber: true },
   { label: 'Idle', by: (row) => row.idleS, render: (row) => format.duration(row.idleS), isNumber: true },
   { label: 'Db', by: (row) => row.db, render: (row) => row.db, isNumber: true },
-  { label: 'Last command', by: (row) => row.command, render: (row) => <code>{row.command.replace('|', ' ')}</code> },
+  {
+    label: 'Last command',
+    by: (row) => row.command,
+    render: (row) => <code>{row.command.replace('|', ' ')}</code>,
+  },
   { label: 'Subscribed', by: (row) => row.channels + row.patterns, render: subscriptions, isNumber: true },
   { label: 'Library', by: (row) => row.library, render: (row) => row.library, isWide: true },
   { label: '', render: (row) => <KillButton client={row} />, isNumber: true },
@@ -143,7 +169,13 @@ export function Clients(): VNode {
   );
   return (
     <Panel title="Clients" detail={`${rows.length} of ${clients.value.length}`} tools={filter}>
-      <Table label="Clients" columns={CLIENT_COLUMNS} rows={rows} keyOf={(row) => row.id} nothing="No client like that." />
+      <Table
+        label="Clients"
+        columns={CLIENT_COLUMNS}
+        rows={rows}
+        keyOf={(row) => row.id}
+        nothing="No client like that."
+      />
     </Panel>
   );
 }
@@ -241,12 +273,28 @@ export function Keyspace({ info }: { info: Info }): VNode {
   const columns: Column<(typeof rows)[number]>[] = [
     { label: 'Database', by: (row) => row.db, render: (row) => `db${row.db}` },
     { label: 'Keys', by: (row) => row.keys, render: (row) => format.whole(row.keys), isNumber: true },
-    { label: 'With TTL', by: (row) => row.expires, render: (row) => format.whole(row.expires), isNumber: true },
-    { label: 'Average TTL', by: (row) => row.averageTtlMs, render: (row) => averageTtl(row.averageTtlMs), isNumber: true },
+    {
+      label: 'With TTL',
+      by: (row) => row.expires,
+      render: (row) => format.whole(row.expires),
+      isNumber: true,
+    },
+    {
+      label: 'Average TTL',
+      by: (row) => row.averageTtlMs,
+      render: (row) => averageTtl(row.averageTtlMs),
+      isNumber: true,
+    },
   ];
   return (
     <Panel title="Keyspace">
-      <Table label="Keyspace" columns={columns} rows={rows} keyOf={(row) => String(row.db)} nothing="No keys yet." />
+      <Table
+        label="Keyspace"
+        columns={columns}
+        rows={rows}
+        keyOf={(row) => String(row.db)}
+        nothing="No keys yet."
+      />
     </Panel>
   );
 }

@@ -71,7 +71,8 @@ test('counters set back without a restart give a gap of one interval', () => {
 
 test('the history keeps a bounded number of points', () => {
   const history = new History();
-  for (let second = 0; second < MOST_POINTS + 500; second += 1) history.add(at(second, { used_memory: 1 }), 1000);
+  for (let second = 0; second < MOST_POINTS + 500; second += 1)
+    history.add(at(second, { used_memory: 1 }), 1000);
   expect(history.length).toBe(MOST_POINTS);
   expect(history.columns(['memory'])[0][0]).toBe(500);
 });
@@ -105,5 +106,7 @@ test('commands are ordered by what they do now', () => {
 test('commands that were counted from anew have no rate and no share', () => {
   const rows = commandRates(stats('cmdstat_get:calls=1000,usec=500'), stats('cmdstat_get:calls=3,usec=6'), 1);
   expect(rows).toMatchObject([{ perSecond: 0, eachUs: 2, share: 0 }]);
-  expect(commandRates(null, stats('cmdstat_get:calls=3,usec=6'), 0)).toMatchObject([{ perSecond: 0, eachUs: 2 }]);
+  expect(commandRates(null, stats('cmdstat_get:calls=3,usec=6'), 0)).toMatchObject([
+    { perSecond: 0, eachUs: 2 },
+  ]);
 });

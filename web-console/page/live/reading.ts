@@ -60,7 +60,8 @@ export function pointBetween(before: Reading | null, now: Reading): Point {
   const seconds = before === null ? 0 : secondsBetween(before, now);
   const level = (name: string) => figure(now.info, name);
   const grown = (name: string) => (before === null ? null : growth(figure(before.info, name), level(name)));
-  const speed = (name: string) => (before === null ? null : rate(figure(before.info, name), level(name), seconds));
+  const speed = (name: string) =>
+    before === null ? null : rate(figure(before.info, name), level(name), seconds);
   const latencies =
     before?.histograms && now.histograms
       ? between(before.histograms, now.histograms, (name) => OWN.has(name))

@@ -13,10 +13,13 @@ function answer(args: Argument[]): Reply {
   const name = args.slice(0, 2).join(' ');
   if (name.startsWith('INFO')) {
     if (server.refuses) return { type: 'error', text: 'NOPERM no' };
-    return bulk(`# Stats\r\nrun_id:a\r\ntotal_commands_processed:${server.asked.length}\r\nconnected_clients:${server.clients}\r\n`);
+    return bulk(
+      `# Stats\r\nrun_id:a\r\ntotal_commands_processed:${server.asked.length}\r\nconnected_clients:${server.clients}\r\n`,
+    );
   }
   if (name === 'SLOWLOG LEN') return integer(server.slowLength);
-  if (name === 'SLOWLOG GET') return array(array(integer(server.slowId), integer(0), integer(5), array(bulk('GET'))));
+  if (name === 'SLOWLOG GET')
+    return array(array(integer(server.slowId), integer(0), integer(5), array(bulk('GET'))));
   if (name === 'CLIENT LIST') return bulk('id=1 addr=x\n');
   return { type: 'null' };
 }

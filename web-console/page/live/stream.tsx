@@ -32,7 +32,9 @@ export function Stream<T>({ feed, isPaused, isWanted, filter, render, label, not
   const { rows, total } = held.current;
   const missed = feed.total - total;
   const toTop = () => {
-    const scrolled = [...(place.current?.querySelectorAll('*') ?? [])].filter((element) => element.scrollTop > 0);
+    const scrolled = [...(place.current?.querySelectorAll('*') ?? [])].filter(
+      (element) => element.scrollTop > 0,
+    );
     for (const element of scrolled) element.scrollTop = 0;
     setAway(false);
   };
@@ -47,7 +49,12 @@ export function Stream<T>({ feed, isPaused, isWanted, filter, render, label, not
       {rows.length === 0 ? (
         <div class="nothing">{nothing}</div>
       ) : (
-        <VirtualList rows={rows} rowHeight={ROW_PX} label={label} render={(row) => <div role="listitem">{render(row)}</div>} />
+        <VirtualList
+          rows={rows}
+          rowHeight={ROW_PX}
+          label={label}
+          render={(row) => <div role="listitem">{render(row)}</div>}
+        />
       )}
     </div>
   );

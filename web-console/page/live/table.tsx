@@ -34,7 +34,8 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
   };
   const direction = (column: number) =>
     order?.column !== column ? undefined : order.isUp ? 'ascending' : 'descending';
-  const look = (column: Column<T>) => [column.isNumber && 'number', column.isWide && 'wide'].filter(Boolean).join(' ');
+  const look = (column: Column<T>) =>
+    [column.isNumber && 'number', column.isWide && 'wide'].filter(Boolean).join(' ');
   return (
     <div class="table-place" tabIndex={0} role="group" aria-label={`${label}, table`}>
       <table class="live-table">
@@ -75,5 +76,7 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
 }
 
 function compare(a: number | string, b: number | string): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+  return typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : String(a).localeCompare(String(b), 'en', { numeric: true });
 }

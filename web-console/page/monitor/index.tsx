@@ -77,9 +77,9 @@ function Warning(): VNode {
       <div>
         <strong>MONITOR shows every command of every client.</strong>
         <p>
-          Keys and values are readable here, personal data and secrets among them. It also costs: the server writes each
-          command a second time, and a busy one loses much of its speed. Watch for moments, then stop; leaving this page
-          stops it.
+          Keys and values are readable here, personal data and secrets among them. It also costs: the server
+          writes each command a second time, and a busy one loses much of its speed. Watch for moments, then
+          stop; leaving this page stops it.
         </p>
       </div>
       <button type="button" class="button primary" onClick={() => void start()}>
@@ -89,7 +89,13 @@ function Warning(): VNode {
   );
 }
 
-function Tools({ isPaused, setPaused, wanted, setWanted, children }: {
+function Tools({
+  isPaused,
+  setPaused,
+  wanted,
+  setWanted,
+  children,
+}: {
   isPaused: boolean;
   setPaused(is: boolean): void;
   wanted: string;
@@ -111,7 +117,8 @@ function Tools({ isPaused, setPaused, wanted, setWanted, children }: {
       />
       {children}
       <span class="detail">
-        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} · {format.count(rate)}/s
+        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} ·{' '}
+        {format.count(rate)}/s
       </span>
       <span class="tools">
         <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>

@@ -30,7 +30,15 @@ test('an argument that looks like the head of a line is an argument', () => {
 });
 
 test('what is no line of MONITOR is none', () => {
-  const others = ['', 'OK', '1.0 [0 x]', '1.0 [0 x] "open', String.raw`1.0 [0 x] "open\"`, '1.0 [0 x] "a" b', '"a"'];
+  const others = [
+    '',
+    'OK',
+    '1.0 [0 x]',
+    '1.0 [0 x] "open',
+    String.raw`1.0 [0 x] "open\"`,
+    '1.0 [0 x] "a" b',
+    '"a"',
+  ];
   expect(others.map(parseLine)).toEqual(others.map(() => null));
 });
 

@@ -21,7 +21,11 @@ export function typedBytes(text: string): Uint8Array | null {
     const hex = /^x([0-9a-fA-F]{2})/.exec(text.slice(at + 1, at + 4))?.[1];
     const escaped = text.slice(at + 1, at + 2);
     if (escaped === '') return null;
-    bytes.push(...(hex ? [Number.parseInt(hex, 16)] : [...(NAMED[escaped] ? [NAMED[escaped]] : encoder.encode(escaped))]));
+    bytes.push(
+      ...(hex
+        ? [Number.parseInt(hex, 16)]
+        : [...(NAMED[escaped] ? [NAMED[escaped]] : encoder.encode(escaped))]),
+    );
     at += hex ? 4 : 2;
   }
   return null;

@@ -83,7 +83,7 @@ function StateOfListening(): VNode {
 }
 
 function times(count: number): string {
-  return count === 1 ? 'once: messages are missing' : `${count} times: messages are missing`;
+  return count === 1 ? 'once: messages may be missing' : `${count} times: messages are missing`;
 }
 
 const KINDS: [kind: Kind, label: string][] = [
@@ -152,14 +152,23 @@ function Chip({ subscription }: { subscription: Subscription }): VNode {
     <li class="chip">
       {subscription.kind !== 'channel' && <span class="chip-kind">{subscription.kind}</span>}
       <code>{name}</code>
-      <button type="button" aria-label={`Unsubscribe from ${name}`} onClick={() => listener.remove(subscription)}>
+      <button
+        type="button"
+        aria-label={`Unsubscribe from ${name}`}
+        onClick={() => listener.remove(subscription)}
+      >
         ×
       </button>
     </li>
   );
 }
 
-function Tools({ isPaused, setPaused, wanted, setWanted }: {
+function Tools({
+  isPaused,
+  setPaused,
+  wanted,
+  setWanted,
+}: {
   isPaused: boolean;
   setPaused(is: boolean): void;
   wanted: string;
@@ -179,7 +188,8 @@ function Tools({ isPaused, setPaused, wanted, setWanted }: {
         onInput={(event) => setWanted(event.currentTarget.value)}
       />
       <span class="detail">
-        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} · {format.count(rate)}/s
+        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} ·{' '}
+        {format.count(rate)}/s
       </span>
       <span class="tools">
         <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
@@ -193,7 +203,11 @@ function Tools({ isPaused, setPaused, wanted, setWanted }: {
   );
 }
 
-function Row({ message, isChosen, choose }: {
+function Row({
+  message,
+  isChosen,
+  choose,
+}: {
   message: Message;
   isChosen: boolean;
   choose(message: Message): void;

@@ -49,7 +49,12 @@ export function KeyEvents(): VNode {
   );
 }
 
-function Ends({ current, wanted, setLetters, reload }: {
+function Ends({
+  current,
+  wanted,
+  setLetters,
+  reload,
+}: {
   current: string | null;
   wanted: string;
   setLetters(letters: ReadonlySet<string>): void;
@@ -73,7 +78,10 @@ function Ends({ current, wanted, setLetters, reload }: {
   };
   const listen = () => {
     const place = (current ?? '').includes('E') ? 'keyevent' : 'keyspace';
-    listener.add({ kind: 'pattern', name: new TextEncoder().encode(`__${place}@${connection.db.value}__:*`) });
+    listener.add({
+      kind: 'pattern',
+      name: new TextEncoder().encode(`__${place}@${connection.db.value}__:*`),
+    });
   };
   return (
     <div class="form-end">
@@ -94,7 +102,12 @@ function Ends({ current, wanted, setLetters, reload }: {
   );
 }
 
-function Letters({ classes, letters, change, label }: {
+function Letters({
+  classes,
+  letters,
+  change,
+  label,
+}: {
   classes: readonly EventClass[];
   letters: ReadonlySet<string>;
   change(letters: ReadonlySet<string>): void;

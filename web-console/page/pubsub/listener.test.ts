@@ -19,7 +19,9 @@ class Fake implements Session {
     this.answer = answer;
   }
   send(args: Argument[]): Promise<Reply> {
-    const command = args.map((part) => (typeof part === 'string' ? part : new TextDecoder().decode(part))).join(' ');
+    const command = args
+      .map((part) => (typeof part === 'string' ? part : new TextDecoder().decode(part)))
+      .join(' ');
     this.sent.push(command);
     return Promise.resolve(this.answer(command));
   }
@@ -34,12 +36,20 @@ class Fake implements Session {
 }
 
 function listening(...sessions: (Fake | Error)[]) {
-  const seen = { states: [] as State[], messages: [] as string[], refused: [] as string[], names: 0, waits: [] as number[] };
+  const seen = {
+    states: [] as State[],
+    messages: [] as string[],
+    refused: [] as string[],
+    names: 0,
+    waits: [] as number[],
+  };
   let retry: () => void = () => undefined;
   const listener = new Listener(
     () => {
       const next = sessions.shift();
-      return next instanceof Fake ? Promise.resolve(next) : Promise.reject(next ?? new Error('no more sessions'));
+      return next instanceof Fake
+        ? Promise.resolve(next)
+        : Promise.reject(next ?? new Error('no more sessions'));
     },
     {
       onState: (state) => seen.states.push(state),
@@ -94,7 +104,15 @@ test('a session that ends is opened again with growing waits and subscribes agai
   first.push(message('old'));
   second.push(message('new'));
   expect(seen.messages).toEqual(['new']);
-  expect(seen.states).toEqual(['connecting', 'open', 'waiting', 'connecting', 'waiting', 'connecting', 'open']);
+  expect(seen.states).toEqual([
+    'connecting',
+    'open',
+    'waiting',
+    'connecting',
+    'waiting',
+    'connecting',
+    'open',
+  ]);
 });
 
 test('a session that opens after the last subscription went is closed', async () => {

@@ -50,7 +50,16 @@ test('JSON keeps its digits and its doubled names', () => {
 });
 
 test('what is no JSON, too deep or too long is left as it is', () => {
-  const others = ['', 'x', '1', '"a"', '{', '{"a":}', '['.repeat(65) + ']'.repeat(65), `["${'x'.repeat(1 << 20)}"]`];
+  const others = [
+    '',
+    'x',
+    '1',
+    '"a"',
+    '{',
+    '{"a":}',
+    '['.repeat(65) + ']'.repeat(65),
+    `["${'x'.repeat(1 << 20)}"]`,
+  ];
   expect(others.map((text) => prettyJson(utf8(text)))).toEqual(others.map(() => null));
   expect(prettyJson(Uint8Array.of(0x5b, 0x22, 0xff, 0x22, 0x5d))).toBeNull();
 });

@@ -61,7 +61,11 @@ export function Publish(): VNode {
         </p>
         <div class="form-end">
           <label class="check">
-            <input type="checkbox" checked={isShard} onChange={(event) => setShard(event.currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={isShard}
+              onChange={(event) => setShard(event.currentTarget.checked)}
+            />
             Shard channel
           </label>
           <button type="submit" class="button primary">
