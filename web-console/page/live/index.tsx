@@ -117,13 +117,14 @@ function Tiles({ now, last }: { now: Reading; last: Point }): VNode {
   const keys = databases(now.info).reduce((sum, database) => sum + database.keys, 0);
   const cpu = last.cpuUser === null || last.cpuSystem === null ? null : last.cpuUser + last.cpuSystem;
   const tiles: [label: string, value: string, more: string][] = [
-    ['Operations', `${format.count(last.operations)}/s`, `${format.count(last.errors)}/s errors`],
+    // The unit stands in the label, so that the number fits.
+    ['Operations /s', format.count(last.operations), `${format.count(last.errors)} errors`],
     ['Latency', format.micros(last.p99), `p99 · p50 ${format.micros(last.p50)}`],
     ['Clients', format.count(last.clients), `${format.count(last.blocked)} blocked`],
     ['Keys', format.count(keys), `${format.count(figure(now.info, 'expired_keys'))} expired`],
     ['Hits', format.percent(last.hits), 'of lookups'],
     ['Memory', format.bytes(last.memory), `${format.bytes(last.resident)} resident`],
-    ['Network', `${format.bytes(last.input)}/s`, `in · ${format.bytes(last.output)}/s out`],
+    ['Received /s', format.bytes(last.input), `${format.bytes(last.output)} sent`],
     ['CPU', format.percent(cpu), 'of a core'],
   ];
   return (
