@@ -10,6 +10,15 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnbalancedQuotes;
 
+/// Splits a line that a person typed into its words, unescaped: the line of an inline request, or of a command line as
+/// redis-cli has it. `None` if a quote was not closed or text followed a closing quote.
+pub fn split_line(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (mut scratch, mut spans) = (Vec::new(), Vec::new());
+    split_words(line, &mut scratch, &mut spans).ok()?;
+    let word = |(start, end)| scratch.get(start..end).map(<[u8]>::to_vec);
+    spans.into_iter().map(word).collect()
+}
+
 /// Splits `line` (without its line end) into words. The unescaped words are appended to `scratch`, each word's start
 /// and end in it to `spans`.
 pub(super) fn split_words(

@@ -1,0 +1,28 @@
+//! `edgecask-console-bindgen WASM DIRECTORY`: writes the wasm that the page loads, and its JavaScript and types, into
+//! a directory.
+//!
+//! It is the program `wasm-bindgen` without its command line: as a member of this workspace its version is pinned to
+//! that of the crate, and it needs neither an installation nor the half of that program which runs tests.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(wasm), Some(directory), None) = (arguments.next(), arguments.next(), arguments.next()) else {
+        eprintln!("usage: edgecask-console-bindgen WASM DIRECTORY");
+        return ExitCode::from(2);
+    };
+    let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
+    let made = bindgen
+        .input_path(wasm)
+        .web(true)
+        .map(|bindgen| bindgen.typescript(true).remove_name_section(true).remove_producers_section(true))
+        .and_then(|bindgen| bindgen.omit_default_module_path(true).out_name("console").generate(directory));
+    match made {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("edgecask-console-bindgen: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

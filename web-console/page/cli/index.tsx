@@ -1,0 +1,5 @@
+// The command line.
+
+export default function CommandLinePage() {
+  return <p class="notice">…</p>;
+}

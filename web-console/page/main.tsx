@@ -1,0 +1,14 @@
+// The entry: the shell is drawn at once, while the connection and the wasm module are on their way.
+
+import './style/base.css';
+import './style/shell.css';
+import './style/parts.css';
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { connection } from './connection/state.ts';
+import { applyTheme } from './theme.ts';
+
+applyTheme();
+connection.reconnect();
+const root = document.getElementById('app');
+if (root) render(<App />, root);

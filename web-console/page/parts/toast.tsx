@@ -1,0 +1,40 @@
+// A short message in a corner, read out by screen readers; errors stay until they are closed.
+
+import { signal } from '@preact/signals';
+
+interface Message {
+  id: number;
+  text: string;
+  kind: 'info' | 'error';
+}
+
+const SHOWN_MS = 4000;
+/** The oldest ones make room. */
+const MESSAGES_MAX = 4;
+
+const messages = signal<Message[]>([]);
+let lastId = 0;
+
+export function toast(text: string, kind: 'info' | 'error' = 'info'): void {
+  const id = ++lastId;
+  messages.value = [...messages.value, { id, text, kind }].slice(-MESSAGES_MAX);
+  if (kind === 'info') setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+function dismiss(id: number): void {
+  messages.value = messages.value.filter((message) => message.id !== id);
+}
+
+/** Stands once in the shell. */
+export function ToastHost() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {messages.value.map((message) => (
+        <div class={`toast ${message.kind}`} key={message.id}>
+          <span>{message.text}</span>
+          <button type="button" class="icon-button" aria-label="Close message" onClick={() => dismiss(message.id)}>×</button>
+        </div>
+      ))}
+    </div>
+  );
+}
