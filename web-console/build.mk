@@ -1,5 +1,5 @@
 # The page that the gateway serves, built into web-console/dist: `make console`. Each step runs when what it reads
-# changed, and not before.
+# changed, and not before. `make console-test` needs chromium at /usr/bin/chromium, or CHROMIUM.
 
 CONSOLE := web-console
 CARGO_OUT := $(or $(CARGO_TARGET_DIR),target)
@@ -29,3 +29,11 @@ $(CONSOLE)/dist/index.html: $(CONSOLE)/pkg/console_bg.wasm $(CONSOLE)/node_modul
 	cd $(CONSOLE)
 	npx tsc --noEmit
 	npx vite build --logLevel warn
+
+# Unit tests of the page, then all of it in a browser against a gateway that has it built in.
+console-test: console
+	cd $(CONSOLE)
+	npx vitest run --reporter dot
+	cd ..
+	cargo build -q -p edgecask
+	EDGECASK_BIN=$(abspath $(CARGO_OUT))/debug/edgecask node tests/console/run.mjs

@@ -121,7 +121,10 @@ export async function start({ options = [] } = {}) {
   const gateway = await Gateway.start(options);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
   const context = await browser.newContext({ viewport: { width: 1200, height: 760 }, colorScheme: 'light' });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: gateway.url });
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  // To chromium a page from EDGECASK_CONSOLE_DIST does not come from this machine.
+  if (DIST) permissions.push('local-network-access');
+  await context.grantPermissions(permissions, { origin: gateway.url });
   const problems = [];
   const page = await context.newPage();
   watch(page, problems, gateway);
@@ -145,7 +148,7 @@ export async function start({ options = [] } = {}) {
     },
     async open(hash = '#/cli') {
       await page.goto(`${gateway.url}/${hash}`);
-      await page.getByRole('status').filter({ hasText: 'Connected' }).waitFor();
+      await page.getByRole('status').filter({ hasText: /^Connected/ }).waitFor();
     },
     async shots(name) {
       const size = page.viewportSize();

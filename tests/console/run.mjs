@@ -14,5 +14,5 @@ if (files.length === 0) {
   console.error('no such test');
   process.exit(2);
 }
-const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...files], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files], { stdio: 'inherit' });
 process.exit(status ?? 1);

@@ -153,7 +153,7 @@ fn ready(web: &Web) -> Response<Body> {
 fn measure(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
     let gateway = &web.gateway;
     if gateway.server.shared.settings.has_password()
-        && let Err(refused) = rest::check_token(gateway, &request.into_parts().0, peer)
+        && let Some(refused) = rest::refusal(gateway, &request.into_parts().0, peer)
     {
         return refused;
     }

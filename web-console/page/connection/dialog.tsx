@@ -12,6 +12,8 @@ export function openConnectionDialog(): void {
   shown.value = true;
 }
 
+const SPOKEN = { connecting: 'Connecting', open: 'Connected', waiting: 'Lost the connection', closed: 'Not connected' };
+
 /** Seconds until the next attempt, counting. */
 function useSecondsLeft(): number {
   const now = useSignal(Date.now());
@@ -37,24 +39,28 @@ export function ConnectionBadge() {
   const place = connection.settings.value.url.replace(/^wss?:\/\//, '').replace(/\/resp$/, '');
   const title = [place, connection.server.value, connection.problem.value].filter(Boolean).join(' · ');
   return (
-    <button type="button" class={`badge ${status}`} title={title} onClick={openConnectionDialog}>
-      <span class="dot" aria-hidden="true" />
-      <span class="badge-text" role="status">{words[status]}</span>
-    </button>
+    <>
+      <button type="button" class={`badge ${status}`} title={title} aria-label={`Connection: ${words[status]}`} onClick={openConnectionDialog}>
+        <span class="dot" aria-hidden="true" />
+        <span class="badge-text">{words[status]}</span>
+      </button>
+      {/* Without the seconds, which nobody wants to hear counted. */}
+      <span class="off-screen" role="status">{SPOKEN[status]}</span>
+    </>
   );
 }
 
 export function ConnectionDialog() {
-  const status = connection.status.value;
   // A refusal needs a person: the dialog comes by itself.
   useSignalEffect(() => {
     if (connection.status.value === 'closed') shown.value = true;
   });
-  return shown.value ? <Form key={status === 'closed' ? 'refused' : 'asked'} /> : null;
+  return shown.value ? <Form /> : null;
 }
 
 function Form() {
   const dialog = useRef<HTMLDialogElement>(null);
+  const secret = useRef<HTMLInputElement>(null);
   const settings = connection.settings.value;
   const url = useSignal(settings.url);
   const user = useSignal(settings.user);
@@ -68,6 +74,9 @@ function Form() {
   useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
+  useLayoutEffect(() => {
+    if (refused) secret.current?.select();
+  }, [refused]);
   useSignalEffect(() => {
     if (trying.value && connection.status.value === 'open') shown.value = false;
   });
@@ -127,7 +136,7 @@ function Form() {
           <label class="field">
             <span>Password</span>
             <input
-              class="input" type="password" value={password.value} autocomplete="current-password" autofocus={refused !== ''}
+              class="input" type="password" value={password.value} autocomplete="current-password" ref={secret}
               onInput={(event) => (password.value = event.currentTarget.value)}
             />
           </label>

@@ -1,6 +1,7 @@
 // The wasm module of the core (web-console/src), loaded once. Everything else here waits for `ready`.
 
 import init, {
+  assist as assistLine,
   commandTable,
   encode as encodeCommand,
   initSync,
@@ -63,6 +64,22 @@ export class Decoder {
 /** The commands of an input and their arguments, by redis-cli's rules; undefined if quotes are not closed. */
 export function splitInput(input: string): Uint8Array[][] | undefined {
   return splitLines(input) as Uint8Array[][] | undefined;
+}
+
+/** Help for what is being typed. */
+export interface Assistance {
+  /** The command that is being typed; empty if there is none yet. */
+  command: string;
+  /** The syntax that is still to be typed. */
+  hint: string;
+  /** How many characters before the end a completion takes the place of. */
+  replaces: number;
+  completions: { word: string; detail: string }[];
+}
+
+/** What may come next behind a text. */
+export function assist(text: string): Assistance {
+  return JSON.parse(assistLine(text)) as Assistance;
 }
 
 /** What the catalog says of a command or subcommand. */

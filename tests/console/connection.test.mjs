@@ -1,0 +1,122 @@
+// The page's first moments, what it weighs, and how it keeps its connection.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { start } from './harness.mjs';
+
+/** Budgets of the console: what the first view loads, compressed, and how soon something is painted on loopback. */
+const WEIGHT_MAX_BYTES = 500_000;
+const FIRST_PAINT_MAX_MS = 1000;
+
+describe('the first view', () => {
+  let console_;
+  before(async () => {
+    console_ = await start();
+  });
+  after(() => console_.stop());
+
+  it('is painted and weighs within its budgets', async () => {
+    const { page } = console_;
+    const bodies = [];
+    page.on('response', (response) => bodies.push(response.body()));
+    await console_.open();
+    await page.getByRole('textbox', { name: 'Command' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const weight = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0);
+    assert.ok(weight > 10_000 && weight <= WEIGHT_MAX_BYTES, `${weight} bytes`);
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
+    console.log(`first paint ${Math.round(paint)} ms, ${Math.round(weight / 1000)} kB compressed`);
+    assert.ok(paint <= FIRST_PAINT_MAX_MS, `${paint} ms`);
+  });
+});
+
+describe('the connection', () => {
+  let console_;
+  let page;
+  before(async () => {
+    console_ = await start();
+    page = console_.page;
+    await console_.open();
+  });
+  after(() => console_.stop());
+
+  const badge = () => page.getByRole('status').filter({ hasText: /onnect|Lost/ });
+
+  it('comes back when the gateway does, and says what it does meanwhile', async () => {
+    await page.getByRole('combobox', { name: 'Database' }).selectOption('5');
+    await console_.gateway.stop();
+    await badge().filter({ hasText: 'Lost' }).waitFor();
+    await console_.shot('connection-lost');
+    const editor = page.getByRole('textbox', { name: 'Command' });
+    // A command given meanwhile waits for the connection.
+    await editor.fill('SET after-restart 1');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await page.getByText('running').waitFor();
+    await console_.gateway.again();
+    const redis = await console_.redisAgain();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
+    await page.locator('.entry').last().getByText('OK', { exact: true }).waitFor();
+    await redis.call('SELECT', '5');
+    assert.equal(await redis.call('GET', 'after-restart'), '1');
+  });
+
+  it('asks for the password, says that it is wrong, and remembers it only if asked', async () => {
+    await console_.gateway.stop();
+    await console_.gateway.again(['--requirepass', 'right horse']);
+    const dialog = page.getByRole('dialog', { name: 'Connection' });
+    await dialog.waitFor();
+    assert.match(await dialog.getByRole('alert').innerText(), /^NOAUTH/);
+    await dialog.getByLabel('Password', { exact: true }).fill('wrong');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'WRONGPASS' }).waitFor();
+    await console_.shots('connection-dialog');
+    await dialog.getByLabel('Password', { exact: true }).fill('right horse');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
+    const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }));
+    assert.doesNotMatch(await stored(), /right horse/);
+
+    await page.reload();
+    await dialog.waitFor();
+    await dialog.getByLabel('Password', { exact: true }).fill('right horse');
+    await dialog.getByLabel('Remember the password').check();
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
+    assert.match(await stored(), /right horse/);
+    await page.reload();
+    await badge().filter({ hasText: /^Connected/ }).waitFor();
+  });
+
+  it('refuses an address that is none, and goes back to the one before', async () => {
+    await page.getByRole('button', { name: /Connected/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connection' });
+    const address = dialog.getByLabel('Address');
+    const before = await address.inputValue();
+    await address.fill('http://');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').filter({ hasText: 'no address' }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Connected/ }).click();
+    assert.equal(await address.inputValue(), before);
+    await page.keyboard.press('Escape');
+  });
+
+  it('colours follow the system or the choice', async () => {
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const dark = await ground();
+    assert.notEqual(light, dark);
+    await page.getByRole('button', { name: 'Colours: as the system' }).click();
+    assert.equal(await ground(), light);
+    await page.getByRole('button', { name: 'Colours: light' }).click();
+    assert.equal(await ground(), dark);
+    await page.reload();
+    await page.getByRole('button', { name: 'Colours: dark' }).click();
+  });
+});
