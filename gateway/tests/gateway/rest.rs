@@ -27,10 +27,10 @@ fn begin(server: &Server, head: &str) -> Client {
 fn outcome(client: &mut Client) -> (u16, String) {
     let mut received = Vec::new();
     // Whoever has sent more than was taken is reset, behind the response.
-    let _ = client.stream.read_to_end(&mut received);
+    let ended = client.stream.read_to_end(&mut received);
     let received = String::from_utf8_lossy(&received).into_owned();
     let status = received.split(' ').nth(1).and_then(|status| status.parse().ok());
-    (status.unwrap_or_else(|| panic!("no status in {received:?}")), received)
+    (status.unwrap_or_else(|| panic!("no status in {received:?}, {ended:?}")), received)
 }
 
 fn get(server: &Server, path: &str) -> (u16, String) {
