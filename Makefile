@@ -1,4 +1,4 @@
-# make run    builds EdgeCask and serves ./data on port 6379
+# make run    builds EdgeCask with its console and serves ./data on port 6379 and http://127.0.0.1:8080
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
@@ -19,11 +19,12 @@ export EDGECASK_SEED ?= 20261121
 
 .PHONY: run test bench demo setup lint core wasm gateway black-box conversations conformance demo-test
 
-run:
+run: console
 	cargo build --release -p edgecask
 	exec $(RELEASE) serve --dir ./data
 
-test: setup lint core wasm gateway black-box conversations conformance clients demo-test
+# The console comes first, since the gateway is built with it.
+test: setup console lint core wasm gateway black-box conversations conformance clients console-test demo-test
 	@echo "make test: everything passed"
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
@@ -32,11 +33,12 @@ setup: .build/apt .build/venv/ready
 
 .build/apt:
 	mkdir -p .build
-	if ! command -v redis-server redis-cli redis-benchmark > /dev/null || ! python3 -c 'import venv, ensurepip' 2> /dev/null; then
+	if ! type redis-server redis-cli redis-benchmark chromium openssl > /dev/null 2>&1 ||
+		! python3 -c 'import venv, ensurepip' 2> /dev/null; then
 		apt-get update -qq
 		# The package starts a server of its own, which nobody asked for.
 		printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-tools python3-venv
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-tools python3-venv chromium openssl
 		rm -f /usr/sbin/policy-rc.d
 	fi
 	# The demo's records are the package index.

@@ -106,8 +106,8 @@ pub const RANDOM_PICKS_MAX: u64 = 1024 * 1024;
 /// may take the square of their number, which then is still some milliseconds.
 pub const GEO_PARTIAL_SORT_MAX: usize = 4096;
 
-/// Most bytes that the compressed strings of one RESTORE may become: Redis' bound for one string, here for all of them,
-/// since a few bytes may stand for hundreds.
+/// Most bytes that compressed strings, and the fields that entries of a stream share, may become in one RESTORE: Redis' bound
+/// for one string, here for all of them, since a few bytes may stand for hundreds.
 pub const RESTORE_UNPACKED_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Bytes of subkeys that COPY holds besides the transaction itself.

@@ -31,6 +31,7 @@ const REQUESTS: &[(&str, &str)] = &[
         "MSET key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx key:# xxx",
     ),
     ("LPOP", "LPOP mylist"),
+    ("XADD", "XADD mystream * myfield mydata"),
 ];
 
 const RUNS: u32 = 15;

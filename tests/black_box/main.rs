@@ -9,6 +9,7 @@ mod bad_input;
 mod blocked_client_waits_for_ever;
 mod command_that_no_test_runs;
 mod differential;
+mod dumped_stream_differs;
 mod huge_values;
 mod kill_loop;
 mod reload_loses_writes;

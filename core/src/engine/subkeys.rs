@@ -4,7 +4,7 @@
 //! the overlay adds and removes before it.
 
 use std::iter::{Peekable, Rev};
-use std::ops::{Bound, ControlFlow};
+use std::ops::{Bound, ControlFlow, Range};
 
 use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
 use super::{Db, Direction, Reader, Result, Root, SubVisitor, Txn, Want};
@@ -114,6 +114,22 @@ impl Txn<'_> {
         Ok(())
     }
 
+    /// Puts a subkey that the caller knows is there, which saves looking for it.
+    pub fn sub_replace(&mut self, db: Db, key: &[u8], subkey: &[u8], value: &[u8]) -> Result<()> {
+        let at = self.state(db, key)?;
+        let state = &mut self.overlay.keys[at];
+        let Some(root) = state.subkeys_of.as_ref().filter(|_| state.subs.get(subkey).is_none()) else {
+            // The transaction put it, or all that is there.
+            return self.sub_put(db, key, subkey, value).map(|_| ());
+        };
+        if cfg!(debug_assertions) {
+            let is_there = self.reader.sub_contains(root, subkey)?;
+            debug_assert!(is_there, "a subkey that is not there was replaced");
+        }
+        state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: true });
+        Ok(())
+    }
+
     /// Removes a subkey; true if it was there. A key whose last subkey goes must be removed by the caller.
     pub fn sub_remove(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<bool> {
         let at = self.state(db, key)?;
@@ -135,6 +151,40 @@ impl Txn<'_> {
             state.subs_delta -= 1;
         }
         Ok(in_base)
+    }
+
+    /// Removes the subkeys with these ranks, which costs less than to remove one after another, and returns how many there
+    /// were. A key whose last subkey goes must be removed by the caller.
+    pub fn sub_remove_run(&mut self, db: Db, key: &[u8], ranks: Range<u64>) -> Result<u64> {
+        let (mut run, mut left) = (Vec::new(), ranks.end.saturating_sub(ranks.start));
+        if left > 0 {
+            let start = Start::Rank(ranks.start);
+            self.sub_scan(db, key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+                run.push(SubBytes::from_slice(subkey));
+                left -= 1;
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
+        let at = self.state(db, key)?;
+        let bounds = (Bound::Included(first.as_slice()), Bound::Included(last.as_slice()));
+        let changed = self.overlay.keys[at].subs.range(bounds);
+        let put: Vec<SubBytes> = changed
+            .filter(|(_, change)| change.value.is_some())
+            .map(|(subkey, _)| SubBytes::from_slice(subkey))
+            .collect();
+        for subkey in &put {
+            self.sub_remove(db, key, subkey)?;
+        }
+        let count = run.len() as u64;
+        // Both are in order; what the transaction did not put is committed.
+        let mut put = put.into_iter().peekable();
+        run.retain(|subkey| put.next_if_eq(subkey).is_none());
+        let state = &mut self.overlay.keys[at];
+        state.subs_delta = state.subs_delta.saturating_sub_unsigned(run.len() as u64);
+        let removed = |subkey| (subkey, SubChange { value: None, in_base: true });
+        state.subs.add_all(run.into_iter().map(removed).collect());
+        Ok(count)
     }
 
     /// Number of subkeys smaller than `subkey`, which need not be there.
@@ -298,6 +348,73 @@ impl<'c> Changes<'c> {
                 && visit(changed, new).is_break()
             {
                 return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::MemoryEngine;
+    use crate::engine::{Engine, Kind, NewRoot, Overlay, Scope};
+
+    const KEY: &[u8] = b"key";
+
+    fn subkey(number: u64) -> [u8; 8] {
+        number.to_be_bytes()
+    }
+
+    fn found(txn: &mut Txn<'_>) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        txn.sub_scan(0, KEY, Start::End, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+            found.push(subkey.to_vec());
+            ControlFlow::Continue(())
+        })
+        .expect("a memory engine");
+        found
+    }
+
+    /// Beside a list, in transactions that have put and removed subkeys before.
+    #[test]
+    fn removed_run_takes_others_along() {
+        for seed in 0..200 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let engine = MemoryEngine::new(1);
+            let mut expected: Vec<Vec<u8>> = Vec::new();
+            for _ in 0..12 {
+                let mut overlay = Overlay::new();
+                let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
+                let mut txn = Txn::new(&mut guard, &mut overlay, 0);
+                if expected.is_empty() {
+                    txn.put(0, KEY, NewRoot::of(Kind::Hash), &[]).expect("a memory engine");
+                }
+                for _ in 0..random.u8(..30) {
+                    let subkey = subkey(random.u64(..60));
+                    txn.sub_put(0, KEY, &subkey, b"value").expect("a memory engine");
+                    expected.push(subkey.to_vec());
+                }
+                expected.sort();
+                expected.dedup();
+                for _ in 0..random.usize(..3).min(expected.len()) {
+                    let gone = expected.remove(random.usize(..expected.len()));
+                    assert_eq!(txn.sub_remove(0, KEY, &gone), Ok(true));
+                }
+                for _ in 0..random.u8(..3) {
+                    let start = random.usize(..=expected.len());
+                    let end = random.usize(start..=expected.len() + 2);
+                    let gone = expected.drain(start..end.min(expected.len())).count() as u64;
+                    assert_eq!(txn.sub_remove_run(0, KEY, start as u64..end as u64), Ok(gone), "seed {seed}");
+                    assert_eq!(txn.sub_len(0, KEY), Ok(expected.len() as u64), "seed {seed}");
+                }
+                assert_eq!(found(&mut txn), expected, "seed {seed}");
+                if expected.is_empty() {
+                    txn.remove(0, KEY).expect("a memory engine");
+                }
+                engine.commit(guard, &mut overlay, 0).expect("a memory engine");
+                let mut overlay = Overlay::new();
+                let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
+                assert_eq!(found(&mut Txn::new(&mut guard, &mut overlay, 0)), expected, "seed {seed}");
             }
         }
     }

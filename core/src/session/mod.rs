@@ -42,7 +42,7 @@ pub use histogram::Histogram;
 pub use latency::{Event, LatencyMonitor, Spike};
 pub use output_limits::OutputLimits;
 pub use rates::Rates;
-pub use settings::{SETTINGS, SettingError, SettingKind, SettingSpec, Settings};
+pub use settings::{SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings};
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
 pub use slow_log::{SlowEntry, SlowLog};
 pub use statistics::{CommandStatistics, Statistics};

@@ -55,6 +55,35 @@ pub struct SettingSpec {
     pub kind: SettingKind,
 }
 
+/// A place in [`SETTINGS`], for what is asked with every command: the compiler looks for the name.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingPlace(usize);
+
+impl SettingPlace {
+    /// The place of a name. Panics if there is no such setting, so it belongs into a `const`.
+    pub const fn of(name: &str) -> SettingPlace {
+        let mut place = 0;
+        while place < SETTINGS.len() {
+            if are_same(SETTINGS[place].name.as_bytes(), name.as_bytes()) {
+                return SettingPlace(place);
+            }
+            place += 1;
+        }
+        panic!("no such setting")
+    }
+}
+
+/// What `==` says, which no `const` may ask.
+const fn are_same(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([one, rest_of_left @ ..], [other, rest_of_right @ ..]) = (left, right) {
+        if *one != *other {
+            return false;
+        }
+        (left, right) = (rest_of_left, rest_of_right);
+    }
+    left.is_empty() && right.is_empty()
+}
+
 /// Why a setting was refused, in Redis' words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
@@ -137,7 +166,12 @@ impl Settings {
     /// The number a numeric setting stands for; 0 for others. Costs a few comparisons of names.
     pub fn number(&self, name: &str) -> i64 {
         let row = SETTINGS.binary_search_by_key(&name, |row| row.name).ok();
-        row.and_then(|row| self.numbers.get(row)).map_or(0, |number| number.load(Ordering::Relaxed))
+        row.map_or(0, |row| self.number_at(SettingPlace(row)))
+    }
+
+    /// The number that the numeric setting at a place stands for; 0 for others.
+    pub fn number_at(&self, place: SettingPlace) -> i64 {
+        self.numbers.get(place.0).map_or(0, |number| number.load(Ordering::Relaxed))
     }
 
     /// The present name of a setting, from any of its names in any case.
@@ -396,6 +430,9 @@ mod tests {
         settings.set("hash-max-listpack-entries", "7").expect("in range");
         assert_eq!(settings.number("hash-max-listpack-entries"), 7);
         assert_eq!(settings.number("no-such-setting"), 0);
+        for (at, row) in SETTINGS.iter().enumerate() {
+            assert_eq!(SettingPlace::of(row.name).0, at, "{}", row.name);
+        }
     }
 
     #[test]

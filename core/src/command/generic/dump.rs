@@ -4,7 +4,7 @@ use crate::command::args::{integer, integer_in, is_option};
 use crate::command::string::write_part;
 use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
 use crate::data::rdb::{self, Limits};
-use crate::engine::{ACCESS_CLOCK_MASK, Kind, Root, access_clock};
+use crate::engine::{ACCESS_CLOCK_MASK, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
 use crate::session::Shared;
 use crate::session::hub::notify;
@@ -18,9 +18,6 @@ pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     };
     if root.blob.is_some() && root.value_len >= STORED_REPLY_MIN_BYTES {
         return dump_blob(context, key, &root);
-    }
-    if root.kind == Kind::Stream {
-        return Err(CommandError::text("ERR streams cannot be dumped yet"));
     }
     let payload = rdb::dump(context.txn, db, key, &root)?;
     context.reply.bulk(&payload);

@@ -1,5 +1,7 @@
 //! Ids as clients write them.
 
+use smallvec::SmallVec;
+
 use crate::command::CommandError;
 use crate::data::stream::StreamId;
 use crate::resp::parse_i64;
@@ -81,8 +83,11 @@ pub(super) fn ids(arguments: &[&[u8]]) -> Result<Vec<StreamId>> {
 }
 
 /// The id as clients are shown it.
-pub(super) fn text(id: StreamId) -> String {
-    format!("{}-{}", id.ms, id.seq)
+pub(super) fn text(id: StreamId) -> SmallVec<[u8; 64]> {
+    let mut text = SmallVec::from_slice(itoa::Buffer::new().format(id.ms).as_bytes());
+    text.push(b'-');
+    text.extend_from_slice(itoa::Buffer::new().format(id.seq).as_bytes());
+    text
 }
 
 /// C ends a text at its first NUL.

@@ -21,7 +21,7 @@ use super::args::quoted;
 use super::{CommandError, Context, Group};
 use crate::data::stream::{self, Fields, NodeLimits, Stream, StreamId};
 use crate::resp::Reply;
-use crate::session::Shared;
+use crate::session::{SettingPlace, Shared};
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[
@@ -42,10 +42,12 @@ pub(super) const HANDLERS: Group = &[
     ("xtrim", trim::xtrim),
 ];
 
-/// When nodes are full. Not free to ask.
+/// When nodes are full.
 fn node_limits(shared: &Shared) -> NodeLimits {
-    let number = |name| u64::try_from(shared.settings.number(name)).unwrap_or(0);
-    NodeLimits { entries: number("stream-node-max-entries"), size_bytes: number("stream-node-max-bytes") }
+    const ENTRIES: SettingPlace = SettingPlace::of("stream-node-max-entries");
+    const SIZE_BYTES: SettingPlace = SettingPlace::of("stream-node-max-bytes");
+    let number = |place| u64::try_from(shared.settings.number_at(place)).unwrap_or(0);
+    NodeLimits { entries: number(ENTRIES), size_bytes: number(SIZE_BYTES) }
 }
 
 /// Writes an entry: its id and the list of its fields and values.
@@ -63,7 +65,7 @@ fn reply_entry(reply: &mut Reply, id: StreamId, fields: Fields<'_>) {
 
 /// Writes an id.
 fn reply_id(reply: &mut Reply, id: StreamId) {
-    reply.bulk(ids::text(id).as_bytes());
+    reply.bulk(&ids::text(id));
 }
 
 /// Writes a count.

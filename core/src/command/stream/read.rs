@@ -168,7 +168,7 @@ impl<'a> Reading<'a> {
         add(self.keys);
         for (id, after) in self.ids.iter().zip(after) {
             match *id {
-                b"$" => add(&[ids::text(*after).as_bytes()]),
+                b"$" => add(&[&ids::text(*after)]),
                 id => add(&[id]),
             }
         }

@@ -11,16 +11,18 @@
 //! | 14 | list as a count of ziplists | 7 |
 //! | 16, 17, 20 | hash, sorted set, set as a listpack | 10, 11 |
 //! | 18 | list as a count of listpacks and of large elements | 10 |
+//! | 15, 19, 21 | stream: see [`stream`] | 9, 10, 11 |
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::packed::{self, Item, Walk};
-use super::reader::{Bytes, Reader, digits};
-use super::{BadFormat, Result, types};
+use super::packed::{self, Walk};
+use super::reader::{Bytes, Reader};
+use super::stream::{self, StreamValue};
+use super::{BadFormat, Result, listpack, types};
 use crate::resp::parse_f64;
 
-/// A value that was read. Collections have at least one element, those that name elements name each once, and no score
+/// A value that was read. Collections but streams have at least one element, those that name elements name each once, and no score
 /// is NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'p> {
@@ -34,13 +36,14 @@ pub enum Value<'p> {
     Hash(Vec<Bytes<'p>>),
     /// A sorted set.
     SortedSet(Vec<(Bytes<'p>, f64)>),
+    /// A stream.
+    Stream(StreamValue<'p>),
 }
 
 /// Reads the value of an opened payload. As in Redis, bytes behind it do not matter.
 pub fn load(body: &[u8]) -> Result<Value<'_>> {
     let mut reader = Reader::new(body);
     let number = reader.byte()?;
-    // Streams (15, 19, 21) belong here once there is the type.
     let value = match number {
         types::STRING => Value::String(reader.string()?),
         types::LIST => Value::List(strings(&mut reader, 1)?),
@@ -49,15 +52,18 @@ pub fn load(body: &[u8]) -> Result<Value<'_>> {
         types::LIST_LISTPACKS => Value::List(listpacks(&mut reader)?),
         types::SET => Value::Set(strings(&mut reader, 1)?),
         types::SET_INTSET => Value::Set(unpacked(&mut reader, packed::intset)?),
-        types::SET_LISTPACK => Value::Set(unpacked(&mut reader, packed::listpack)?),
+        types::SET_LISTPACK => Value::Set(unpacked(&mut reader, listpack::walk)?),
         types::HASH => Value::Hash(strings(&mut reader, 2)?),
         types::HASH_ZIPMAP => Value::Hash(unpacked(&mut reader, packed::zipmap)?),
         types::HASH_ZIPLIST => Value::Hash(unpacked(&mut reader, packed::ziplist)?),
-        types::HASH_LISTPACK => Value::Hash(unpacked(&mut reader, packed::listpack)?),
+        types::HASH_LISTPACK => Value::Hash(unpacked(&mut reader, listpack::walk)?),
         types::SORTED_SET => Value::SortedSet(scored(&mut reader, Reader::double)?),
         types::SORTED_SET_TEXT => Value::SortedSet(scored(&mut reader, Reader::double_text)?),
         types::SORTED_SET_ZIPLIST => Value::SortedSet(pairs(unpacked(&mut reader, packed::ziplist)?)?),
-        types::SORTED_SET_LISTPACK => Value::SortedSet(pairs(unpacked(&mut reader, packed::listpack)?)?),
+        types::SORTED_SET_LISTPACK => Value::SortedSet(pairs(unpacked(&mut reader, listpack::walk)?)?),
+        types::STREAM | types::STREAM_OF_7_0 | types::STREAM_OF_7_2 => {
+            Value::Stream(stream::load(&mut reader, number)?)
+        }
         _ => return Err(BadFormat),
     };
     check(&value)?;
@@ -67,7 +73,8 @@ pub fn load(body: &[u8]) -> Result<Value<'_>> {
 /// Whether a value is one that a key may hold.
 fn check(value: &Value<'_>) -> Result<()> {
     let is_sound = match value {
-        Value::String(_) => true,
+        // Where one is read it is looked at whole.
+        Value::String(_) | Value::Stream(_) => true,
         Value::List(elements) => !elements.is_empty(),
         Value::Set(members) => !members.is_empty() && are_distinct(members.iter()),
         Value::Hash(pairs) => {
@@ -82,7 +89,7 @@ fn check(value: &Value<'_>) -> Result<()> {
     if is_sound { Ok(()) } else { Err(BadFormat) }
 }
 
-fn are_distinct<'v, 'p: 'v>(mut names: impl Iterator<Item = &'v Bytes<'p>>) -> bool {
+pub(super) fn are_distinct<'v, 'p: 'v>(mut names: impl Iterator<Item = &'v Bytes<'p>>) -> bool {
     let mut seen: HashSet<&[u8]> = HashSet::new();
     names.all(|name| seen.insert(name))
 }
@@ -118,19 +125,9 @@ fn unpacked<'p>(reader: &mut Reader<'p>, walk: Walk) -> Result<Vec<Bytes<'p>>> {
 
 fn unpack_into<'p>(reader: &mut Reader<'p>, walk: Walk, elements: &mut Vec<Bytes<'p>>) -> Result<()> {
     match reader.string()? {
-        Cow::Borrowed(bytes) => walk(bytes, &mut |item| {
-            elements.push(match item {
-                Item::Bytes(bytes) => Cow::Borrowed(bytes),
-                Item::Integer(integer) => digits(integer),
-            });
-        }),
+        Cow::Borrowed(bytes) => walk(bytes, &mut |item| elements.push(item.text())),
         // What was decompressed does not outlive this function.
-        Cow::Owned(bytes) => walk(&bytes, &mut |item| {
-            elements.push(match item {
-                Item::Bytes(bytes) => Cow::Owned(bytes.to_vec()),
-                Item::Integer(integer) => digits(integer),
-            });
-        }),
+        Cow::Owned(bytes) => walk(&bytes, &mut |item| elements.push(Cow::Owned(item.text().into_owned()))),
     }
 }
 
@@ -149,7 +146,7 @@ fn listpacks<'p>(reader: &mut Reader<'p>) -> Result<Vec<Bytes<'p>>> {
     for _ in 0..reader.count()? {
         match reader.count()? {
             ONE_ELEMENT => elements.push(reader.string()?),
-            PACKED => unpack_into(reader, packed::listpack, &mut elements)?,
+            PACKED => unpack_into(reader, listpack::walk, &mut elements)?,
             _ => return Err(BadFormat),
         }
     }

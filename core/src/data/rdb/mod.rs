@@ -9,8 +9,9 @@
 //!
 //! - [`save`] writes the plain encoding of every type, which all Redis since 4.0 read; the version says 10 (Redis 7.0),
 //!   since newer ones add nothing that is written here.
-//! - [`load`] reads every encoding of strings, lists, sets, hashes and sorted sets up to version 11 (Redis 7.2), with
-//!   [`packed`] and [`lzf`] for what Redis packs and compresses.
+//! - [`load`] reads every encoding of every type up to version 11 (Redis 7.2), with [`packed`], [`listpack`] and [`lzf`] for
+//!   what Redis packs and compresses.
+//! - [`stream`] has both for streams, whose form is one of its own.
 //! - [`store`] makes a key of what was read.
 //!
 //! A payload is the client's: nothing in it is believed before it was counted. Memory grows with the bytes that are
@@ -18,12 +19,14 @@
 //!
 //! [`RESTORE_UNPACKED_MAX_BYTES`]: crate::limits::RESTORE_UNPACKED_MAX_BYTES
 
+mod listpack;
 mod load;
 mod lzf;
 mod packed;
 mod reader;
 mod save;
 mod store;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +35,7 @@ use crc::{CRC_64_REDIS, Crc, Table};
 pub use load::{Value, load};
 pub use save::{Frame, dump, frame_of_blob};
 pub use store::{Limits, store};
+pub use stream::StreamValue;
 
 /// The version that is written.
 const VERSION_WRITTEN: u16 = 10;
@@ -74,10 +78,13 @@ mod types {
     pub const SORTED_SET_ZIPLIST: u8 = 12;
     pub const HASH_ZIPLIST: u8 = 13;
     pub const LIST_ZIPLISTS: u8 = 14;
+    pub const STREAM: u8 = 15;
     pub const HASH_LISTPACK: u8 = 16;
     pub const SORTED_SET_LISTPACK: u8 = 17;
     pub const LIST_LISTPACKS: u8 = 18;
+    pub const STREAM_OF_7_0: u8 = 19;
     pub const SET_LISTPACK: u8 = 20;
+    pub const STREAM_OF_7_2: u8 = 21;
 }
 
 /// How a length begins: two bits say how it goes on.

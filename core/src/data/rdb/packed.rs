@@ -1,9 +1,12 @@
-//! Small collections that Redis packs into one string: intsets, zipmaps, ziplists and listpacks.
+//! Small collections that Redis packs into one string: intsets, zipmaps and ziplists; [`listpack`](super::listpack)s have
+//! a file of their own.
 //!
 //! Each walk checks everything that the bytes say of themselves (lengths, counts, ways back) and shows the elements in
 //! their order. What does not fit is refused, where Redis may trust it.
 
-use super::reader::Reader;
+use std::borrow::Cow;
+
+use super::reader::{Bytes, Reader, digits};
 use super::{BadFormat, Result};
 
 /// One element.
@@ -13,14 +16,24 @@ pub(super) enum Item<'b> {
     Integer(i64),
 }
 
+impl<'b> Item<'b> {
+    /// The element as a client gave it.
+    pub(super) fn text(self) -> Bytes<'b> {
+        match self {
+            Item::Bytes(bytes) => Cow::Borrowed(bytes),
+            Item::Integer(integer) => digits(integer),
+        }
+    }
+}
+
 /// Sees elements.
 pub(super) type ItemVisitor<'v, 'b> = &'v mut dyn FnMut(Item<'b>);
 
-/// One of the walks below.
+/// One of the walks below, or that of a listpack.
 pub(super) type Walk = for<'b> fn(&'b [u8], ItemVisitor<'_, 'b>) -> Result<()>;
 
 /// A signed integer of the length of these bytes, at most eight, little-endian.
-fn integer(bytes: &[u8]) -> i64 {
+pub(super) fn integer(bytes: &[u8]) -> i64 {
     let mut wide = [0; 8];
     let unused = 8_usize.saturating_sub(bytes.len());
     if let Some(high) = wide.get_mut(unused..) {
@@ -155,81 +168,8 @@ fn ziplist_item<'b>(reader: &mut Reader<'b>) -> Result<Item<'b>> {
     reader.take(integer_bytes).map(|bytes| Item::Integer(integer(bytes)))
 }
 
-/// ```text
-/// bytes in all         4 bytes, little-endian
-/// number of elements   2 bytes, little-endian; 65535: nobody counted
-/// for each element     kind, element, bytes of both (the way back: 7 bits a byte, the highest first, all but the first
-///                      with bit 7)
-/// end                  255
-///
-/// kind   0nnnnnnn                                                           the integer n
-///        110nnnnn and 1 byte                                                an integer of 13 bits
-///        11110001, 11110010, 11110011, 11110100                             an integer of 2, 3, 4, 8 bytes
-///        10nnnnnn, 1110nnnn and 1 byte, 11110000 and 4 bytes (little-endian) a string of so many bytes
-/// ```
-pub(super) fn listpack<'b>(bytes: &'b [u8], visit: ItemVisitor<'_, 'b>) -> Result<()> {
-    const END: u8 = 0xFF;
-    let len = bytes.len() as u64;
-    let mut reader = Reader::new(bytes);
-    let told_len = u64::from(u32::from_le_bytes(reader.array()?));
-    let told_count = u16::from_le_bytes(reader.array()?);
-    let mut count = 0_u64;
-    loop {
-        let left = reader.left();
-        let kind = reader.byte()?;
-        if kind == END {
-            break;
-        }
-        visit(listpack_item(&mut reader, kind)?);
-        check_way_back(&mut reader, left)?;
-        count += 1;
-    }
-    check_count(reader.left() == 0 && told_len == len, told_count, count)
-}
-
-fn listpack_item<'b>(reader: &mut Reader<'b>, kind: u8) -> Result<Item<'b>> {
-    let string_bytes = match kind {
-        0..=0x7F => return Ok(Item::Integer(i64::from(kind))),
-        0x80..=0xBF => u64::from(kind & 0x3F),
-        0xC0..=0xDF => {
-            let bits = i16::from(kind & 0x1F) << 8 | i16::from(reader.byte()?);
-            // The highest of 13 bits is the sign.
-            return Ok(Item::Integer(i64::from(bits << 3 >> 3)));
-        }
-        0xE0..=0xEF => u64::from(kind & 0x0F) << 8 | u64::from(reader.byte()?),
-        0xF0 => u64::from(u32::from_le_bytes(reader.array()?)),
-        0xF1..=0xF4 => {
-            let integer_bytes = [2, 3, 4, 8][usize::from(kind - 0xF1)];
-            return reader.take(integer_bytes).map(|bytes| Item::Integer(integer(bytes)));
-        }
-        _ => return Err(BadFormat),
-    };
-    reader.take(string_bytes).map(Item::Bytes)
-}
-
-/// Reads the length of the element that began where `left` bytes were left, and compares.
-fn check_way_back(reader: &mut Reader<'_>, left: u64) -> Result<()> {
-    let len = left - reader.left();
-    // Redis' own bounds, one lower than seven bits would allow from the second on.
-    let count = match len {
-        0..=127 => 1,
-        128..=16_382 => 2,
-        16_383..=2_097_150 => 3,
-        2_097_151..=268_435_454 => 4,
-        _ => 5,
-    };
-    for at in (0..count).rev() {
-        let mark = if at + 1 == count { 0 } else { 0x80 };
-        // Seven bits of it.
-        if reader.byte()? != (len >> (7 * at) & 0x7F) as u8 | mark {
-            return Err(BadFormat);
-        }
-    }
-    Ok(())
-}
-
 /// Whether a header that says so is right about the number of elements.
-fn check_count(is_sound: bool, told: u16, count: u64) -> Result<()> {
+pub(super) fn check_count(is_sound: bool, told: u16, count: u64) -> Result<()> {
     let is_counted = told == u16::MAX || u64::from(told) == count;
     if is_sound && is_counted { Ok(()) } else { Err(BadFormat) }
 }

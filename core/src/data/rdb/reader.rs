@@ -21,7 +21,7 @@ pub type Bytes<'p> = Cow<'p, [u8]>;
 /// Bytes that are read from the front.
 pub(super) struct Reader<'p> {
     bytes: &'p [u8],
-    /// Bytes that compressed strings may still become.
+    /// Bytes that compressed and repeated strings may still become.
     unpacked_left: u64,
 }
 
@@ -98,8 +98,14 @@ impl<'p> Reader<'p> {
     fn compressed(&mut self) -> Result<Vec<u8>> {
         let (packed_len, len) = (self.count()?, self.count()?);
         let packed = self.take(packed_len)?;
-        self.unpacked_left = self.unpacked_left.checked_sub(len).ok_or(BadFormat)?;
+        self.unpack(len)?;
         lzf::decompress(packed, len)
+    }
+
+    /// Allows for so many bytes that are not in the payload.
+    pub(super) fn unpack(&mut self, len: u64) -> Result<()> {
+        self.unpacked_left = self.unpacked_left.checked_sub(len).ok_or(BadFormat)?;
+        Ok(())
     }
 
     /// A double in eight bytes.

@@ -1,8 +1,8 @@
-//! From a key to the payload of DUMP: the plain encodings.
+//! From a key to the payload of DUMP: the plain encodings, and those of [`stream`]s.
 
 use std::ops::ControlFlow;
 
-use super::{CHECKSUM, FOOT_BYTES, VERSION_WRITTEN, forms, lengths, types};
+use super::{CHECKSUM, FOOT_BYTES, VERSION_WRITTEN, forms, lengths, stream, types};
 use crate::data::list::List;
 use crate::data::set::Set;
 use crate::data::zset::SortedSet;
@@ -23,7 +23,7 @@ pub struct Frame {
     pub foot: [u8; FOOT_BYTES],
 }
 
-/// The payload of a key with this root; streams have none here, which is the error of a wrong type.
+/// The payload of a key with this root.
 pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     match root.kind {
@@ -35,7 +35,7 @@ pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<Vec<u8
         Kind::Set => dump_set(txn, db, key, &mut out)?,
         Kind::SortedSet => dump_sorted_set(txn, db, key, &mut out)?,
         Kind::Hash => dump_hash(txn, db, key, &mut out)?,
-        Kind::Stream => return Err(DataError::WrongType),
+        Kind::Stream => stream::dump(txn, db, key, &mut out)?,
     }
     let mut checksum = CHECKSUM.digest();
     checksum.update(&out);
@@ -115,12 +115,12 @@ fn put_element(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-fn check_size(out: &[u8]) -> Result<()> {
+pub(super) fn check_size(out: &[u8]) -> Result<()> {
     let len = out.len() as u64;
     if len <= VALUE_IN_MEMORY_MAX_BYTES { Ok(()) } else { Err(DataError::Engine(EngineError::TooLarge(len))) }
 }
 
-fn put_count(out: &mut Vec<u8>, count: u64) {
+pub(super) fn put_count(out: &mut Vec<u8>, count: u64) {
     match count {
         0..64 => out.push(lengths::SIX_BITS | count as u8),
         64..16_384 => out.extend((u16::from(lengths::FOURTEEN_BITS) << 8 | count as u16).to_be_bytes()),
@@ -137,7 +137,7 @@ fn put_count(out: &mut Vec<u8>, count: u64) {
     }
 }
 
-fn put_string(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn put_string(out: &mut Vec<u8>, bytes: &[u8]) {
     let integer = if bytes.len() <= INTEGER_TEXT_MAX_BYTES { parse_i64(bytes) } else { None };
     if let Some(integer) = integer.and_then(|integer| i32::try_from(integer).ok()) {
         return put_integer(out, integer);

@@ -1,6 +1,7 @@
 //! A value that was read becomes a key.
 
 use super::load::Value;
+use super::stream;
 use crate::data::list::{End, List};
 use crate::data::set::{Encoding, Set};
 use crate::data::{Result, hash, set, string, zset};
@@ -46,6 +47,7 @@ pub fn store(
             hash::set(txn, (db, key), None, &pairs, || limits.hash)?;
         }
         Value::SortedSet(members) => zset::replace(txn, db, key, members, limits.sorted_set)?,
+        Value::Stream(value) => stream::store(txn, db, key, value)?,
     }
     if expires_at_ms.is_some() {
         txn.set_expiry(db, key, expires_at_ms)?;

@@ -71,6 +71,7 @@ fn shown(value: &Value<'_>) -> (&'static str, Vec<Vec<u8>>) {
             let texts = |(score, member): (f64, Vec<u8>)| [member, format_f64(score).as_bytes().to_vec()];
             ("zset", members.into_iter().flat_map(texts).collect())
         }
+        Value::Stream(value) => ("stream", stream::tests::shown(value)),
     }
 }
 
@@ -86,7 +87,7 @@ fn dumped(value: &Value<'_>) -> Vec<u8> {
 #[test]
 fn encoding_is_read_as_another_value() {
     let payloads = payloads();
-    assert!(payloads.len() >= 25, "only {} payloads", payloads.len());
+    assert!(payloads.len() >= 31, "only {} payloads", payloads.len());
     for Payload { name, kind, elements, body } in &payloads {
         let value = load(body).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(shown(&value), (*kind, elements.clone()), "{name}");
@@ -178,8 +179,8 @@ fn few_bytes_fill_the_memory() {
         b"\x03\x01\x01a\xFD",
         // Types that are none of ours.
         b"\x06\x00",
-        b"\x0F\x00",
-        b"\x15\x00",
+        b"\x07\x00",
+        b"\x16\x00",
         b"\xFF",
         b"",
     ] {

@@ -17,6 +17,9 @@
 use super::node::Tail;
 use super::{StreamId, varint};
 
+/// Room for them, unless ids are beyond all clocks.
+const USUAL_BYTES: usize = 64;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) last_id: StreamId,
@@ -31,7 +34,8 @@ impl Facts {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let closed = Tail { first: StreamId::MIN, fields: 0, entries: 0, size_bytes: 0 };
         let tail = self.tail.unwrap_or(closed);
-        let mut bytes = tail.fields.to_le_bytes().to_vec();
+        let mut bytes = Vec::with_capacity(USUAL_BYTES);
+        bytes.extend_from_slice(&tail.fields.to_le_bytes());
         put_id(&mut bytes, self.last_id);
         put_id(&mut bytes, self.max_deleted_id);
         varint::put(&mut bytes, self.entries_added.cast_unsigned());

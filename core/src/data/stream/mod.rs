@@ -37,6 +37,7 @@ mod run;
 mod subkey;
 mod trim;
 mod varint;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use pending::{Owner, Pending};
 pub use progress::Extent;
 use subkey::{ENTRY, FACTS, GROUP, NODE, of_id};
 pub use trim::{Trim, TrimTo};
+pub use whole::Node;
 
 /// The first byte behind all entries.
 const AFTER_ENTRIES: &[u8] = &[ENTRY + 1];
@@ -66,6 +68,8 @@ pub struct Stream<'k> {
     db: Db,
     key: &'k [u8],
     facts: Facts,
+    /// Whether they were read from their subkey.
+    has_facts: bool,
 }
 
 /// Sees an entry of a walk and says whether to go on.
@@ -78,13 +82,13 @@ impl<'k> Stream<'k> {
             return Ok(None);
         }
         let mut facts = None;
-        txn.sub_read(db, key, &[FACTS], &mut |value| facts = Facts::from_bytes(value))?;
-        Ok(Some(Stream { db, key, facts: facts.unwrap_or_default() }))
+        let has_facts = txn.sub_read(db, key, &[FACTS], &mut |value| facts = Facts::from_bytes(value))?;
+        Ok(Some(Stream { db, key, facts: facts.unwrap_or_default(), has_facts }))
     }
 
     /// Makes an empty stream where there is no key.
     pub fn create(txn: &mut Txn<'_>, db: Db, key: &'k [u8]) -> Result<Stream<'k>> {
-        let stream = Stream { db, key, facts: Facts::default() };
+        let stream = Stream { db, key, facts: Facts::default(), has_facts: false };
         txn.put(db, key, NewRoot::of(Kind::Stream), &[])?;
         stream.save(txn)?;
         Ok(stream)
@@ -120,7 +124,12 @@ impl<'k> Stream<'k> {
     }
 
     fn save(&self, txn: &mut Txn<'_>) -> Result<()> {
-        txn.sub_put(self.db, self.key, &[FACTS], &self.facts.to_bytes())?;
+        let bytes = self.facts.to_bytes();
+        if self.has_facts {
+            txn.sub_replace(self.db, self.key, &[FACTS], &bytes)?;
+        } else {
+            txn.sub_put(self.db, self.key, &[FACTS], &bytes)?;
+        }
         Ok(())
     }
 

@@ -9,7 +9,8 @@
 //! while it is the last one is not replaced by the one before it, which may have had room, and the count of deleted
 //! entries is taken to need one byte.
 
-use xxhash_rust::xxh3::Xxh3;
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::StreamId;
 use crate::limits::STREAM_NODE_MAX_BYTES;
@@ -46,7 +47,7 @@ pub(super) struct Tail {
 impl Tail {
     /// The last node after an entry (field, value, field, value …) was added to this one, or to a new one.
     pub(super) fn with(tail: Option<Tail>, id: StreamId, texts: &[&[u8]], limits: NodeLimits) -> Tail {
-        let fields = fields_hash(texts);
+        let fields = fields_hash(texts.iter().step_by(2).copied());
         let open = tail.filter(|tail| tail.has_room(texts, limits));
         let mut tail = open.unwrap_or_else(|| Tail::begun_by(id, fields, texts));
         tail.entries = tail.entries.saturating_add(1);
@@ -91,13 +92,15 @@ impl Tail {
     }
 }
 
-fn fields_hash(texts: &[&[u8]]) -> u64 {
-    let mut hash = Xxh3::new();
-    for field in texts.iter().step_by(2) {
-        hash.update(&(field.len() as u64).to_le_bytes());
-        hash.update(field);
+/// Of the names of all fields of an entry.
+pub(super) fn fields_hash<'t>(fields: impl Iterator<Item = &'t [u8]>) -> u64 {
+    // Usually they are short, and beginning a hash that takes parts costs more than copying them.
+    let mut all: SmallVec<[u8; 128]> = SmallVec::new();
+    for field in fields {
+        all.extend_from_slice(&(field.len() as u64).to_le_bytes());
+        all.extend_from_slice(field);
     }
-    hash.digest()
+    xxh3_64(&all)
 }
 
 /// Length of a text as an element of a listpack, where numbers are numbers.

@@ -150,6 +150,17 @@ impl Stream<'_> {
         Ok(page)
     }
 
+    /// As [`pending_page`](Self::pending_page) of a consumer, but only the ids, from `first` on.
+    pub fn owned_ids(
+        &self,
+        txn: &mut Txn<'_>,
+        group: &Group,
+        owner: &Consumer,
+        first: StreamId,
+    ) -> Result<Vec<StreamId>> {
+        self.owned_page(txn, group, owner.number, (first, StreamId::MAX), usize::MAX)
+    }
+
     /// As [`pending_page`](Self::pending_page), but only the ids of what a consumer has.
     pub(super) fn owned_page(
         &self,

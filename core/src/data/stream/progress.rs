@@ -55,7 +55,7 @@ impl Stream<'_> {
     }
 
     /// How many entries were ever added up to this id, if that is known.
-    fn position(&self, extent: &Extent, id: StreamId) -> Option<i64> {
+    pub fn position(&self, extent: &Extent, id: StreamId) -> Option<i64> {
         let added = self.entries_added();
         if added == 0 {
             return Some(0);

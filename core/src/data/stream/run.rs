@@ -5,9 +5,6 @@ use std::ops::{ControlFlow, Range};
 use super::{Result, Stream};
 use crate::engine::{Direction, Kind, NewRoot, Start, Txn, Want};
 
-/// Subkeys that are read before they are removed, because a walk borrows the transaction.
-const CHUNK: usize = 4096;
-
 /// A run is not removed but left behind if for each subkey that stays so many go.
 const GONE_FOR_EACH_KEPT: u64 = 8;
 
@@ -23,29 +20,7 @@ impl Stream<'_> {
         }
         // From behind, so that ranks stay what they are.
         for run in runs.iter().rev() {
-            self.remove_run(txn, run)?;
-        }
-        Ok(())
-    }
-
-    fn remove_run(&self, txn: &mut Txn<'_>, run: &Range<u64>) -> Result<()> {
-        let mut left = run.end.saturating_sub(run.start);
-        let mut next: Option<Vec<u8>> = None;
-        while left > 0 {
-            let mut chunk: Vec<Vec<u8>> = Vec::new();
-            let count = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK);
-            // One more says where the next walk begins: from the left, it would meet what is gone again.
-            let wanted = count + usize::from(left > CHUNK as u64);
-            let start = next.as_deref().map_or(Start::Rank(run.start), Start::Subkey);
-            txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-                chunk.push(subkey.to_vec());
-                if chunk.len() < wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
-            next = (chunk.len() > count).then(|| chunk.pop()).flatten();
-            for subkey in &chunk {
-                txn.sub_remove(self.db, self.key, subkey)?;
-            }
-            left = if next.is_some() { left - count as u64 } else { 0 };
+            txn.sub_remove_run(self.db, self.key, run.clone())?;
         }
         Ok(())
     }
