@@ -56,7 +56,11 @@ fn check_failed(
     at: &str,
 ) {
     let at = format!("{at}: {:?}, {:?}", machine.faults_seen(), driven.errors);
-    assert_eq!(machine.faults_seen().is_empty(), driven.errors.is_empty(), "nothing is reported: {at}");
+    // A draft that came to nothing is removed without a word; if that fails, the next start removes it.
+    let is_told = |fault: &String| !(fault.contains(": remove ") && fault.ends_with(".blob"));
+    let must_tell = machine.faults_seen().iter().any(is_told);
+    assert!(!must_tell || !driven.errors.is_empty(), "nothing is reported: {at}");
+    assert!(!machine.faults_seen().is_empty() || driven.errors.is_empty(), "reported without a fault: {at}");
     let held = phase.held(store, driven.now_ms, driven.committed, driven.committed);
     assert!(held.is_ok(), "reads see what was refused: {at}: {}", held.unwrap_err());
     let is_read_only = driven.errors.iter().any(|error| matches!(error, EngineError::ReadOnly(_)));
