@@ -438,6 +438,16 @@ impl Session {
         self.state.is_waiting()
     }
 
+    /// Unix time in milliseconds at which it is to run though nothing has come.
+    pub fn wake_at_ms(&self) -> Option<u64> {
+        self.state.wake_at_ms()
+    }
+
+    /// Unix time in milliseconds at which the peer connected.
+    pub fn connected_at_ms(&self) -> u64 {
+        self.state.client.card.lock().connected_at_ms
+    }
+
     /// Whether it is there to hear of what others do.
     pub fn is_listening(&self) -> bool {
         self.state.client.subscriptions.is_some() || self.state.client.is_monitor
