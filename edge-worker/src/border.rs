@@ -158,11 +158,11 @@ pub extern "C" fn edgecask_take(file: u32, offset: u32, len: usize) -> *mut u8 {
     address
 }
 
-/// Opens the object; the tray has the password. Returns the length of an error text, 0 if there is none.
+/// Opens the object; the tray has the password and the settings. Returns the length of an error text, 0 if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_open(seed: u64, now_ms: f64) -> usize {
-    let [password] = arguments();
-    let opened = Object::open(JavaScript, &String::from_utf8_lossy(&password), seed, now_ms as u64);
+    let [password, configured] = arguments().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let opened = Object::open(JavaScript, &password, &configured, seed, now_ms as u64);
     match opened {
         Ok(object) => {
             OBJECT.set(Some(object));

@@ -94,10 +94,17 @@ pub struct Object<H: Host> {
 
 impl<H: Host> Object<H> {
     /// Opens the store on the object's rows. An error is for the operator: nothing was changed.
-    pub fn open(host: H, password: &str, seed: u64, now_ms: u64) -> Result<Object<H>, String> {
+    /// `configured` has the operator's settings, a line each: its name, a space, and its text.
+    pub fn open(
+        host: H,
+        password: &str,
+        configured: &str,
+        seed: u64,
+        now_ms: u64,
+    ) -> Result<Object<H>, String> {
         let storage = Arc::new(RowStorage::open(host));
         storage.begin_event();
-        let settings = settings(storage.own(config::SETTINGS_NAME).as_deref(), password)?;
+        let settings = settings(storage.own(config::SETTINGS_NAME).as_deref(), configured, password)?;
         let databases = settings.databases();
         let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES };
         let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options).map_err(|error| error.to_string())?;

@@ -92,8 +92,9 @@ export class Core {
     this.#wasm = new WebAssembly.Instance(module, { edgecask: rows }).exports as unknown as Exports;
   }
 
-  open(password: string): void {
+  open(password: string, settings: string): void {
     this.#give(encoder.encode(password));
+    this.#give(encoder.encode(settings));
     const length = this.#wasm.edgecask_open(seed(), Date.now());
     if (length > 0) throw new Error(new TextDecoder().decode(this.#out(length)));
   }

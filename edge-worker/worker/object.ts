@@ -12,6 +12,8 @@ export interface Env {
   // Pages that may talk to this worker besides its own, separated by commas; * for all.
   EDGECASK_ORIGINS?: string;
   EDGECASK_PROTECTED_MODE?: string;
+  // Settings as CONFIG GET shows them, a line each: name, space, text.
+  EDGECASK_SETTINGS?: string;
   // For tests only: forget everything in memory after each event, as if the object had slept.
   EDGECASK_FORGET?: string;
 }
@@ -140,7 +142,7 @@ export class Database extends DurableObject<Env> {
 
   #wake(): Core {
     const core = new Core(module, this.ctx.storage.sql);
-    core.open(this.env.EDGECASK_PASSWORD ?? '');
+    core.open(this.env.EDGECASK_PASSWORD ?? '', this.env.EDGECASK_SETTINGS ?? '');
     core.begin();
     for (const socket of this.ctx.getWebSockets()) {
       const attached: unknown = socket.deserializeAttachment();

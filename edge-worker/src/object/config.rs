@@ -14,10 +14,11 @@ pub(super) const SETTINGS_NAME: &str = "settings";
 /// The setting that a secret of the worker decides.
 const PASSWORD: &str = "requirepass";
 
-/// The settings that an earlier life left, the password being the worker's.
-pub(super) fn settings(kept: Option<&[u8]>, password: &str) -> Result<Settings, String> {
+/// The operator's settings, what an earlier life changed of them, and the worker's password.
+pub(super) fn settings(kept: Option<&[u8]>, configured: &str, password: &str) -> Result<Settings, String> {
     let kept = String::from_utf8_lossy(kept.unwrap_or_default()).into_owned();
-    let mut changes: Vec<(&str, String)> = Vec::new();
+    let lines = configured.lines().filter_map(|line| line.trim().split_once(' '));
+    let mut changes: Vec<(&str, String)> = lines.map(|(name, text)| (name, text.trim().to_owned())).collect();
     for line in kept.lines() {
         let Some((name, text)) = line.split_once('\t') else { continue };
         // One that a later version does not know any more is left out.
