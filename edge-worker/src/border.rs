@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::host::{Entry, Host};
 use crate::limits::DATAFILE_HARD_MAX_BYTES;
-use crate::object::Object;
+use crate::object::{Config, Object};
 
 struct Counting;
 
@@ -161,8 +161,8 @@ pub extern "C" fn edgecask_take(file: u32, offset: u32, len: usize) -> *mut u8 {
 /// Opens the object; the tray has the password and the settings. Returns the length of an error text, 0 if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_open(seed: u64, now_ms: f64) -> usize {
-    let [password, configured] = arguments().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let opened = Object::open(JavaScript, &password, &configured, seed, now_ms as u64);
+    let [password, settings] = arguments().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let opened = Object::open(JavaScript, Config { settings, password }, seed, now_ms as u64);
     match opened {
         Ok(object) => {
             OBJECT.set(Some(object));

@@ -24,7 +24,8 @@ use edgecask_core::session::{Effect, Peer, Server, Session, Shared, Shortage};
 use edgecask_core::storage::Storage;
 use parking_lot::Mutex;
 
-use self::config::{EdgeFacts, kept_settings, settings};
+pub use self::config::Config;
+use self::config::EdgeFacts;
 use self::errand::Errand;
 use self::maintenance::Maintenance;
 use crate::host::Host;
@@ -82,6 +83,7 @@ impl Wake for Bell {
 /// One object.
 pub struct Object<H: Host> {
     server: Server<Bitcask>,
+    config: Config,
     storage: Arc<RowStorage<H>>,
     seats: BTreeMap<u32, Seat>,
     bells: Arc<Bells>,
@@ -94,17 +96,10 @@ pub struct Object<H: Host> {
 
 impl<H: Host> Object<H> {
     /// Opens the store on the object's rows. An error is for the operator: nothing was changed.
-    /// `configured` has the operator's settings, a line each: its name, a space, and its text.
-    pub fn open(
-        host: H,
-        password: &str,
-        configured: &str,
-        seed: u64,
-        now_ms: u64,
-    ) -> Result<Object<H>, String> {
+    pub fn open(host: H, config: Config, seed: u64, now_ms: u64) -> Result<Object<H>, String> {
         let storage = Arc::new(RowStorage::open(host));
         storage.begin_event();
-        let settings = settings(storage.own(config::SETTINGS_NAME).as_deref(), configured, password)?;
+        let settings = config.settings(&storage)?;
         let databases = settings.databases();
         let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES };
         let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options).map_err(|error| error.to_string())?;
@@ -114,6 +109,7 @@ impl<H: Host> Object<H> {
         let maintenance = Maintenance::after_start(opened.replayed_records, now_ms);
         Ok(Object {
             server,
+            config,
             storage,
             seats: BTreeMap::new(),
             bells: Arc::default(),
@@ -295,8 +291,7 @@ impl<H: Host> Object<H> {
                 Effect::Close | Effect::Shutdown { .. } => closes = true,
                 Effect::Checkpoint => self.checkpoint(now_ms),
                 Effect::SettingsChanged => {
-                    let kept = kept_settings(&self.server.shared.settings);
-                    self.storage.put_own(config::SETTINGS_NAME, &kept);
+                    self.config.keep(&self.server.shared.settings, &self.storage);
                 }
             }
         }

@@ -176,14 +176,11 @@ impl Settings {
         self
     }
 
-    /// Those that differ from their defaults, as they are kept.
-    pub fn changed(&self) -> Vec<(&'static str, String)> {
-        let values = self.values.read();
-        let default = |name| SETTINGS.iter().find(|row| row.name == name).map(|row| check(row, row.default));
-        let is_changed = |(name, value): &(&&'static str, &String)| {
-            !matches!(default(**name), Some(Ok(default)) if default == **value)
-        };
-        values.iter().filter(is_changed).map(|(name, value)| (*name, value.clone())).collect()
+    /// Those that differ from what they were in `base`, as they are kept.
+    pub fn changed_since(&self, base: &Settings) -> Vec<(&'static str, String)> {
+        let (values, base) = (self.values.read(), base.values.read());
+        let changed = values.iter().filter(|(name, value)| base.get(**name) != Some(*value));
+        changed.map(|(name, value)| (*name, value.clone())).collect()
     }
 
     /// The text of a setting as CONFIG GET shows it.

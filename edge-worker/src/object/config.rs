@@ -1,5 +1,6 @@
 //! An object's settings, which outlive its sleep, and what INFO says about its host.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use edgecask_core::session::{HomeBounds, HostFacts, SETTINGS, Settings};
@@ -9,40 +10,90 @@ use crate::limits::{HEAP_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::storage::RowStorage;
 
 /// Under which name the object keeps its settings: lines of a name, a tab, and the text with its line ends escaped.
-pub(super) const SETTINGS_NAME: &str = "settings";
+const SETTINGS_NAME: &str = "settings";
 
-/// The setting that a secret of the worker decides.
+/// Beside a password that a client has set stands the mark of the secret that it replaced.
+const SECRET_NAME: &str = "secret-before";
+
 const PASSWORD: &str = "requirepass";
 
-/// The operator's settings, what an earlier life changed of them, and the worker's password.
-pub(super) fn settings(kept: Option<&[u8]>, configured: &str, password: &str) -> Result<Settings, String> {
-    let kept = String::from_utf8_lossy(kept.unwrap_or_default()).into_owned();
-    let lines = configured.lines().filter_map(|line| line.trim().split_once(' '));
-    let mut changes: Vec<(&str, String)> = lines.map(|(name, text)| (name, text.trim().to_owned())).collect();
-    for line in kept.lines() {
-        let Some((name, text)) = line.split_once('\t') else { continue };
-        // One that a later version does not know any more is left out.
-        if name != PASSWORD && SETTINGS.iter().any(|row| row.name == name) {
-            changes.push((name, text.replace("\\n", "\n").replace("\\r", "\r").replace("\\\\", "\\")));
-        }
-    }
-    if !password.is_empty() {
-        changes.push((PASSWORD, password.to_owned()));
-    }
-    let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
-    Ok(settings.within(HomeBounds { bulk_max_bytes: VALUE_MAX_BYTES, has_blobs: false }))
+/// What the operator says: settings, a line each (name, space, text), and the password that is a secret of the worker.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The lines.
+    pub settings: String,
+    /// Empty if there is none.
+    pub password: String,
 }
 
-/// What is to be kept of settings.
-pub(super) fn kept_settings(settings: &Settings) -> Vec<u8> {
-    let mut kept = String::new();
-    for (name, text) in settings.changed() {
-        if name != PASSWORD {
-            let text = text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
-            kept.push_str(&format!("{name}\t{text}\n"));
+impl Config {
+    fn changes(&self) -> Vec<(&str, String)> {
+        let lines = self.settings.lines().filter_map(|line| line.trim().split_once(' '));
+        let password = Some((PASSWORD, self.password.as_str())).filter(|(_, password)| !password.is_empty());
+        lines.chain(password).map(|(name, text)| (name, text.trim().to_owned())).collect()
+    }
+
+    fn base(&self) -> Result<Settings, String> {
+        Settings::new(&self.changes()).map_err(|error| error.to_string())
+    }
+
+    /// Tells this secret from another one.
+    fn mark(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.password.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// The settings of an object: what the operator says, and what CONFIG SET changed of it in an earlier life. A secret
+    /// that is new is the password, whatever clients had made of the one before.
+    pub(super) fn settings<H: Host>(&self, storage: &RowStorage<H>) -> Result<Settings, String> {
+        let kept = storage.own(SETTINGS_NAME).unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept).into_owned();
+        let lines: Vec<(&str, &str)> = kept.lines().filter_map(|line| line.split_once('\t')).collect();
+        let mark = lines.iter().find(|(name, _)| *name == SECRET_NAME).map(|(_, mark)| *mark);
+        let is_same_secret = self.password.is_empty() || mark == Some(&self.mark());
+        let mut changes = self.changes();
+        for (name, text) in lines {
+            // One that a later version does not know any more is left out.
+            let is_known = SETTINGS.iter().any(|row| row.name == name);
+            if is_known && (name != PASSWORD || is_same_secret) {
+                changes.push((name, unescape(text)));
+            }
+        }
+        let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
+        Ok(settings.within(HomeBounds { bulk_max_bytes: VALUE_MAX_BYTES, has_blobs: false }))
+    }
+
+    /// Keeps what clients have changed.
+    pub(super) fn keep<H: Host>(&self, settings: &Settings, storage: &RowStorage<H>) {
+        // It was read when the object was opened.
+        let Ok(base) = self.base() else { return };
+        let mut kept = format!("{SECRET_NAME}\t{}\n", self.mark());
+        for (name, text) in settings.changed_since(&base) {
+            kept.push_str(&format!("{name}\t{}\n", escape(&text)));
+        }
+        storage.put_own(SETTINGS_NAME, kept.as_bytes());
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out.push(match letters.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            }),
+            _ => out.push(letter),
         }
     }
-    kept.into_bytes()
+    out
 }
 
 /// What INFO says about the object.

@@ -21,13 +21,14 @@ pub(super) struct Maintenance {
     /// Log bytes that hints are known to cover.
     hinted: u64,
     wants_hints: bool,
+    was_merging: bool,
 }
 
 impl Maintenance {
     /// Of a store that was opened now.
     pub(super) fn after_start(replayed_records: u64, now_ms: u64) -> Maintenance {
         let wants_hints = replayed_records >= REPLAYED_MANY;
-        Maintenance { due_ms: Some(now_ms + MAINTENANCE_DELAY_MS), hinted: 0, wants_hints }
+        Maintenance { due_ms: Some(now_ms + MAINTENANCE_DELAY_MS), wants_hints, ..Maintenance::default() }
     }
 
     /// Something was written.
@@ -56,7 +57,9 @@ impl<H: Host> Object<H> {
             has_more |= more && gone > 0;
         }
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
-        has_more |= engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
+        // Behind a merge that has ended the next one may wait.
+        let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
+        has_more |= is_merging || std::mem::replace(&mut self.maintenance.was_merging, is_merging);
         has_more |= engine.hint_step().unwrap_or(false);
         let is_far = engine.appended() >= self.maintenance.hinted + CHECKPOINT_BYTES;
         if !has_more && (is_far || self.maintenance.wants_hints) {
