@@ -15,15 +15,17 @@ export async function serve(directory, bindings = {}) {
     ],
     modulesRoot: `${FOLDER}dist`,
     compatibilityDate: '2026-04-01',
-    compatibilityFlags: ['no_web_socket_compression', 'enable_request_signal'],
+    compatibilityFlags: ['no_web_socket_compression', 'enable_request_signal', 'request_signal_passthrough'],
     durableObjects: { DATABASE: { className: 'Database', useSQLite: true } },
     durableObjectsPersist: directory,
     bindings,
     cf: false,
     telemetry: { enabled: false },
-    port: Number(process.env.EDGE_PORT ?? 0),
+    // Without the worker that miniflare puts before others, which does not tell when a peer goes away.
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: Number(process.env.EDGE_PORT ?? 0) }],
   });
-  const url = await miniflare.ready;
+  await miniflare.ready;
+  const url = await miniflare.unsafeGetDirectURL();
   return { url, stop: () => miniflare.dispose(), pid: workerd() };
 }
 

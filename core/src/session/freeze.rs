@@ -121,9 +121,12 @@ impl Session {
             return Err(ThawError);
         }
         let id = from.number()?;
-        let mut session = Session::new(&server.shared, Peer::default(), 0, now_ms);
-        // It stands in the list of clients under a number of its own until it has its own again.
-        let outcome = session.thaw_fields(server, id, &mut from);
+        if server.shared.clients.lock().contains_key(&id) {
+            return Err(ThawError);
+        }
+        server.shared.client_was(id);
+        let mut session = Session::numbered(id, &server.shared, Peer::default(), 0, now_ms);
+        let outcome = session.thaw_fields(server, &mut from);
         if outcome.is_err() || !from.0.is_empty() {
             session.close(server);
             return Err(ThawError);
@@ -134,24 +137,10 @@ impl Session {
     fn thaw_fields<E: Engine>(
         &mut self,
         server: &Server<E>,
-        id: u64,
         from: &mut Reader<'_>,
     ) -> Result<(), ThawError> {
         let shared = &server.shared;
         let client = &mut self.state.client;
-        {
-            let mut clients = shared.clients.lock();
-            if clients.contains_key(&id) && id != client.id {
-                return Err(ThawError);
-            }
-            let known = clients.remove(&client.id);
-            let inbox = Arc::new(super::Inbox::new(id, shared.settings.output_limits().clone()));
-            (client.id, client.inbox) = (id, inbox.clone());
-            if let Some(known) = known {
-                clients.insert(id, super::Known { inbox, ..known });
-            }
-        }
-        shared.client_was(id);
         client.db = from.small()?;
         if client.db >= shared.settings.databases() {
             return Err(ThawError);
@@ -170,7 +159,6 @@ impl Session {
         let last_active_ms;
         {
             let mut card = client.card.lock();
-            card.id = id;
             card.no_evict = no_evict;
             card.connected_at_ms = from.number()?;
             last_active_ms = from.number()?;
