@@ -33,8 +33,7 @@ pub struct ThawError;
 type Thawed<T> = Result<T, ThawError>;
 
 const MODES: [Mode; 4] = [Mode::All, Mode::OptIn, Mode::OptOut, Mode::Broadcast];
-const REPLY_MODES: [ReplyMode; 4] =
-    [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
+const REPLY_MODES: [ReplyMode; 4] = [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
 
 impl Session {
     /// The session as bytes; None while it has output or mail, or is in the middle of a huge value.
@@ -47,7 +46,8 @@ impl Session {
             && !client.inbox.has_mail()
             && !client.inbox.must_close();
         let multi = client.multi.as_ref();
-        let has_drafts = multi.is_some_and(|multi| multi.queue.iter().any(|queued| !queued.drafts.is_empty()));
+        let has_drafts =
+            multi.is_some_and(|multi| multi.queue.iter().any(|queued| !queued.drafts.is_empty()));
         if !is_at_rest || has_drafts {
             return None;
         }
@@ -68,7 +68,8 @@ impl Session {
         out.place(&REPLY_MODES, client.reply_mode);
         out.number(client.random.get_seed());
         out.number(card.connected_at_ms);
-        out.number(card.active_at_ms);
+        // Idle times are shown in seconds, and what does not change need not be kept again.
+        out.number(card.active_at_ms / 1000 * 1000);
         for text in [card.address.as_bytes(), card.local_address.as_bytes()] {
             out.bytes(text);
         }
@@ -134,11 +135,7 @@ impl Session {
         Ok(session)
     }
 
-    fn thaw_fields<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        from: &mut Reader<'_>,
-    ) -> Result<(), ThawError> {
+    fn thaw_fields<E: Engine>(&mut self, server: &Server<E>, from: &mut Reader<'_>) -> Result<(), ThawError> {
         let shared = &server.shared;
         let client = &mut self.state.client;
         client.db = from.small()?;

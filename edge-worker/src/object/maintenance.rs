@@ -7,8 +7,8 @@ use edgecask_core::engine::{Admin, Engine, Reader, Scope};
 use super::Object;
 use crate::host::Host;
 use crate::limits::{
-    CHECKPOINT_BYTES, EXPIRE_STEP_KEYS, EXPIRY_PERIOD_MS, GARBAGE_STEP, MAINTENANCE_DELAY_MS, MAINTENANCE_NEXT_MS,
-    MERGE_STEP_BYTES,
+    CHECKPOINT_BYTES, EXPIRE_STEP_KEYS, EXPIRY_PERIOD_MS, GARBAGE_STEP, MAINTENANCE_DELAY_MS,
+    MAINTENANCE_NEXT_MS, MERGE_STEP_BYTES,
 };
 
 /// So many records replayed at a start are worth hints for the next one.
