@@ -43,7 +43,7 @@ function cpuSeconds(pid) {
 
 async function measure(server, command, sockets, pipeline) {
   const connections = await Promise.all(Array.from({ length: sockets }, () => open(server.url, '/resp')));
-  const replyBytes = command === 'SET' ? 5 : 7 + VALUE.length + 1;
+  const replyBytes = command === 'SET' ? 5 : 5 + VALUE.length + 2;
   let done = 0;
   const cpu = cpuSeconds(server.pid);
   const begin = performance.now();
