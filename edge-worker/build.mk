@@ -18,5 +18,7 @@ edge: edge-wasm $(EDGE)/node_modules/ready
 	node build.mjs $(abspath $(EDGE_WASM))
 
 edge-test: edge
+	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
 	cargo test -q -p edgecask-edge-worker
+	node --test tests/edge/traps.test.mjs
 	cargo test -p edgecask-tests --test edge -- --nocapture --test-threads 1
