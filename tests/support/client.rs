@@ -58,6 +58,11 @@ impl Client {
         Client::over(Carrier::WebSocket(Box::new(WebSocketStream::connect(address, cutting)?)))
     }
 
+    /// Connects by WebSocket at a path of its own.
+    pub fn connect_web_to(address: SocketAddr, path: &str, cutting: Cutting) -> io::Result<Client> {
+        Client::over(Carrier::WebSocket(Box::new(WebSocketStream::connect_to(address, path, cutting)?)))
+    }
+
     fn over(carrier: Carrier) -> io::Result<Client> {
         let client = Client { carrier, decoder: Decoder::new(), received: Vec::new(), decoded: 0 };
         client.stream().set_read_timeout(Some(REPLY_TIMEOUT))?;

@@ -28,10 +28,15 @@ pub struct WebSocketStream {
 impl WebSocketStream {
     /// Shakes hands.
     pub fn connect(address: SocketAddr, cutting: Cutting) -> io::Result<WebSocketStream> {
+        WebSocketStream::connect_to(address, "/resp", cutting)
+    }
+
+    /// The same at another path.
+    pub fn connect_to(address: SocketAddr, path: &str, cutting: Cutting) -> io::Result<WebSocketStream> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         let (socket, _) =
-            tungstenite::client(format!("ws://{address}/resp"), stream).map_err(io::Error::other)?;
+            tungstenite::client(format!("ws://{address}{path}"), stream).map_err(io::Error::other)?;
         Ok(WebSocketStream { socket, cutting, received: Vec::new(), read: 0 })
     }
 

@@ -159,6 +159,11 @@ impl State {
         if !spec.flags.contains(Flags::NO_AUTH) && self.client.must_authenticate(&server.shared) {
             return Err(CommandError::text("NOAUTH Authentication required."));
         }
+        if spec.flags.contains(Flags::DENYOOM)
+            && let Some(text) = server.shared.shortage_text()
+        {
+            return Err(CommandError::text(text));
+        }
         if self.client.is_listening() && !may_run_while_listening(spec) {
             let name = spec.name;
             return Err(CommandError::owned(format!(

@@ -9,6 +9,7 @@ mod client;
 mod direct;
 mod dispatch;
 mod effect;
+mod freeze;
 pub mod hub;
 mod histogram;
 mod latency;
@@ -38,12 +39,13 @@ use smallvec::SmallVec;
 
 pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
 pub use effect::Effect;
+pub use freeze::ThawError;
 pub use histogram::Histogram;
 pub use latency::{Event, LatencyMonitor, Spike};
 pub use output_limits::OutputLimits;
 pub use rates::Rates;
-pub use settings::{SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings};
-pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared};
+pub use settings::{HomeBounds, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings};
+pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
 pub use slow_log::{SlowEntry, SlowLog};
 pub use statistics::{CommandStatistics, Statistics};
 pub use transaction::{Multi, Queued};
@@ -175,7 +177,12 @@ impl State {
 impl Session {
     /// A new connection at `now_ms`; `seed` feeds its random numbers.
     pub fn new(shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
-        let id = shared.next_client();
+        shared.counters.connections.fetch_add(1, Ordering::Relaxed);
+        Session::numbered(shared.next_client(), shared, peer, seed, now_ms)
+    }
+
+    /// A connection with a CLIENT ID that no other one has.
+    fn numbered(id: u64, shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
         let card = Arc::new(Mutex::new(ClientCard {
             id,
             address: peer.address,
@@ -187,7 +194,6 @@ impl Session {
         }));
         let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
-        shared.counters.connections.fetch_add(1, Ordering::Relaxed);
         let mut client = Client::new(id, card, inbox, seed);
         client.authenticated = !shared.settings.has_password();
         Session {
@@ -434,6 +440,16 @@ impl Session {
     /// Whether requests that come will not run yet, because the connection is blocked or paused.
     pub fn is_waiting(&self) -> bool {
         self.state.is_waiting()
+    }
+
+    /// Unix time in milliseconds at which it is to run though nothing has come.
+    pub fn wake_at_ms(&self) -> Option<u64> {
+        self.state.wake_at_ms()
+    }
+
+    /// Unix time in milliseconds at which the peer connected.
+    pub fn connected_at_ms(&self) -> u64 {
+        self.state.client.card.lock().connected_at_ms
     }
 
     /// Whether it is there to hear of what others do.

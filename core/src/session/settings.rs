@@ -118,6 +118,22 @@ pub struct Settings {
     tracks_latency: AtomicBool,
     output_limits: Arc<OutputLimits>,
     databases: u32,
+    bounds: HomeBounds,
+}
+
+/// What a home cannot do whatever its settings say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HomeBounds {
+    /// The largest argument, and the largest string, in bytes.
+    pub bulk_max_bytes: u64,
+    /// Whether its storage has blobs.
+    pub has_blobs: bool,
+}
+
+impl Default for HomeBounds {
+    fn default() -> HomeBounds {
+        HomeBounds { bulk_max_bytes: u64::MAX, has_blobs: true }
+    }
 }
 
 impl Default for Settings {
@@ -140,6 +156,7 @@ impl Settings {
             tracks_latency: AtomicBool::new(true),
             output_limits: Arc::default(),
             databases: 16,
+            bounds: HomeBounds::default(),
         };
         let defaults = SETTINGS.iter().map(|row| (row.name, row.default));
         let changes = changes.iter().map(|(name, value)| (*name, value.as_str()));
@@ -151,6 +168,19 @@ impl Settings {
         settings.values = RwLock::new(values);
         settings.databases = settings.get("databases").and_then(|text| text.parse().ok()).unwrap_or(16);
         Ok(settings)
+    }
+
+    /// The same in a home with bounds.
+    pub fn within(mut self, bounds: HomeBounds) -> Settings {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Those that differ from what they were in `base`, as they are kept.
+    pub fn changed_since(&self, base: &Settings) -> Vec<(&'static str, String)> {
+        let (values, base) = (self.values.read(), base.values.read());
+        let changed = values.iter().filter(|(name, value)| base.get(**name) != Some(*value));
+        changed.map(|(name, value)| (*name, value.clone())).collect()
     }
 
     /// The text of a setting as CONFIG GET shows it.
@@ -222,14 +252,14 @@ impl Settings {
         Ok(())
     }
 
-    /// `proto-max-bulk-len` in bytes.
+    /// `proto-max-bulk-len` in bytes, or what the home can do if that is less.
     pub fn bulk_max_bytes(&self) -> u64 {
-        self.bulk_max_bytes.load(Ordering::Relaxed)
+        self.bulk_max_bytes.load(Ordering::Relaxed).min(self.bounds.bulk_max_bytes)
     }
 
-    /// `blob-min-bytes`: the length from which on a string is kept in a blob.
+    /// `blob-min-bytes`: the length from which on a string is kept in a blob; no length is where there are none.
     pub fn blob_min_bytes(&self) -> u64 {
-        self.blob_min_bytes.load(Ordering::Relaxed)
+        if self.bounds.has_blobs { self.blob_min_bytes.load(Ordering::Relaxed) } else { u64::MAX }
     }
 
     /// Whether clients must authenticate.

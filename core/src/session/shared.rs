@@ -1,7 +1,7 @@
 //! What all sessions of one server share besides the engine: settings, counters and the list of clients.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -114,7 +114,20 @@ pub struct Shared {
     pub saved_at_s: AtomicU64,
     /// Where unfinished HSCAN, SSCAN and ZSCAN walks stand.
     pub scan_positions: Mutex<Positions>,
+    shortage: AtomicU8,
     next_client: AtomicU64,
+}
+
+/// What a home is short of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Shortage {
+    /// Nothing.
+    None = 0,
+    /// Memory.
+    Memory = 1,
+    /// Room for the log.
+    Storage = 2,
 }
 
 impl Shared {
@@ -134,6 +147,7 @@ impl Shared {
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
             scan_positions: Mutex::default(),
+            shortage: AtomicU8::new(Shortage::None as u8),
             next_client: AtomicU64::new(1),
         };
         shared.settings_changed();
@@ -162,6 +176,26 @@ impl Shared {
     /// Has the rates of INFO stats go on; called by the host every so often.
     pub fn sample_rates(&self, now_ms: u64) {
         self.rates.sample(&self.counters, now_ms);
+    }
+
+    /// Says what the home is short of: commands that may need more of it are refused as long as it is.
+    pub fn set_shortage(&self, shortage: Shortage) {
+        self.shortage.store(shortage as u8, Ordering::Relaxed);
+    }
+
+    /// Why commands that may need more room are refused, if they are.
+    #[inline]
+    pub(super) fn shortage_text(&self) -> Option<&'static str> {
+        match self.shortage.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("OOM command not allowed when used memory > 'maxmemory'."),
+            _ => Some("OOM command not allowed: the storage of this database is full."),
+        }
+    }
+
+    /// The client numbers up to this one were given out before.
+    pub(super) fn client_was(&self, id: u64) {
+        self.next_client.fetch_max(id.saturating_add(1), Ordering::Relaxed);
     }
 
     /// A number no client had before.

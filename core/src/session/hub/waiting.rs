@@ -107,9 +107,14 @@ struct Lines {
 impl Waiting {
     /// Adds a waiter to the lines at its keys.
     pub fn add(&self, interest: &Interest, waiter: &Arc<Waiter>) {
+        let arrival = self.0.lock().next_arrival;
+        self.add_at(interest, waiter, arrival);
+    }
+
+    /// The same for one that had its place in the lines before.
+    pub fn add_at(&self, interest: &Interest, waiter: &Arc<Waiter>, arrival: u64) {
         let mut lines = self.0.lock();
-        let arrival = lines.next_arrival;
-        lines.next_arrival += 1;
+        lines.next_arrival = lines.next_arrival.max(arrival.saturating_add(1));
         for key in &waiter.wait.keys {
             lines.by_key.entry((waiter.db, key.clone())).or_default().insert(arrival, waiter.clone());
         }
@@ -148,6 +153,11 @@ impl Waiting {
     /// All keys that somebody waits for.
     pub fn keys(&self) -> Vec<(Db, Vec<u8>)> {
         self.0.lock().by_key.keys().cloned().collect()
+    }
+
+    /// The place of a connection in the lines, if it waits.
+    pub fn arrival(&self, id: u64) -> Option<u64> {
+        self.0.lock().by_client.get(&id).map(|(arrival, _)| *arrival)
     }
 
     /// Number of keys that somebody waits for.

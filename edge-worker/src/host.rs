@@ -1,0 +1,42 @@
+//! What the Durable Object's SQLite does for the store, row by row.
+//!
+//! A host never fails: one that cannot do what is asked does not return (an exception of JavaScript ends the event, and with
+//! `ctx.abort()` the object, so that nothing of the event was ever written). All calls of one event are one transaction.
+
+/// Rows of one object.
+///
+/// *Chunks* are parts of datafiles by number; *entries* are parts of values by key and part.
+pub trait Host: Send + Sync + 'static {
+    /// Inserts a chunk; there is none of this number.
+    fn insert_chunk(&self, number: u64, bytes: &[u8]);
+
+    /// The last chunk whose number is not above `from`, and those with numbers above it and below `to`, in order.
+    fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Vec<u8>)>;
+
+    /// Removes the chunks with numbers from `from` to below `to`.
+    fn remove_chunks(&self, from: u64, to: u64);
+
+    /// The parts of all keys from `from` to below `to` (or all that follow), in the order of keys and parts.
+    fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry>;
+
+    /// Inserts a part; there is none of this key and number.
+    fn insert_entry(&self, key: &[u8], part: u32, bytes: &[u8]);
+
+    /// Removes all parts of a key.
+    fn remove_entry(&self, key: &[u8]);
+
+    /// Bytes that all rows take now.
+    fn stored_bytes(&self) -> u64;
+
+    /// Bytes of heap in use.
+    fn heap_bytes(&self) -> usize;
+}
+
+/// A part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key.
+    pub key: Vec<u8>,
+    /// The bytes of this part.
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,19 @@
+//! The core in a Durable Object of Cloudflare, as one WebAssembly instance an object.
+//!
+//! JavaScript (`worker/`) owns sockets, alarms and SQLite; it hands events in as bytes and carries out what comes back as
+//! bytes. Everything between is here, and but for [`border`](self) it is safe Rust that its tests run natively.
+//!
+//! Modules in data-flow order:
+
+pub mod object;
+
+pub mod outbox;
+
+pub mod storage;
+
+pub mod host;
+
+pub mod limits;
+
+#[cfg(target_arch = "wasm32")]
+mod border;

@@ -1,0 +1,91 @@
+//! Every bound of the edge worker, with its reason. The platform's own figures are from its documentation
+//! (<https://developers.cloudflare.com/durable-objects/platform/limits/>); what runs locally is looser, so all are kept here.
+
+/// Largest argument and largest string. Blobs are off at the edge: an object has 128 MB for its keydir, the message that is
+/// being read and the replies that wait for the output gate, so a value that does not fit beside them is of no use there.
+pub const VALUE_MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Largest frame of the log: a transaction, which is in memory three times while it is written.
+pub const FRAME_MAX_BYTES: u64 = 24 * 1024 * 1024;
+
+/// Bytes of one row that holds a part of a datafile. The platform takes 2 MB; SQLite reads a row as a whole whichever part of
+/// it is wanted, so a value behind 64 KiB costs some microseconds more than a small row.
+pub const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Bytes of one row that holds a part of a metadata value: half of what the platform takes.
+pub const ROW_MAX_BYTES: usize = 1024 * 1024;
+
+/// Longest key of the metadata map; the store's own have a few dozen bytes.
+pub const META_KEY_MAX_BYTES: usize = 1024;
+
+/// A datafile is sealed before it grows beyond this: replaying one without hints stays below a second.
+pub const DATAFILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// No datafile grows beyond this: file and offset together are the row's number, which has 63 bits in SQLite.
+pub const DATAFILE_HARD_MAX_BYTES: u64 = 1 << 30;
+
+/// Chunks that were read or written lately are kept up to this many bytes.
+pub const CACHE_MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// Reads of more bytes than this pass by the cache: they are merges and starts, which read everything once.
+pub const CACHED_READ_MAX_BYTES: u64 = 256 * 1024;
+
+/// Bytes of heap beyond which commands that may need more are refused. What is left of 128 MB is for one message (32 MiB at
+/// most, in JavaScript's memory) and for what one request needs while it runs.
+pub const HEAP_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes in SQLite beyond which commands that may need more are refused. The platform takes 10 GB; deleting and merging need
+/// some room before they give some.
+pub const STORAGE_MAX_BYTES: u64 = 9_000_000_000;
+
+/// Bytes in SQLite beyond which nothing is appended.
+pub const STORAGE_HARD_MAX_BYTES: u64 = 9_900_000_000;
+
+/// SQLite is asked how much it holds once so many bytes were appended since; rows take a little more than their bytes.
+pub const ROOM_LOOK_BYTES: u64 = 256 * 1024;
+
+/// A message is handed to its session in pieces of this size, so that replies leave the heap between them.
+pub const PIECE_MAX_BYTES: usize = 1024 * 1024;
+
+/// Bytes of input that is no whole request yet: the largest argument, and as much again for those around it.
+pub const INPUT_MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.
+pub const UNAUTHENTICATED_INPUT_MAX_BYTES: usize = 256 * 1024;
+
+/// Replies that one event may make for one socket: they wait for the output gate in JavaScript's memory.
+pub const EVENT_OUTPUT_MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Messages to a socket are at most so long.
+pub const MESSAGE_OUT_MAX_BYTES: usize = 1024 * 1024;
+
+/// Most sockets of one object; the platform takes 32,768, and each costs some kilobytes here.
+pub const SOCKETS_MAX: usize = 10_000;
+
+/// What a socket's attachment holds at most: the platform takes 16,384 bytes with what the runtime writes around them.
+pub const ATTACHMENT_MAX_BYTES: usize = 16_000;
+
+/// From connecting to a successful AUTH or HELLO, where a password is set.
+pub const UNAUTHENTICATED_MS: u64 = 10_000;
+
+/// Maintenance comes so long after the first write that nobody has looked after.
+pub const MAINTENANCE_DELAY_MS: u64 = 5_000;
+
+/// It comes again so soon while it has more to do.
+pub const MAINTENANCE_NEXT_MS: u64 = 50;
+
+/// Where keys may expire it looks for them this often, though the object sleeps otherwise.
+pub const EXPIRY_PERIOD_MS: u64 = 60_000;
+
+/// Keys collected by one alarm.
+pub const EXPIRE_STEP_KEYS: u64 = 10_000;
+
+/// Bytes of log read by one alarm's step of a merge: some tens of milliseconds of processor.
+pub const MERGE_STEP_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Entries of dropped collections freed by one alarm.
+pub const GARBAGE_STEP: u64 = 50_000;
+
+/// Hints are written for the active datafile, too, once so many bytes were appended since the last ones: what has no hint is
+/// read at the next start.
+pub const CHECKPOINT_BYTES: u64 = 1024 * 1024;

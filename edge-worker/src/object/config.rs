@@ -1,0 +1,125 @@
+//! An object's settings, which outlive its sleep, and what INFO says about its host.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use edgecask_core::session::{HomeBounds, HostFacts, SETTINGS, Settings};
+
+use crate::host::Host;
+use crate::limits::{HEAP_MAX_BYTES, VALUE_MAX_BYTES};
+use crate::storage::RowStorage;
+
+/// Under which name the object keeps its settings: lines of a name, a tab, and the text with its line ends escaped.
+const SETTINGS_NAME: &str = "settings";
+
+/// Beside a password that a client has set stands the mark of the secret that it replaced.
+const SECRET_NAME: &str = "secret-before";
+
+const PASSWORD: &str = "requirepass";
+
+/// What the operator says: settings, a line each (name, space, text), and the password that is a secret of the worker.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The lines.
+    pub settings: String,
+    /// Empty if there is none.
+    pub password: String,
+}
+
+impl Config {
+    fn changes(&self) -> Vec<(&str, String)> {
+        let lines = self.settings.lines().filter_map(|line| line.trim().split_once(' '));
+        let password = Some((PASSWORD, self.password.as_str())).filter(|(_, password)| !password.is_empty());
+        lines.chain(password).map(|(name, text)| (name, text.trim().to_owned())).collect()
+    }
+
+    fn base(&self) -> Result<Settings, String> {
+        Settings::new(&self.changes()).map_err(|error| error.to_string())
+    }
+
+    /// Tells this secret from another one.
+    fn mark(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.password.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// The settings of an object: what the operator says, and what CONFIG SET changed of it in an earlier life. A secret
+    /// that is new is the password, whatever clients had made of the one before.
+    pub(super) fn settings<H: Host>(&self, storage: &RowStorage<H>) -> Result<Settings, String> {
+        let kept = storage.own(SETTINGS_NAME).unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept).into_owned();
+        let lines: Vec<(&str, &str)> = kept.lines().filter_map(|line| line.split_once('\t')).collect();
+        let mark = lines.iter().find(|(name, _)| *name == SECRET_NAME).map(|(_, mark)| *mark);
+        let is_same_secret = self.password.is_empty() || mark == Some(&self.mark());
+        let mut changes = self.changes();
+        for (name, text) in lines {
+            // One that a later version does not know any more is left out.
+            let is_known = SETTINGS.iter().any(|row| row.name == name);
+            if is_known && (name != PASSWORD || is_same_secret) {
+                changes.push((name, unescape(text)));
+            }
+        }
+        let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
+        Ok(settings.within(HomeBounds { bulk_max_bytes: VALUE_MAX_BYTES, has_blobs: false }))
+    }
+
+    /// Keeps what clients have changed.
+    pub(super) fn keep<H: Host>(&self, settings: &Settings, storage: &RowStorage<H>) {
+        // It was read when the object was opened.
+        let Ok(base) = self.base() else { return };
+        let mut kept = format!("{SECRET_NAME}\t{}\n", self.mark());
+        for (name, text) in settings.changed_since(&base) {
+            kept.push_str(&format!("{name}\t{}\n", escape(&text)));
+        }
+        storage.put_own(SETTINGS_NAME, kept.as_bytes());
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out.push(match letters.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            }),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// What INFO says about the object.
+pub(super) struct EdgeFacts<H: Host> {
+    storage: Arc<RowStorage<H>>,
+    run_id: String,
+}
+
+impl<H: Host> EdgeFacts<H> {
+    pub(super) fn new(storage: Arc<RowStorage<H>>, seed: u64) -> EdgeFacts<H> {
+        EdgeFacts { storage, run_id: format!("{seed:016x}{seed:016x}{:08x}", seed >> 32) }
+    }
+}
+
+impl<H: Host> HostFacts for EdgeFacts<H> {
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
+        let used = self.storage.heap_bytes().to_string();
+        vec![
+            ("server", "os", "Cloudflare Workers wasm32".into()),
+            ("server", "arch_bits", "32".into()),
+            ("server", "run_id", self.run_id.clone()),
+            ("server", "tcp_port", "0".into()),
+            ("memory", "used_memory", used.clone()),
+            ("memory", "used_memory_rss", used),
+            ("memory", "total_system_memory", HEAP_MAX_BYTES.to_string()),
+            ("persistence", "storage_bytes", self.storage.stored_bytes().to_string()),
+        ]
+    }
+}

@@ -1,0 +1,100 @@
+//! Requests of the REST dialect: each has a seat of its own until it is answered.
+
+use edgecask_core::limits::REST_BODY_MAX_BYTES;
+use edgecask_core::rest::{self, Exchange, Headers, Response};
+use edgecask_core::session::{Peer, Session};
+
+use super::Object;
+use crate::host::Host;
+use crate::outbox::{Kind, Outbox};
+
+/// The header fields that mean something here, in the order in which they are handed over.
+const FIELDS: [&str; 3] = ["authorization", "upstash-encoding", "upstash-response-format"];
+
+/// What a seat does for a request.
+pub(super) struct Errand {
+    exchange: Exchange,
+    is_answered: bool,
+}
+
+impl Errand {
+    /// Takes replies of the session; true if it is not needed any more.
+    pub(super) fn deliver(&mut self, seat: u32, replies: &[u8], outbox: &mut Outbox) -> bool {
+        if self.is_answered {
+            return match self.exchange.events(replies) {
+                Ok(events) => {
+                    if !events.is_empty() {
+                        outbox.put(Kind::Events, seat, &[&events]);
+                    }
+                    false
+                }
+                Err(_) => true,
+            };
+        }
+        match self.exchange.take(replies) {
+            Ok(None) => false,
+            Ok(Some(response)) => {
+                let is_stream = self.exchange.is_stream() && response.status == 200;
+                self.is_answered = true;
+                outbox.respond(seat, &response, is_stream);
+                !is_stream
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// Ends the request however far it came.
+    pub(super) fn end(self, seat: u32, outbox: &mut Outbox) {
+        if !self.is_answered {
+            outbox.respond(seat, &self.exchange.closed(), false);
+        } else if self.exchange.is_stream() {
+            outbox.put(Kind::End, seat, &[]);
+        }
+    }
+}
+
+/// The fields of a request; those that are not there are None.
+struct Fields<'f>([Option<&'f [u8]>; FIELDS.len()]);
+
+impl Headers for Fields<'_> {
+    fn get(&self, name: &str) -> Option<&[u8]> {
+        let at = FIELDS.iter().position(|field| *field == name)?;
+        self.0.get(at).copied().flatten()
+    }
+}
+
+impl<H: Host> Object<H> {
+    /// Answers a request of the REST dialect. `head` has lines: method, path, query and the three fields, of which the last
+    /// four begin with `=` or are empty if they are not there.
+    pub fn request(&mut self, seat: u32, head: &[u8], body: &[u8], address: &str, seed: u64, now_ms: u64) {
+        let lines: Vec<&[u8]> = head.split(|byte| *byte == b'\n').collect();
+        let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+        let given = |at: usize| line(at).strip_prefix(b"=");
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        let fields = Fields([given(3), given(4), given(5)]);
+        let request = rest::Request {
+            method: text(line(0)),
+            path: text(line(1)),
+            query: given(2).map(text),
+            headers: &fields,
+            body,
+        };
+        if body.len() as u64 > REST_BODY_MAX_BYTES {
+            return self.outbox.respond(seat, &Response::body_too_large(), false);
+        }
+        match rest::begin(&request, self.server.shared.settings.has_password()) {
+            Err(refused) => self.outbox.respond(seat, &refused, false),
+            Ok(mut exchange) => {
+                let input = exchange.input();
+                let peer = Peer { address: address.to_owned(), local_address: String::new() };
+                let session = Session::new(&self.server.shared, peer, seed, now_ms);
+                let errand = Errand { exchange, is_answered: false };
+                self.sit_down(seat, session, Some(errand), Vec::new(), now_ms);
+                if let Some(sitting) = self.seats.get_mut(&seat) {
+                    *sitting.session.input() = input;
+                }
+                self.run(seat, now_ms);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the store needs done while nobody asks, on the object's alarm: collecting expired keys, merging, hints, garbage.
+
+use std::sync::atomic::Ordering;
+
+use edgecask_core::engine::{Admin, Engine, Reader, Scope};
+
+use super::Object;
+use crate::host::Host;
+use crate::limits::{
+    CHECKPOINT_BYTES, EXPIRE_STEP_KEYS, EXPIRY_PERIOD_MS, GARBAGE_STEP, MAINTENANCE_DELAY_MS,
+    MAINTENANCE_NEXT_MS, MERGE_STEP_BYTES,
+};
+
+/// So many records replayed at a start are worth hints for the next one.
+const REPLAYED_MANY: u64 = 10_000;
+
+/// When maintenance is next due, and what it knows of the last time.
+#[derive(Debug, Default)]
+pub(super) struct Maintenance {
+    pub(super) due_ms: Option<u64>,
+    /// Log bytes that hints are known to cover.
+    hinted: u64,
+    wants_hints: bool,
+    was_merging: bool,
+}
+
+impl Maintenance {
+    /// Of a store that was opened now.
+    pub(super) fn after_start(replayed_records: u64, now_ms: u64) -> Maintenance {
+        let wants_hints = replayed_records >= REPLAYED_MANY;
+        Maintenance { due_ms: Some(now_ms + MAINTENANCE_DELAY_MS), wants_hints, ..Maintenance::default() }
+    }
+
+    /// Something was written.
+    pub(super) fn expect(&mut self, now_ms: u64) {
+        let soon_ms = now_ms + MAINTENANCE_DELAY_MS;
+        self.due_ms = Some(self.due_ms.map_or(soon_ms, |due_ms| due_ms.min(soon_ms)));
+    }
+}
+
+impl<H: Host> Object<H> {
+    /// Does a bounded piece of each kind of work, if it is time to.
+    pub(super) fn maintain(&mut self, now_ms: u64) {
+        if self.maintenance.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
+            return;
+        }
+        let (engine, shared) = (&self.server.engine, &self.server.shared);
+        shared.sample_rates(now_ms);
+        let mut has_more = false;
+        // An error here means that the store is full or broken, which whoever writes is told.
+        if shared.expires_actively.load(Ordering::Relaxed)
+            && let Ok((gone, more)) = engine.expire_slice(now_ms, EXPIRE_STEP_KEYS, &mut |db, key| {
+                shared.tell_expired(db, key);
+            })
+        {
+            shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
+            has_more |= more && gone > 0;
+        }
+        has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
+        // Behind a merge that has ended the next one may wait.
+        let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
+        has_more |= std::mem::replace(&mut self.maintenance.was_merging, is_merging) || is_merging;
+        has_more |= engine.hint_step().unwrap_or(false);
+        let is_far = engine.appended() >= self.maintenance.hinted + CHECKPOINT_BYTES;
+        if !has_more && (is_far || self.maintenance.wants_hints) {
+            self.maintenance.hinted = engine.appended();
+            self.maintenance.wants_hints = false;
+            self.checkpoint(now_ms);
+        }
+        self.maintenance.due_ms = if has_more {
+            Some(now_ms + MAINTENANCE_NEXT_MS)
+        } else {
+            self.has_expiring().then_some(now_ms + EXPIRY_PERIOD_MS)
+        };
+    }
+
+    fn has_expiring(&self) -> bool {
+        let Ok(mut guard) = self.server.engine.begin(Scope::Everything) else { return false };
+        let databases = self.server.shared.settings.databases();
+        (0..databases).any(|db| guard.expiring_count(db).is_ok_and(|count| count > 0))
+    }
+}

@@ -1,0 +1,181 @@
+//! Objects on rows in memory: what sleeps, limits and settings change.
+
+use crate::host::Host;
+use crate::limits::{EVENT_OUTPUT_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES};
+use crate::storage::tests::FakeHost;
+
+use super::{Config, Object};
+
+const NOW_MS: u64 = 1_700_000_000_000;
+
+/// An object with one socket at seat 1.
+struct One {
+    host: FakeHost,
+    config: Config,
+    object: Object<FakeHost>,
+    now_ms: u64,
+    attached: Vec<u8>,
+    close_code: Option<u16>,
+    alarm_ms: u64,
+}
+
+impl One {
+    fn new(config: Config) -> One {
+        let host = FakeHost::default();
+        let object = Object::open(host.clone(), config.clone(), 7, NOW_MS).expect("it opens");
+        let mut one =
+            One { host, config, object, now_ms: NOW_MS, attached: Vec::new(), close_code: None, alarm_ms: 0 };
+        one.event(|object, now_ms| object.connect(1, "127.0.0.1:5", 3, now_ms));
+        one
+    }
+
+    /// What the socket got in an event.
+    fn event(&mut self, act: impl FnOnce(&mut Object<FakeHost>, u64)) -> Vec<u8> {
+        self.object.begin();
+        act(&mut self.object, self.now_ms);
+        let out = self.object.finish(self.now_ms);
+        let mut sent = Vec::new();
+        let mut rest = out.as_slice();
+        while let Some((head, behind)) = rest.split_at_checked(9) {
+            let len = u32::from_le_bytes(head[5..9].try_into().expect("four bytes")) as usize;
+            let (bytes, others) = behind.split_at(len);
+            rest = others;
+            match head[0] {
+                1 => sent.extend_from_slice(bytes),
+                2 => self.close_code = Some(u16::from_le_bytes(bytes[..2].try_into().expect("a code"))),
+                3 => self.attached = bytes.to_vec(),
+                7 => self.alarm_ms = u64::from_le_bytes(bytes.try_into().expect("a time")),
+                _ => {}
+            }
+        }
+        sent
+    }
+
+    fn ask(&mut self, text: &str) -> String {
+        let sent = self.event(|object, now_ms| object.receive(1, text.as_bytes(), now_ms));
+        String::from_utf8_lossy(&sent).into_owned()
+    }
+
+    /// Forgets what is in memory.
+    fn sleep(&mut self) {
+        self.object = Object::open(self.host.clone(), self.config.clone(), 8, self.now_ms).expect("it opens");
+        let attached = self.attached.clone();
+        self.event(|object, now_ms| {
+            object.thaw(1, &attached, now_ms);
+            object.all_are_thawed();
+        });
+    }
+}
+
+#[test]
+fn sleep_forgets_half_a_request_or_a_transaction() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4\r\nab"), "");
+    one.sleep();
+    assert_eq!(one.ask("cd\r\nMULTI\r\nAPPEND k e\r\n"), "+OK\r\n+OK\r\n+QUEUED\r\n");
+    one.sleep();
+    assert_eq!(one.ask("GET k\r\nEXEC\r\n"), "+QUEUED\r\n*2\r\n:5\r\n$5\r\nabcde\r\n");
+}
+
+#[test]
+fn blocked_command_misses_the_end_of_its_wait_while_the_object_sleeps() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("BLPOP list 3\r\nPING\r\n"), "");
+    assert_eq!(one.alarm_ms, NOW_MS + 3000);
+    one.sleep();
+    one.now_ms += 2999;
+    assert_eq!(one.event(|object, now_ms| object.alarm(now_ms)), b"");
+    one.sleep();
+    one.now_ms += 1;
+    assert_eq!(one.event(|object, now_ms| object.alarm(now_ms)), b"*-1\r\n+PONG\r\n");
+}
+
+#[test]
+fn state_that_does_not_fit_an_attachment_comes_back_half() {
+    let mut one = One::new(Config::default());
+    one.ask(&format!("MULTI\r\nSET k {}\r\n", "v".repeat(20_000)));
+    one.sleep();
+    assert_eq!(one.close_code, Some(1012));
+}
+
+#[test]
+fn change_of_a_setting_is_lost_with_sleep_or_outlives_its_secret() {
+    let mut one = One::new(Config { password: "one".into(), ..Config::default() });
+    assert_eq!(
+        one.ask("AUTH one\r\nCONFIG SET hz 20\r\nCONFIG SET requirepass two\r\n"),
+        "+OK\r\n".repeat(3)
+    );
+    one.sleep();
+    assert_eq!(one.ask("AUTH one\r\n").get(..10), Some("-WRONGPASS"));
+    assert_eq!(one.ask("AUTH two\r\nCONFIG GET hz\r\n"), "+OK\r\n*2\r\n$2\r\nhz\r\n$2\r\n20\r\n");
+    one.config.password = "three".into();
+    one.sleep();
+    assert_eq!(one.ask("AUTH two\r\n").get(..10), Some("-WRONGPASS"));
+    assert_eq!(one.ask("AUTH three\r\n"), "+OK\r\n");
+}
+
+#[test]
+fn stranger_stays_without_end() {
+    let mut one = One::new(Config { password: "secret".into(), ..Config::default() });
+    assert_eq!(one.alarm_ms, NOW_MS + 5000, "maintenance comes first");
+    one.now_ms += UNAUTHENTICATED_MS;
+    one.event(|object, now_ms| object.alarm(now_ms));
+    assert_eq!(one.close_code, Some(1008));
+}
+
+#[test]
+fn full_object_takes_more_or_gives_nothing_up() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("SET k v\r\n"), "+OK\r\n");
+    one.host.set_stored_bytes(STORAGE_MAX_BYTES + 1);
+    one.sleep();
+    assert_eq!(one.ask("SET k w\r\n").get(..4), Some("-OOM"));
+    assert_eq!(one.ask("GET k\r\nDEL k\r\n"), "$1\r\nv\r\n:1\r\n");
+    one.host.set_stored_bytes(0);
+    one.sleep();
+    assert_eq!(one.ask("SET k w\r\n"), "+OK\r\n");
+}
+
+#[test]
+fn value_beyond_the_limit_is_begun() {
+    let mut one = One::new(Config::default());
+    let sent = one.ask(&format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${}\r\n", VALUE_MAX_BYTES + 1));
+    assert_eq!(sent, "-ERR Protocol error: invalid bulk length\r\n");
+    assert_eq!(one.close_code, Some(1000));
+    let mut one = One::new(Config::default());
+    let sent = one.ask(&format!("SETRANGE k {VALUE_MAX_BYTES} x\r\nEXISTS k\r\n"));
+    assert_eq!(sent, "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n:0\r\n");
+}
+
+#[test]
+fn replies_to_one_message_fill_the_memory() {
+    let mut one = One::new(Config::default());
+    one.ask(&format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n{}\r\n", "v".repeat(1_000_000)));
+    let sent = one.ask(&"GET k\r\n".repeat(1000));
+    assert!(sent.len() as u64 <= EVENT_OUTPUT_MAX_BYTES + 2_000_000, "{} bytes", sent.len());
+    assert_eq!(one.close_code, Some(1009));
+}
+
+#[test]
+fn merge_or_sleep_loses_keys() {
+    let mut one = One::new(Config::default());
+    let value = "v".repeat(1000);
+    for round in 0..60 {
+        let sets: String = (0..1000).map(|key| format!("SET key:{key} {round}{value}\r\n")).collect();
+        assert_eq!(one.ask(&sets), "+OK\r\n".repeat(1000));
+        if one.alarm_ms > 0 {
+            one.now_ms = one.now_ms.max(one.alarm_ms);
+            one.event(|object, now_ms| object.alarm(now_ms));
+        }
+    }
+    for _ in 0..200 {
+        one.now_ms += 5000;
+        one.event(|object, now_ms| object.alarm(now_ms));
+    }
+    one.sleep();
+    assert_eq!(one.ask("DBSIZE\r\n"), ":1000\r\n");
+    assert_eq!(one.ask("GET key:7\r\n"), format!("$1002\r\n59{value}\r\n"));
+    let kept: usize = one.host.chunks(0, u64::MAX).iter().map(|(_, bytes)| bytes.len()).sum();
+    // A whole datafile may be active and half dead.
+    assert!(kept < 20_000_000, "{kept} bytes for a megabyte of data, of which 60 were written");
+}

@@ -1,0 +1,338 @@
+//! [`Storage`] on rows: a datafile is a run of chunks, and all that was appended in one event goes in together at its end.
+//!
+//! ```text
+//!  chunk  number = file << 30 | offset of its first byte, at most CHUNK_BYTES bytes; never changed, only inserted and removed
+//!  entry  0 and a key of the metadata map        its value
+//!         1 and a datafile's id, big-endian      one byte: hidden 0, listed 1, removed and still read 2
+//!         2 and a name                           what the object itself keeps
+//! ```
+//!
+//! It promises that a call which refuses has written nothing, and that [`RowStorage::flush`] leaves nothing of the event in
+//! memory only. It must never write a row beyond the platform's bounds (`limits.rs`), whatever the local SQLite would take.
+//! There is no sync: the host makes an event durable before any reply to it leaves. There are no blobs.
+
+mod cache;
+mod file;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use edgecask_core::storage::{
+    Blob, BlobId, Datafile, DatafileId, MetaMap, MetaOp, Result, Storage, StorageError,
+};
+use parking_lot::Mutex;
+
+use self::cache::Cache;
+use self::file::RowFile;
+use crate::host::Host;
+use crate::limits::{META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES};
+
+const META_SPACE: u8 = 0;
+const FILE_SPACE: u8 = 1;
+const OWN_SPACE: u8 = 2;
+
+/// What a datafile's entry says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum FileState {
+    Hidden = 0,
+    Listed = 1,
+    Removed = 2,
+}
+
+/// The rows of one object as a storage.
+pub struct RowStorage<H: Host> {
+    rows: Arc<Rows<H>>,
+}
+
+/// What storage and open files share.
+struct Rows<H: Host> {
+    host: H,
+    open: Mutex<BTreeMap<u32, Weak<RowFile<H>>>>,
+    /// Files with bytes that are in no row yet.
+    unwritten: Mutex<Vec<Arc<RowFile<H>>>>,
+    cache: Mutex<Cache>,
+    /// Bytes in SQLite when it was last asked, and what was appended since.
+    stored_bytes: AtomicU64,
+    appended_bytes: AtomicU64,
+}
+
+impl<H: Host> RowStorage<H> {
+    /// The storage of an object; what an earlier life had hidden or was still reading goes.
+    pub fn open(host: H) -> RowStorage<H> {
+        let rows = Rows {
+            host,
+            open: Mutex::default(),
+            unwritten: Mutex::default(),
+            cache: Mutex::default(),
+            stored_bytes: AtomicU64::new(0),
+            appended_bytes: AtomicU64::new(0),
+        };
+        for (id, state) in rows.files() {
+            if state != FileState::Listed as u8 {
+                rows.forget(id);
+            }
+        }
+        RowStorage { rows: Arc::new(rows) }
+    }
+
+    /// Begins an event.
+    pub fn begin_event(&self) {
+        // Asking costs as much as a command; a log that has hardly grown needs no other answer.
+        let appended = self.rows.appended_bytes.load(Ordering::Relaxed);
+        if appended >= ROOM_LOOK_BYTES || self.rows.stored_bytes.load(Ordering::Relaxed) == 0 {
+            self.rows.stored_bytes.store(self.rows.host.stored_bytes(), Ordering::Relaxed);
+            self.rows.appended_bytes.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes in SQLite, those of this event included.
+    pub fn stored_bytes(&self) -> u64 {
+        self.rows.bytes()
+    }
+
+    /// Bytes of heap in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.rows.host.heap_bytes()
+    }
+
+    /// Writes what this event has appended.
+    pub fn flush(&self) {
+        for file in std::mem::take(&mut *self.rows.unwritten.lock()) {
+            file.flush();
+        }
+    }
+
+    /// What the object keeps under a name.
+    pub fn own(&self, name: &str) -> Option<Vec<u8>> {
+        self.rows.value(&spaced(OWN_SPACE, name.as_bytes()))
+    }
+
+    /// Keeps something for the object under a name.
+    pub fn put_own(&self, name: &str, value: &[u8]) {
+        self.rows.put(&spaced(OWN_SPACE, name.as_bytes()), value);
+    }
+}
+
+impl<H: Host> Rows<H> {
+    fn bytes(&self) -> u64 {
+        self.stored_bytes.load(Ordering::Relaxed) + self.appended_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Refuses what would not fit any more.
+    fn reserve(&self, bytes: u64) -> Result<()> {
+        if self.bytes().saturating_add(bytes) > STORAGE_HARD_MAX_BYTES {
+            return Err(StorageError::Full("the object's storage".into()));
+        }
+        self.appended_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Ids and states of all datafiles.
+    fn files(&self) -> Vec<(u32, u8)> {
+        let entries = self.host.entries(&[FILE_SPACE], Some(&[FILE_SPACE + 1]));
+        let files = entries.iter().filter_map(|entry| {
+            let (_, id) = entry.key.split_first()?;
+            Some((u32::from_be_bytes(id.try_into().ok()?), *entry.bytes.first()?))
+        });
+        files.collect()
+    }
+
+    fn state(&self, id: DatafileId) -> Option<u8> {
+        self.value(&file_key(id.0)).and_then(|state| state.first().copied())
+    }
+
+    fn set_state(&self, id: u32, state: FileState) {
+        self.put(&file_key(id), &[state as u8]);
+    }
+
+    /// Removes all rows of a datafile.
+    fn forget(&self, id: u32) {
+        let from = file::number(id, 0);
+        let to = file::number_behind(id);
+        self.cache.lock().remove(from, to);
+        self.host.remove_chunks(from, to);
+        self.host.remove_entry(&file_key(id));
+    }
+
+    fn value(&self, key: &[u8]) -> Option<Vec<u8>> {
+        // Nothing lies between a key and the same with a zero behind it.
+        let parts = self.host.entries(key, Some(&[key, &[0]].concat()));
+        if parts.is_empty() { None } else { Some(parts.into_iter().flat_map(|part| part.bytes).collect()) }
+    }
+
+    fn put(&self, key: &[u8], value: &[u8]) {
+        self.host.remove_entry(key);
+        let mut part = 0;
+        let mut rest = value;
+        loop {
+            let (piece, behind) = rest.split_at(rest.len().min(ROW_MAX_BYTES));
+            self.host.insert_entry(key, part, piece);
+            if behind.is_empty() {
+                return;
+            }
+            (rest, part) = (behind, part + 1);
+        }
+    }
+}
+
+impl<H: Host> RowStorage<H> {
+    fn make(&self, id: DatafileId, header: &[u8], state: FileState) -> Result<Arc<dyn Datafile>> {
+        if self.rows.state(id).is_some() {
+            return Err(StorageError::Refused(format!("datafile {} exists already", id.0)));
+        }
+        self.rows.set_state(id.0, state);
+        let file = Arc::new(RowFile::new(id.0, self.rows.clone(), 0));
+        self.rows.open.lock().insert(id.0, Arc::downgrade(&file));
+        let handle = file::Handle(file);
+        handle.append(0, &[header])?;
+        Ok(Arc::new(handle))
+    }
+
+    fn opened(&self, id: u32) -> Option<Arc<RowFile<H>>> {
+        self.rows.open.lock().get(&id).and_then(Weak::upgrade)
+    }
+}
+
+impl<H: Host> Storage for RowStorage<H> {
+    fn create(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>> {
+        self.make(id, header, FileState::Listed)
+    }
+
+    fn create_hidden(&self, id: DatafileId, header: &[u8]) -> Result<Arc<dyn Datafile>> {
+        self.make(id, header, FileState::Hidden)
+    }
+
+    fn publish(&self, id: DatafileId) -> Result<()> {
+        if self.rows.state(id) != Some(FileState::Hidden as u8) {
+            return Err(StorageError::Missing(format!("hidden datafile {}", id.0)));
+        }
+        self.rows.set_state(id.0, FileState::Listed);
+        Ok(())
+    }
+
+    fn open(&self, id: DatafileId) -> Result<Arc<dyn Datafile>> {
+        if self.rows.state(id) != Some(FileState::Listed as u8) {
+            return Err(StorageError::Missing(format!("datafile {}", id.0)));
+        }
+        let file = self.opened(id.0).unwrap_or_else(|| {
+            let file = Arc::new(RowFile::new(id.0, self.rows.clone(), file::stored_len(&self.rows, id.0)));
+            self.rows.open.lock().insert(id.0, Arc::downgrade(&file));
+            file
+        });
+        Ok(Arc::new(file::Handle(file)))
+    }
+
+    fn remove(&self, id: DatafileId) -> Result<()> {
+        match self.rows.state(id) {
+            Some(state) if state != FileState::Removed as u8 => {}
+            _ => return Err(StorageError::Missing(format!("datafile {}", id.0))),
+        }
+        self.rows.unwritten.lock().retain(|file| file.id() != id.0);
+        match self.opened(id.0) {
+            Some(file) => {
+                self.rows.set_state(id.0, FileState::Removed);
+                file.end_with_last_handle();
+            }
+            None => self.rows.forget(id.0),
+        }
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<DatafileId>> {
+        let listed = self.rows.files().into_iter().filter(|(_, state)| *state == FileState::Listed as u8);
+        Ok(listed.map(|(id, _)| DatafileId(id)).collect())
+    }
+
+    fn create_blob(&self, _id: BlobId) -> Result<Arc<dyn Blob>> {
+        Err(StorageError::Refused("values at the edge are not large enough for blobs".into()))
+    }
+
+    fn open_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        Err(StorageError::Missing(format!("blob {}", id.0)))
+    }
+
+    fn remove_blob(&self, id: BlobId) -> Result<()> {
+        Err(StorageError::Missing(format!("blob {}", id.0)))
+    }
+
+    fn list_blobs(&self) -> Result<Vec<BlobId>> {
+        Ok(Vec::new())
+    }
+
+    fn sync_blob_names(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn meta(&self) -> &dyn MetaMap {
+        self
+    }
+}
+
+impl<H: Host> MetaMap for RowStorage<H> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.rows.value(&spaced(META_SPACE, key)))
+    }
+
+    fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        let from = spaced(META_SPACE, prefix);
+        let mut parts = self.rows.host.entries(&from, successor(&from).as_deref()).into_iter().peekable();
+        while let Some(mut entry) = parts.next() {
+            while let Some(next) = parts.next_if(|next| next.key == entry.key) {
+                entry.bytes.extend_from_slice(&next.bytes);
+            }
+            if !visit(entry.key.get(1..).unwrap_or_default(), &entry.bytes) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, changes: &[MetaOp]) -> Result<()> {
+        let mut bytes = 0;
+        for change in changes {
+            let (MetaOp::Put(key, _) | MetaOp::Delete(key)) = change;
+            if key.len() > META_KEY_MAX_BYTES {
+                return Err(StorageError::Refused("a metadata key is too long".into()));
+            }
+            if let MetaOp::Put(key, value) = change {
+                bytes += (key.len() + value.len()) as u64;
+            }
+        }
+        self.rows.reserve(bytes)?;
+        for change in changes {
+            match change {
+                MetaOp::Put(key, value) => self.rows.put(&spaced(META_SPACE, key), value),
+                MetaOp::Delete(key) => self.rows.host.remove_entry(&spaced(META_SPACE, key)),
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()> {
+        self.apply(changes)
+    }
+}
+
+fn spaced(space: u8, key: &[u8]) -> Vec<u8> {
+    [&[space], key].concat()
+}
+
+fn file_key(id: u32) -> Vec<u8> {
+    spaced(FILE_SPACE, &id.to_be_bytes())
+}
+
+/// The first key behind all that begin with `prefix`.
+fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut next = prefix.to_vec();
+    while let Some(last) = next.pop() {
+        if let Some(more) = last.checked_add(1) {
+            next.push(more);
+            return Some(next);
+        }
+    }
+    None
+}

@@ -1,0 +1,80 @@
+// The worker: who may come, which object a path means, and what needs no object.
+//
+//   /resp, /db/NAME/resp      RESP over WebSocket
+//   /, /db/NAME/…             the REST dialect; GET / is the console, where it is deployed
+//   /health                   ok
+
+import { ADDRESS, type Env } from './object';
+import { judge } from './origin';
+
+export { Database } from './object';
+
+const DEFAULT_DATABASE = 'default';
+const NAME_MAX_LENGTH = 128;
+// Files of the console: GET and HEAD of these never are commands.
+const CONSOLE_PATH = /^\/(index\.html|favicon\.[a-z]+|assets\/.*)?$/;
+const PREFLIGHT_SECONDS = '86400';
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const url = new URL(request.url);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && url.pathname === '/health') return new Response('ok\n');
+    if (isRead && env.ASSETS !== undefined && CONSOLE_PATH.test(url.pathname)) return env.ASSETS.fetch(request);
+    const verdict = judge(request.headers, url.host, env);
+    if (verdict.refused !== undefined) return Response.json({ error: verdict.refused }, { status: 403 });
+    if (request.method === 'OPTIONS') return allow(preflight(request), verdict.origin);
+    const { name, path } = route(url.pathname);
+    if (name === undefined) return Response.json({ error: 'ERR no such database name' }, { status: 400 });
+    url.pathname = path;
+    const passedOn = new Request(url, request);
+    passedOn.headers.set(ADDRESS, address(request));
+    const database = env.DATABASE.get(env.DATABASE.idFromName(name));
+    try {
+      const response = await database.fetch(passedOn);
+      return response.webSocket === null ? allow(response, verdict.origin) : response;
+    } catch (error) {
+      // The object ended, and with it whatever the request had begun.
+      console.error(error);
+      return allow(Response.json({ error: 'ERR the database was restarted; nothing of this request was kept' }, { status: 500 }), verdict.origin);
+    }
+  },
+};
+
+function route(pathname: string): { name?: string; path: string } {
+  const named = /^\/db\/([^/]*)(\/.*)?$/.exec(pathname);
+  if (named === null) return { name: DEFAULT_DATABASE, path: pathname };
+  try {
+    const name = decodeURIComponent(named[1]!);
+    const path = named[2] ?? '/';
+    return name.length > 0 && name.length <= NAME_MAX_LENGTH ? { name, path } : { path };
+  } catch {
+    return { path: '/' };
+  }
+}
+
+function address(request: Request): string {
+  const peer = request.headers.get('cf-connecting-ip') ?? '127.0.0.1';
+  return peer.includes(':') ? `[${peer}]:0` : `${peer}:0`;
+}
+
+function preflight(request: Request): Response {
+  const headers = new Headers({
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, OPTIONS',
+    'access-control-max-age': PREFLIGHT_SECONDS,
+  });
+  const wanted = request.headers.get('access-control-request-headers');
+  if (wanted !== null) headers.set('access-control-allow-headers', wanted);
+  return new Response(null, { status: 204, headers });
+}
+
+// Lets the page read the answer, if it is on the list.
+function allow(response: Response, origin: string | undefined): Response {
+  const allowed = new Response(response.body, response);
+  allowed.headers.append('vary', 'origin');
+  if (origin !== undefined) {
+    allowed.headers.set('access-control-allow-origin', origin);
+    allowed.headers.set('access-control-expose-headers', 'upstash-sync-token');
+  }
+  return allowed;
+}

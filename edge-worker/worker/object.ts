@@ -1,0 +1,229 @@
+// The Durable Object of one database: hands events to the core and carries out what comes back.
+
+import { DurableObject } from 'cloudflare:workers';
+import module from './edgecask.wasm';
+import { Core, Kind, type Message } from './core';
+
+export interface Env {
+  DATABASE: DurableObjectNamespace<Database>;
+  ASSETS?: Fetcher;
+  // A secret; without it only this machine is served.
+  EDGECASK_PASSWORD?: string;
+  // Pages that may talk to this worker besides its own, separated by commas; * for all.
+  EDGECASK_ORIGINS?: string;
+  EDGECASK_PROTECTED_MODE?: string;
+  // Settings as CONFIG GET shows them, a line each: name, space, text.
+  EDGECASK_SETTINGS?: string;
+  // For tests only: forget everything in memory after each event, as if the object had slept.
+  EDGECASK_FORGET?: string;
+}
+
+// The worker tells the object where a request came from.
+export const ADDRESS = 'x-edgecask-address';
+
+// Larger bodies would not fit beside the store.
+const BODY_MAX_BYTES = 32 * 1024 * 1024;
+const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format'];
+
+interface Errand {
+  answer: (response: Response) => void;
+  events?: ReadableStreamDefaultController<Uint8Array>;
+}
+
+export class Database extends DurableObject<Env> {
+  #core: Core | undefined;
+  #sockets = new Map<number, WebSocket>();
+  #seats = new Map<WebSocket, number>();
+  #errands = new Map<number, Errand>();
+  #nextSeat = 1;
+
+  override async fetch(request: Request): Promise<Response> {
+    const path = new URL(request.url).pathname;
+    const address = request.headers.get(ADDRESS) ?? '';
+    if (path === '/resp') return this.#connect(request, address);
+    const length = Number(request.headers.get('content-length') ?? 0);
+    const body = length > BODY_MAX_BYTES ? undefined : new Uint8Array(await request.arrayBuffer());
+    if (body === undefined || body.length > BODY_MAX_BYTES) {
+      return Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
+    }
+    return this.#request(request, address, body);
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const bytes = typeof message === 'string' ? new TextEncoder().encode(message) : new Uint8Array(message);
+    this.#event((core) => {
+      const seat = this.#seats.get(socket);
+      if (seat !== undefined) core.receive(seat, bytes);
+    });
+  }
+
+  override webSocketClose(socket: WebSocket, code: number, reason: string): void {
+    this.#left(socket);
+    // Without an answer the peer waits; the codes that stand for no code may not be sent.
+    const isSendable = code !== 1005 && code !== 1006 && code !== 1015;
+    try {
+      socket.close(isSendable ? code : 1000, isSendable ? reason : '');
+    } catch {
+      // It is closed already.
+    }
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#left(socket);
+  }
+
+  override alarm(): void {
+    this.#event((core) => core.alarm());
+  }
+
+  #connect(request: Request, address: string): Response {
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+      return new Response('RESP over WebSocket is spoken here\n', { status: 426, headers: { upgrade: 'websocket' } });
+    }
+    const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
+    this.ctx.acceptWebSocket(server);
+    this.#event((core) => core.connect(this.#sit(server), address));
+    const offered = (request.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
+    const headers: HeadersInit = offered.includes('resp') ? { 'sec-websocket-protocol': 'resp' } : {};
+    return new Response(null, { status: 101, webSocket: client, headers });
+  }
+
+  async #request(request: Request, address: string, body: Uint8Array): Promise<Response> {
+    const url = new URL(request.url);
+    const fields = REQUEST_FIELDS.map((name) => request.headers.get(name)).map((value) => (value === null ? '' : `=${value}`));
+    const head = [request.method, url.pathname, `=${url.search.slice(1)}`, ...fields].join('\n');
+    const seat = this.#nextSeat++;
+    const answer = new Promise<Response>((resolve) => this.#errands.set(seat, { answer: resolve }));
+    request.signal?.addEventListener('abort', () => this.#abandon(seat));
+    this.#event((core) => core.request(seat, head, body, address));
+    const response = await answer;
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  }
+
+  #abandon(seat: number): void {
+    if (this.#errands.delete(seat)) this.#event((core) => core.leave(seat));
+  }
+
+  #left(socket: WebSocket): void {
+    this.#event((core) => {
+      const seat = this.#seats.get(socket);
+      this.#rise(socket);
+      if (seat !== undefined) core.leave(seat);
+    });
+  }
+
+  #sit(socket: WebSocket): number {
+    const seat = this.#nextSeat++;
+    this.#sockets.set(seat, socket);
+    this.#seats.set(socket, seat);
+    return seat;
+  }
+
+  #rise(socket: WebSocket): void {
+    const seat = this.#seats.get(socket);
+    if (seat !== undefined) this.#sockets.delete(seat);
+    this.#seats.delete(socket);
+  }
+
+  // Has the core see one event. Nothing in here waits, so all that is written is one transaction, and what is sent leaves when
+  // that is durable. After an error nothing of it may stay: abort drops what was written and what was to be sent.
+  #event(act: (core: Core) => void): void {
+    try {
+      const core = this.#core ?? this.#wake();
+      core.begin();
+      act(core);
+      this.#carryOut(core.finish());
+      if (this.env.EDGECASK_FORGET === 'yes' && this.#errands.size === 0) this.#forget();
+    } catch (error) {
+      console.error(error);
+      this.ctx.abort(`the event failed: ${error}`);
+    }
+  }
+
+  #wake(): Core {
+    const core = new Core(module, this.ctx.storage.sql);
+    core.open(this.env.EDGECASK_PASSWORD ?? '', this.env.EDGECASK_SETTINGS ?? '');
+    core.begin();
+    for (const socket of this.ctx.getWebSockets()) {
+      const attached: unknown = socket.deserializeAttachment();
+      if (attached instanceof Uint8Array) core.thaw(this.#sit(socket), attached);
+    }
+    core.allAreThawed();
+    this.#core = core;
+    return core;
+  }
+
+  #forget(): void {
+    this.#core = undefined;
+    this.#sockets.clear();
+    this.#seats.clear();
+  }
+
+  #carryOut(messages: Message[]): void {
+    for (const { kind, seat, bytes } of messages) {
+      const socket = this.#sockets.get(seat);
+      switch (kind) {
+        case Kind.Send:
+          if (socket?.readyState === WebSocket.OPEN) socket.send(bytes);
+          break;
+        case Kind.Close:
+          if (socket !== undefined) {
+            const code = new DataView(bytes.buffer, bytes.byteOffset).getUint16(0, true);
+            this.#rise(socket);
+            // So that it is nobody's after a sleep.
+            socket.serializeAttachment(null);
+            socket.close(code, new TextDecoder().decode(bytes.subarray(2)));
+          }
+          break;
+        case Kind.Attach:
+          socket?.serializeAttachment(bytes.slice());
+          break;
+        case Kind.Respond:
+          this.#respond(seat, bytes);
+          break;
+        case Kind.Events:
+          this.#errands.get(seat)?.events?.enqueue(bytes);
+          break;
+        case Kind.End:
+          this.#errands.get(seat)?.events?.close();
+          this.#errands.delete(seat);
+          break;
+        case Kind.Alarm: {
+          const atMs = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+          void (atMs > 0 ? this.ctx.storage.setAlarm(atMs) : this.ctx.storage.deleteAlarm());
+        }
+      }
+    }
+  }
+
+  #respond(seat: number, bytes: Uint8Array): void {
+    const errand = this.#errands.get(seat);
+    if (errand === undefined) return;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const isStream = view.getUint8(2) === 1;
+    const texts: string[] = [];
+    let at = 4;
+    for (let count = view.getUint8(3) * 2; count > 0; count--) {
+      const end = at + 2 + view.getUint16(at, true);
+      texts.push(new TextDecoder().decode(bytes.subarray(at + 2, end)));
+      at = end;
+    }
+    const headers = new Headers({ 'x-content-type-options': 'nosniff' });
+    for (let each = 0; each < texts.length; each += 2) headers.set(texts[each]!, texts[each + 1]!);
+    const status = view.getUint16(0, true);
+    const body = bytes.subarray(at);
+    if (!isStream) {
+      this.#errands.delete(seat);
+      errand.answer(new Response(body.length > 0 ? body : null, { status, headers }));
+      return;
+    }
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        errand.events = controller;
+        controller.enqueue(body);
+      },
+      cancel: () => this.#abandon(seat),
+    });
+    errand.answer(new Response(stream, { status, headers }));
+  }
+}
