@@ -13,9 +13,8 @@ const DIST: &str = "../web-console/dist";
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
-    // A missing directory would count as changed each time; its parent is there.
+    println!("cargo:rerun-if-changed={DIST}");
     let dist = Path::new(DIST);
-    println!("cargo:rerun-if-changed={}", if dist.is_dir() { DIST } else { "../Cargo.toml" });
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
     let mut paths = Vec::new();
     if dist.is_dir() {

@@ -25,7 +25,7 @@ $(CONSOLE)/node_modules/ready: $(CONSOLE)/package-lock.json
 	npm ci --prefix $(CONSOLE) --silent --no-audit --no-fund --ignore-scripts
 	touch $@
 
-$(CONSOLE)/dist/index.html: $(CONSOLE)/pkg/console_bg.wasm $(CONSOLE)/node_modules/ready $(CONSOLE_PAGE)
+$(CONSOLE)/dist/index.html: $(CONSOLE)/pkg/console_bg.wasm $(CONSOLE)/node_modules/ready $(CONSOLE_PAGE) $(CONSOLE)/public/.gitignore
 	cd $(CONSOLE)
 	npx tsc --noEmit
 	npx vite build --logLevel warn

@@ -44,8 +44,8 @@ pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// The head of an HTTP request, at most: a token, cookies and a few dozen other fields.
 pub const HTTP_HEAD_MAX_BYTES: usize = 32 * 1024;
 
-/// The body of an HTTP request and a message of a WebSocket, at most; both are in memory as a whole. The same as at the
-/// edge, so that clients need only know one number; longer requests are split over messages.
+/// A message of a WebSocket, at most, since it is in memory as a whole. The same as at the edge, so that clients need only
+/// know one number; longer requests are split over messages.
 pub const MESSAGE_MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { start } from './harness.mjs';
+import { Gateway, start } from './harness.mjs';
+import { Redis } from './redis.mjs';
 
 /** Budgets of the console: what the first view loads, compressed, and how soon something is painted on loopback. */
 const WEIGHT_MAX_BYTES = 500_000;
@@ -45,6 +46,7 @@ describe('the connection', () => {
 
   it('comes back when the gateway does, and says what it does meanwhile', async () => {
     await page.getByRole('combobox', { name: 'Database' }).selectOption('5');
+    await page.getByText('[5]>').waitFor();
     await console_.gateway.stop();
     await badge().filter({ hasText: 'Lost' }).waitFor();
     await console_.shot('connection-lost');
@@ -103,6 +105,39 @@ describe('the connection', () => {
     await page.getByRole('button', { name: /Connected/ }).click();
     assert.equal(await address.inputValue(), before);
     await page.keyboard.press('Escape');
+  });
+
+  it('leads to another server, and takes the command line with it', async () => {
+    const other = await Gateway.start(['--http-origins', console_.url]);
+    try {
+      const editor = page.getByRole('textbox', { name: 'Command' });
+      const run = async (line) => {
+        await editor.fill(line);
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Enter');
+      };
+      await run('SET here 1');
+      await page.locator('.entry').last().getByText('OK', { exact: true }).waitFor();
+      await page.getByRole('button', { name: /Connected/ }).click();
+      const dialog = page.getByRole('dialog', { name: 'Connection' });
+      await dialog.getByLabel('Address').fill(`127.0.0.1:${other.httpPort}`);
+      await dialog.getByLabel('Password', { exact: true }).fill('');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await run('SET there 1');
+      await page.locator('.entry').last().getByText('OK', { exact: true }).waitFor();
+      const redis = await Redis.connect(other.port);
+      assert.deepEqual(await redis.call('KEYS', '*'), ['there']);
+      redis.close();
+      await page.getByRole('button', { name: /Connected/ }).click();
+      await dialog.getByRole('button', { name: 'Use the gateway of this page' }).click();
+      await dialog.getByLabel('Password', { exact: true }).fill('right horse');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await badge().filter({ hasText: /^Connected/ }).waitFor();
+    } finally {
+      await other.remove();
+    }
   });
 
   it('colours follow the system or the choice', async () => {

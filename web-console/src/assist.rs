@@ -206,7 +206,8 @@ fn lay_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Pie
         if left.is_empty() {
             open.push(piece(first));
         } else {
-            let Some((taken, pieces)) = lay_repeated(first, left, limit, after) else { return (used, open) };
+            let ends: Vec<_> = after.iter().flat_map(begins).collect();
+            let Some((taken, pieces)) = lay_repeated(first, left, limit, &ends) else { return (used, open) };
             if first.name == "numkeys" {
                 keys_counted = left.first().and_then(|word| word.parse().ok());
             }
@@ -226,16 +227,18 @@ fn lay_options(group: &[Argument<'_>], words: &[String], open: &mut Vec<Piece>) 
     let mut needed = Vec::new();
     while needed.is_empty() {
         let left = words.get(used..).unwrap_or_default();
-        let laid = |argument: &&Argument<'_>| {
-            lay_repeated(argument, left, None, group).map(|found| (found.0, found.1))
+        let laid = |at: usize| {
+            let others = unused.iter().enumerate().filter(|(other, _)| *other != at);
+            let ends: Vec<_> = others.flat_map(|(_, argument)| begins(argument)).collect();
+            unused.get(at).and_then(|argument| lay_repeated(argument, left, None, &ends))
         };
         // Words before values: a value would take any word.
-        let by_word =
-            unused.iter().position(|argument| starts_with_word(argument) && laid(argument).is_some());
-        let Some(at) = by_word.or_else(|| unused.iter().position(|argument| laid(argument).is_some())) else {
-            break;
-        };
-        let Some((taken, pieces)) = laid(&unused.remove(at)) else { break };
+        let values = (0..unused.len()).filter(|at| !unused.get(*at).is_some_and(|it| starts_with_word(it)));
+        let words_first =
+            (0..unused.len()).filter(|at| unused.get(*at).is_some_and(|it| starts_with_word(it)));
+        let found = words_first.chain(values).find_map(|at| laid(at).map(|found| (at, found)));
+        let Some((at, (taken, pieces))) = found else { break };
+        unused.remove(at);
         used += taken;
         needed = pieces;
         if needed.iter().all(|piece| piece.optional) {
@@ -252,12 +255,13 @@ fn starts_with_word(argument: &Argument<'_>) -> bool {
 }
 
 /// One argument, as often as it may stand, at the start of `words`: how many it takes and what stays open. `None` if
-/// the first word does not fit. `limit` is how often it stands, where a number before it says so.
+/// the first word does not fit. `limit` is how often it stands, where a number before it says so; the words `ends` begin
+/// what may follow.
 fn lay_repeated(
     argument: &Argument<'_>,
     words: &[String],
     limit: Option<usize>,
-    after: &[Argument<'_>],
+    ends: &[(String, String)],
 ) -> Option<(usize, Vec<Piece>)> {
     let (mut used, mut open) = lay_one(argument, words)?;
     if !argument.multiple {
@@ -272,8 +276,8 @@ fn lay_repeated(
     while open.is_empty() && limit.is_none_or(|limit| times < limit) {
         let left = words.get(used..).unwrap_or_default();
         // A word that begins something behind ends the repetition.
-        let ends = limit.is_none() && left.first().is_some_and(|word| is_begun_by(after, word));
-        let Some((taken, pieces)) = (!ends).then(|| lay_one(&again, left)).flatten() else { break };
+        let over = limit.is_none() && left.first().is_some_and(|word| is_one_of(ends, word));
+        let Some((taken, pieces)) = (!over).then(|| lay_one(&again, left)).flatten() else { break };
         used += taken;
         open = pieces;
         times += 1;
@@ -287,8 +291,8 @@ fn lay_repeated(
     Some((used, open))
 }
 
-fn is_begun_by(arguments: &[Argument<'_>], word: &str) -> bool {
-    arguments.iter().flat_map(begins).any(|(begin, _)| begin.eq_ignore_ascii_case(word))
+fn is_one_of(begins: &[(String, String)], word: &str) -> bool {
+    begins.iter().any(|(begin, _)| begin.eq_ignore_ascii_case(word))
 }
 
 /// One argument, once.
@@ -394,6 +398,15 @@ mod tests {
         assert!(assist("SET k v EX ").hint.starts_with("seconds "));
         assert!(assist("SET k v EX").hint.starts_with("seconds "));
         check_hint("SET k v nonsense more ", "");
+    }
+
+    #[test]
+    fn repeated_options_may_come_again() {
+        check_words("SORT k GET x G", "GET");
+        let left = assist("SORT k GET x GET y ").hint;
+        assert!(left.starts_with("[GET pattern ...] ") && left.ends_with("[STORE destination]"), "{left}");
+        check_words("BITFIELD k GET u8 0 S", "SET");
+        assert_ne!(assist("BITFIELD k GET u8 0 INCRBY u8 1 1 ").hint, "");
     }
 
     #[test]

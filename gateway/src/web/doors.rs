@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use edgecask_core::session::Peer;
 use parking_lot::Mutex;
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::{debug, warn};
 
@@ -59,7 +58,7 @@ pub struct Visit {
 pub struct Arrival {
     /// What is spoken.
     pub speech: Speech,
-    /// The socket.
+    /// The socket, which does not block and is not yet known to any thread's reactor.
     pub stream: TcpStream,
     /// Whose it is.
     pub peer: Peer,
@@ -134,10 +133,14 @@ pub async fn accept(web: Arc<Web>, door: Door, threads: Vec<UnboundedSender<Arri
             Ok(visit) => {
                 let local = stream.local_addr().as_ref().map(SocketAddr::to_string).unwrap_or_default();
                 let peer = Peer { address: address.to_string(), local_address: local };
-                if let Err(error) = stream.set_nodelay(true) {
-                    debug!(%error, "a connection ended before it began");
-                    continue;
-                }
+                // Whoever serves it registers it anew: it must not depend on the reactor of this thread.
+                let stream = match stream.set_nodelay(true).and_then(|()| stream.into_std()) {
+                    Ok(stream) => stream,
+                    Err(error) => {
+                        debug!(%error, "a connection ended before it began");
+                        continue;
+                    }
+                };
                 let arrival = Arrival { speech, stream, peer, visit };
                 if let Some(thread) = turns.next().and_then(|turn| threads.get(turn)) {
                     // It fails if the server ends.
@@ -150,7 +153,7 @@ pub async fn accept(web: Arc<Web>, door: Door, threads: Vec<UnboundedSender<Arri
 }
 
 /// Tells the peer as far as that is possible at once, where it would understand it.
-fn refuse(speech: Speech, stream: &TcpStream, refusal: Refusal) {
+fn refuse(speech: Speech, stream: &tokio::net::TcpStream, refusal: Refusal) {
     if speech == Speech::Http {
         let status = match refusal {
             Refusal::Protected => "403 Forbidden",

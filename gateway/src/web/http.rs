@@ -31,6 +31,7 @@ use tracing::debug;
 
 use super::doors::{Visit, Web};
 use super::origin::Verdict;
+use super::unread::Unread;
 use super::websocket::WebSocket;
 use super::{console, metrics, rest, seat};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
@@ -77,7 +78,7 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(web.gateway.deadlines.handshake)
         .max_buf_size(HTTP_HEAD_MAX_BYTES)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Unread::new(stream, web.gateway.deadlines.unread_output)), service)
         .with_upgrades();
     tokio::pin!(connection);
     let outcome = tokio::select! {
@@ -91,8 +92,8 @@ where
         debug!(%error, peer = peer.address, "an HTTP connection failed");
     }
     let upgrade = upgrade.lock().take()?;
-    let parts = upgrade.await.ok()?.downcast::<TokioIo<S>>().ok()?;
-    Some((parts.io.into_inner(), parts.read_buf))
+    let parts = upgrade.await.ok()?.downcast::<TokioIo<Unread<S>>>().ok()?;
+    Some((parts.io.into_inner().into_inner(), parts.read_buf))
 }
 
 /// Answers one request.
@@ -152,7 +153,7 @@ fn ready(web: &Web) -> Response<Body> {
 fn measure(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
     let gateway = &web.gateway;
     if gateway.server.shared.settings.has_password()
-        && let Err(refused) = rest::check_token(gateway, &request.into_parts().0, peer)
+        && let Some(refused) = rest::refusal(gateway, &request.into_parts().0, peer)
     {
         return refused;
     }

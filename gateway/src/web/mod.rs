@@ -8,6 +8,7 @@ pub mod doors;
 pub mod threads;
 pub mod tls;
 pub mod http;
+pub mod unread;
 pub mod origin;
 pub mod console;
 pub mod frames;

@@ -71,9 +71,9 @@ impl Headers for Fields<'_> {
     }
 }
 
-/// Turns strangers away from what is no command.
-pub fn check_token(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), Response<Body>> {
-    check_password(gateway, parts, peer).map_err(respond)
+/// What strangers are answered who ask for what is no command; none to those who have the password.
+pub fn refusal(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Option<Response<Body>> {
+    check_password(gateway, parts, peer).err().map(respond)
 }
 
 /// Turns strangers away before a long body of theirs is received.

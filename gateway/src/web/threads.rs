@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use edgecask_core::session::Peer;
+use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tracing::{debug, error};
 
-use super::doors::{Arrival, Door, Speech, Web, accept};
+use super::doors::{Arrival, Door, Speech, Visit, Web, accept};
 use super::tls_stream::TlsStream;
 use super::{http, seat};
 use crate::limits::STOP_GRACE;
@@ -90,15 +92,17 @@ async fn live(web: &Arc<Web>, mut arrivals: UnboundedReceiver<Arrival>, acceptin
 /// A connection's life. Each kind has a box of its own size: what TLS needs is ten times what the others do.
 fn receive(web: Arc<Web>, arrival: Arrival) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     let Arrival { speech, stream, peer, visit } = arrival;
-    match speech {
-        Speech::Http => Box::pin(http::serve(web, stream, peer, visit)),
-        _ => Box::pin(decrypt(web, Arrival { speech, stream, peer, visit })),
+    match (TcpStream::from_std(stream), speech) {
+        (Ok(stream), Speech::Http) => Box::pin(http::serve(web, stream, peer, visit)),
+        (Ok(stream), _) => Box::pin(decrypt(web, speech, stream, peer, visit)),
+        (Err(error), _) => {
+            Box::pin(async move { debug!(%error, peer = peer.address, "no place for a connection") })
+        }
     }
 }
 
 /// The life of a connection under TLS.
-async fn decrypt(web: Arc<Web>, arrival: Arrival) {
-    let Arrival { speech, stream, peer, visit } = arrival;
+async fn decrypt(web: Arc<Web>, speech: Speech, stream: TcpStream, peer: Peer, visit: Visit) {
     let Some(tls) = &web.tls else { return };
     let handshake = Box::pin(tls.acceptor().accept(stream));
     let stream = match tokio::time::timeout(web.gateway.deadlines.handshake, handshake).await {

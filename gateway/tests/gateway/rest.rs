@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
@@ -12,6 +12,9 @@ use crate::support::{Client, Server};
 
 /// Long enough that nobody who is punctual is late on a busy machine.
 const SHORT: Duration = Duration::from_millis(200);
+
+/// No step of a test takes longer on a healthy machine; it only bounds how long a broken one hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends the beginning of a request: the line and fields besides Host.
 fn begin(server: &Server, head: &str) -> Client {
@@ -24,10 +27,10 @@ fn begin(server: &Server, head: &str) -> Client {
 fn outcome(client: &mut Client) -> (u16, String) {
     let mut received = Vec::new();
     // Whoever has sent more than was taken is reset, behind the response.
-    let _ = client.stream.read_to_end(&mut received);
+    let ended = client.stream.read_to_end(&mut received);
     let received = String::from_utf8_lossy(&received).into_owned();
     let status = received.split(' ').nth(1).and_then(|status| status.parse().ok());
-    (status.unwrap_or_else(|| panic!("no status in {received:?}")), received)
+    (status.unwrap_or_else(|| panic!("no status in {received:?}, {ended:?}")), received)
 }
 
 fn get(server: &Server, path: &str) -> (u16, String) {
@@ -121,14 +124,50 @@ fn a_subscriber_that_reads_nothing_is_cut() {
     let mut publisher = server.connect();
     let message = vec![b'x'; 100_000];
     publisher.expect(&[b"PUBLISH", b"news", &message], b":1\r\n");
-    let begin = std::time::Instant::now();
+    let start = Instant::now();
     loop {
         publisher.send(&crate::support::request(&[b"PUBLISH", b"news", &message]));
         if publisher.line() == ":0" {
             break;
         }
-        assert!(begin.elapsed() < Duration::from_secs(20), "it is not cut");
+        assert!(start.elapsed() < PATIENCE, "it is not cut");
     }
+}
+
+#[test]
+fn whoever_does_not_read_a_response_is_cut() {
+    let deadlines = Deadlines { unread_output: SHORT, ..Deadlines::default() };
+    let server = Server::start_with("--maxclients 2", deadlines);
+    server.connect().expect(&[b"SET", b"long", &vec![b'v'; 60 << 20]], b"+OK\r\n");
+    let mut unread = begin(&server, "GET /get/long HTTP/1.1\r\nConnection: close");
+    assert_eq!(unread.line(), "HTTP/1.1 200 OK");
+    let are_served = || {
+        let mut both = [server.connect(), server.connect()];
+        both.each_mut().map(|client| {
+            let mut reply = [0; 5];
+            // Whoever is refused may be reset.
+            let _ = client.stream.write_all(b"PING\r\n");
+            client.stream.read_exact(&mut reply).is_ok() && reply == *b"+PONG"
+        })
+    };
+    assert_eq!(are_served(), [true, false], "the reader has a place");
+    let start = Instant::now();
+    while are_served() != [true, true] {
+        assert!(start.elapsed() < PATIENCE, "it is not cut");
+    }
+    let mut rest = Vec::new();
+    // It ends with an error or not.
+    let _ = unread.stream.read_to_end(&mut rest);
+    assert!(rest.len() < 60 << 20);
+    // Whoever reads slowly but steadily gets everything.
+    let mut slow = begin(&server, "GET /get/long HTTP/1.1\r\nConnection: close");
+    let mut received = 0;
+    let mut buffer = vec![0; 4 << 20];
+    while let Ok(count @ 1..) = slow.stream.read(&mut buffer) {
+        received += count;
+        std::thread::sleep(SHORT / 20);
+    }
+    assert!(received > 60 << 20, "{received} bytes");
 }
 
 #[test]

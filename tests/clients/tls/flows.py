@@ -18,6 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import eventually, raises, run, same
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 PROTOCOL = int(sys.argv[2])
 PORT = int(os.environ["TLS_PORT"])
@@ -30,8 +32,9 @@ IS_STRICT = os.environ["TLS_AUTH_CLIENTS"] == "yes"
 
 
 def client(**options):
-    options = options or (OWN if IS_STRICT else {})
-    return redis.Redis(host="localhost", port=PORT, protocol=PROTOCOL, ssl=True, ssl_ca_certs=AUTHORITY, **options)
+    options = {"ssl_ca_certs": AUTHORITY, **(options or (OWN if IS_STRICT else {}))}
+    # What is refused is refused at once.
+    return redis.Redis(host="localhost", port=PORT, protocol=PROTOCOL, ssl=True, retry=Retry(NoBackoff(), 0), **options)
 
 
 def commands_and_pipelines():
@@ -57,7 +60,7 @@ def long_values_both_ways():
 def a_certificate_of_its_own_or_none():
     with client(**OWN) as one:
         same(one.ping(), True)
-    nameless = redis.Redis(host="localhost", port=PORT, ssl=True, ssl_ca_certs=AUTHORITY)
+    nameless = client(ssl_ca_certs=AUTHORITY)
     try:
         nameless.ping()
         same(IS_STRICT, False)
@@ -78,7 +81,7 @@ def messages_and_blocked_clients():
 
 
 def an_unknown_authority_is_refused_by_the_client():
-    other = redis.Redis(host="localhost", port=PORT, ssl=True, ssl_ca_certs=str(DIRECTORY / "other.crt"))
+    other = client(ssl_ca_certs=str(DIRECTORY / "other.crt"))
     raises("CERTIFICATE_VERIFY_FAILED", other.ping)
 
 

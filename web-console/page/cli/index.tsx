@@ -171,7 +171,7 @@ function Below(props: { help: Assistance | undefined; problem: string; text: str
 function Welcome() {
   return (
     <div class="cli-welcome">
-      <p>{connection.server.value ? `Connected to ${connection.settings.value.url}` : 'Connecting…'}</p>
+      <p>{connection.status.value === 'open' ? `Connected to ${connection.settings.value.url}` : 'There is no connection yet: commands wait for it.'}</p>
       <p>Type a command below. <b>HELP</b> tells more.</p>
     </div>
   );

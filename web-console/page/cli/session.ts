@@ -51,6 +51,16 @@ effect(() => {
   }
 });
 
+// Another server: what runs on the old one is of no use any more.
+let known = connection.settings.peek();
+effect(() => {
+  const settings = connection.settings.value;
+  if (settings === known) return;
+  known = settings;
+  for (const end of [...stops.values()]) end();
+  session?.close();
+});
+
 async function open(): Promise<Client> {
   if (session) return session;
   // Waits while the shell reconnects.

@@ -86,6 +86,18 @@ it('SUBSCRIBE is answered by its last confirmation, and later replies are not sh
   expect(await nothing).toMatchObject({ type: 'push' });
 });
 
+it('a message of a channel whose name is a megabyte long is a push like any other', async () => {
+  const { client, socket } = await connected();
+  const pushes: Reply[][] = [];
+  client.onPush((items) => pushes.push(items));
+  const name = 'x'.repeat(1_000_000);
+  const subscribed = client.send([encoder.encode('SUBSCRIBE'), name]);
+  socket.say(confirmation('subscribe', name, 1));
+  await subscribed;
+  socket.say(`>3\r\n$7\r\nmessage\r\n$1000000\r\n${name}\r\n$1\r\nx\r\n`);
+  expect(pushes).toHaveLength(2);
+});
+
 it('a refused SUBSCRIBE is an error like any other', async () => {
   const { client, socket } = await connected();
   const refused = client.call(['SUBSCRIBE', 'a']);

@@ -28,9 +28,12 @@ interface Waiting {
   subscription?: { kind: string; missing: number | undefined };
 }
 
+/** A character for each byte, so that different bytes stay different. */
+const latin1 = new TextDecoder('latin1');
+
 /** Bytes as a name to compare; not for showing. */
 function text(reply: Reply | undefined): string | undefined {
-  return reply?.type === 'bulk' ? String.fromCharCode(...reply.bytes) : undefined;
+  return reply?.type === 'bulk' ? latin1.decode(reply.bytes) : undefined;
 }
 
 /** Name and version out of the reply of HELLO. */
@@ -42,7 +45,7 @@ function describe(hello: Reply): string {
 
 function waitingFor(args: Argument[]): Pick<Waiting, 'subscription'> {
   const name = args[0];
-  const kind = (typeof name === 'string' ? name : String.fromCharCode(...(name ?? []))).toLowerCase();
+  const kind = (typeof name === 'string' ? name : latin1.decode(name)).toLowerCase();
   if (!SUBSCRIPTIONS.has(kind)) return {};
   return { subscription: { kind, missing: args.length > 1 ? args.length - 1 : undefined } };
 }

@@ -98,8 +98,9 @@ function Form() {
       return;
     }
     invalid.value = '';
-    trying.value = true;
     connection.use({ url: address, user: user.value, password: password.value, rememberPassword: remember.value });
+    // Only now: until then an open connection is the one before.
+    trying.value = true;
   };
   const mixed = location.protocol === 'https:' && !tls.value;
   return (

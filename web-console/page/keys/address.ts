@@ -1,0 +1,38 @@
+// The part of the page's address that keeps what is selected: `#/keys/key/user%3A1`, `#/keys/folder/user%3A`.
+//
+// Every byte but plain letters, digits and a few signs is written as %XX, so that a name that is not UTF-8 is
+// kept exactly, too.
+
+import { nameOf, type Name } from './names.ts';
+import type { RowName } from './tree.ts';
+
+/** Longer names are not kept in the address, which browsers cut somewhere. */
+const NAME_MAX = 4000;
+
+export function hashOf(selected: RowName | undefined): string {
+  if (selected === undefined || selected.name.length > NAME_MAX) return '#/keys';
+  return `#/keys/${selected.kind}/${encode(selected.name)}`;
+}
+
+/** What a hash selects; undefined when nothing or when it is none of ours. */
+export function selectedBy(hash: string): RowName | undefined {
+  const found = /^#\/keys\/(key|folder)\/(.*)$/s.exec(hash);
+  const kind = found?.[1];
+  const name = decode(found?.[2] ?? '');
+  return (kind === 'key' || kind === 'folder') && name !== undefined ? { kind, name } : undefined;
+}
+
+function encode(name: Name): string {
+  return name.replace(
+    /[^A-Za-z0-9_.~-]/gs,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+function decode(text: string): Name | undefined {
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
+  // Somebody may write the address by hand: what is not escaped counts as UTF-8.
+  return nameOf(new TextEncoder().encode(text)).replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}

@@ -1,0 +1,28 @@
+// What somebody is typing: a text, and whether escapes in it mean bytes.
+
+import { escaped, plainText, unescaped } from './escapes.ts';
+
+export type Draft = { text: string; escapes: boolean };
+
+export const EMPTY: Draft = { text: '', escapes: false };
+
+/** A draft that stands for exactly these bytes. A field of one line cannot hold line feeds as they are. */
+export function draftOf(bytes: Uint8Array, lines: 'one' | 'many' = 'one'): Draft {
+  const text = plainText(bytes);
+  if (text !== undefined && (lines === 'many' || !/[\n\t]/.test(text))) return { text, escapes: false };
+  return { text: escaped(bytes), escapes: true };
+}
+
+/** The bytes it stands for; throws what is wrong with the escapes. */
+export function draftBytes(draft: Draft): Uint8Array {
+  return draft.escapes ? unescaped(draft.text) : new TextEncoder().encode(draft.text);
+}
+
+/** The same bytes written the other way; throws when they cannot be (bytes that are no text). */
+export function switched(draft: Draft, lines: 'one' | 'many' = 'one'): Draft {
+  const bytes = draftBytes(draft);
+  if (!draft.escapes) return { text: escaped(bytes), escapes: true };
+  const plain = draftOf(bytes, lines);
+  if (plain.escapes) throw new Error('These bytes cannot be written without escapes.');
+  return plain;
+}

@@ -1,0 +1,73 @@
+// What is known of one key beside its content.
+
+import type { Client } from '../connection/client.ts';
+import type { Argument } from '../resp/reply.ts';
+import { numberIn, numberOrNone, okay, textIn } from './replies.ts';
+
+export const TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
+export type KeyType = (typeof TYPES)[number];
+
+export const TYPE_NAMES: Record<KeyType, string> = {
+  string: 'String',
+  hash: 'Hash',
+  list: 'List',
+  set: 'Set',
+  zset: 'Sorted set',
+  stream: 'Stream',
+};
+
+/** What the length of each type counts. */
+export const LENGTH_UNITS: Record<KeyType, string> = {
+  string: 'byte',
+  hash: 'field',
+  list: 'element',
+  set: 'member',
+  zset: 'member',
+  stream: 'entry',
+};
+
+const LENGTH_COMMANDS: Record<KeyType, string> = {
+  string: 'STRLEN',
+  hash: 'HLEN',
+  list: 'LLEN',
+  set: 'SCARD',
+  zset: 'ZCARD',
+  stream: 'XLEN',
+};
+
+export type Facts = {
+  type: KeyType;
+  encoding: string;
+  length: number;
+  /** Undefined when the server does not tell. */
+  memoryBytes: number | undefined;
+  /** When it expires, by the clock of this machine; undefined for never. */
+  expiresAt: number | undefined;
+};
+
+/** Undefined when there is no such key. */
+export async function factsOf(client: Client, key: Uint8Array): Promise<Facts | undefined> {
+  const [typeReply, encodingReply, ttlReply, memoryReply] = await client.pipeline([
+    ['TYPE', key],
+    ['OBJECT', 'ENCODING', key],
+    ['PTTL', key],
+    ['MEMORY', 'USAGE', key],
+  ]);
+  const type = textIn(typeReply);
+  if (type === 'none') return undefined;
+  if (!isKeyType(type)) throw new Error(`Values of type “${type}” are not shown here.`);
+  const lengthCommand: Argument[] = [LENGTH_COMMANDS[type], key];
+  const length = numberIn(await client.call(lengthCommand));
+  const ttl = numberIn(ttlReply);
+  return {
+    type,
+    length,
+    encoding: encodingReply?.type === 'bulk' ? textIn(encodingReply) : 'unknown',
+    memoryBytes: memoryReply?.type === 'error' ? undefined : numberOrNone(okay(memoryReply)),
+    expiresAt: ttl >= 0 ? Date.now() + ttl : undefined,
+  };
+}
+
+export function isKeyType(type: string): type is KeyType {
+  return (TYPES as readonly string[]).includes(type);
+}

@@ -1,0 +1,82 @@
+// JSON as text: checked, laid out in lines, and made compact, without ever passing through numbers.
+//
+// JSON.parse would turn 9007199254740993 into ...992. It only judges here; the text is laid out token by
+// token, so that each number and string stays exactly as it was written.
+
+const INDENT = '  ';
+/** A document nested deeper is laid out without further indentation: its lines would be mostly space. */
+const INDENT_MAX = 100;
+
+/** A document that would become longer than this is left as it is: it is nested to be a nuisance. */
+const PRETTY_MAX = 4 * 1024 * 1024;
+
+export type Checked = { valid: true } | { valid: false; problem: string };
+
+export function checkJson(text: string): Checked {
+  try {
+    JSON.parse(text);
+    return { valid: true };
+  } catch (error) {
+    return { valid: false, problem: problemOf(text, error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+/** It is JSON that somebody would want to see as such: an object or an array. */
+export function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text) && checkJson(text).valid;
+}
+
+/** The valid document over lines, two spaces a level; as it is if that would be far too long. */
+export function prettyJson(text: string): string {
+  const out: string[] = [];
+  let depth = 0;
+  let space = 0;
+  const newLine = (): void => {
+    const indent = INDENT.repeat(Math.min(depth, INDENT_MAX));
+    out.push('\n', indent);
+    space += 1 + indent.length;
+  };
+  const tokens = tokensOf(text);
+  for (const [at, token] of tokens.entries()) {
+    if (space > PRETTY_MAX) return text;
+    if (token === '{' || token === '[') {
+      out.push(token);
+      depth += 1;
+      if (!isClosing(tokens[at + 1])) newLine();
+    } else if (isClosing(token)) {
+      depth -= 1;
+      if (tokens[at - 1] !== '{' && tokens[at - 1] !== '[') newLine();
+      out.push(token);
+    } else if (token === ',') {
+      out.push(token);
+      newLine();
+    } else {
+      out.push(token === ':' ? ': ' : token);
+    }
+  }
+  return out.join('');
+}
+
+/** The valid document without space between its tokens. */
+export function compactJson(text: string): string {
+  return tokensOf(text).join('');
+}
+
+function tokensOf(text: string): string[] {
+  return text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
+}
+
+function isClosing(token: string | undefined): boolean {
+  return token === '}' || token === ']';
+}
+
+/** Where and what, in words that do not depend on the engine as far as it can be had. */
+function problemOf(text: string, message: string): string {
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return `This is not valid JSON: ${message}`;
+  const before = text.slice(0, Number(position));
+  const line = before.split('\n').length;
+  const column = before.length - before.lastIndexOf('\n');
+  const what = message.replace(/\s*(in JSON )?at position.*$/s, '');
+  return `Line ${line}, column ${column}: ${what}`;
+}

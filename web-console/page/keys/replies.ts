@@ -1,0 +1,94 @@
+// Replies taken apart: each function gives what a command is known to answer, or throws the server's error.
+
+import { CommandError, type Reply } from '../resp/reply.ts';
+
+export function okay(reply: Reply | undefined): Reply {
+  if (reply === undefined) throw new Error('The server answered less than it was asked.');
+  if (reply.type === 'error') throw new CommandError(reply.text);
+  return reply;
+}
+
+export function itemsOf(reply: Reply | undefined): Reply[] {
+  const found = okay(reply);
+  if (found.type === 'array' || found.type === 'set' || found.type === 'push') return found.items;
+  if (found.type === 'map') return found.pairs.flat();
+  if (found.type === 'null') return [];
+  throw unexpected(found, 'a list');
+}
+
+export function bytesIn(reply: Reply | undefined): Uint8Array {
+  const found = okay(reply);
+  if (found.type === 'bulk' || found.type === 'verbatim') return found.bytes;
+  const text = plain(found);
+  if (text === undefined) throw unexpected(found, 'a string');
+  return new TextEncoder().encode(text);
+}
+
+/** A string, or undefined for null. */
+export function bytesOrNone(reply: Reply | undefined): Uint8Array | undefined {
+  const found = okay(reply);
+  return found.type === 'null' ? undefined : bytesIn(found);
+}
+
+export function textIn(reply: Reply | undefined): string {
+  const found = okay(reply);
+  return plain(found) ?? new TextDecoder().decode(bytesIn(found));
+}
+
+export function numberIn(reply: Reply | undefined): number {
+  const found = okay(reply);
+  const value = found.type === 'integer' ? Number(found.value) : Number(textIn(found));
+  if (Number.isNaN(value)) throw unexpected(found, 'a number');
+  return value;
+}
+
+/** A number, or undefined for null. */
+export function numberOrNone(reply: Reply | undefined): number | undefined {
+  const found = okay(reply);
+  return found.type === 'null' ? undefined : numberIn(found);
+}
+
+/** Pairs of a map, or of a flat list as protocol 2 has it. */
+export function pairsOf(reply: Reply | undefined): [Reply, Reply][] {
+  const found = okay(reply);
+  if (found.type === 'map') return found.pairs;
+  const items = itemsOf(found);
+  if (items[0]?.type === 'array') {
+    return items.map((item) => {
+      const [one, other] = itemsOf(item);
+      return [okay(one), okay(other)];
+    });
+  }
+  const pairs: [Reply, Reply][] = [];
+  for (let at = 0; at + 1 < items.length; at += 2) pairs.push([okay(items[at]), okay(items[at + 1])]);
+  return pairs;
+}
+
+/** A map with names that are text, as XINFO answers. */
+export function fieldsOf(reply: Reply | undefined): Map<string, Reply> {
+  return new Map(pairsOf(reply).map(([name, value]) => [textIn(name), value]));
+}
+
+/** What an error says, for showing where it happened. */
+export function problemIn(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function plain(reply: Reply): string | undefined {
+  switch (reply.type) {
+    case 'simple':
+    case 'double':
+    case 'big':
+      return reply.text;
+    case 'integer':
+      return reply.value.toString();
+    case 'boolean':
+      return reply.value ? '1' : '0';
+    default:
+      return undefined;
+  }
+}
+
+function unexpected(reply: Reply, wanted: string): Error {
+  return new Error(`The server answered with ${reply.type} instead of ${wanted}.`);
+}

@@ -1,0 +1,25 @@
+// Walking the keys by SCAN, one batch after another.
+//
+// Between two batches the page breathes: each one waits for the network. Nothing is kept here but the cursor.
+
+import type { Argument } from '../resp/reply.ts';
+import type { Client } from '../connection/client.ts';
+import { bytesIn, itemsOf, textIn } from './replies.ts';
+
+/**
+ * Keys the server looks at for one batch: large enough for 100,000 keys in 100 turns, small enough to draw
+ * between.
+ */
+export const SCAN_COUNT = 1000;
+
+export type ScanFilter = { pattern: Argument | undefined; type: string | undefined };
+export type ScanBatch = { cursor: string; keys: Uint8Array[] };
+
+export async function scanBatch(client: Client, filter: ScanFilter, cursor: string): Promise<ScanBatch> {
+  const command: Argument[] = ['SCAN', cursor];
+  if (filter.pattern !== undefined) command.push('MATCH', filter.pattern);
+  command.push('COUNT', String(SCAN_COUNT));
+  if (filter.type !== undefined) command.push('TYPE', filter.type);
+  const [next, keys] = itemsOf(await client.call(command));
+  return { cursor: textIn(next), keys: itemsOf(keys).map(bytesIn) };
+}

@@ -1,0 +1,242 @@
+// A stream: its entries, newest first, and its groups.
+
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { connection } from '../connection/state.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { BytesInput } from './bytes-input.tsx';
+import { draftBytes, EMPTY, type Draft } from './drafts.ts';
+import { shownStart } from './escapes.ts';
+import { Grid } from './grid.tsx';
+import { MemberForm } from './member-form.tsx';
+import { PAGE } from './paging.ts';
+import type { ValueProps } from './panel.tsx';
+import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
+import { countOf, countText } from './sizes.ts';
+import { StreamGroups } from './stream-groups.tsx';
+import { timeOfId, timeText } from './stream-ids.ts';
+import { Problem, useAction } from './use-action.tsx';
+import { useScannedPages } from './use-pages.ts';
+
+type Entry = { id: string; fields: [Uint8Array, Uint8Array][] };
+
+export function StreamView(props: ValueProps): VNode {
+  const { keyBytes, facts } = props;
+  const [open, setOpen] = useState<Entry | 'new' | undefined>(undefined);
+  const [groups, setGroups] = useState(false);
+  // The "cursor" is the ID before which to read on.
+  const pages = useScannedPages<Entry>('', async (client, cursor) => {
+    const end = cursor === '0' ? '+' : `(${cursor}`;
+    const entries = itemsOf(await client.call(['XREVRANGE', keyBytes, end, '-', 'COUNT', String(PAGE)])).map(
+      entryOf,
+    );
+    const oldest = entries[entries.length - 1];
+    return {
+      cursor: entries.length < PAGE || oldest === undefined ? '0' : oldest.id,
+      found: entries.map((row) => ({ name: row.id, row })),
+    };
+  });
+  const done = (text: string): void => {
+    setOpen(undefined);
+    pages.reload();
+    props.changed();
+    toast(text);
+  };
+  return (
+    <div class="keys-value">
+      <div class="keys-bar">
+        <button
+          type="button"
+          class="button small"
+          aria-expanded={open === 'new'}
+          onClick={() => setOpen('new')}
+        >
+          Add entry
+        </button>
+        <button type="button" class="button small" aria-expanded={groups} onClick={() => setGroups(!groups)}>
+          Groups
+        </button>
+        <span class="keys-faint keys-last">
+          {countText(pages.rows.length)} of {countOf(facts.length, 'entry', 'entries')}, newest first
+        </span>
+      </div>
+      {groups ? <StreamGroups keyBytes={keyBytes} changed={props.changed} /> : null}
+      {open === 'new' ? (
+        <NewEntry keyBytes={keyBytes} onDone={done} onCancel={() => setOpen(undefined)} />
+      ) : null}
+      {open !== undefined && open !== 'new' ? (
+        <EntryDetail
+          key={open.id}
+          keyBytes={keyBytes}
+          entry={open}
+          onDone={done}
+          onCancel={() => setOpen(undefined)}
+        />
+      ) : null}
+      <Problem text={pages.problem} />
+      <Grid<Entry>
+        label="Entries"
+        count={pages.rows.length}
+        rowAt={(index) => pages.rows[index]}
+        onWindow={(_, end) => {
+          if (end >= pages.rows.length) pages.more();
+        }}
+        onOpen={setOpen}
+        isOpen={(row) => row === open}
+        empty={pages.busy ? 'Reading…' : 'The stream has no entries.'}
+        columns={[
+          { title: 'ID', class: 'keys-col-id', cell: (row) => row.id },
+          { title: 'Time', class: 'keys-col-time', cell: (row) => <IdTime id={row.id} /> },
+          { title: 'Fields', class: 'keys-col-value', cell: (row) => <Fields fields={row.fields} /> },
+        ]}
+      />
+    </div>
+  );
+}
+
+function entryOf(reply: Reply): Entry {
+  const [id, fields] = itemsOf(reply);
+  const flat = itemsOf(fields);
+  const pairs: [Uint8Array, Uint8Array][] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([bytesIn(flat[at]), bytesIn(flat[at + 1])]);
+  return { id: textIn(id), fields: pairs };
+}
+
+function IdTime(props: { id: string }): VNode {
+  const time = timeOfId(props.id);
+  return time === undefined ? <>–</> : <time dateTime={time.toISOString()}>{timeText(time)}</time>;
+}
+
+/** So many fields of an entry fill a row. */
+const FIELDS_SHOWN = 8;
+
+function Fields(props: { fields: [Uint8Array, Uint8Array][] }): VNode {
+  return (
+    <>
+      {props.fields.slice(0, FIELDS_SHOWN).map(([field, value], at) => (
+        <span key={at} class="keys-pair">
+          <bdi class="keys-faint">{shownStart(field, 60)}</bdi> <bdi>{shownStart(value, 120)}</bdi>
+        </span>
+      ))}
+      {props.fields.length > FIELDS_SHOWN ? '…' : null}
+    </>
+  );
+}
+
+function EntryDetail(props: {
+  keyBytes: Uint8Array;
+  entry: Entry;
+  onDone(text: string): void;
+  onCancel(): void;
+}): VNode {
+  const { keyBytes, entry } = props;
+  const action = useAction();
+  const remove = (): Promise<void> =>
+    action.run(async () => {
+      const sure = await confirm({
+        title: 'Delete this entry?',
+        text: `Entry ${entry.id} will be gone.`,
+        action: 'Delete',
+        danger: true,
+      });
+      if (!sure) return;
+      if (numberIn(await (await connection.client()).call(['XDEL', keyBytes, entry.id])) === 0) {
+        throw new Error('The entry is gone already.');
+      }
+      props.onDone('Deleted');
+    });
+  return (
+    <MemberForm
+      title={`Entry ${entry.id}`}
+      action={action}
+      submit=""
+      onSubmit={props.onCancel}
+      onCancel={props.onCancel}
+      what="entry"
+      onDelete={() => void remove()}
+    >
+      <dl class="keys-entry">
+        {entry.fields.map(([field, value], at) => (
+          <div key={at}>
+            <dt>
+              <bdi>{shownStart(field)}</bdi>
+            </dt>
+            <dd>
+              <bdi>{shownStart(value, 10_000)}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </MemberForm>
+  );
+}
+
+function NewEntry(props: { keyBytes: Uint8Array; onDone(text: string): void; onCancel(): void }): VNode {
+  const [id, setId] = useState('*');
+  const [pairs, setPairs] = useState<[Draft, Draft][]>([[EMPTY, EMPTY]]);
+  const action = useAction();
+  const add = (): Promise<void> =>
+    action.run(async () => {
+      const command: Argument[] = ['XADD', props.keyBytes, id.trim()];
+      for (const [field, value] of pairs) command.push(draftBytes(field), draftBytes(value));
+      await (await connection.client()).call(command);
+      props.onDone('Added');
+    });
+  return (
+    <MemberForm
+      title="New entry"
+      action={action}
+      submit="Add"
+      onSubmit={() => void add()}
+      onCancel={props.onCancel}
+    >
+      <label class="keys-field keys-narrow">
+        <span>ID (* is now)</span>
+        <input type="text" class="input" value={id} onInput={(event) => setId(event.currentTarget.value)} />
+      </label>
+      <PairInputs pairs={pairs} onPairs={setPairs} />
+    </MemberForm>
+  );
+}
+
+/** Inputs for fields and values, one pair a row. */
+export function PairInputs(props: {
+  pairs: [Draft, Draft][];
+  onPairs(pairs: [Draft, Draft][]): void;
+}): VNode {
+  const { pairs, onPairs } = props;
+  const put = (at: number, pair: [Draft, Draft]): void =>
+    onPairs(pairs.map((old, index) => (index === at ? pair : old)));
+  return (
+    <>
+      {pairs.map(([field, value], at) => (
+        <div key={at} class="keys-pair-row">
+          <BytesInput
+            label="Field"
+            draft={field}
+            onDraft={(draft) => put(at, [draft, value])}
+            focus={at > 0}
+          />
+          <BytesInput label="Value" draft={value} onDraft={(draft) => put(at, [field, draft])} />
+          {pairs.length > 1 ? (
+            <button
+              type="button"
+              class="button small keys-remove"
+              aria-label="Leave this field out"
+              onClick={() => onPairs(pairs.filter((_, index) => index !== at))}
+            >
+              ×
+            </button>
+          ) : null}
+        </div>
+      ))}
+      <div>
+        <button type="button" class="button small" onClick={() => onPairs([...pairs, [EMPTY, EMPTY]])}>
+          One more field
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+// What INFO tells about the disk. Facts that a server does not tell are not shown, and facts of its section about the
+// store that this page knows nothing of are shown under their own names.
+
+import { figure, type Info } from './info.ts';
+import { number } from './values.ts';
+import * as format from './format.ts';
+
+export interface DiskFact {
+  label: string;
+  value: string;
+}
+
+type Show = (value: number) => string;
+
+/** Facts with a label of their own, in the order of the page. */
+const KNOWN: readonly [name: string, label: string, show: Show][] = [
+  ['datafiles', 'Datafiles', format.count],
+  ['datafile_bytes', 'In datafiles', format.bytes],
+  ['datafile_dead_bytes', 'Dead', format.bytes],
+  ['datafile_tombstone_bytes', 'Tombstones', format.bytes],
+  ['log_appended_bytes', 'Appended since the start', format.bytes],
+  ['log_unsynced_bytes', 'Not yet synced', format.bytes],
+  ['log_syncs', 'Syncs', format.count],
+  ['blobs', 'Blobs', format.count],
+  ['blob_bytes', 'In blobs', format.bytes],
+  ['blobs_dead', 'Blobs to remove', format.count],
+  ['merges', 'Merges', format.count],
+  ['merged_bytes', 'Merged', format.bytes],
+];
+
+/** Facts that the panel shows in another form. */
+const DRAWN = new Set([
+  'datafile_live_bytes',
+  'log_read_only',
+  'merge_in_progress',
+  'merge_input_bytes',
+  'merge_read_bytes',
+]);
+
+/** The section of a store that has one to itself. */
+const SECTION = 'bitcask';
+
+/** Data that is read and data that merge will drop, in bytes; null if the server does not tell. */
+export function diskUse(info: Info): { live: number; dead: number } | null {
+  const [all, dead] = [figure(info, 'datafile_bytes'), figure(info, 'datafile_dead_bytes')];
+  return all === null || dead === null ? null : { live: Math.max(0, all - dead), dead };
+}
+
+/** How far the merge under way has come, in bytes; null if there is none, or the server does not tell. */
+export function mergeProgress(info: Info): { read: number; all: number } | null {
+  const [all, read] = [figure(info, 'merge_input_bytes'), figure(info, 'merge_read_bytes')];
+  const isUnderWay = figure(info, 'merge_in_progress') === 1 && all !== null && all > 0 && read !== null;
+  return isUnderWay ? { read: Math.min(read, all), all } : null;
+}
+
+/** Whether the store refuses writes since its disk has failed. */
+export function isReadOnly(info: Info): boolean {
+  return figure(info, 'log_read_only') === 1;
+}
+
+export function diskFacts(info: Info): DiskFact[] {
+  const known = KNOWN.flatMap(([name, label, show]) => {
+    const value = figure(info, name);
+    return value === null ? [] : [{ label, value: show(value) }];
+  });
+  const names = new Set(KNOWN.map(([name]) => name));
+  const others = [...(info.get(SECTION) ?? [])].filter(([name]) => !names.has(name) && !DRAWN.has(name));
+  return [
+    ...known,
+    ...others.map(([name, value]) => ({ label: labelOf(name), value: valueOf(name, value) })),
+  ];
+}
+
+const UNITS: readonly [suffix: string, show: Show][] = [
+  ['_bytes', format.bytes],
+  ['_us', format.micros],
+  ['_ms', (ms) => format.micros(ms * 1000)],
+  ['_seconds', format.duration],
+  ['_percent', (percent) => format.percent(percent / 100)],
+];
+
+/** `merge_copied_bytes` as `Merge copied`. */
+function labelOf(name: string): string {
+  const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
+  const words = (unit ? name.slice(0, -unit[0].length) : name).replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function valueOf(name: string, text: string): string {
+  const value = number(text);
+  if (value === null) return text;
+  const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
+  return unit ? unit[1](value) : format.count(value);
+}
