@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 const FOLDER = new URL('../../edge-worker/', import.meta.url).pathname;
 const { Miniflare } = createRequire(`${FOLDER}package.json`)('miniflare');
 
-export async function serve(directory, bindings = {}) {
+export async function serve(directory, bindings = {}, more = {}) {
   const miniflare = new Miniflare({
     modules: [
       { type: 'ESModule', path: `${FOLDER}dist/index.js` },
@@ -22,6 +22,7 @@ export async function serve(directory, bindings = {}) {
     cf: false,
     telemetry: { enabled: false },
     port: Number(process.env.EDGE_PORT ?? 0),
+    ...more,
   });
   const url = await miniflare.ready;
   return { url, stop: () => miniflare.dispose(), pid: workerd() };
