@@ -15,7 +15,7 @@ export async function serve(directory, bindings = {}, more = {}) {
     ],
     modulesRoot: `${FOLDER}dist`,
     compatibilityDate: '2026-04-01',
-    compatibilityFlags: ['no_web_socket_compression', 'enable_request_signal'],
+    compatibilityFlags: ['no_web_socket_compression', 'enable_request_signal', 'request_signal_passthrough'],
     durableObjects: { DATABASE: { className: 'Database', useSQLite: true } },
     durableObjectsPersist: directory,
     bindings,
