@@ -106,7 +106,8 @@ impl Host for JavaScript {
         let (from, to) = (split(from), split(to));
         // SAFETY: plain numbers.
         unsafe { read_chunks(from.0, from.1, to.0, to.1) }
-        let number = |taken: &Taken| u64::from(taken.file) * DATAFILE_HARD_MAX_BYTES + u64::from(taken.offset);
+        let number =
+            |taken: &Taken| u64::from(taken.file) * DATAFILE_HARD_MAX_BYTES + u64::from(taken.offset);
         tray().into_iter().map(|taken| (number(&taken), taken.bytes)).collect()
     }
 

@@ -41,6 +41,9 @@ pub const STORAGE_MAX_BYTES: u64 = 9_000_000_000;
 /// Bytes in SQLite beyond which nothing is appended.
 pub const STORAGE_HARD_MAX_BYTES: u64 = 9_900_000_000;
 
+/// SQLite is asked how much it holds once so many bytes were appended since; rows take a little more than their bytes.
+pub const ROOM_LOOK_BYTES: u64 = 256 * 1024;
+
 /// A message is handed to its session in pieces of this size, so that replies leave the heap between them.
 pub const PIECE_MAX_BYTES: usize = 1024 * 1024;
 

@@ -102,7 +102,8 @@ impl<H: Host> Object<H> {
         let settings = config.settings(&storage)?;
         let databases = settings.databases();
         let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES };
-        let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options).map_err(|error| error.to_string())?;
+        let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options)
+            .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
         let server = Server { engine: opened.store, shared };
@@ -178,7 +179,8 @@ impl<H: Host> Object<H> {
         self.server.shared.counters.input_bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
         for piece in message.chunks(PIECE_MAX_BYTES) {
             let Some(sitting) = self.seats.get_mut(&seat) else { return };
-            let is_stranger = !sitting.session.is_authenticated() && self.server.shared.settings.has_password();
+            let is_stranger =
+                !sitting.session.is_authenticated() && self.server.shared.settings.has_password();
             let most = if is_stranger { UNAUTHENTICATED_INPUT_MAX_BYTES } else { INPUT_MAX_BYTES };
             if sitting.session.input().len() + piece.len() > most {
                 return self.end(seat, TOO_BIG);
@@ -205,7 +207,8 @@ impl<H: Host> Object<H> {
     /// Ends an event: everything that it led to has happened, and all of it is in rows.
     pub fn finish(&mut self, now_ms: u64) -> Vec<u8> {
         let due = |seat: &Seat| seat.wake_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
-        let late: Vec<u32> = self.seats.iter().filter(|(_, seat)| due(seat)).map(|(number, _)| *number).collect();
+        let late: Vec<u32> =
+            self.seats.iter().filter(|(_, seat)| due(seat)).map(|(number, _)| *number).collect();
         late.into_iter().for_each(|number| self.run(number, now_ms));
         let numbers: Vec<u32> = self.seats.keys().copied().collect();
         numbers.into_iter().for_each(|number| self.cut_if_late(number, now_ms));

@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use self::cache::Cache;
 use self::file::RowFile;
 use crate::host::Host;
-use crate::limits::{META_KEY_MAX_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES};
+use crate::limits::{META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES};
 
 const META_SPACE: u8 = 0;
 const FILE_SPACE: u8 = 1;
@@ -55,7 +55,7 @@ struct Rows<H: Host> {
     /// Files with bytes that are in no row yet.
     unwritten: Mutex<Vec<Arc<RowFile<H>>>>,
     cache: Mutex<Cache>,
-    /// Bytes in SQLite when the event began, and what was appended since.
+    /// Bytes in SQLite when it was last asked, and what was appended since.
     stored_bytes: AtomicU64,
     appended_bytes: AtomicU64,
 }
@@ -81,8 +81,12 @@ impl<H: Host> RowStorage<H> {
 
     /// Begins an event.
     pub fn begin_event(&self) {
-        self.rows.stored_bytes.store(self.rows.host.stored_bytes(), Ordering::Relaxed);
-        self.rows.appended_bytes.store(0, Ordering::Relaxed);
+        // Asking costs as much as a command; a log that has hardly grown needs no other answer.
+        let appended = self.rows.appended_bytes.load(Ordering::Relaxed);
+        if appended >= ROOM_LOOK_BYTES || self.rows.stored_bytes.load(Ordering::Relaxed) == 0 {
+            self.rows.stored_bytes.store(self.rows.host.stored_bytes(), Ordering::Relaxed);
+            self.rows.appended_bytes.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Bytes in SQLite, those of this event included.

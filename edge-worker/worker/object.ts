@@ -44,7 +44,7 @@ export class Database extends DurableObject<Env> {
     const length = Number(request.headers.get('content-length') ?? 0);
     const body = length > BODY_MAX_BYTES ? undefined : new Uint8Array(await request.arrayBuffer());
     if (body === undefined || body.length > BODY_MAX_BYTES) {
-      return Response.json({ error: `ERR the body is above ${BODY_MAX_BYTES} bytes` }, { status: 413 });
+      return Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
     }
     return this.#request(request, address, body);
   }

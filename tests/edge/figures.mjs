@@ -13,8 +13,9 @@ const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] 
 const BASE = process.argv[4] ?? os.tmpdir();
 const PLAIN = [['plain.js', new URL('plain-object.mjs', import.meta.url).pathname]];
 const KEYS = 10_000;
-const VALUE = 'v'.repeat(64);
-const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$64\r\n${VALUE}\r\n`.length };
+const VALUE_BYTES = 64;
+const valueOf = (number) => String(number).padEnd(VALUE_BYTES, 'v');
+const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$${VALUE_BYTES}\r\n${valueOf(0)}\r\n`.length };
 const CASES = [[1, 1], [1, 16], [1, 256], [50, 1], [50, 16]];
 const FRAMES = 32;
 // What the kernel counts processor time in.
@@ -38,10 +39,15 @@ function frame(text) {
 
 const keyOf = (number) => `key:${String(number % KEYS).padStart(6, '0')}`;
 
+// Each key is in two frames, with another value in each: SQLite does not write a row again that has not changed, so a load of one
+// value would measure no writing at all.
 function frames(command, pipeline, seed) {
-  let number = seed * 7919;
-  const one = () => request(command, keyOf((number += 7)), ...(command === 'SET' ? [VALUE] : []));
-  return Array.from({ length: FRAMES }, () => frame(Array.from({ length: pipeline }, one).join('')));
+  let turn = 0;
+  return Array.from({ length: FRAMES }, () => {
+    const from = seed * 7919 + (turn++ % (FRAMES / 2)) * pipeline;
+    const one = (_, each) => request(command, keyOf(from + each), ...(command === 'SET' ? [valueOf(turn)] : []));
+    return frame(Array.from({ length: pipeline }, one).join(''));
+  });
 }
 
 /** A WebSocket that counts the bytes of what comes. */
@@ -135,7 +141,7 @@ async function fill(port, keys, where) {
   const counter = await Counter.open(port, where);
   for (let from = 0; from < keys; from += 500) {
     let text = '';
-    for (let number = from; number < from + 500; number++) text += request('SET', `key:${String(number).padStart(6, '0')}`, VALUE);
+    for (let number = from; number < from + 500; number++) text += request('SET', `key:${String(number).padStart(6, '0')}`, valueOf(number));
     await counter.exchange(frame(text), 500 * REPLY_BYTES.SET);
   }
   return counter;

@@ -38,7 +38,7 @@ const bindings = {
 mkdirSync(directory, { recursive: true });
 if (httpPort !== 'off') process.env.EDGE_PORT = httpPort;
 const assets = { directory: CONSOLE, binding: 'ASSETS', routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: true } };
-const server = await serve(directory, bindings, existsSync(`${CONSOLE}/index.html`) ? { assets } : {});
+const server = await serve(directory, bindings, undefined, existsSync(`${CONSOLE}/index.html`) ? { assets } : {});
 const url = new URL('/resp', server.url);
 url.protocol = 'ws:';
 await bridge(url, port);

@@ -27,7 +27,10 @@ fn acknowledged_writes_are_lost_when_workerd_is_killed() {
             let found = [pair(&mut reader, &format!("a{writer}")), pair(&mut reader, &format!("b{writer}"))];
             assert_eq!(found[0], found[1], "cycle {cycle}: half a transaction of writer {writer} survived");
             // The one write that was on its way may have been done.
-            assert!(found[0] == *known || found[0] == known + 1, "cycle {cycle}: {found:?}, acknowledged {known}");
+            assert!(
+                found[0] == *known || found[0] == known + 1,
+                "cycle {cycle}: {found:?}, acknowledged {known}"
+            );
             checked += 1;
         }
         let is_over = AtomicBool::new(false);
@@ -61,7 +64,9 @@ fn acknowledged_writes_are_lost_when_workerd_is_killed() {
     }
     let writes: u64 = acknowledged.iter().sum();
     assert!(writes > CYCLES, "hardly anything was written: {acknowledged:?}");
-    report(&format!("kill -9 of workerd: {CYCLES} cycles, {writes} acknowledged writes, {checked} checks, 0 lost"));
+    report(&format!(
+        "kill -9 of workerd: {CYCLES} cycles, {writes} acknowledged writes, {checked} checks, 0 lost"
+    ));
 }
 
 fn pair(client: &mut edgecask_tests::client::Client, key: &str) -> u64 {

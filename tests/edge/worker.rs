@@ -45,7 +45,8 @@ impl Worker {
     /// Kills workerd as SIGKILL does, and ends what had started it.
     pub fn kill(mut self) {
         assert!(self.workerd > 0, "workerd was not found");
-        let killed = Command::new("kill").arg("-9").arg(self.workerd.to_string()).status().expect("kill runs");
+        let killed =
+            Command::new("kill").arg("-9").arg(self.workerd.to_string()).status().expect("kill runs");
         assert!(killed.success(), "workerd had gone");
         let _ = self.process.kill();
         let _ = self.process.wait();

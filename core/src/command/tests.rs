@@ -54,16 +54,35 @@ pub(super) struct Console<E> {
     server: Server<E>,
     pub(super) sessions: Vec<Session>,
     now_ms: u64,
+    /// Whether all sessions freeze and thaw before each request.
+    sleeps: bool,
 }
 
 impl<E: Engine> Console<E> {
     pub(super) fn new(engine: E) -> Console<E> {
         let settings = Settings::new(&[("enable-debug-command", "yes".into())]).expect("settings");
         let shared = Shared::new(settings, Box::new(NoFacts), START_MS);
-        Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS }
+        Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS, sleeps: false }
+    }
+
+    /// Has every session freeze and another thaw in its place.
+    fn sleep(&mut self) {
+        let mut frozen = Vec::new();
+        for mut session in std::mem::take(&mut self.sessions) {
+            frozen.push(session.freeze(&self.server).expect("nothing is left to be sent"));
+            session.close(&self.server);
+        }
+        for bytes in frozen {
+            let mut session = Session::thaw(&self.server, &bytes, self.now_ms).expect("it was frozen so");
+            session.begin_tracking_again(&self.server);
+            self.sessions.push(session);
+        }
     }
 
     pub(super) fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+        if self.sleeps {
+            self.sleep();
+        }
         while self.sessions.len() < connection {
             let seed = self.sessions.len() as u64;
             self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
@@ -110,6 +129,15 @@ fn transcripts_hold_on_the_bitcask_store() {
         let options = Options { databases: 16, ..Options::default() };
         let Ok(opened) = Bitcask::open(storage, &options) else { panic!("an empty store opens") };
         Console::new(opened.store).run(name, text);
+    }
+}
+
+#[test]
+fn freezing_between_requests_changes_a_reply() {
+    for (name, text) in TRANSCRIPTS {
+        let mut console = Console::new(MemoryEngine::new(16));
+        console.sleeps = true;
+        console.run(name, text);
     }
 }
 

@@ -33,8 +33,7 @@ pub struct ThawError;
 type Thawed<T> = Result<T, ThawError>;
 
 const MODES: [Mode; 4] = [Mode::All, Mode::OptIn, Mode::OptOut, Mode::Broadcast];
-const REPLY_MODES: [ReplyMode; 4] =
-    [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
+const REPLY_MODES: [ReplyMode; 4] = [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
 
 impl Session {
     /// The session as bytes; None while it has output or mail, or is in the middle of a huge value.
@@ -47,7 +46,8 @@ impl Session {
             && !client.inbox.has_mail()
             && !client.inbox.must_close();
         let multi = client.multi.as_ref();
-        let has_drafts = multi.is_some_and(|multi| multi.queue.iter().any(|queued| !queued.drafts.is_empty()));
+        let has_drafts =
+            multi.is_some_and(|multi| multi.queue.iter().any(|queued| !queued.drafts.is_empty()));
         if !is_at_rest || has_drafts {
             return None;
         }
@@ -68,7 +68,8 @@ impl Session {
         out.place(&REPLY_MODES, client.reply_mode);
         out.number(client.random.get_seed());
         out.number(card.connected_at_ms);
-        out.number(card.active_at_ms);
+        // Idle times are shown in seconds, and what does not change need not be kept again.
+        out.number(card.active_at_ms / 1000 * 1000);
         for text in [card.address.as_bytes(), card.local_address.as_bytes()] {
             out.bytes(text);
         }
@@ -121,9 +122,12 @@ impl Session {
             return Err(ThawError);
         }
         let id = from.number()?;
-        let mut session = Session::new(&server.shared, Peer::default(), 0, now_ms);
-        // It stands in the list of clients under a number of its own until it has its own again.
-        let outcome = session.thaw_fields(server, id, &mut from);
+        if server.shared.clients.lock().contains_key(&id) {
+            return Err(ThawError);
+        }
+        server.shared.client_was(id);
+        let mut session = Session::numbered(id, &server.shared, Peer::default(), 0, now_ms);
+        let outcome = session.thaw_fields(server, &mut from);
         if outcome.is_err() || !from.0.is_empty() {
             session.close(server);
             return Err(ThawError);
@@ -131,27 +135,9 @@ impl Session {
         Ok(session)
     }
 
-    fn thaw_fields<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        id: u64,
-        from: &mut Reader<'_>,
-    ) -> Result<(), ThawError> {
+    fn thaw_fields<E: Engine>(&mut self, server: &Server<E>, from: &mut Reader<'_>) -> Result<(), ThawError> {
         let shared = &server.shared;
         let client = &mut self.state.client;
-        {
-            let mut clients = shared.clients.lock();
-            if clients.contains_key(&id) && id != client.id {
-                return Err(ThawError);
-            }
-            let known = clients.remove(&client.id);
-            let inbox = Arc::new(super::Inbox::new(id, shared.settings.output_limits().clone()));
-            (client.id, client.inbox) = (id, inbox.clone());
-            if let Some(known) = known {
-                clients.insert(id, super::Known { inbox, ..known });
-            }
-        }
-        shared.client_was(id);
         client.db = from.small()?;
         if client.db >= shared.settings.databases() {
             return Err(ThawError);
@@ -170,7 +156,6 @@ impl Session {
         let last_active_ms;
         {
             let mut card = client.card.lock();
-            card.id = id;
             card.no_evict = no_evict;
             card.connected_at_ms = from.number()?;
             last_active_ms = from.number()?;

@@ -177,7 +177,12 @@ impl State {
 impl Session {
     /// A new connection at `now_ms`; `seed` feeds its random numbers.
     pub fn new(shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
-        let id = shared.next_client();
+        shared.counters.connections.fetch_add(1, Ordering::Relaxed);
+        Session::numbered(shared.next_client(), shared, peer, seed, now_ms)
+    }
+
+    /// A connection with a CLIENT ID that no other one has.
+    fn numbered(id: u64, shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
         let card = Arc::new(Mutex::new(ClientCard {
             id,
             address: peer.address,
@@ -189,7 +194,6 @@ impl Session {
         }));
         let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
-        shared.counters.connections.fetch_add(1, Ordering::Relaxed);
         let mut client = Client::new(id, card, inbox, seed);
         client.authenticated = !shared.settings.has_password();
         Session {

@@ -7,8 +7,8 @@ use edgecask_core::engine::{Admin, Engine, Reader, Scope};
 use super::Object;
 use crate::host::Host;
 use crate::limits::{
-    CHECKPOINT_BYTES, EXPIRE_STEP_KEYS, EXPIRY_PERIOD_MS, GARBAGE_STEP, MAINTENANCE_DELAY_MS, MAINTENANCE_NEXT_MS,
-    MERGE_STEP_BYTES,
+    CHECKPOINT_BYTES, EXPIRE_STEP_KEYS, EXPIRY_PERIOD_MS, GARBAGE_STEP, MAINTENANCE_DELAY_MS,
+    MAINTENANCE_NEXT_MS, MERGE_STEP_BYTES,
 };
 
 /// So many records replayed at a start are worth hints for the next one.
@@ -59,7 +59,7 @@ impl<H: Host> Object<H> {
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
         // Behind a merge that has ended the next one may wait.
         let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
-        has_more |= is_merging || std::mem::replace(&mut self.maintenance.was_merging, is_merging);
+        has_more |= std::mem::replace(&mut self.maintenance.was_merging, is_merging) || is_merging;
         has_more |= engine.hint_step().unwrap_or(false);
         let is_far = engine.appended() >= self.maintenance.hinted + CHECKPOINT_BYTES;
         if !has_more && (is_far || self.maintenance.wants_hints) {

@@ -101,7 +101,10 @@ fn state_that_does_not_fit_an_attachment_comes_back_half() {
 #[test]
 fn change_of_a_setting_is_lost_with_sleep_or_outlives_its_secret() {
     let mut one = One::new(Config { password: "one".into(), ..Config::default() });
-    assert_eq!(one.ask("AUTH one\r\nCONFIG SET hz 20\r\nCONFIG SET requirepass two\r\n"), "+OK\r\n".repeat(3));
+    assert_eq!(
+        one.ask("AUTH one\r\nCONFIG SET hz 20\r\nCONFIG SET requirepass two\r\n"),
+        "+OK\r\n".repeat(3)
+    );
     one.sleep();
     assert_eq!(one.ask("AUTH one\r\n").get(..10), Some("-WRONGPASS"));
     assert_eq!(one.ask("AUTH two\r\nCONFIG GET hz\r\n"), "+OK\r\n*2\r\n$2\r\nhz\r\n$2\r\n20\r\n");
@@ -125,9 +128,11 @@ fn full_object_takes_more_or_gives_nothing_up() {
     let mut one = One::new(Config::default());
     assert_eq!(one.ask("SET k v\r\n"), "+OK\r\n");
     one.host.set_stored_bytes(STORAGE_MAX_BYTES + 1);
+    one.sleep();
     assert_eq!(one.ask("SET k w\r\n").get(..4), Some("-OOM"));
     assert_eq!(one.ask("GET k\r\nDEL k\r\n"), "$1\r\nv\r\n:1\r\n");
     one.host.set_stored_bytes(0);
+    one.sleep();
     assert_eq!(one.ask("SET k w\r\n"), "+OK\r\n");
 }
 

@@ -154,7 +154,9 @@ impl<H: Host> Datafile for Handle<H> {
         let file = &self.0;
         let len: u64 = parts.iter().map(|part| part.len() as u64).sum();
         if len > FRAME_MAX_BYTES {
-            return Err(StorageError::Full(format!("a transaction of {len} bytes; {FRAME_MAX_BYTES} are allowed")));
+            return Err(StorageError::Full(format!(
+                "a transaction of {len} bytes; {FRAME_MAX_BYTES} are allowed"
+            )));
         }
         let state = &mut *file.state.lock();
         if offset != state.len() {

@@ -40,9 +40,10 @@ impl Host for FakeHost {
 
     fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry> {
         let tables = self.0.lock();
-        let inside = tables.entries.iter().filter(|((key, _), _)| {
-            key.as_slice() >= from && to.is_none_or(|to| key.as_slice() < to)
-        });
+        let inside = tables
+            .entries
+            .iter()
+            .filter(|((key, _), _)| key.as_slice() >= from && to.is_none_or(|to| key.as_slice() < to));
         inside.map(|((key, _), bytes)| Entry { key: key.clone(), bytes: bytes.clone() }).collect()
     }
 
