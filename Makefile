@@ -3,6 +3,7 @@
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
+# make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
 # make demo   a real data set in, kill -9, and out again
 
 SHELL := /bin/bash
