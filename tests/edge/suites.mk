@@ -10,6 +10,7 @@ edge-suites: export EDGECASK_BIN := $(EDGE_GATEWAY)
 edge-suites: edge console .build/venv/ready $(CLIENTS)/node
 	python3 $(FLOWS)/run.py --only upstash --excused tests/edge/excused-flows.txt
 	$(PYTHON) tests/conformance/run.py
+	node --test tests/edge/together.test.mjs
 	node tests/console/run.mjs
 
 edge-figures: edge
