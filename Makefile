@@ -92,3 +92,4 @@ bench: setup
 include tests/clients/set-up.mk
 include web-console/build.mk
 include edge-worker/build.mk
+include tests/edge/suites.mk

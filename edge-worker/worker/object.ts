@@ -23,6 +23,8 @@ export const ADDRESS = 'x-edgecask-address';
 
 // Larger bodies would not fit beside the store.
 const BODY_MAX_BYTES = 32 * 1024 * 1024;
+// Messages wait for others up to so many bytes: a transaction is in memory until it is written.
+const WAITING_MAX_BYTES = 1024 * 1024;
 const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format'];
 
 interface Errand {
@@ -36,6 +38,10 @@ export class Database extends DurableObject<Env> {
   #seats = new Map<WebSocket, number>();
   #errands = new Map<number, Errand>();
   #nextSeat = 1;
+  // Messages whose turn comes with those that other sockets send meanwhile.
+  #waiting: (() => void)[] = [];
+  #waitingBytes = 0;
+  #latest: WebSocket | undefined;
 
   override async fetch(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
@@ -49,12 +55,28 @@ export class Database extends DurableObject<Env> {
     return this.#request(request, address, body);
   }
 
-  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const bytes = typeof message === 'string' ? new TextEncoder().encode(message) : new Uint8Array(message);
-    this.#event((core) => {
-      const seat = this.#seats.get(socket);
-      if (seat !== undefined) core.receive(seat, bytes);
-    });
+    const isAlone = this.#waiting.length === 0 && this.#latest === socket;
+    this.#latest = socket;
+    const event = () =>
+      this.#event((core) => {
+        const seat = this.#seats.get(socket);
+        if (seat !== undefined) core.receive(seat, bytes);
+      });
+    if (isAlone) return event();
+    this.#waiting.push(event);
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes > WAITING_MAX_BYTES) return this.#catchUp();
+    // The promise keeps the object from sleeping.
+    if (this.#waiting.length === 1) return new Promise((resolve) => setTimeout(() => resolve(this.#catchUp()), 0));
+  }
+
+  // What several sockets send at about the same time is one transaction, and the disk is waited for once: events of one turn of
+  // JavaScript are committed together. A socket that is the only one to send does not wait for others.
+  #catchUp(): void {
+    this.#waitingBytes = 0;
+    for (const event of this.#waiting.splice(0)) event();
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
@@ -128,6 +150,8 @@ export class Database extends DurableObject<Env> {
   // Has the core see one event. Nothing in here waits, so all that is written is one transaction, and what is sent leaves when
   // that is durable. After an error nothing of it may stay: abort drops what was written and what was to be sent.
   #event(act: (core: Core) => void): void {
+    // Nothing overtakes a message that came before it.
+    if (this.#waiting.length > 0) this.#catchUp();
     try {
       const core = this.#core ?? this.#wake();
       core.begin();

@@ -13,8 +13,8 @@ const WORKER = [
   { type: 'CompiledWasm', path: `${FOLDER}dist/edgecask.wasm` },
 ];
 
-// `other` is a worker in one file that takes the place of ours.
-export async function serve(directory, bindings = {}, other = undefined) {
+// `other` is a worker in one file that takes the place of ours, `more` options of miniflare.
+export async function serve(directory, bindings = {}, other = undefined, more = {}) {
   const before = workerds();
   const miniflare = new Miniflare({
     modules: other === undefined ? WORKER : [{ type: 'ESModule', path: other }],
@@ -28,6 +28,7 @@ export async function serve(directory, bindings = {}, other = undefined) {
     telemetry: { enabled: false },
     // Without the worker that miniflare puts before others, which does not tell when a peer goes away.
     unsafeDirectSockets: [{ host: '127.0.0.1', port: Number(process.env.EDGE_PORT ?? 0) }],
+    ...more,
   });
   await miniflare.ready;
   const url = await miniflare.unsafeGetDirectURL();

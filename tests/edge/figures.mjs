@@ -1,0 +1,200 @@
+// What the edge worker does in a second beside a plain Durable Object (plain-object.mjs), how soon it starts, and how large it
+// is: node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. Both run under workerd alone, by turns, in one run;
+// medians of the rounds. Frames are made before the clock runs and replies are only counted, so that the machine is workerd's.
+
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { EDGE_WORKER, workerd } from './workerd.mjs';
+
+const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)];
+const BASE = process.argv[4] ?? os.tmpdir();
+const PLAIN = [['plain.js', new URL('plain-object.mjs', import.meta.url).pathname]];
+const KEYS = 10_000;
+const VALUE_BYTES = 64;
+const valueOf = (number) => String(number).padEnd(VALUE_BYTES, 'v');
+const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$${VALUE_BYTES}\r\n${valueOf(0)}\r\n`.length };
+const CASES = [[1, 1], [1, 16], [1, 256], [50, 1], [50, 16]];
+const FRAMES = 32;
+// What the kernel counts processor time in.
+const TICKS_PER_SECOND = 100;
+
+function request(...words) {
+  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
+}
+
+// A masked binary frame whose mask is zero, so that its payload stands there as it is.
+function frame(text) {
+  const payload = Buffer.from(text);
+  const size = payload.length < 126 ? [0x80 | payload.length] : payload.length < 65_536 ? [0x80 | 126] : [0x80 | 127];
+  const head = Buffer.alloc(1 + 1 + (size[0] === 0xfe ? 2 : size[0] === 0xff ? 8 : 0) + 4);
+  head[0] = 0x82;
+  head[1] = size[0];
+  if (size[0] === 0xfe) head.writeUInt16BE(payload.length, 2);
+  if (size[0] === 0xff) head.writeBigUInt64BE(BigInt(payload.length), 2);
+  return Buffer.concat([head, payload]);
+}
+
+const keyOf = (number) => `key:${String(number % KEYS).padStart(6, '0')}`;
+
+// Each key is in two frames, with another value in each: SQLite does not write a row again that has not changed, so a load of one
+// value would measure no writing at all.
+function frames(command, pipeline, seed) {
+  let turn = 0;
+  return Array.from({ length: FRAMES }, () => {
+    const from = seed * 7919 + (turn++ % (FRAMES / 2)) * pipeline;
+    const one = (_, each) => request(command, keyOf(from + each), ...(command === 'SET' ? [valueOf(turn)] : []));
+    return frame(Array.from({ length: pipeline }, one).join(''));
+  });
+}
+
+/** A WebSocket that counts the bytes of what comes. */
+class Counter {
+  #tcp;
+  #head = Buffer.alloc(0);
+  #inFrame = 0;
+  #missing = 0;
+  #done;
+
+  static async open(port, where = '/resp') {
+    const counter = new Counter();
+    const tcp = net.connect(port, '127.0.0.1').setNoDelay(true);
+    counter.#tcp = tcp;
+    tcp.write(`GET ${where} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n');
+    const [first] = await new Promise((resolve, reject) => {
+      tcp.once('data', (...given) => resolve(given));
+      tcp.once('error', reject);
+    });
+    if (!first.toString('latin1').startsWith('HTTP/1.1 101')) throw new Error(first.toString());
+    tcp.on('data', (bytes) => counter.#count(bytes));
+    tcp.on('close', () => counter.#missing > 0 && process.exit(console.error('a socket was closed') ?? 1));
+    return counter;
+  }
+
+  /** Sends a frame; resolves when so many bytes of payload have come. */
+  exchange(bytes, wanted) {
+    this.#missing = wanted;
+    const done = new Promise((resolve) => (this.#done = resolve));
+    this.#tcp.write(bytes);
+    return done;
+  }
+
+  close() {
+    this.#missing = 0;
+    this.#tcp.destroy();
+  }
+
+  #count(bytes) {
+    let data = this.#head.length > 0 ? Buffer.concat([this.#head, bytes]) : bytes;
+    for (;;) {
+      const taken = Math.min(this.#inFrame, data.length);
+      this.#inFrame -= taken;
+      this.#missing -= taken;
+      data = data.subarray(taken);
+      const short = data.length > 1 ? data[1] & 127 : 0;
+      const size = short === 126 ? 4 : short === 127 ? 10 : 2;
+      if (data.length < size) break;
+      if (data[0] !== 0x82) throw new Error(`an unexpected frame: ${data.subarray(0, 64).toString('latin1')}`);
+      this.#inFrame = short === 126 ? data.readUInt16BE(2) : short === 127 ? Number(data.readBigUInt64BE(2)) : short;
+      data = data.subarray(size);
+    }
+    this.#head = data;
+    if (this.#missing < 0) throw new Error('more came than was asked for');
+    if (this.#missing === 0 && this.#inFrame === 0) this.#done?.();
+  }
+}
+
+function cpuSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').pop().split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+function residentBytes(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) * 1024;
+}
+
+const median = (numbers) => numbers.sort((one, other) => one - other)[numbers.length >> 1];
+
+async function measure({ port, pid }, command, sockets, pipeline) {
+  const counters = await Promise.all(Array.from({ length: sockets }, () => Counter.open(port)));
+  const prepared = counters.map((_, seed) => frames(command, pipeline, seed));
+  const wanted = REPLY_BYTES[command] * pipeline;
+  let commands = 0;
+  const cpu = cpuSeconds(pid);
+  const begin = performance.now();
+  await Promise.all(counters.map(async (counter, index) => {
+    for (let turn = 0; performance.now() - begin < SECONDS * 1000; turn++) {
+      await counter.exchange(prepared[index][turn % FRAMES], wanted);
+      commands += pipeline;
+    }
+  }));
+  const seconds = (performance.now() - begin) / 1000;
+  const used = cpuSeconds(pid) - cpu;
+  counters.forEach((counter) => counter.close());
+  return { rate: commands / seconds, micros: (used / commands) * 1e6 };
+}
+
+async function fill(port, keys, where) {
+  const counter = await Counter.open(port, where);
+  for (let from = 0; from < keys; from += 500) {
+    let text = '';
+    for (let number = from; number < from + 500; number++) text += request('SET', `key:${String(number).padStart(6, '0')}`, valueOf(number));
+    await counter.exchange(frame(text), 500 * REPLY_BYTES.SET);
+  }
+  return counter;
+}
+
+async function beside() {
+  const folders = ['edge', 'plain'].map((name) => mkdtempSync(path.join(BASE, `figures-${name}-`)));
+  const servers = [await workerd(folders[0], EDGE_WORKER), await workerd(folders[1], PLAIN)];
+  for (const { port } of servers) (await fill(port, KEYS)).close();
+  console.log(`${'commands/s (workerd us/command)'.padEnd(34)}${'edge'.padStart(20)}${'plain'.padStart(20)}   ratio of rates, of CPU`);
+  for (const [sockets, pipeline] of CASES) {
+    for (const command of ['SET', 'GET']) {
+      const found = [[], []];
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const each of [0, 1]) found[each].push(await measure(servers[each], command, sockets, pipeline));
+      }
+      const [edge, plain] = found.map((all) => ({ rate: median(all.map((one) => one.rate)), micros: median(all.map((one) => one.micros)) }));
+      const cell = ({ rate, micros }) => `${Math.round(rate)} (${micros.toFixed(1)})`.padStart(20);
+      console.log(`${`${command}, ${sockets} sockets x ${pipeline}`.padEnd(34)}${cell(edge)}${cell(plain)}   ` +
+        `${(edge.rate / plain.rate).toFixed(2)}, ${(plain.micros / edge.micros).toFixed(2)}`);
+    }
+  }
+  for (const server of servers) await server.stop();
+  folders.forEach((folder) => rmSync(folder, { recursive: true }));
+}
+
+// From a request for a socket to the first reply, in a process in which another object has run already.
+async function coldStart(keys) {
+  const folder = mkdtempSync(path.join(BASE, 'figures-cold-'));
+  const first = await workerd(folder, EDGE_WORKER);
+  const writer = await fill(first.port, keys, '/db/cold/resp');
+  await writer.exchange(frame(request('SAVE')), REPLY_BYTES.SET);
+  await first.stop();
+  const second = await workerd(folder, EDGE_WORKER);
+  const until = async (database) => {
+    const begin = performance.now();
+    const counter = await Counter.open(second.port, `/db/${database}/resp`);
+    await counter.exchange(frame(request('GET', keyOf(1))), database === 'cold' ? REPLY_BYTES.GET : '$-1\r\n'.length);
+    const took = performance.now() - begin;
+    counter.close();
+    return took;
+  };
+  await until('warm-up');
+  const empty = await until('empty');
+  const before = residentBytes(second.pid);
+  const took = await until('cold');
+  const grown = residentBytes(second.pid) - before;
+  console.log(`cold start with ${keys} keys: ${took.toFixed(0)} ms (an empty object ${empty.toFixed(1)} ms), process ${(grown / 1e6).toFixed(0)} MB larger`);
+  await second.stop();
+  rmSync(folder, { recursive: true });
+}
+
+const wasm = EDGE_WORKER[1][1];
+console.log(`wasm ${statSync(wasm).size} bytes, ${gzipSync(readFileSync(wasm), { level: 9 }).length} by gzip`);
+for (const keys of [10_000, 100_000, 500_000]) await coldStart(keys);
+await beside();
