@@ -101,7 +101,8 @@ impl Response {
         Response::new(status, "application/json", body)
     }
 
-    fn error(status: u16, text: &[u8]) -> Response {
+    /// An error that is about a request as a whole.
+    pub fn error(status: u16, text: &[u8]) -> Response {
         let mut body = Vec::new();
         json::write_error(text, &mut body);
         Response::json(status, body)

@@ -222,16 +222,7 @@ pub fn text(status: StatusCode, text: &str) -> Response<Body> {
 
 /// An error in the shape of the REST dialect.
 pub fn error(status: StatusCode, text: &str) -> Response<Body> {
-    let mut body = String::from("{\"error\":\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => body.extend(['\\', character]),
-            _ if character.is_control() => body.push(' '),
-            _ => body.push(character),
-        }
-    }
-    body.push_str("\"}");
-    whole(status, "application/json", body.into())
+    rest::respond(edgecask_core::rest::Response::error(status.as_u16(), text.as_bytes()))
 }
 
 /// A response with a body that is there as a whole.

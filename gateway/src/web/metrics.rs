@@ -8,7 +8,7 @@ mod exposition;
 use std::sync::atomic::Ordering;
 
 use edgecask_core::command::{Facts, facts};
-use edgecask_core::session::Shared;
+use edgecask_core::session::{CommandStatistics, Shared};
 
 use self::exposition::Kind::{self, Counter, Gauge, Summary};
 use self::exposition::Page;
@@ -110,6 +110,23 @@ const INSTANCE: &[&str] = &[
     "edgecask_version",
 ];
 
+/// A metric of every command: its name, what it is, its value.
+type CommandCounter = (&'static str, &'static str, fn(&CommandStatistics) -> f64);
+
+/// What is counted for every command.
+const COMMAND_COUNTERS: &[CommandCounter] = &[
+    ("redis_commands_total", "Calls of a command", |counters| counters.calls.load(Ordering::Relaxed) as f64),
+    ("redis_commands_duration_seconds_total", "Time that took", |counters| {
+        counters.took_ns.load(Ordering::Relaxed) as f64 / 1e9
+    }),
+    ("redis_commands_rejected_calls_total", "Calls that were refused before the command ran", |counters| {
+        counters.rejected.load(Ordering::Relaxed) as f64
+    }),
+    ("redis_commands_failed_calls_total", "Calls that ended in an error", |counters| {
+        counters.failed.load(Ordering::Relaxed) as f64
+    }),
+];
+
 /// The names of the metrics that stand for one fact of INFO each.
 pub fn names() -> impl Iterator<Item = &'static str> {
     NUMBERS.iter().map(|(_, name, ..)| *name)
@@ -159,24 +176,11 @@ fn write_facts(page: &mut Page, facts: &Facts) {
 
 /// What is known of every command that was called or refused.
 fn write_commands(page: &mut Page, shared: &Shared) {
-    let commands: Vec<_> = shared.statistics.commands().collect();
-    let mut family = page.family("redis_commands_total", Counter, "Calls of a command");
-    for (spec, counters) in &commands {
-        family.sample(&[("cmd", spec.name)], counters.calls.load(Ordering::Relaxed) as f64);
-    }
-    let mut family = page.family("redis_commands_duration_seconds_total", Counter, "Time that took");
-    for (spec, counters) in &commands {
-        family.sample(&[("cmd", spec.name)], counters.took_ns.load(Ordering::Relaxed) as f64 / 1e9);
-    }
-    let help = "Calls that were refused before the command ran";
-    let mut family = page.family("redis_commands_rejected_calls_total", Counter, help);
-    for (spec, counters) in &commands {
-        family.sample(&[("cmd", spec.name)], counters.rejected.load(Ordering::Relaxed) as f64);
-    }
-    let mut family =
-        page.family("redis_commands_failed_calls_total", Counter, "Calls that ended in an error");
-    for (spec, counters) in &commands {
-        family.sample(&[("cmd", spec.name)], counters.failed.load(Ordering::Relaxed) as f64);
+    for (name, help, value) in COMMAND_COUNTERS {
+        let mut family = page.family(name, Counter, help);
+        for (spec, counters) in shared.statistics.commands() {
+            family.sample(&[("cmd", spec.name)], value(counters));
+        }
     }
 }
 

@@ -141,7 +141,7 @@ async fn run(gateway: Arc<Gateway>, exchange: Exchange, peer: Peer) -> Response<
 }
 
 /// The core's response as hyper's.
-fn respond(response: rest::Response) -> Response<Body> {
+pub(super) fn respond(response: rest::Response) -> Response<Body> {
     let mut answer = if response.body.is_empty() {
         Response::new(empty())
     } else {

@@ -2,15 +2,7 @@
 //
 // `escaped` and `unescaped` are inverse to each other for every sequence of bytes.
 
-import { printable, quoteText, showBytes } from '../parts/bytes.ts';
-
-const MEANING: ReadonlyMap<string, number> = new Map([
-  ['a', 7],
-  ['b', 8],
-  ['t', 9],
-  ['n', 10],
-  ['r', 13],
-]);
+import { ESCAPE_MEANING, printable, quoteText, showBytes } from '../parts/bytes.ts';
 
 /** The bytes as they are typed between redis-cli's double quotes, without these. */
 export function escaped(bytes: Uint8Array): string {
@@ -34,7 +26,7 @@ export function unescaped(text: string): Uint8Array {
       pieces.push(Uint8Array.of(Number.parseInt(digits, 16)));
       plain = at + 4;
     } else {
-      const meaning = MEANING.get(letter);
+      const meaning = ESCAPE_MEANING.get(letter);
       if (meaning !== undefined) pieces.push(Uint8Array.of(meaning));
       // Any other character stands for itself, as in redis-cli; it goes on as plain text.
       plain = meaning === undefined ? at + 1 : at + 2;

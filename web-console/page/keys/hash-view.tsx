@@ -4,18 +4,16 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { confirm } from '../parts/confirm.tsx';
-import { toast } from '../parts/toast.tsx';
 import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, LongValue, MemberBar, MemberForm, tooLong } from './member-form.tsx';
+import { afterwards, callIfSure, CHANGED, LongValue, MemberBar, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
-import { PAGE } from './paging.ts';
 import type { ValueProps } from './panel.tsx';
-import { filterPattern } from './pattern.ts';
 import { bytesIn, bytesOrNone, itemsOf, numberIn, pairsOf, textIn } from './replies.ts';
+import { scanPage } from './scan.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
@@ -27,22 +25,14 @@ export function HashView(props: ValueProps): VNode {
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<Pair | 'new' | undefined>(undefined);
   const pages = useScannedPages<Pair>(filter, async (client, cursor) => {
-    const command: Argument[] = ['HSCAN', keyBytes, cursor, 'COUNT', String(PAGE)];
-    const pattern = filterPattern(filter);
-    if (pattern !== undefined) command.push('MATCH', pattern);
-    const [next, flat] = itemsOf(await client.call(command));
+    const [next, flat] = itemsOf(await client.call(scanPage('HSCAN', keyBytes, cursor, filter)));
     const found = pairsOf(flat).map(([field, value]) => {
       const row = { field: bytesIn(field), value: bytesIn(value) };
       return { name: nameOf(row.field), row };
     });
     return { cursor: textIn(next), found };
   });
-  const done = (text: string): void => {
-    setOpen(undefined);
-    pages.reload();
-    props.changed();
-    toast(text);
-  };
+  const done = afterwards(() => setOpen(undefined), pages, props);
   return (
     <div class="keys-value">
       <MemberBar
@@ -53,14 +43,7 @@ export function HashView(props: ValueProps): VNode {
         done={pages.done}
         full={pages.full}
       >
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'new'}
-          onClick={() => setOpen('new')}
-        >
-          Add field
-        </button>
+        <OpenButton text="Add field" isOpen={open === 'new'} onOpen={() => setOpen('new')} />
       </MemberBar>
       {open === undefined ? null : (
         <FieldForm
@@ -135,14 +118,12 @@ function FieldForm(props: {
     });
   const remove = (of: Pair): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
+      const question = {
         title: 'Delete this field?',
         text: `${shownStart(of.field)} and its value will be gone.`,
         action: 'Delete',
-        danger: true,
-      });
-      if (!sure) return;
-      await (await connection.client()).call(['HDEL', keyBytes, of.field]);
+      };
+      if ((await callIfSure(question, ['HDEL', keyBytes, of.field])) === undefined) return;
       props.onDone('Deleted');
     });
   return (

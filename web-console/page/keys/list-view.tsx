@@ -4,12 +4,11 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { confirm } from '../parts/confirm.tsx';
-import { toast } from '../parts/toast.tsx';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, LongValue, MemberForm, tooLong } from './member-form.tsx';
+import { afterwards, CHANGED, LongValue, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import { bytesIn, bytesOrNone, itemsOf } from './replies.ts';
@@ -29,31 +28,12 @@ export function ListView(props: ValueProps): VNode {
       value: bytesIn(value),
     })),
   );
-  const done = (text: string): void => {
-    setOpen(undefined);
-    pages.reload();
-    props.changed();
-    toast(text);
-  };
+  const done = afterwards(() => setOpen(undefined), pages, props);
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'head'}
-          onClick={() => setOpen('head')}
-        >
-          Add at the head
-        </button>
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'tail'}
-          onClick={() => setOpen('tail')}
-        >
-          Add at the tail
-        </button>
+        <OpenButton text="Add at the head" isOpen={open === 'head'} onOpen={() => setOpen('head')} />
+        <OpenButton text="Add at the tail" isOpen={open === 'tail'} onOpen={() => setOpen('tail')} />
         <span class="keys-faint keys-last">{countOf(facts.length, 'element')}</span>
       </div>
       {open === undefined ? null : (

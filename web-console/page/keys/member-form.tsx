@@ -3,7 +3,11 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { connection } from '../connection/state.ts';
 import { showSize } from '../parts/bytes.ts';
+import { confirm } from '../parts/confirm.tsx';
+import { toast } from '../parts/toast.tsx';
+import type { Argument, Reply } from '../resp/reply.ts';
 import { shownStart } from './escapes.ts';
 import { Problem, type Action } from './use-action.tsx';
 
@@ -70,6 +74,38 @@ export function MemberForm(props: {
       <Problem text={props.action.problem} />
     </form>
   );
+}
+
+/** What a form does once it has written: it closes, what is shown is read again, and the outcome is told. */
+export function afterwards(
+  close: () => void,
+  pages: { reload(): void },
+  value: { changed(): void },
+): (text: string) => void {
+  return (text) => {
+    close();
+    pages.reload();
+    value.changed();
+    toast(text);
+  };
+}
+
+/** Opens a form above the table. */
+export function OpenButton(props: { text: string; isOpen: boolean; onOpen(): void }): VNode {
+  return (
+    <button type="button" class="button small" aria-expanded={props.isOpen} onClick={props.onOpen}>
+      {props.text}
+    </button>
+  );
+}
+
+/** What a command that deletes answers, once it was asked whether to; undefined if it is not to. */
+export async function callIfSure(
+  question: { title: string; text: string; action: string },
+  command: Argument[],
+): Promise<Reply | undefined> {
+  if (!(await confirm({ ...question, danger: true }))) return undefined;
+  return (await connection.client()).call(command);
 }
 
 export const CHANGED =

@@ -1,9 +1,11 @@
-// Walking the keys by SCAN, one batch after another.
+// Walking keys, and the members of a key, by SCAN and its like, one batch after another.
 //
 // Between two batches the page breathes: each one waits for the network. Nothing is kept here but the cursor.
 
 import type { Argument } from '../resp/reply.ts';
 import type { Client } from '../connection/client.ts';
+import { PAGE } from './paging.ts';
+import { filterPattern } from './pattern.ts';
 import { bytesIn, itemsOf, textIn } from './replies.ts';
 
 /**
@@ -11,6 +13,19 @@ import { bytesIn, itemsOf, textIn } from './replies.ts';
  * between.
  */
 export const SCAN_COUNT = 1000;
+
+/** The command for the next members of a hash or a set. */
+export function scanPage(
+  name: 'HSCAN' | 'SSCAN',
+  keyBytes: Uint8Array,
+  cursor: string,
+  filter: string,
+): Argument[] {
+  const command: Argument[] = [name, keyBytes, cursor, 'COUNT', String(PAGE)];
+  const pattern = filterPattern(filter);
+  if (pattern !== undefined) command.push('MATCH', pattern);
+  return command;
+}
 
 export type ScanFilter = { pattern: Argument | undefined; type: string | undefined };
 export type ScanBatch = { cursor: string; keys: Uint8Array[] };

@@ -3,19 +3,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { confirm } from '../parts/confirm.tsx';
-import { toast } from '../parts/toast.tsx';
-import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, LongValue, MemberBar, MemberForm, tooLong } from './member-form.tsx';
+import { afterwards, callIfSure, CHANGED, LongValue, MemberBar, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
-import { PAGE } from './paging.ts';
 import type { ValueProps } from './panel.tsx';
-import { filterPattern } from './pattern.ts';
 import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
+import { scanPage } from './scan.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
@@ -25,22 +21,14 @@ export function SetView(props: ValueProps): VNode {
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<Uint8Array | 'new' | undefined>(undefined);
   const pages = useScannedPages<Uint8Array>(filter, async (client, cursor) => {
-    const command: Argument[] = ['SSCAN', keyBytes, cursor, 'COUNT', String(PAGE)];
-    const pattern = filterPattern(filter);
-    if (pattern !== undefined) command.push('MATCH', pattern);
-    const [next, members] = itemsOf(await client.call(command));
+    const [next, members] = itemsOf(await client.call(scanPage('SSCAN', keyBytes, cursor, filter)));
     const found = itemsOf(members).map((member) => {
       const row = bytesIn(member);
       return { name: nameOf(row), row };
     });
     return { cursor: textIn(next), found };
   });
-  const done = (text: string): void => {
-    setOpen(undefined);
-    pages.reload();
-    props.changed();
-    toast(text);
-  };
+  const done = afterwards(() => setOpen(undefined), pages, props);
   return (
     <div class="keys-value">
       <MemberBar
@@ -51,14 +39,7 @@ export function SetView(props: ValueProps): VNode {
         done={pages.done}
         full={pages.full}
       >
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'new'}
-          onClick={() => setOpen('new')}
-        >
-          Add member
-        </button>
+        <OpenButton text="Add member" isOpen={open === 'new'} onOpen={() => setOpen('new')} />
       </MemberBar>
       {open === undefined ? null : (
         <MemberEdit
@@ -117,14 +98,12 @@ function MemberEdit(props: {
     });
   const remove = (of: Uint8Array): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
+      const question = {
         title: 'Remove this member?',
         text: `${shownStart(of)} will be gone from the set.`,
         action: 'Remove',
-        danger: true,
-      });
-      if (!sure) return;
-      await (await connection.client()).call(['SREM', keyBytes, of]);
+      };
+      if ((await callIfSure(question, ['SREM', keyBytes, of])) === undefined) return;
       props.onDone('Removed');
     });
   return (

@@ -10,11 +10,3 @@ export function timeOfId(id: string): Date | undefined {
 
 const FIRST_TIME = Date.UTC(2000, 0);
 const LAST_TIME = Date.UTC(2200, 0);
-
-export function timeText(time: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return (
-    `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ` +
-    `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
-  );
-}

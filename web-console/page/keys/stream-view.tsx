@@ -3,20 +3,19 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { confirm } from '../parts/confirm.tsx';
-import { toast } from '../parts/toast.tsx';
+import { moment } from '../parts/times.ts';
 import type { Argument, Reply } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, EMPTY, type Draft } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { MemberForm } from './member-form.tsx';
+import { afterwards, callIfSure, MemberForm, OpenButton } from './member-form.tsx';
 import { PAGE } from './paging.ts';
 import type { ValueProps } from './panel.tsx';
-import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
+import { bytesIn, itemsOf, numberIn, pairsOf, textIn } from './replies.ts';
 import { countOf, countText } from './sizes.ts';
 import { StreamGroups } from './stream-groups.tsx';
-import { timeOfId, timeText } from './stream-ids.ts';
+import { timeOfId } from './stream-ids.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
 
@@ -38,23 +37,11 @@ export function StreamView(props: ValueProps): VNode {
       found: entries.map((row) => ({ name: row.id, row })),
     };
   });
-  const done = (text: string): void => {
-    setOpen(undefined);
-    pages.reload();
-    props.changed();
-    toast(text);
-  };
+  const done = afterwards(() => setOpen(undefined), pages, props);
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'new'}
-          onClick={() => setOpen('new')}
-        >
-          Add entry
-        </button>
+        <OpenButton text="Add entry" isOpen={open === 'new'} onOpen={() => setOpen('new')} />
         <button type="button" class="button small" aria-expanded={groups} onClick={() => setGroups(!groups)}>
           Groups
         </button>
@@ -98,15 +85,12 @@ export function StreamView(props: ValueProps): VNode {
 
 function entryOf(reply: Reply): Entry {
   const [id, fields] = itemsOf(reply);
-  const flat = itemsOf(fields);
-  const pairs: [Uint8Array, Uint8Array][] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([bytesIn(flat[at]), bytesIn(flat[at + 1])]);
-  return { id: textIn(id), fields: pairs };
+  return { id: textIn(id), fields: pairsOf(fields).map(([field, value]) => [bytesIn(field), bytesIn(value)]) };
 }
 
 function IdTime(props: { id: string }): VNode {
   const time = timeOfId(props.id);
-  return time === undefined ? <>–</> : <time dateTime={time.toISOString()}>{timeText(time)}</time>;
+  return time === undefined ? <>–</> : <time dateTime={time.toISOString()}>{moment(time.getTime())}</time>;
 }
 
 /** So many fields of an entry fill a row. */
@@ -135,16 +119,14 @@ function EntryDetail(props: {
   const action = useAction();
   const remove = (): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
+      const question = {
         title: 'Delete this entry?',
         text: `Entry ${entry.id} will be gone.`,
         action: 'Delete',
-        danger: true,
-      });
-      if (!sure) return;
-      if (numberIn(await (await connection.client()).call(['XDEL', keyBytes, entry.id])) === 0) {
-        throw new Error('The entry is gone already.');
-      }
+      };
+      const deleted = await callIfSure(question, ['XDEL', keyBytes, entry.id]);
+      if (deleted === undefined) return;
+      if (numberIn(deleted) === 0) throw new Error('The entry is gone already.');
       props.onDone('Deleted');
     });
   return (

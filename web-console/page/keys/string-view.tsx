@@ -10,7 +10,7 @@ import { escaped, plainText } from './escapes.ts';
 import { HexView } from './hex-view.tsx';
 import { ImageView } from './image-view.tsx';
 import { imageType } from './image.ts';
-import { looksLikeJson } from './json.ts';
+import { looksLikeJson } from '../parts/json.ts';
 import { unsaved } from './leaving.ts';
 import { sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';

@@ -7,7 +7,7 @@ import type CodeEditorComponent from './code-editor.tsx';
 import { draftBytes, draftOf, switched, type Draft } from './drafts.ts';
 import { plainText } from './escapes.ts';
 import { hexBytes, hexText } from './hexadecimal.ts';
-import { checkJson, compactJson, prettyJson } from './json.ts';
+import { checkJson, compactJson, prettyJson } from '../parts/json.ts';
 import { PART_BYTES } from './ranges.ts';
 import { problemIn } from './replies.ts';
 

@@ -5,7 +5,7 @@ import { durationInput, durationOf, durationText } from './durations.ts';
 import { escaped, plainText, shownStart, unescaped } from './escapes.ts';
 import { hexBytes, hexLine, hexLines, hexText } from './hexadecimal.ts';
 import { imageType } from './image.ts';
-import { checkJson, compactJson, looksLikeJson, prettyJson } from './json.ts';
+import { checkJson, compactJson, looksLikeJson, prettyJson } from '../parts/json.ts';
 import { bytesOf, nameOf, nameOfText, sameBytes } from './names.ts';
 import { filterPattern, prefixPattern } from './pattern.ts';
 import { isScore } from './scores.ts';

@@ -3,14 +3,12 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { confirm } from '../parts/confirm.tsx';
-import { toast } from '../parts/toast.tsx';
 import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY } from './drafts.ts';
 import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
-import { CHANGED, LongValue, MemberForm, tooLong } from './member-form.tsx';
+import { afterwards, callIfSure, CHANGED, LongValue, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
 import type { ValueProps } from './panel.tsx';
 import { bytesIn, numberIn, okay, pairsOf, textIn } from './replies.ts';
@@ -36,23 +34,11 @@ export function ZsetView(props: ValueProps): VNode {
       score: textIn(score),
     }));
   });
-  const done = (text: string): void => {
-    setOpen(undefined);
-    pages.reload();
-    props.changed();
-    toast(text);
-  };
+  const done = afterwards(() => setOpen(undefined), pages, props);
   return (
     <div class="keys-value">
       <div class="keys-bar">
-        <button
-          type="button"
-          class="button small"
-          aria-expanded={open === 'new'}
-          onClick={() => setOpen('new')}
-        >
-          Add member
-        </button>
+        <OpenButton text="Add member" isOpen={open === 'new'} onOpen={() => setOpen('new')} />
         <button type="button" class="button small" onClick={() => setOrder(order === 'up' ? 'down' : 'up')}>
           {order === 'up' ? 'Lowest first ↑' : 'Highest first ↓'}
         </button>
@@ -126,14 +112,12 @@ function ScoreForm(props: {
     });
   const remove = (of: Scored): Promise<void> =>
     action.run(async () => {
-      const sure = await confirm({
+      const question = {
         title: 'Remove this member?',
         text: `${shownStart(of.member)} will be gone from the sorted set.`,
         action: 'Remove',
-        danger: true,
-      });
-      if (!sure) return;
-      await (await connection.client()).call(['ZREM', keyBytes, of.member]);
+      };
+      if ((await callIfSure(question, ['ZREM', keyBytes, of.member])) === undefined) return;
       props.onDone('Removed');
     });
   return (

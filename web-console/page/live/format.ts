@@ -2,6 +2,8 @@
 
 import { showSize } from '../parts/bytes.ts';
 
+export { clock, moment } from '../parts/times.ts';
+
 export const NOTHING = '–';
 
 /** `1.5 MB`. */
@@ -59,19 +61,4 @@ export function duration(seconds: number): string {
     .filter(([amount]) => amount > 0)
     .map(([amount, unit]) => `${amount} ${unit}`)
     .join(' ');
-}
-
-/** The time of day with seconds, in the browser's zone. */
-export function clock(ms: number, withMillis = false): string {
-  const date = new Date(ms);
-  const two = (part: number) => String(part).padStart(2, '0');
-  const text = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return withMillis ? `${text}.${String(date.getMilliseconds()).padStart(3, '0')}` : text;
-}
-
-/** Date and time. */
-export function moment(ms: number): string {
-  const date = new Date(ms);
-  const two = (part: number) => String(part).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms)}`;
 }

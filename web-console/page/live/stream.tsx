@@ -60,8 +60,55 @@ export function Stream<T>({ feed, isPaused, isWanted, filter, render, label, not
   );
 }
 
+interface ToolsProps<T> {
+  feed: Feed<T>;
+  /** What arrives, in the plural. */
+  of: string;
+  /** What the filter looks for. */
+  hint: string;
+  isPaused: boolean;
+  setPaused(is: boolean): void;
+  wanted: string;
+  setWanted(text: string): void;
+  /** More tools, behind the filter. */
+  children?: ComponentChild;
+}
+
+/** What stands above such a list: a filter, how much there is, and buttons to pause and to clear. */
+export function StreamTools<T>(props: ToolsProps<T>): VNode {
+  const { feed, isPaused } = props;
+  const rate = useRate(feed);
+  void feed.changed.value;
+  const { length, dropped } = feed.ring;
+  return (
+    <div class="stream-tools">
+      <input
+        type="search"
+        class="input"
+        placeholder={props.hint}
+        aria-label={`Filter ${props.of}`}
+        value={props.wanted}
+        onInput={(event) => props.setWanted(event.currentTarget.value)}
+      />
+      {props.children}
+      <span class="detail">
+        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} ·{' '}
+        {format.count(rate)}/s
+      </span>
+      <span class="tools">
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => props.setPaused(!isPaused)}>
+          {isPaused ? 'Resume' : 'Pause'}
+        </button>
+        <button type="button" class="button" disabled={length === 0} onClick={() => feed.clear()}>
+          Clear
+        </button>
+      </span>
+    </div>
+  );
+}
+
 /** How many arrive a second. */
-export function useRate<T>(feed: Feed<T>): number {
+function useRate<T>(feed: Feed<T>): number {
   const [rate, setRate] = useState(0);
   useEffect(() => {
     let before = feed.total;

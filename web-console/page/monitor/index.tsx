@@ -3,7 +3,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as format from '../live/format.ts';
-import { Stream, useRate } from '../live/stream.tsx';
+import { Stream, StreamTools } from '../live/stream.tsx';
 import { feed, ownAddress, problem, start, state, stop, type Line } from './store.ts';
 import '../live/live.css';
 import '../live/stream.css';
@@ -35,7 +35,7 @@ export function Monitor(): VNode {
       </header>
       {state.value === 'off' && <Warning />}
       <section class="monitor-lines" aria-label="Commands">
-        <Tools isPaused={isPaused} setPaused={setPaused} wanted={wanted} setWanted={setWanted}>
+        <StreamTools feed={feed} of="commands" hint="Filter by command, client or argument" isPaused={isPaused} setPaused={setPaused} wanted={wanted} setWanted={setWanted}>
           <label class="check">
             <input
               type="checkbox"
@@ -44,7 +44,7 @@ export function Monitor(): VNode {
             />
             Hide this console
           </label>
-        </Tools>
+        </StreamTools>
         <Stream
           feed={feed}
           isPaused={isPaused}
@@ -85,49 +85,6 @@ function Warning(): VNode {
       <button type="button" class="button primary" onClick={() => void start()}>
         Start watching
       </button>
-    </div>
-  );
-}
-
-function Tools({
-  isPaused,
-  setPaused,
-  wanted,
-  setWanted,
-  children,
-}: {
-  isPaused: boolean;
-  setPaused(is: boolean): void;
-  wanted: string;
-  setWanted(text: string): void;
-  children: VNode;
-}): VNode {
-  const rate = useRate(feed);
-  void feed.changed.value;
-  const { length, dropped } = feed.ring;
-  return (
-    <div class="stream-tools">
-      <input
-        type="search"
-        class="input"
-        placeholder="Filter by command, client or argument"
-        aria-label="Filter commands"
-        value={wanted}
-        onInput={(event) => setWanted(event.currentTarget.value)}
-      />
-      {children}
-      <span class="detail">
-        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} ·{' '}
-        {format.count(rate)}/s
-      </span>
-      <span class="tools">
-        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" class="button" disabled={length === 0} onClick={() => feed.clear()}>
-          Clear
-        </button>
-      </span>
     </div>
   );
 }

@@ -32,9 +32,11 @@ export function showBytes(bytes: Uint8Array): string {
   return printable(bytes) ?? quoteBytes(bytes);
 }
 
-const ESCAPES: Record<number, string> = {
-  7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 13: '\\r', 34: '\\"', 92: '\\\\',
-};
+/** The letters that stand for a byte behind a backslash. */
+export const ESCAPE_MEANING: ReadonlyMap<string, number> = new Map([['a', 7], ['b', 8], ['t', 9], ['n', 10], ['r', 13]]);
+
+const ESCAPES: Record<number, string> = { 34: '\\"', 92: '\\\\' };
+for (const [letter, byte] of ESCAPE_MEANING) ESCAPES[byte] = `\\${letter}`;
 
 /** Bytes in quotes as redis-cli prints them and takes them back. */
 export function quoteBytes(bytes: Uint8Array): string {

@@ -1,9 +1,9 @@
 // What a person types for a channel or a message. In double quotes it has redis-cli's escapes (`"\x00\n"`), so every
 // byte string can be typed; anything else is taken as it stands.
 
-const encoder = new TextEncoder();
+import { ESCAPE_MEANING } from '../parts/bytes.ts';
 
-const NAMED: Record<string, number> = { n: 10, r: 13, t: 9, a: 7, b: 8 };
+const encoder = new TextEncoder();
 
 /** The bytes meant, or null if quotes are open or something follows them. */
 export function typedBytes(text: string): Uint8Array | null {
@@ -21,11 +21,8 @@ export function typedBytes(text: string): Uint8Array | null {
     const hex = /^x([0-9a-fA-F]{2})/.exec(text.slice(at + 1, at + 4))?.[1];
     const escaped = text.slice(at + 1, at + 2);
     if (escaped === '') return null;
-    bytes.push(
-      ...(hex
-        ? [Number.parseInt(hex, 16)]
-        : [...(NAMED[escaped] ? [NAMED[escaped]] : encoder.encode(escaped))]),
-    );
+    const meaning = hex ? Number.parseInt(hex, 16) : ESCAPE_MEANING.get(escaped);
+    bytes.push(...(meaning === undefined ? encoder.encode(escaped) : [meaning]));
     at += hex ? 4 : 2;
   }
   return null;

@@ -3,7 +3,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import * as format from '../live/format.ts';
-import { Stream, useRate } from '../live/stream.tsx';
+import { Stream, StreamTools } from '../live/stream.tsx';
 import { showBytes } from '../parts/bytes.ts';
 import { toast } from '../parts/toast.tsx';
 import { Channels } from './channels.tsx';
@@ -36,7 +36,7 @@ export function PubSub(): VNode {
         <section class="pubsub-messages" aria-label="Messages">
           <Subscribe />
           <Chips />
-          <Tools isPaused={isPaused} setPaused={setPaused} wanted={wanted} setWanted={setWanted} />
+          <StreamTools feed={feed} of="messages" hint="Filter" isPaused={isPaused} setPaused={setPaused} wanted={wanted} setWanted={setWanted} />
           <Stream
             feed={feed}
             isPaused={isPaused}
@@ -160,46 +160,6 @@ function Chip({ subscription }: { subscription: Subscription }): VNode {
         ×
       </button>
     </li>
-  );
-}
-
-function Tools({
-  isPaused,
-  setPaused,
-  wanted,
-  setWanted,
-}: {
-  isPaused: boolean;
-  setPaused(is: boolean): void;
-  wanted: string;
-  setWanted(text: string): void;
-}): VNode {
-  const rate = useRate(feed);
-  void feed.changed.value;
-  const { length, dropped } = feed.ring;
-  return (
-    <div class="stream-tools">
-      <input
-        type="search"
-        class="input"
-        placeholder="Filter"
-        aria-label="Filter messages"
-        value={wanted}
-        onInput={(event) => setWanted(event.currentTarget.value)}
-      />
-      <span class="detail">
-        {format.whole(length)} kept{dropped > 0 ? `, ${format.whole(dropped)} dropped` : ''} ·{' '}
-        {format.count(rate)}/s
-      </span>
-      <span class="tools">
-        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" class="button" disabled={length === 0} onClick={() => feed.clear()}>
-          Clear
-        </button>
-      </span>
-    </div>
   );
 }
 

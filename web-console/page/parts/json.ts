@@ -57,6 +57,17 @@ export function prettyJson(text: string): string {
   return out.join('');
 }
 
+/** How many brackets are open at once where most are. */
+export function depthOf(text: string): number {
+  let depth = 0;
+  let most = 0;
+  for (const token of tokensOf(text)) {
+    if (token === '{' || token === '[') most = Math.max(most, ++depth);
+    else if (isClosing(token)) depth -= 1;
+  }
+  return most;
+}
+
 /** The valid document without space between its tokens. */
 export function compactJson(text: string): string {
   return tokensOf(text).join('');
