@@ -20,7 +20,6 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::host::{Entry, Host};
-use crate::limits::DATAFILE_HARD_MAX_BYTES;
 use crate::object::{Config, Object};
 
 struct Counting;
@@ -54,9 +53,10 @@ unsafe impl GlobalAlloc for Counting {
 
 #[link(wasm_import_module = "edgecask")]
 unsafe extern "C" {
-    fn insert_chunk(file: u32, offset: u32, bytes: *const u8, len: usize);
-    fn read_chunks(from_file: u32, from_offset: u32, to_file: u32, to_offset: u32);
-    fn remove_chunks(from_file: u32, from_offset: u32, to_file: u32, to_offset: u32);
+    // Numbers of chunks are below 2^53 (`limits.rs`), so an f64 has them exactly.
+    fn insert_chunk(number: f64, bytes: *const u8, len: usize);
+    fn read_chunks(from: f64, to: f64);
+    fn remove_chunks(from: f64, to: f64);
     fn read_entries(from: *const u8, from_len: usize, to: *const u8, to_len: usize);
     fn insert_entry(key: *const u8, key_len: usize, part: u32, bytes: *const u8, len: usize);
     fn remove_entry(key: *const u8, key_len: usize);
@@ -65,8 +65,7 @@ unsafe extern "C" {
 
 /// What came from JavaScript and was not used yet.
 struct Taken {
-    file: u32,
-    offset: u32,
+    number: f64,
     bytes: Vec<u8>,
 }
 
@@ -86,35 +85,24 @@ fn arguments<const COUNT: usize>() -> [Vec<u8>; COUNT] {
     std::array::from_fn(|_| taken.next().map(|taken| taken.bytes).unwrap_or_default())
 }
 
-fn split(number: u64) -> (u32, u32) {
-    // A file's id has 32 bits, an offset fewer; one behind the last file is the last byte's.
-    let file = u32::try_from(number / DATAFILE_HARD_MAX_BYTES);
-    file.map_or((u32::MAX, u32::MAX), |file| (file, (number % DATAFILE_HARD_MAX_BYTES) as u32))
-}
-
 /// The rows that JavaScript keeps.
 struct JavaScript;
 
 impl Host for JavaScript {
     fn insert_chunk(&self, number: u64, bytes: &[u8]) {
-        let (file, offset) = split(number);
         // SAFETY: the slice lives until the call returns; see above.
-        unsafe { insert_chunk(file, offset, bytes.as_ptr(), bytes.len()) }
+        unsafe { insert_chunk(number as f64, bytes.as_ptr(), bytes.len()) }
     }
 
     fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Vec<u8>)> {
-        let (from, to) = (split(from), split(to));
         // SAFETY: plain numbers.
-        unsafe { read_chunks(from.0, from.1, to.0, to.1) }
-        let number =
-            |taken: &Taken| u64::from(taken.file) * DATAFILE_HARD_MAX_BYTES + u64::from(taken.offset);
-        tray().into_iter().map(|taken| (number(&taken), taken.bytes)).collect()
+        unsafe { read_chunks(from as f64, to as f64) }
+        tray().into_iter().map(|taken| (taken.number as u64, taken.bytes)).collect()
     }
 
     fn remove_chunks(&self, from: u64, to: u64) {
-        let (from, to) = (split(from), split(to));
         // SAFETY: plain numbers.
-        unsafe { remove_chunks(from.0, from.1, to.0, to.1) }
+        unsafe { remove_chunks(from as f64, to as f64) }
     }
 
     fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry> {
@@ -150,12 +138,12 @@ impl Host for JavaScript {
     }
 }
 
-/// Makes room for `len` bytes that JavaScript writes before its next call. The numbers are those of a chunk, if it is one.
+/// Makes room for `len` bytes that JavaScript writes before its next call. `number` is the chunk's, if it is one.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_take(file: u32, offset: u32, len: usize) -> *mut u8 {
+pub extern "C" fn edgecask_take(number: f64, len: usize) -> *mut u8 {
     let mut bytes = vec![0; len];
     let address = bytes.as_mut_ptr();
-    TRAY.with_borrow_mut(|tray| tray.push(Taken { file, offset, bytes }));
+    TRAY.with_borrow_mut(|tray| tray.push(Taken { number, bytes }));
     address
 }
 

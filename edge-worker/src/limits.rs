@@ -21,8 +21,11 @@ pub const META_KEY_MAX_BYTES: usize = 1024;
 /// A datafile is sealed before it grows beyond this: replaying one without hints stays below a second.
 pub const DATAFILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// No datafile grows beyond this: file and offset together are the row's number, which has 63 bits in SQLite.
+/// No datafile grows beyond this: file and offset together are the row's number.
 pub const DATAFILE_HARD_MAX_BYTES: u64 = 1 << 30;
+
+/// Most datafiles that an object ever has, one after the other: JavaScript's numbers are exact up to 2^53. They are 134 TB.
+pub const DATAFILES_MAX: u32 = 1 << 23;
 
 /// Chunks that were read or written lately are kept up to this many bytes.
 pub const CACHE_MAX_BYTES: usize = 8 * 1024 * 1024;

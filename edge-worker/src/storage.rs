@@ -28,7 +28,9 @@ use parking_lot::Mutex;
 use self::cache::Cache;
 use self::file::RowFile;
 use crate::host::Host;
-use crate::limits::{META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES};
+use crate::limits::{
+    DATAFILES_MAX, META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES,
+};
 
 const META_SPACE: u8 = 0;
 const FILE_SPACE: u8 = 1;
@@ -183,6 +185,9 @@ impl<H: Host> RowStorage<H> {
     fn make(&self, id: DatafileId, header: &[u8], state: FileState) -> Result<Arc<dyn Datafile>> {
         if self.rows.state(id).is_some() {
             return Err(StorageError::Refused(format!("datafile {} exists already", id.0)));
+        }
+        if id.0 >= DATAFILES_MAX {
+            return Err(StorageError::Full("the numbers of datafiles".into()));
         }
         self.rows.set_state(id.0, state);
         let file = Arc::new(RowFile::new(id.0, self.rows.clone(), 0));

@@ -6,7 +6,7 @@
 
 interface Exports {
   memory: WebAssembly.Memory;
-  edgecask_take(file: number, offset: number, length: number): number;
+  edgecask_take(number: number, length: number): number;
   edgecask_open(seed: bigint, nowMs: number): number;
   edgecask_begin(): void;
   edgecask_connect(seat: number, seed: bigint, nowMs: number): void;
@@ -36,7 +36,6 @@ export interface Message {
   bytes: Uint8Array;
 }
 
-const NUMBER = '((CAST(? AS INTEGER) << 30) | CAST(? AS INTEGER))';
 const HEADER_BYTES = 9;
 const encoder = new TextEncoder();
 
@@ -48,27 +47,25 @@ export class Core {
     sql.exec(
       'CREATE TABLE IF NOT EXISTS entry (key BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (key, part)) WITHOUT ROWID',
     );
+    const viewOf = (at: number, length: number) => new Uint8Array(this.#wasm.memory.buffer, at >>> 0, length);
     // A copy: the memory moves when it grows, and what was handed on must not change.
-    const bytesAt = (at: number, length: number) => new Uint8Array(this.#wasm.memory.buffer, at >>> 0, length).slice();
+    const bytesAt = (at: number, length: number) => viewOf(at, length).slice();
     const rows = {
-      insert_chunk: (file: number, offset: number, at: number, length: number) => {
-        sql.exec(`INSERT INTO chunk VALUES (${NUMBER}, ?)`, file >>> 0, offset >>> 0, bytesAt(at, length));
+      insert_chunk: (number: number, at: number, length: number) => {
+        // SQLite is done with the bytes before this returns, so they need no copy.
+        sql.exec('INSERT INTO chunk VALUES (?, ?)', number, viewOf(at, length));
       },
-      read_chunks: (fromFile: number, fromOffset: number, toFile: number, toOffset: number) => {
+      read_chunks: (from: number, to: number) => {
         const cursor = sql.exec(
-          `SELECT id >> 30, id & 1073741823, bytes FROM chunk
-           WHERE id >= coalesce((SELECT max(id) FROM chunk WHERE id <= ${NUMBER}), 0) AND id < ${NUMBER} ORDER BY id`,
-          ...[fromFile, fromOffset, toFile, toOffset].map((number) => number >>> 0),
+          `SELECT id, bytes FROM chunk
+           WHERE id >= coalesce((SELECT max(id) FROM chunk WHERE id <= ?), 0) AND id < ? ORDER BY id`,
+          from,
+          to,
         );
-        for (const [file, offset, bytes] of cursor.raw()) {
-          this.#give(new Uint8Array(bytes as ArrayBuffer), file as number, offset as number);
-        }
+        for (const [number, bytes] of cursor.raw()) this.#give(new Uint8Array(bytes as ArrayBuffer), number as number);
       },
-      remove_chunks: (fromFile: number, fromOffset: number, toFile: number, toOffset: number) => {
-        sql.exec(
-          `DELETE FROM chunk WHERE id >= ${NUMBER} AND id < ${NUMBER}`,
-          ...[fromFile, fromOffset, toFile, toOffset].map((number) => number >>> 0),
-        );
+      remove_chunks: (from: number, to: number) => {
+        sql.exec('DELETE FROM chunk WHERE id >= ? AND id < ?', from, to);
       },
       read_entries: (from: number, fromLength: number, to: number, toLength: number) => {
         const query = 'SELECT key, bytes FROM entry WHERE key >= ?';
@@ -151,8 +148,8 @@ export class Core {
   }
 
   // Puts bytes where the instance finds them.
-  #give(bytes: Uint8Array, file = 0, offset = 0): void {
-    const at = this.#wasm.edgecask_take(file, offset, bytes.length) >>> 0;
+  #give(bytes: Uint8Array, number = 0): void {
+    const at = this.#wasm.edgecask_take(number, bytes.length) >>> 0;
     new Uint8Array(this.#wasm.memory.buffer, at, bytes.length).set(bytes);
   }
 

@@ -1,6 +1,8 @@
-// What the edge worker does in a second beside a plain Durable Object (plain-object.mjs), how soon it starts, and how large it
-// is: node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. Both run under workerd alone, by turns, in one run;
-// medians of the rounds. Frames are made before the clock runs and replies are only counted, so that the machine is workerd's.
+// What the edge worker does in a second beside a plain Durable Object (plain-object.mjs) and beside one that does nothing
+// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, and how large it is:
+// node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. All run under workerd alone, by turns, in one run; medians
+// of the rounds. Keys are drawn at random, as redis-benchmark -r does. Frames are made before the clock runs and replies are
+// only counted, so that the machine is workerd's.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';
@@ -11,13 +13,15 @@ import { EDGE_WORKER, workerd } from './workerd.mjs';
 
 const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)];
 const BASE = process.argv[4] ?? os.tmpdir();
-const PLAIN = [['plain.js', new URL('plain-object.mjs', import.meta.url).pathname]];
+const script = (name) => [['object.js', new URL(name, import.meta.url).pathname]];
+const SERVERS = { edge: EDGE_WORKER, plain: script('plain-object.mjs'), idle: script('idle-object.mjs') };
 const KEYS = 10_000;
 const VALUE_BYTES = 64;
 const valueOf = (number) => String(number).padEnd(VALUE_BYTES, 'v');
 const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$${VALUE_BYTES}\r\n${valueOf(0)}\r\n`.length };
 const CASES = [[1, 1], [1, 16], [1, 256], [50, 1], [50, 16]];
-const FRAMES = 32;
+// So many requests a socket are made beforehand, in at least so many frames.
+const [REQUESTS, FRAMES_MIN] = [1024, 32];
 // What the kernel counts processor time in.
 const TICKS_PER_SECOND = 100;
 
@@ -39,15 +43,28 @@ function frame(text) {
 
 const keyOf = (number) => `key:${String(number % KEYS).padStart(6, '0')}`;
 
-// Each key is in two frames, with another value in each: SQLite does not write a row again that has not changed, so a load of one
-// value would measure no writing at all.
+// Each key is in both halves, with another value in each: SQLite does not write a row again that has not changed, so a load of
+// one value would measure no writing at all.
 function frames(command, pipeline, seed) {
-  let turn = 0;
-  return Array.from({ length: FRAMES }, () => {
-    const from = seed * 7919 + (turn++ % (FRAMES / 2)) * pipeline;
-    const one = (_, each) => request(command, keyOf(from + each), ...(command === 'SET' ? [valueOf(turn)] : []));
-    return frame(Array.from({ length: pipeline }, one).join(''));
+  const half = Math.max(FRAMES_MIN, REQUESTS / pipeline) / 2;
+  const random = generator(seed + 1);
+  const keys = Array.from({ length: half * pipeline }, () => keyOf(random() % KEYS));
+  const one = (key, value) => request(command, key, ...(command === 'SET' ? [value] : []));
+  return Array.from({ length: 2 * half }, (_, turn) => {
+    const from = (turn % half) * pipeline;
+    return frame(keys.slice(from, from + pipeline).map((key) => one(key, valueOf(turn))).join(''));
   });
+}
+
+// Xorshift: the same keys in every run.
+function generator(seed) {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>>= 0);
+  };
 }
 
 /** A WebSocket that counts the bytes of what comes. */
@@ -127,7 +144,7 @@ async function measure({ port, pid }, command, sockets, pipeline) {
   const begin = performance.now();
   await Promise.all(counters.map(async (counter, index) => {
     for (let turn = 0; performance.now() - begin < SECONDS * 1000; turn++) {
-      await counter.exchange(prepared[index][turn % FRAMES], wanted);
+      await counter.exchange(prepared[index][turn % prepared[index].length], wanted);
       commands += pipeline;
     }
   }));
@@ -148,20 +165,23 @@ async function fill(port, keys, where) {
 }
 
 async function beside() {
-  const folders = ['edge', 'plain'].map((name) => mkdtempSync(path.join(BASE, `figures-${name}-`)));
-  const servers = [await workerd(folders[0], EDGE_WORKER), await workerd(folders[1], PLAIN)];
+  const names = Object.keys(SERVERS);
+  const folders = names.map((name) => mkdtempSync(path.join(BASE, `figures-${name}-`)));
+  const servers = [];
+  for (const [index, name] of names.entries()) servers.push(await workerd(folders[index], SERVERS[name]));
   for (const { port } of servers) (await fill(port, KEYS)).close();
-  console.log(`${'commands/s (workerd us/command)'.padEnd(34)}${'edge'.padStart(20)}${'plain'.padStart(20)}   ratio of rates, of CPU`);
+  const head = names.map((name) => name.padStart(20)).join('');
+  console.log(`${'commands/s (workerd us/command)'.padEnd(34)}${head}   edge/plain of rates, of CPU   idle/plain of rates`);
   for (const [sockets, pipeline] of CASES) {
     for (const command of ['SET', 'GET']) {
-      const found = [[], []];
+      const found = names.map(() => []);
       for (let round = 0; round < ROUNDS; round++) {
-        for (const each of [0, 1]) found[each].push(await measure(servers[each], command, sockets, pipeline));
+        for (const [index, server] of servers.entries()) found[index].push(await measure(server, command, sockets, pipeline));
       }
-      const [edge, plain] = found.map((all) => ({ rate: median(all.map((one) => one.rate)), micros: median(all.map((one) => one.micros)) }));
+      const [edge, plain, idle] = found.map((all) => ({ rate: median(all.map((one) => one.rate)), micros: median(all.map((one) => one.micros)) }));
       const cell = ({ rate, micros }) => `${Math.round(rate)} (${micros.toFixed(1)})`.padStart(20);
-      console.log(`${`${command}, ${sockets} sockets x ${pipeline}`.padEnd(34)}${cell(edge)}${cell(plain)}   ` +
-        `${(edge.rate / plain.rate).toFixed(2)}, ${(plain.micros / edge.micros).toFixed(2)}`);
+      console.log(`${`${command}, ${sockets} sockets x ${pipeline}`.padEnd(34)}${[edge, plain, idle].map(cell).join('')}   ` +
+        `${(edge.rate / plain.rate).toFixed(2)}, ${(plain.micros / edge.micros).toFixed(2)}   ${(idle.rate / plain.rate).toFixed(2)}`);
     }
   }
   for (const server of servers) await server.stop();
