@@ -20,5 +20,5 @@ edge: edge-wasm $(EDGE)/node_modules/ready
 edge-test: edge
 	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
 	cargo test -q -p edgecask-edge-worker
-	node --test tests/edge/traps.test.mjs
+	node --test --test-concurrency 1 tests/edge/traps.test.mjs tests/edge/abort.test.mjs tests/edge/limits.test.mjs
 	cargo test -p edgecask-tests --test edge -- --nocapture --test-threads 1

@@ -75,7 +75,7 @@ fn request_line(line: &str) -> Option<(usize, bool, &str)> {
 
 fn split(request: &str) -> Option<Vec<Vec<u8>>> {
     let line = format!("{request}\r\n");
-    let limits = RequestLimits { authenticated: true, bulk_max_bytes: u64::MAX };
+    let limits = RequestLimits { bulk_max_bytes: u64::MAX, ..RequestLimits::new(true) };
     let (mut parser, mut args) = (RequestParser::new(), Args::new());
     match parser.parse(line.as_bytes(), &limits, &mut args) {
         Ok(Parsed::Request { .. }) => Some(args.iter().map(|argument| argument.to_vec()).collect()),

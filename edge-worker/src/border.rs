@@ -2,7 +2,7 @@
 //! with `unsafe`.
 //!
 //! Bytes cross it through the *tray*: JavaScript asks [`edgecask_take`] for room, copies into it, and makes its call, which
-//! finds what was taken in order. What goes out is shown by address and length and copied by JavaScript before it calls again.
+//! finds what was taken in order. What goes out is handed over by address and length, and copied by JavaScript.
 //!
 //! Why the `unsafe` here is sound:
 //! - Exports have names of their own (`no_mangle`): nothing else in the module is called so, all begin with `edgecask_`.
@@ -57,10 +57,11 @@ unsafe extern "C" {
     fn insert_chunk(number: f64, bytes: *const u8, len: usize);
     fn read_chunks(from: f64, to: f64);
     fn remove_chunks(from: f64, to: f64);
-    fn read_entries(from: *const u8, from_len: usize, to: *const u8, to_len: usize);
+    fn read_entries(from: *const u8, from_len: usize, part: u32, to: *const u8, to_len: usize, most: usize);
     fn insert_entry(key: *const u8, key_len: usize, part: u32, bytes: *const u8, len: usize);
     fn remove_entry(key: *const u8, key_len: usize);
     fn stored_bytes() -> f64;
+    fn hand_over(messages: *const u8, len: usize);
 }
 
 /// What came from JavaScript and was not used yet.
@@ -72,7 +73,7 @@ struct Taken {
 thread_local! {
     static TRAY: RefCell<Vec<Taken>> = const { RefCell::new(Vec::new()) };
     static OBJECT: RefCell<Option<Object<JavaScript>>> = const { RefCell::new(None) };
-    static OUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 fn tray() -> Vec<Taken> {
@@ -105,14 +106,14 @@ impl Host for JavaScript {
         unsafe { remove_chunks(from as f64, to as f64) }
     }
 
-    fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry> {
+    fn entries(&self, (from, part): (&[u8], u32), to: Option<&[u8]>, most: usize) -> Vec<Entry> {
         let to = to.unwrap_or_default();
         // SAFETY: the slices live until the call returns; see above.
-        unsafe { read_entries(from.as_ptr(), from.len(), to.as_ptr(), to.len()) }
+        unsafe { read_entries(from.as_ptr(), from.len(), part, to.as_ptr(), to.len(), most) }
         let mut taken = tray().into_iter();
         let mut entries = Vec::new();
         while let (Some(key), Some(bytes)) = (taken.next(), taken.next()) {
-            entries.push(Entry { key: key.bytes, bytes: bytes.bytes });
+            entries.push(Entry { key: key.bytes, part: key.number as u32, bytes: bytes.bytes });
         }
         entries
     }
@@ -136,9 +137,15 @@ impl Host for JavaScript {
     fn heap_bytes(&self) -> usize {
         HEAP_BYTES.load(Ordering::Relaxed)
     }
+
+    fn hand_over(&self, messages: &[u8]) {
+        // SAFETY: the slice lives until the call returns; see above.
+        unsafe { hand_over(messages.as_ptr(), messages.len()) }
+    }
 }
 
-/// Makes room for `len` bytes that JavaScript writes before its next call. `number` is the chunk's, if it is one.
+/// Makes room for `len` bytes that JavaScript writes before its next call. `number` is the chunk's or the part's, if it
+/// is one.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_take(number: f64, len: usize) -> *mut u8 {
     let mut bytes = vec![0; len];
@@ -155,16 +162,14 @@ pub extern "C" fn edgecask_open(seed: u64, now_ms: f64) -> usize {
     match opened {
         Ok(object) => {
             OBJECT.set(Some(object));
-            show(Vec::new())
+            0
         }
-        Err(error) => show(error.into_bytes()),
+        Err(error) => {
+            let len = error.len();
+            ERROR.set(error);
+            len
+        }
     }
-}
-
-fn show(bytes: Vec<u8>) -> usize {
-    let len = bytes.len();
-    OUT.set(bytes);
-    len
 }
 
 fn on_object(act: impl FnOnce(&mut Object<JavaScript>)) {
@@ -211,6 +216,14 @@ pub extern "C" fn edgecask_receive(seat: u32, now_ms: f64) {
     on_object_with(arguments(), |object, [message]| object.receive(seat, &message, now_ms as u64));
 }
 
+/// Answers a request whose sender may send no body; the tray has head and address.
+#[unsafe(no_mangle)]
+pub extern "C" fn edgecask_admit(seat: u32, seed: u64, now_ms: f64) {
+    on_object_with(arguments(), |object, [head, address]| {
+        object.admit(seat, &head, &String::from_utf8_lossy(&address), seed, now_ms as u64);
+    });
+}
+
 /// Takes a request; the tray has head, body and address.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_request(seat: u32, seed: u64, now_ms: f64) {
@@ -231,16 +244,14 @@ pub extern "C" fn edgecask_alarm(now_ms: f64) {
     on_object(|object| object.alarm(now_ms as u64));
 }
 
-/// Ends an event; returns the length of the messages at [`edgecask_out`].
+/// Ends an event.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_finish(now_ms: f64) -> usize {
-    let mut messages = Vec::new();
-    on_object(|object| messages = object.finish(now_ms as u64));
-    show(messages)
+pub extern "C" fn edgecask_finish(now_ms: f64) {
+    on_object(|object| object.finish(now_ms as u64));
 }
 
-/// Where the messages, or the error text, are; until the next call.
+/// Where the text of an error is, until the next call.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_out() -> *const u8 {
-    OUT.with_borrow(|out| out.as_ptr())
+pub extern "C" fn edgecask_error() -> *const u8 {
+    ERROR.with_borrow(|text| text.as_ptr())
 }

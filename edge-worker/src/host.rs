@@ -16,8 +16,8 @@ pub trait Host: Send + Sync + 'static {
     /// Removes the chunks with numbers from `from` to below `to`.
     fn remove_chunks(&self, from: u64, to: u64);
 
-    /// The parts of all keys from `from` to below `to` (or all that follow), in the order of keys and parts.
-    fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry>;
+    /// The parts of keys below `to` (or all that follow) from a key's part on, `most` at most, in the order of keys and parts.
+    fn entries(&self, from: (&[u8], u32), to: Option<&[u8]>, most: usize) -> Vec<Entry>;
 
     /// Inserts a part; there is none of this key and number.
     fn insert_entry(&self, key: &[u8], part: u32, bytes: &[u8]);
@@ -30,6 +30,9 @@ pub trait Host: Send + Sync + 'static {
 
     /// Bytes of heap in use.
     fn heap_bytes(&self) -> usize;
+
+    /// Takes messages of the outbox that are to be carried out. All that they tell of is in rows already.
+    fn hand_over(&self, messages: &[u8]);
 }
 
 /// A part of a value.
@@ -37,6 +40,8 @@ pub trait Host: Send + Sync + 'static {
 pub struct Entry {
     /// The key.
     pub key: Vec<u8>,
+    /// Which part of its value this is.
+    pub part: u32,
     /// The bytes of this part.
     pub bytes: Vec<u8>,
 }

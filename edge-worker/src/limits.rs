@@ -1,12 +1,39 @@
 //! Every bound of the edge worker, with its reason. The platform's own figures are from its documentation
 //! (<https://developers.cloudflare.com/durable-objects/platform/limits/>); what runs locally is looser, so all are kept here.
+//!
+//! The platform gives an object 128 MB for all its memory. They are meant for:
+//!
+//! ```text
+//!  48 MiB  what stays: keydir, caches, sessions, queues of transactions       HEAP_MAX_BYTES
+//!  24 MiB  requests that have not come whole                                  INPUTS_MAX_BYTES
+//!  24 MiB  what one request needs while it runs, its reply included           the rest of MEMORY_MAX_BYTES
+//!  16 MiB  the message that is being taken, in JavaScript's memory            MESSAGE_MAX_BYTES in object.ts
+//!  some    replies that wait for the output gate, code and JavaScript itself
+//! ```
 
-/// Largest argument and largest string. Blobs are off at the edge: an object has 128 MB for its keydir, the message that is
-/// being read and the replies that wait for the output gate, so a value that does not fit beside them is of no use there.
+/// Largest memory of an instance; its linker sets it (build.rs). Beyond it an allocation ends the instance, and with it the
+/// object's life: nothing of the event is kept and its sockets are closed. The bounds below are there to keep that from happening.
+pub const MEMORY_MAX_BYTES: usize = 96 * 1024 * 1024;
+
+/// Largest argument and largest string. Blobs are off at the edge: a value that does not fit beside the keydir, the message
+/// that is being read and the replies that wait for the output gate is of no use there.
 pub const VALUE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Largest frame of the log: a transaction, which is in memory three times while it is written.
+/// Most arguments of a request: each is a few bytes of input, but may be a hundred in a transaction.
+pub const ARGUMENTS_MAX: u64 = 128 * 1024;
+
+/// Most members of collections that one request or transaction may change, for the same reason.
+pub const CHANGES_MAX: u64 = 200_000;
+
+/// Largest frame of the log: a transaction.
 pub const FRAME_MAX_BYTES: u64 = 24 * 1024 * 1024;
+
+/// Longest reply that is put together in memory, which holds it up to three times while it grows. A value alone goes out in
+/// pieces and is not held at all.
+pub const REPLY_MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// Longest answer of a REST request as RESP: it is in memory as values and as JSON, too.
+pub const REST_REPLY_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Bytes of one row that holds a part of a datafile. The platform takes 2 MB; SQLite reads a row as a whole whichever part of
 /// it is wanted, so a value behind 64 KiB costs some microseconds more than a small row.
@@ -30,12 +57,23 @@ pub const DATAFILES_MAX: u32 = 1 << 23;
 /// Chunks that were read or written lately are kept up to this many bytes.
 pub const CACHE_MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Reads of more bytes than this pass by the cache: they are merges and starts, which read everything once.
-pub const CACHED_READ_MAX_BYTES: u64 = 256 * 1024;
+/// Reads and appends of more bytes than this pass by the cache: merges and starts, which read everything once, and large values.
+pub const CACHED_MAX_BYTES: u64 = 256 * 1024;
 
-/// Bytes of heap beyond which commands that may need more are refused. What is left of 128 MB is for one message (32 MiB at
-/// most, in JavaScript's memory) and for what one request needs while it runs.
-pub const HEAP_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Chunks are asked for in steps of so many bytes, since they are in memory twice on their way.
+pub const READ_STEP_BYTES: u64 = 1024 * 1024;
+
+/// Entries are asked for so many at a time: each may have `ROW_MAX_BYTES`.
+pub const ENTRIES_AT_A_TIME: usize = 4;
+
+/// Bytes of heap, requests that have not come whole aside, beyond which commands that may need more are refused.
+pub const HEAP_MAX_BYTES: usize = 48 * 1024 * 1024;
+
+/// Bytes of requests of all seats that have not come whole; beyond them the largest one's seat is left.
+pub const INPUTS_MAX_BYTES: usize = 24 * 1024 * 1024;
+
+/// A request's buffer grows by at most so much more than it needs: doubling would take twice the largest value.
+pub const INPUT_STEP_BYTES: usize = 2 * 1024 * 1024;
 
 /// Bytes in SQLite beyond which commands that may need more are refused. The platform takes 10 GB; deleting and merging need
 /// some room before they give some.
@@ -50,14 +88,20 @@ pub const ROOM_LOOK_BYTES: u64 = 256 * 1024;
 /// A message is handed to its session in pieces of this size, so that replies leave the heap between them.
 pub const PIECE_MAX_BYTES: usize = 1024 * 1024;
 
-/// Bytes of input that is no whole request yet: the largest argument, and as much again for those around it.
-pub const INPUT_MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of input that is no whole request yet: the largest argument, and room for those around it.
+pub const INPUT_MAX_BYTES: usize = 20 * 1024 * 1024;
 
 /// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.
 pub const UNAUTHENTICATED_INPUT_MAX_BYTES: usize = 256 * 1024;
 
-/// Replies that one event may make for one socket: they wait for the output gate in JavaScript's memory.
+/// Replies that one event may make for all seats: they wait for the output gate.
 pub const EVENT_OUTPUT_MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// So many bytes of messages are handed over as soon as they are there.
+pub const HAND_OVER_BYTES: usize = 1024 * 1024;
+
+/// Largest body of a REST request: it is in memory as JSON and as RESP.
+pub const BODY_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Messages to a socket are at most so long.
 pub const MESSAGE_OUT_MAX_BYTES: usize = 1024 * 1024;

@@ -1,9 +1,9 @@
 //! One Durable Object: an open store and the sessions of its sockets and requests, which are called *seats* here.
 //!
 //! JavaScript calls one method for what has happened (a message, a request, an alarm) and then [`Object::finish`], which runs
-//! whoever was woken, writes what was appended, freezes sessions that changed, and gives the messages that JavaScript is to
-//! carry out. Nothing of an event leaves before all of it is in SQLite, and the platform's output gate holds what leaves until
-//! SQLite has it on its disks. So every reply is to something durable.
+//! whoever was woken, writes what was appended, freezes sessions that changed, and hands over the messages that JavaScript is
+//! to carry out. No message is handed over before what it tells of is in SQLite, and the platform's output gate holds what
+//! leaves until SQLite has it on its disks. So every reply is to something durable.
 //!
 //! It never reads a clock or draws randomness: `now_ms` and seeds come in.
 
@@ -20,6 +20,7 @@ use std::task::{Wake, Waker};
 
 use edgecask_core::bitcask::{Bitcask, Options};
 use edgecask_core::engine::Admin;
+use edgecask_core::resp::{Front, Part, Reply};
 use edgecask_core::session::{Effect, Peer, Server, Session, Shared, Shortage};
 use edgecask_core::storage::Storage;
 use parking_lot::Mutex;
@@ -30,9 +31,9 @@ use self::errand::Errand;
 use self::maintenance::Maintenance;
 use crate::host::Host;
 use crate::limits::{
-    ATTACHMENT_MAX_BYTES, DATAFILE_MAX_BYTES, EVENT_OUTPUT_MAX_BYTES, HEAP_MAX_BYTES, INPUT_MAX_BYTES,
-    MESSAGE_OUT_MAX_BYTES, PIECE_MAX_BYTES, SOCKETS_MAX, STORAGE_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES,
-    UNAUTHENTICATED_MS,
+    ATTACHMENT_MAX_BYTES, DATAFILE_MAX_BYTES, EVENT_OUTPUT_MAX_BYTES, HAND_OVER_BYTES, HEAP_MAX_BYTES,
+    INPUT_MAX_BYTES, INPUT_STEP_BYTES, INPUTS_MAX_BYTES, MESSAGE_OUT_MAX_BYTES, PIECE_MAX_BYTES, SOCKETS_MAX,
+    STORAGE_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES, UNAUTHENTICATED_MS,
 };
 use crate::outbox::{Kind, Outbox};
 use crate::storage::RowStorage;
@@ -48,6 +49,7 @@ const NORMAL: Farewell = Farewell(1000, "");
 const VIOLATION: Farewell = Farewell(1008, "authentication took too long");
 const TOO_BIG: Farewell = Farewell(1009, "the request is too long before its end has come");
 const TOO_MUCH: Farewell = Farewell(1009, "the replies to one message are too long; ask for less at a time");
+const NO_ROOM: Farewell = Farewell(1013, "requests that have not come whole take too much memory");
 const FORGOTTEN: Farewell = Farewell(1012, "the connection's state was too large to be kept; connect again");
 const CROWDED: Farewell = Farewell(1013, "ERR max number of clients reached");
 
@@ -60,8 +62,8 @@ struct Seat {
     attached: Vec<u8>,
     wake_at_ms: Option<u64>,
     connected_at_ms: u64,
-    /// Bytes of replies in this event.
-    sent_bytes: u64,
+    /// Bytes that its input holds, as far as the object has counted them.
+    input_bytes: usize,
     ran: bool,
 }
 
@@ -92,6 +94,10 @@ pub struct Object<H: Host> {
     alarm_ms: Option<u64>,
     /// Log bytes when the event began.
     appended: u64,
+    /// Bytes of replies in this event.
+    sent_bytes: u64,
+    /// Bytes of requests that have not come whole.
+    inputs_bytes: usize,
 }
 
 impl<H: Host> Object<H> {
@@ -118,6 +124,8 @@ impl<H: Host> Object<H> {
             maintenance,
             alarm_ms: None,
             appended: 0,
+            sent_bytes: 0,
+            inputs_bytes: 0,
         })
     }
 
@@ -126,7 +134,7 @@ impl<H: Host> Object<H> {
         self.storage.begin_event();
         self.appended = self.server.engine.appended();
         self.look_at_room();
-        self.seats.values_mut().for_each(|seat| seat.sent_bytes = 0);
+        self.sent_bytes = 0;
     }
 
     /// Has a socket at a seat that is free.
@@ -136,9 +144,13 @@ impl<H: Host> Object<H> {
             self.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
             return self.say_goodbye(seat, CROWDED);
         }
-        let peer = Peer { address: address.to_owned(), local_address: String::new() };
-        let session = Session::new(&self.server.shared, peer, seed, now_ms);
+        let session = self.session_at(address, seed, now_ms);
         self.sit_down(seat, session, None, Vec::new(), now_ms);
+    }
+
+    fn session_at(&self, address: &str, seed: u64, now_ms: u64) -> Session {
+        let peer = Peer { address: address.to_owned(), local_address: String::new() };
+        Session::new(&self.server.shared, peer, seed, now_ms)
     }
 
     /// Has a socket that was connected before the object slept back at its seat, with what it kept.
@@ -167,10 +179,10 @@ impl<H: Host> Object<H> {
         session.set_waker(Waker::from(Arc::new(Bell { seat: number, bells: self.bells.clone() })));
         let connected_at_ms = session.connected_at_ms();
         let wake_at_ms = session.wake_at_ms();
-        let seat = Seat { session, errand, attached, wake_at_ms, connected_at_ms, sent_bytes: 0, ran: true };
-        if let Some(mut before) = self.seats.insert(number, seat) {
-            before.session.close(&self.server);
-        }
+        let seat = Seat { session, errand, attached, wake_at_ms, connected_at_ms, input_bytes: 0, ran: true };
+        self.leave(number);
+        self.seats.insert(number, seat);
+        self.count_input(number);
         self.cut_if_late(number, now_ms);
     }
 
@@ -185,17 +197,44 @@ impl<H: Host> Object<H> {
             if sitting.session.input().len() + piece.len() > most {
                 return self.end(seat, TOO_BIG);
             }
-            sitting.session.input().extend_from_slice(piece);
+            let input = sitting.session.input();
+            if input.capacity() - input.len() < piece.len() {
+                let room = input.len().clamp(piece.len(), INPUT_STEP_BYTES);
+                input.reserve_exact(room);
+            }
+            input.extend_from_slice(piece);
             self.run(seat, now_ms);
+            self.count_input(seat);
             self.look_at_room();
+        }
+    }
+
+    /// Counts what a seat's input holds, and leaves the largest if they hold too much together.
+    fn count_input(&mut self, number: u32) {
+        let Some(seat) = self.seats.get_mut(&number) else { return };
+        let input = seat.session.input();
+        if input.is_empty() {
+            *input = Vec::new();
+        }
+        self.inputs_bytes += input.capacity();
+        self.inputs_bytes -= std::mem::replace(&mut seat.input_bytes, input.capacity());
+        while self.inputs_bytes > INPUTS_MAX_BYTES {
+            let largest = self.seats.iter().max_by_key(|(_, seat)| seat.input_bytes);
+            let Some(number) = largest.map(|(number, _)| *number) else { return };
+            self.end(number, NO_ROOM);
         }
     }
 
     /// The socket, or whoever waits for an answer, has gone.
     pub fn leave(&mut self, seat: u32) {
-        if let Some(mut gone) = self.seats.remove(&seat) {
-            gone.session.close(&self.server);
-        }
+        self.stand_up(seat);
+    }
+
+    fn stand_up(&mut self, number: u32) -> Option<Seat> {
+        let mut seat = self.seats.remove(&number)?;
+        self.inputs_bytes -= seat.input_bytes;
+        seat.session.close(&self.server);
+        Some(seat)
     }
 
     /// The object's alarm rang.
@@ -205,7 +244,7 @@ impl<H: Host> Object<H> {
     }
 
     /// Ends an event: everything that it led to has happened, and all of it is in rows.
-    pub fn finish(&mut self, now_ms: u64) -> Vec<u8> {
+    pub fn finish(&mut self, now_ms: u64) {
         let due = |seat: &Seat| seat.wake_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
         let late: Vec<u32> =
             self.seats.iter().filter(|(_, seat)| due(seat)).map(|(number, _)| *number).collect();
@@ -218,10 +257,13 @@ impl<H: Host> Object<H> {
         if self.server.engine.appended() > self.appended {
             self.maintenance.expect(now_ms);
         }
-        self.storage.flush();
         self.freeze();
         self.set_alarm();
-        self.outbox.take()
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        self.storage.hand_over(&self.outbox.take());
     }
 
     fn ring(&self) -> Option<u32> {
@@ -230,7 +272,8 @@ impl<H: Host> Object<H> {
 
     /// Refuses commands that need more room than there is.
     fn look_at_room(&self) {
-        let shortage = if self.storage.heap_bytes() > HEAP_MAX_BYTES {
+        let kept_bytes = self.storage.heap_bytes().saturating_sub(self.inputs_bytes);
+        let shortage = if kept_bytes > HEAP_MAX_BYTES {
             Shortage::Memory
         } else if self.storage.stored_bytes() > STORAGE_MAX_BYTES {
             Shortage::Storage
@@ -248,20 +291,15 @@ impl<H: Host> Object<H> {
             seat.ran = true;
             seat.wake_at_ms = progress.wake_at_ms;
             let has_more = progress.is_paused || seat.session.has_mail();
-            let Ok(replies) = seat.session.reply().take() else {
-                // A value cannot be read: whoever asked must not be left waiting for the rest of it.
-                return self.end(number, Farewell(1011, "a stored value cannot be read"));
-            };
-            seat.session.has_sent();
-            seat.sent_bytes += replies.len() as u64;
-            let is_too_much = seat.sent_bytes > EVENT_OUTPUT_MAX_BYTES;
-            let must_close = seat.session.must_close();
-            self.server.shared.counters.output_bytes.fetch_add(replies.len() as u64, Ordering::Relaxed);
-            let is_done = self.deliver(number, &replies);
+            let delivered = self.deliver(number);
             let is_left = self.carry_out(&progress.effects, now_ms);
-            if is_too_much {
-                return self.end(number, TOO_MUCH);
-            }
+            let is_done = match delivered {
+                Ok(is_done) => is_done,
+                Err(farewell) => return self.end(number, farewell),
+            };
+            let Some(seat) = self.seats.get_mut(&number) else { return };
+            seat.session.has_sent();
+            let must_close = seat.session.must_close();
             if is_done || is_left || must_close {
                 return self.end(number, NORMAL);
             }
@@ -271,17 +309,32 @@ impl<H: Host> Object<H> {
         }
     }
 
-    /// Hands replies over; true if the seat is not needed any more.
-    fn deliver(&mut self, number: u32, replies: &[u8]) -> bool {
-        let Some(seat) = self.seats.get_mut(&number) else { return true };
-        match &mut seat.errand {
-            None => {
-                for message in replies.chunks(MESSAGE_OUT_MAX_BYTES) {
-                    self.outbox.put(Kind::Send, number, &[message]);
-                }
-                false
+    /// Puts replies into the outbox, large ones in pieces; true if the seat is not needed any more.
+    fn deliver(&mut self, number: u32) -> Result<bool, Farewell> {
+        let mut is_done = false;
+        loop {
+            let Some(seat) = self.seats.get_mut(&number) else { return Ok(true) };
+            let piece = take_piece(seat.session.reply())
+                // Whoever asked must not be left waiting for the rest of it.
+                .map_err(|_| Farewell(1011, "a stored value cannot be read"))?;
+            self.sent_bytes += piece.len() as u64;
+            if self.sent_bytes > EVENT_OUTPUT_MAX_BYTES {
+                return Err(TOO_MUCH);
             }
-            Some(errand) => errand.deliver(number, replies, &mut self.outbox),
+            self.server.shared.counters.output_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
+            match &mut seat.errand {
+                None if piece.is_empty() => {}
+                None => self.outbox.put(Kind::Send, number, &[&piece]),
+                // It may have an answer before there is any reply.
+                Some(errand) => is_done |= errand.deliver(number, &piece, &mut self.outbox),
+            }
+            let is_last = seat.session.reply().front().is_none();
+            if self.outbox.size_bytes() >= HAND_OVER_BYTES {
+                self.hand_over();
+            }
+            if is_last {
+                return Ok(is_done);
+            }
         }
     }
 
@@ -323,8 +376,7 @@ impl<H: Host> Object<H> {
 
     /// Ends a seat, saying why.
     fn end(&mut self, number: u32, farewell: Farewell) {
-        let Some(mut seat) = self.seats.remove(&number) else { return };
-        seat.session.close(&self.server);
+        let Some(seat) = self.stand_up(number) else { return };
         match seat.errand {
             None => self.say_goodbye(number, farewell),
             Some(errand) => errand.end(number, &mut self.outbox),
@@ -341,8 +393,7 @@ impl<H: Host> Object<H> {
             if !std::mem::take(&mut seat.ran) || seat.errand.is_some() {
                 continue;
             }
-            let frozen = seat.session.freeze(&self.server);
-            let frozen = frozen.filter(|frozen| frozen.len() <= ATTACHMENT_MAX_BYTES);
+            let frozen = seat.session.freeze(&self.server, ATTACHMENT_MAX_BYTES);
             let frozen = frozen.unwrap_or_else(|| TOO_LARGE.to_vec());
             if frozen != seat.attached {
                 self.outbox.put(Kind::Attach, *number, &[&frozen]);
@@ -361,4 +412,36 @@ impl<H: Host> Object<H> {
             self.outbox.put(Kind::Alarm, 0, &[&next_ms.unwrap_or(0).to_le_bytes()]);
         }
     }
+}
+
+/// Takes what is to be sent next, a message at most; what is stored is read only now.
+fn take_piece(reply: &mut Reply) -> edgecask_core::storage::Result<Vec<u8>> {
+    let mut piece = Vec::new();
+    while piece.len() < MESSAGE_OUT_MAX_BYTES
+        && let Some(front) = reply.front()
+    {
+        let room = MESSAGE_OUT_MAX_BYTES - piece.len();
+        let count = match front {
+            Front::Bytes(bytes, None) if bytes.len() == reply.len() && bytes.len() <= room => {
+                // Nearly always: all of it as it is.
+                return reply.take();
+            }
+            Front::Bytes(bytes, _) => {
+                let bytes = bytes.get(..room).unwrap_or(bytes);
+                piece.extend_from_slice(bytes);
+                bytes.len()
+            }
+            Front::Stored(Part { source, offset, len, .. }) => {
+                // Not more than a message.
+                let len = len.min(room as u64);
+                source.read(offset, len, &mut |bytes| piece.extend_from_slice(bytes))?;
+                len as usize
+            }
+        };
+        reply.sent(count as u64);
+    }
+    if reply.front().is_none() {
+        reply.clear();
+    }
+    Ok(piece)
 }

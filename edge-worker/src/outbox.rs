@@ -27,7 +27,7 @@ pub enum Kind {
     Alarm = 7,
 }
 
-/// Messages of one event.
+/// Messages that were not handed over yet.
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
@@ -54,6 +54,11 @@ impl Outbox {
             head.extend_from_slice(text.as_bytes());
         }
         self.put(Kind::Respond, seat, &[&head, &response.body]);
+    }
+
+    /// Bytes of all messages.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Takes all messages.

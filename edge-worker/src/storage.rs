@@ -27,9 +27,10 @@ use parking_lot::Mutex;
 
 use self::cache::Cache;
 use self::file::RowFile;
-use crate::host::Host;
+use crate::host::{Entry, Host};
 use crate::limits::{
-    DATAFILES_MAX, META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES,
+    DATAFILES_MAX, ENTRIES_AT_A_TIME, META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES,
+    STORAGE_HARD_MAX_BYTES,
 };
 
 const META_SPACE: u8 = 0;
@@ -101,6 +102,12 @@ impl<H: Host> RowStorage<H> {
         self.rows.host.heap_bytes()
     }
 
+    /// Hands messages over once what they tell of is in rows.
+    pub fn hand_over(&self, messages: &[u8]) {
+        self.flush();
+        self.rows.host.hand_over(messages);
+    }
+
     /// Writes what this event has appended.
     pub fn flush(&self) {
         for file in std::mem::take(&mut *self.rows.unwritten.lock()) {
@@ -135,12 +142,13 @@ impl<H: Host> Rows<H> {
 
     /// Ids and states of all datafiles.
     fn files(&self) -> Vec<(u32, u8)> {
-        let entries = self.host.entries(&[FILE_SPACE], Some(&[FILE_SPACE + 1]));
-        let files = entries.iter().filter_map(|entry| {
-            let (_, id) = entry.key.split_first()?;
-            Some((u32::from_be_bytes(id.try_into().ok()?), *entry.bytes.first()?))
+        let mut files = Vec::new();
+        self.scan(&[FILE_SPACE], Some(&[FILE_SPACE + 1]), &mut |key, state| {
+            let id = key.split_first().and_then(|(_, id)| Some(u32::from_be_bytes(id.try_into().ok()?)));
+            files.extend(id.zip(state.first().copied()));
+            true
         });
-        files.collect()
+        files
     }
 
     fn state(&self, id: DatafileId) -> Option<u8> {
@@ -161,9 +169,42 @@ impl<H: Host> Rows<H> {
     }
 
     fn value(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let mut value = None;
         // Nothing lies between a key and the same with a zero behind it.
-        let parts = self.host.entries(key, Some(&[key, &[0]].concat()));
-        if parts.is_empty() { None } else { Some(parts.into_iter().flat_map(|part| part.bytes).collect()) }
+        self.scan(key, Some(&[key, &[0]].concat()), &mut |_, bytes| {
+            value = Some(bytes.to_vec());
+            true
+        });
+        value
+    }
+
+    /// Shows keys from `from` to below `to` (or all that follow) with their values until `visit` has enough.
+    fn scan(&self, from: &[u8], to: Option<&[u8]>, visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) {
+        let mut from = (from.to_vec(), 0);
+        let mut value: Option<Entry> = None;
+        loop {
+            let parts = self.host.entries((&from.0, from.1), to, ENTRIES_AT_A_TIME);
+            let is_last = parts.len() < ENTRIES_AT_A_TIME;
+            for part in parts {
+                from = (part.key.clone(), part.part + 1);
+                match &mut value {
+                    Some(value) if value.key == part.key => value.bytes.extend_from_slice(&part.bytes),
+                    _ => {
+                        if let Some(whole) = value.replace(part)
+                            && !visit(&whole.key, &whole.bytes)
+                        {
+                            return;
+                        }
+                    }
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        if let Some(whole) = value {
+            visit(&whole.key, &whole.bytes);
+        }
     }
 
     fn put(&self, key: &[u8], value: &[u8]) {
@@ -284,15 +325,9 @@ impl<H: Host> MetaMap for RowStorage<H> {
 
     fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
         let from = spaced(META_SPACE, prefix);
-        let mut parts = self.rows.host.entries(&from, successor(&from).as_deref()).into_iter().peekable();
-        while let Some(mut entry) = parts.next() {
-            while let Some(next) = parts.next_if(|next| next.key == entry.key) {
-                entry.bytes.extend_from_slice(&next.bytes);
-            }
-            if !visit(entry.key.get(1..).unwrap_or_default(), &entry.bytes) {
-                break;
-            }
-        }
+        self.rows.scan(&from, successor(&from).as_deref(), &mut |key, value| {
+            visit(key.get(1..).unwrap_or_default(), value)
+        });
         Ok(())
     }
 

@@ -13,11 +13,12 @@ interface Exports {
   edgecask_thaw(seat: number, nowMs: number): void;
   edgecask_all_are_thawed(): void;
   edgecask_receive(seat: number, nowMs: number): void;
+  edgecask_admit(seat: number, seed: bigint, nowMs: number): void;
   edgecask_request(seat: number, seed: bigint, nowMs: number): void;
   edgecask_leave(seat: number): void;
   edgecask_alarm(nowMs: number): void;
-  edgecask_finish(nowMs: number): number;
-  edgecask_out(): number;
+  edgecask_finish(nowMs: number): void;
+  edgecask_error(): number;
 }
 
 export enum Kind {
@@ -37,12 +38,15 @@ export interface Message {
 }
 
 const HEADER_BYTES = 9;
+// Messages are handed over in pieces, so that the instance never holds a long one whole.
+const PIECE_BYTES = 1024 * 1024;
 const encoder = new TextEncoder();
 
 export class Core {
   readonly #wasm: Exports;
 
-  constructor(module: WebAssembly.Module, sql: SqlStorage) {
+  // `carryOut` gets what is to be done in the world: no more before what it tells of is in the rows.
+  constructor(module: WebAssembly.Module, sql: SqlStorage, carryOut: (message: Message) => void) {
     sql.exec('CREATE TABLE IF NOT EXISTS chunk (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)');
     sql.exec(
       'CREATE TABLE IF NOT EXISTS entry (key BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (key, part)) WITHOUT ROWID',
@@ -67,14 +71,16 @@ export class Core {
       remove_chunks: (from: number, to: number) => {
         sql.exec('DELETE FROM chunk WHERE id >= ? AND id < ?', from, to);
       },
-      read_entries: (from: number, fromLength: number, to: number, toLength: number) => {
-        const query = 'SELECT key, bytes FROM entry WHERE key >= ?';
+      read_entries: (from: number, fromLength: number, fromPart: number, to: number, toLength: number, most: number) => {
+        const query = 'SELECT key, part, bytes FROM entry WHERE (key, part) >= (?, ?)';
+        const order = `ORDER BY key, part LIMIT ${most}`;
+        const [key, part] = [bytesAt(from, fromLength), fromPart >>> 0];
         const cursor =
           toLength > 0
-            ? sql.exec(`${query} AND key < ? ORDER BY key, part`, bytesAt(from, fromLength), bytesAt(to, toLength))
-            : sql.exec(`${query} ORDER BY key, part`, bytesAt(from, fromLength));
-        for (const [key, bytes] of cursor.raw()) {
-          this.#give(new Uint8Array(key as ArrayBuffer));
+            ? sql.exec(`${query} AND key < ? ${order}`, key, part, bytesAt(to, toLength))
+            : sql.exec(`${query} ${order}`, key, part);
+        for (const [key, part, bytes] of cursor.raw()) {
+          this.#give(new Uint8Array(key as ArrayBuffer), part as number);
           this.#give(new Uint8Array(bytes as ArrayBuffer));
         }
       },
@@ -85,6 +91,7 @@ export class Core {
         sql.exec('DELETE FROM entry WHERE key = ?', bytesAt(key, keyLength));
       },
       stored_bytes: () => sql.databaseSize,
+      hand_over: (at: number, length: number) => read(bytesAt(at, length), carryOut),
     };
     this.#wasm = new WebAssembly.Instance(module, { edgecask: rows }).exports as unknown as Exports;
   }
@@ -93,7 +100,10 @@ export class Core {
     this.#give(encoder.encode(password));
     this.#give(encoder.encode(settings));
     const length = this.#wasm.edgecask_open(seed(), Date.now());
-    if (length > 0) throw new Error(new TextDecoder().decode(this.#out(length)));
+    if (length > 0) {
+      const text = new Uint8Array(this.#wasm.memory.buffer, this.#wasm.edgecask_error() >>> 0, length);
+      throw new Error(new TextDecoder().decode(text.slice()));
+    }
   }
 
   begin(): void {
@@ -115,8 +125,17 @@ export class Core {
   }
 
   receive(seat: number, message: Uint8Array): void {
-    this.#give(message);
-    this.#wasm.edgecask_receive(seat, Date.now());
+    for (let from = 0; from < message.length; from += PIECE_BYTES) {
+      this.#give(message.subarray(from, from + PIECE_BYTES));
+      this.#wasm.edgecask_receive(seat, Date.now());
+    }
+  }
+
+  // Whoever is refused is answered at the end of the event.
+  admit(seat: number, head: string, address: string): void {
+    this.#give(encoder.encode(head));
+    this.#give(encoder.encode(address));
+    this.#wasm.edgecask_admit(seat, seed(), Date.now());
   }
 
   request(seat: number, head: string, body: Uint8Array, address: string): void {
@@ -134,17 +153,8 @@ export class Core {
     this.#wasm.edgecask_alarm(Date.now());
   }
 
-  finish(): Message[] {
-    const out = this.#out(this.#wasm.edgecask_finish(Date.now()));
-    const view = new DataView(out.buffer);
-    const messages: Message[] = [];
-    for (let at = 0; at < out.length; ) {
-      const begin = at + HEADER_BYTES;
-      const end = begin + view.getUint32(at + 5, true);
-      messages.push({ kind: out[at] as Kind, seat: view.getUint32(at + 1, true), bytes: out.subarray(begin, end) });
-      at = end;
-    }
-    return messages;
+  finish(): void {
+    this.#wasm.edgecask_finish(Date.now());
   }
 
   // Puts bytes where the instance finds them.
@@ -152,9 +162,15 @@ export class Core {
     const at = this.#wasm.edgecask_take(number, bytes.length) >>> 0;
     new Uint8Array(this.#wasm.memory.buffer, at, bytes.length).set(bytes);
   }
+}
 
-  #out(length: number): Uint8Array {
-    return new Uint8Array(this.#wasm.memory.buffer, this.#wasm.edgecask_out() >>> 0, length).slice();
+function read(out: Uint8Array, carryOut: (message: Message) => void): void {
+  const view = new DataView(out.buffer);
+  for (let at = 0; at < out.length; ) {
+    const begin = at + HEADER_BYTES;
+    const end = begin + view.getUint32(at + 5, true);
+    carryOut({ kind: out[at] as Kind, seat: view.getUint32(at + 1, true), bytes: out.subarray(begin, end) });
+    at = end;
   }
 }
 

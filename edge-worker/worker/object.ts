@@ -21,8 +21,11 @@ export interface Env {
 // The worker tells the object where a request came from.
 export const ADDRESS = 'x-edgecask-address';
 
-// Larger bodies would not fit beside the store.
-const BODY_MAX_BYTES = 32 * 1024 * 1024;
+// edge-worker/src/limits.rs says what the memory of an object is meant for. Requests may span messages, but not of REST.
+const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+const BODY_MAX_BYTES = 8 * 1024 * 1024;
+// Bodies that are on their way, of all requests: one more waits for nobody, it is refused.
+const BODIES_MAX_BYTES = 2 * BODY_MAX_BYTES;
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
 // A look-up in the global object costs as much as a call of it.
@@ -43,22 +46,24 @@ export class Database extends DurableObject<Env> {
   // Messages whose turn comes with those that other sockets send meanwhile.
   #waiting: (() => void)[] = [];
   #waitingBytes = 0;
+  #bodiesBytes = 0;
   #latest: WebSocket | undefined;
 
   override async fetch(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
     const address = request.headers.get(ADDRESS) ?? '';
     if (path === '/resp') return this.#connect(request, address);
-    const length = Number(request.headers.get('content-length') ?? 0);
-    const body = length > BODY_MAX_BYTES ? undefined : new Uint8Array(await request.arrayBuffer());
-    if (body === undefined || body.length > BODY_MAX_BYTES) {
-      return Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
-    }
-    return this.#request(request, address, body);
+    const head = describe(request);
+    // Strangers send no bodies.
+    const refused = request.body === null ? undefined : this.#refusal(head, address);
+    if (refused !== undefined) return refused;
+    const body = await this.#receive(request.body);
+    return body instanceof Response ? body : this.#request(request, head, address, body);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const bytes = typeof message === 'string' ? new TextEncoder().encode(message) : new Uint8Array(message);
+    if (bytes.length > MESSAGE_MAX_BYTES) return this.#dismiss(socket, 1009, `messages have at most ${MESSAGE_MAX_BYTES} bytes here`);
     const isAlone = this.#waiting.length === 0 && this.#latest === socket;
     this.#latest = socket;
     const event = () =>
@@ -96,6 +101,11 @@ export class Database extends DurableObject<Env> {
     this.#left(socket);
   }
 
+  #dismiss(socket: WebSocket, code: number, reason: string): void {
+    this.#left(socket);
+    socket.close(code, reason);
+  }
+
   override alarm(): void {
     this.#event((core) => core.alarm());
   }
@@ -112,10 +122,40 @@ export class Database extends DurableObject<Env> {
     return new Response(null, { status: 101, webSocket: client, headers });
   }
 
-  async #request(request: Request, address: string, body: Uint8Array): Promise<Response> {
-    const url = new URL(request.url);
-    const fields = REQUEST_FIELDS.map((name) => request.headers.get(name)).map((value) => (value === null ? '' : `=${value}`));
-    const head = [request.method, url.pathname, `=${url.search.slice(1)}`, ...fields].join('\n');
+  // What whoever has not the password is answered.
+  #refusal(head: string, address: string): Response | undefined {
+    const seat = this.#nextSeat++;
+    let refused: Response | undefined;
+    this.#errands.set(seat, { answer: (response) => (refused = response) });
+    this.#event((core) => core.admit(seat, head, address));
+    this.#errands.delete(seat);
+    return refused;
+  }
+
+  async #receive(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | Response> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    try {
+      for await (const part of body ?? []) {
+        parts.push(part);
+        length += part.length;
+        this.#bodiesBytes += part.length;
+        if (length > BODY_MAX_BYTES) {
+          return Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
+        }
+        if (this.#bodiesBytes > BODIES_MAX_BYTES) {
+          return Response.json({ error: 'ERR too many requests send large bodies now' }, { status: 503 });
+        }
+      }
+    } finally {
+      this.#bodiesBytes -= length;
+    }
+    const whole = new Uint8Array(length);
+    parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+    return whole;
+  }
+
+  async #request(request: Request, head: string, address: string, body: Uint8Array): Promise<Response> {
     const seat = this.#nextSeat++;
     const answer = new Promise<Response>((resolve) => this.#errands.set(seat, { answer: resolve }));
     request.signal?.addEventListener('abort', () => this.#abandon(seat));
@@ -158,7 +198,7 @@ export class Database extends DurableObject<Env> {
       const core = this.#core ?? this.#wake();
       core.begin();
       act(core);
-      this.#carryOut(core.finish());
+      core.finish();
       if (this.env.EDGECASK_FORGET === 'yes' && this.#errands.size === 0) this.#forget();
     } catch (error) {
       console.error(error);
@@ -167,7 +207,7 @@ export class Database extends DurableObject<Env> {
   }
 
   #wake(): Core {
-    const core = new Core(module, this.ctx.storage.sql);
+    const core = new Core(module, this.ctx.storage.sql, (message) => this.#carryOut(message));
     core.open(this.env.EDGECASK_PASSWORD ?? '', this.env.EDGECASK_SETTINGS ?? '');
     core.begin();
     for (const socket of this.ctx.getWebSockets()) {
@@ -185,39 +225,37 @@ export class Database extends DurableObject<Env> {
     this.#seats.clear();
   }
 
-  #carryOut(messages: Message[]): void {
-    for (const { kind, seat, bytes } of messages) {
-      const socket = this.#sockets.get(seat);
-      switch (kind) {
-        case Kind.Send:
-          if (socket?.readyState === OPEN) socket.send(bytes);
-          break;
-        case Kind.Close:
-          if (socket !== undefined) {
-            const code = new DataView(bytes.buffer, bytes.byteOffset).getUint16(0, true);
-            this.#rise(socket);
-            // So that it is nobody's after a sleep.
-            socket.serializeAttachment(null);
-            socket.close(code, new TextDecoder().decode(bytes.subarray(2)));
-          }
-          break;
-        case Kind.Attach:
-          socket?.serializeAttachment(bytes.slice());
-          break;
-        case Kind.Respond:
-          this.#respond(seat, bytes);
-          break;
-        case Kind.Events:
-          this.#errands.get(seat)?.events?.enqueue(bytes);
-          break;
-        case Kind.End:
-          this.#errands.get(seat)?.events?.close();
-          this.#errands.delete(seat);
-          break;
-        case Kind.Alarm: {
-          const atMs = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-          void (atMs > 0 ? this.ctx.storage.setAlarm(atMs) : this.ctx.storage.deleteAlarm());
+  #carryOut({ kind, seat, bytes }: Message): void {
+    const socket = this.#sockets.get(seat);
+    switch (kind) {
+      case Kind.Send:
+        if (socket?.readyState === OPEN) socket.send(bytes);
+        break;
+      case Kind.Close:
+        if (socket !== undefined) {
+          const code = new DataView(bytes.buffer, bytes.byteOffset).getUint16(0, true);
+          this.#rise(socket);
+          // So that it is nobody's after a sleep.
+          socket.serializeAttachment(null);
+          socket.close(code, new TextDecoder().decode(bytes.subarray(2)));
         }
+        break;
+      case Kind.Attach:
+        socket?.serializeAttachment(bytes.slice());
+        break;
+      case Kind.Respond:
+        this.#respond(seat, bytes);
+        break;
+      case Kind.Events:
+        this.#errands.get(seat)?.events?.enqueue(bytes);
+        break;
+      case Kind.End:
+        this.#errands.get(seat)?.events?.close();
+        this.#errands.delete(seat);
+        break;
+      case Kind.Alarm: {
+        const atMs = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+        void (atMs > 0 ? this.ctx.storage.setAlarm(atMs) : this.ctx.storage.deleteAlarm());
       }
     }
   }
@@ -252,4 +290,11 @@ export class Database extends DurableObject<Env> {
     });
     errand.answer(new Response(stream, { status, headers }));
   }
+}
+
+// What the core reads of a request besides its body.
+function describe(request: Request): string {
+  const url = new URL(request.url);
+  const fields = REQUEST_FIELDS.map((name) => request.headers.get(name)).map((value) => (value === null ? '' : `=${value}`));
+  return [request.method, url.pathname, `=${url.search.slice(1)}`, ...fields].join('\n');
 }

@@ -145,7 +145,7 @@ pub fn reply_keys(context: &mut Context<'_, '_>, cursor: u64, options: &ScanOpti
     // An engine shows one bucket a step, and buckets may be empty: like Redis, ten steps for each key asked for.
     let mut steps = options.count.saturating_mul(10).max(SCAN_STEPS_MIN);
     let db = context.db();
-    let mut elements = Reply::new(context.reply.protocol());
+    let mut elements = context.reply.beside();
     let (mut seen, mut returned) = (0, 0);
     let mut next = cursor & ENGINE_CURSOR_MASK;
     loop {
@@ -194,7 +194,7 @@ impl SubScan<'_> {
         name: fn(&[u8]) -> &[u8],
         write: ElementWriter<'_>,
     ) -> Outcome {
-        let mut elements = Reply::new(context.reply.protocol());
+        let mut elements = context.reply.beside();
         let mut returned = 0;
         let mut emit = |subkey: &[u8], value: &[u8]| {
             let name = name(subkey);
@@ -273,7 +273,7 @@ fn reply_step(reply: &mut Reply, cursor: u64, elements: &Reply, count: usize) {
     reply.array(2);
     reply.bulk(itoa::Buffer::new().format(cursor).as_bytes());
     reply.array(count);
-    reply.raw(elements.as_bytes());
+    reply.append(elements);
 }
 
 /// Tells walks over different keys apart. A hash is enough: a collision could only make a walk go on at the position of

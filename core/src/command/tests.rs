@@ -69,7 +69,7 @@ impl<E: Engine> Console<E> {
     fn sleep(&mut self) {
         let mut frozen = Vec::new();
         for mut session in std::mem::take(&mut self.sessions) {
-            frozen.push(session.freeze(&self.server).expect("nothing is left to be sent"));
+            frozen.push(session.freeze(&self.server, usize::MAX).expect("nothing is left to be sent"));
             session.close(&self.server);
         }
         for bytes in frozen {

@@ -161,6 +161,9 @@ pub enum EngineError {
     /// The value does not fit into memory, which whoever asked for it in one piece would need.
     #[error("the value of {0} bytes is too large to be held in memory")]
     TooLarge(u64),
+    /// The transaction changes more members of collections than the home has memory for; nothing changed.
+    #[error("one request or transaction may change {0} members of collections at most here")]
+    TooManyChanges(u64),
     /// Stored bytes do not carry their checksum, or could not be read.
     #[error("{0}")]
     Damaged(String),

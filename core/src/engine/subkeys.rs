@@ -89,6 +89,8 @@ impl Txn<'_> {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
         };
+        self.count_changes(1)?;
+        let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
         state.subs_delta += i64::from(!in_base);
         Ok(in_base)
@@ -109,6 +111,8 @@ impl Txn<'_> {
             };
             debug_assert!(!is_there, "a subkey was added twice");
         }
+        self.count_changes(1)?;
+        let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: false });
         state.subs_delta += 1;
         Ok(())
@@ -126,6 +130,8 @@ impl Txn<'_> {
             let is_there = self.reader.sub_contains(root, subkey)?;
             debug_assert!(is_there, "a subkey that is not there was replaced");
         }
+        self.count_changes(1)?;
+        let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: true });
         Ok(())
     }
@@ -147,6 +153,8 @@ impl Txn<'_> {
             None => false,
         };
         if in_base {
+            self.count_changes(1)?;
+            let state = &mut self.overlay.keys[at];
             state.subs.add(subkey, SubChange { value: None, in_base });
             state.subs_delta -= 1;
         }
@@ -157,14 +165,18 @@ impl Txn<'_> {
     /// were. A key whose last subkey goes must be removed by the caller.
     pub fn sub_remove_run(&mut self, db: Db, key: &[u8], ranks: Range<u64>) -> Result<u64> {
         let (mut run, mut left) = (Vec::new(), ranks.end.saturating_sub(ranks.start));
+        // One more than may be, so that too many are noticed before all of them are held.
+        let most = self.changes_left().saturating_add(1);
         if left > 0 {
             let start = Start::Rank(ranks.start);
             self.sub_scan(db, key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
                 run.push(SubBytes::from_slice(subkey));
                 left -= 1;
-                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                let is_over = left == 0 || run.len() as u64 == most;
+                if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
         }
+        self.count_changes(run.len() as u64)?;
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
         let at = self.state(db, key)?;
         let bounds = (Bound::Included(first.as_slice()), Bound::Included(last.as_slice()));

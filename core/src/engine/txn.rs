@@ -4,7 +4,7 @@
 //! has come are missing for every method and are removed by the same commit.
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
-use super::{Db, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
+use super::{Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 
 /// A root to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +31,14 @@ pub struct Txn<'e> {
     now_ms: u64,
     touches: bool,
     pub(super) blob_min: u64,
+    changes: u64,
+    changes_max: u64,
 }
 
 impl<'e> Txn<'e> {
     /// A transaction at `now_ms` (unix time) that writes to `overlay`, which the caller has cleared.
     pub fn new(reader: &'e mut dyn Reader, overlay: &'e mut Overlay, now_ms: u64) -> Txn<'e> {
-        Txn { reader, overlay, now_ms, touches: true, blob_min: u64::MAX }
+        Txn { reader, overlay, now_ms, touches: true, blob_min: u64::MAX, changes: 0, changes_max: u64::MAX }
     }
 
     /// Unix time in milliseconds, the same for the whole transaction.
@@ -47,6 +49,27 @@ impl<'e> Txn<'e> {
     /// Whether reads from here on count as accesses (OBJECT IDLETIME); true at the start.
     pub fn set_touches(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// Bounds how many changes of subkeys the transaction may hold; no bound at the start.
+    pub fn set_changes_max(&mut self, changes_max: u64) {
+        self.changes_max = changes_max;
+    }
+
+    /// To be called before so many changes of subkeys are added.
+    #[inline]
+    pub(super) fn count_changes(&mut self, count: u64) -> Result<()> {
+        self.changes += count;
+        if self.changes > self.changes_max {
+            Err(EngineError::TooManyChanges(self.changes_max))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// How many changes of subkeys it may still hold.
+    pub(super) fn changes_left(&self) -> u64 {
+        self.changes_max.saturating_sub(self.changes)
     }
 
     /// How many keys the transaction remembers, for [`Txn::forget_reads`].

@@ -13,7 +13,8 @@
 //! A huge value is not copied into the output: the output notes where it is stored and at which place among the bytes it
 //! belongs, and the host takes both in turns ([`Reply::front`]).
 //!
-//! It never does I/O and never limits itself: the session bounds the output by [`Reply::len`].
+//! It never does I/O. The session bounds the output by [`Reply::len`], between requests; a home with little memory bounds each
+//! reply as well ([`Reply::bounded`]): what does not fit is left out, and [`Reply::is_cut`] says so until it is undone.
 
 use std::mem;
 use std::sync::Arc;
@@ -89,7 +90,7 @@ pub struct Part<'r> {
 }
 
 /// The output of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reply {
     bytes: Vec<u8>,
     /// Stored parts in the order of their places; those before `stored_sent` have been sent.
@@ -102,6 +103,15 @@ pub struct Reply {
     gaps: Vec<Gap>,
     /// Bytes that a bulk begun with `bulk_start` still misses; only to catch a handler's mistake.
     bulk_missing: u64,
+    /// Strings and texts that would make `bytes` longer than this are left out.
+    max_bytes: usize,
+    is_cut: bool,
+}
+
+impl Default for Reply {
+    fn default() -> Reply {
+        Reply::new(Protocol::default())
+    }
 }
 
 impl Reply {
@@ -115,7 +125,29 @@ impl Reply {
             protocol,
             gaps: Vec::new(),
             bulk_missing: 0,
+            max_bytes: usize::MAX,
+            is_cut: false,
         }
+    }
+
+    /// The same, leaving out what would make it longer than so many bytes in memory.
+    pub fn bounded(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// An empty output of the same protocol and bound, for a part whose length must come before it.
+    pub fn beside(&self) -> Reply {
+        Reply::new(self.protocol).bounded(self.max_bytes)
+    }
+
+    /// How many bytes more it may hold.
+    pub fn room(&self) -> u64 {
+        self.max_bytes.saturating_sub(self.bytes.len()) as u64
+    }
+
+    /// Whether something was left out because it did not fit.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The protocol of what is written from now on.
@@ -164,6 +196,9 @@ impl Reply {
     /// A string of any bytes.
     #[inline]
     pub fn bulk(&mut self, value: &[u8]) {
+        if !self.has_room(value.len()) {
+            return;
+        }
         self.bytes.reserve(value.len() + HEADER_MAX_BYTES + 2);
         self.header(b'$', value.len() as u64);
         self.bytes.extend_from_slice(value);
@@ -179,8 +214,16 @@ impl Reply {
 
     /// Appends bytes as they are: a piece of a bulk, or a reply encoded elsewhere.
     pub fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
         self.bulk_missing = self.bulk_missing.saturating_sub(bytes.len() as u64);
+        if self.has_room(bytes.len()) {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Appends what was written [`beside`](Self::beside) it.
+    pub fn append(&mut self, part: &Reply) {
+        self.raw(part.as_bytes());
+        self.is_cut |= part.is_cut;
     }
 
     /// Appends a part of a stored value, which must stay what it is until it was sent: a piece of a bulk.
@@ -382,6 +425,7 @@ impl Reply {
             self.stored.pop();
         }
         self.bulk_missing = 0;
+        self.is_cut = false;
     }
 
     /// The bytes written and not cleared. Only meaningful while no deferral is open and nothing stored is among them.
@@ -405,6 +449,7 @@ impl Reply {
         self.gaps.clear();
         self.stored.clear();
         (self.bytes_sent, self.stored_sent) = (0, 0);
+        self.is_cut = false;
     }
 
     /// Takes all that is to be sent, stored values read into memory, and leaves an empty output.
@@ -461,6 +506,13 @@ impl Reply {
         } else {
             self.line_unchecked(kind, text);
         }
+    }
+
+    #[inline]
+    fn has_room(&mut self, more: usize) -> bool {
+        let has_room = self.bytes.len().saturating_add(more) <= self.max_bytes;
+        self.is_cut |= !has_room;
+        has_room
     }
 
     fn line_unchecked(&mut self, kind: u8, text: &[u8]) {

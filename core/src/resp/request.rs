@@ -34,16 +34,18 @@ pub struct RequestLimits {
     pub authenticated: bool,
     /// `proto-max-bulk-len`: the largest argument in bytes.
     pub bulk_max_bytes: u64,
+    /// Most arguments of a request, whoever sends it.
+    pub arguments_max: u64,
 }
 
 impl RequestLimits {
     /// The limits under the default configuration.
     pub const fn new(authenticated: bool) -> Self {
-        Self { authenticated, bulk_max_bytes: BULK_MAX_BYTES }
+        Self { authenticated, bulk_max_bytes: BULK_MAX_BYTES, arguments_max: REQUEST_ARGUMENTS_MAX }
     }
 
     fn arguments_max(&self) -> u64 {
-        if self.authenticated { REQUEST_ARGUMENTS_MAX } else { UNAUTHENTICATED_ARGUMENTS_MAX }
+        if self.authenticated { self.arguments_max } else { UNAUTHENTICATED_ARGUMENTS_MAX }
     }
 
     fn argument_max_bytes(&self) -> u64 {
@@ -407,7 +409,7 @@ impl RequestParser {
         let line = self.line(input, end);
         let count = line.get(1..).and_then(parse_i64).ok_or(ProtocolError::InvalidMultibulkLength)?;
         let count = u64::try_from(count).unwrap_or(0);
-        if count > REQUEST_ARGUMENTS_MAX {
+        if count > limits.arguments_max {
             Err(ProtocolError::InvalidMultibulkLength)
         } else if count > limits.arguments_max() {
             Err(ProtocolError::UnauthenticatedMultibulkLength)

@@ -48,6 +48,7 @@ pub struct Exchange {
     /// Bytes of replies that are not decoded yet.
     undecoded: Vec<u8>,
     received_bytes: u64,
+    reply_max_bytes: u64,
     /// The first error with which a command of a transaction was not queued.
     discarded_by: Option<Vec<u8>>,
     body: Vec<u8>,
@@ -78,10 +79,16 @@ impl Exchange {
             decoder: Decoder::with_bulk_max_bytes(REST_REPLY_MAX_BYTES),
             undecoded: Vec::new(),
             received_bytes: 0,
+            reply_max_bytes: REST_REPLY_MAX_BYTES,
             discarded_by: None,
             body: Vec::new(),
             is_answered: false,
         }
+    }
+
+    /// The same with a smaller bound of what is answered, in bytes, than `REST_REPLY_MAX_BYTES`.
+    pub fn bounded(self, reply_max_bytes: u64) -> Exchange {
+        Exchange { reply_max_bytes, decoder: Decoder::with_bulk_max_bytes(reply_max_bytes), ..self }
     }
 
     /// The bytes for a fresh session, once.
@@ -101,8 +108,8 @@ impl Exchange {
             return Ok(None);
         }
         self.received_bytes = self.received_bytes.saturating_add(replies.len() as u64);
-        let mut response = if self.received_bytes > REST_REPLY_MAX_BYTES {
-            Some(too_large())
+        let mut response = if self.received_bytes > self.reply_max_bytes {
+            Some(too_large(self.reply_max_bytes))
         } else {
             self.undecoded.extend_from_slice(replies);
             match self.settle_refused() {
@@ -151,7 +158,9 @@ impl Exchange {
                     rest = behind;
                 }
                 Ok(None) => break,
-                Err(DecodeError::BulkTooLong { .. }) if !self.is_answered => response = Some(too_large()),
+                Err(DecodeError::BulkTooLong { .. }) if !self.is_answered => {
+                    response = Some(too_large(self.reply_max_bytes))
+                }
                 Err(error) => return Err(Error(error)),
             }
         }
@@ -270,9 +279,8 @@ fn resp2(status: u16, body: Vec<u8>) -> Response {
     Response::new(status, "application/octet-stream", body)
 }
 
-fn too_large() -> Response {
-    let text =
-        format!("ERR the reply is above {REST_REPLY_MAX_BYTES} bytes; RESP streams values of any size");
+fn too_large(reply_max_bytes: u64) -> Response {
+    let text = format!("ERR the reply is above {reply_max_bytes} bytes; RESP has room for more");
     Response::error(400, text.as_bytes())
 }
 

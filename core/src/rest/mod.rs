@@ -85,7 +85,7 @@ pub struct Response {
 impl Response {
     /// The answer to a body of more than `REST_BODY_MAX_BYTES`.
     pub fn body_too_large() -> Response {
-        Response::error(413, b"ERR the body is too large; RESP streams values of any size")
+        Response::error(413, b"ERR the body is too large; RESP takes larger values")
     }
 
     /// The answer to a body that does not come in time.

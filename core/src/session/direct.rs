@@ -5,6 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::dispatch::fits;
 use super::hub::Interest;
 use super::{Server, State};
 use crate::catalog::{self, CommandId};
@@ -63,7 +64,10 @@ impl State {
             }
         };
         match server.engine.get_string(self.client.db, key, now_ms, accessed_s, show)? {
-            Sought::Found => self.hits += 1,
+            Sought::Found => {
+                fits(&self.reply)?;
+                self.hits += 1;
+            }
             Sought::Missing => {
                 self.misses += 1;
                 self.reply.null();

@@ -220,6 +220,7 @@ impl State {
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
+        txn.set_changes_max(server.shared.settings.bounds().changes_max);
         let mut context = Context {
             txn: &mut txn,
             reply: &mut self.reply,
@@ -239,7 +240,7 @@ impl State {
                 self.events.publish(&server.shared.hub);
             }
         }
-        outcome?;
+        outcome.and_then(|()| fits(&self.reply))?;
         self.wakes = may_wake(spec);
         self.count_lookups(spec);
         if self.wait.is_some() && self.is_serving {
@@ -289,6 +290,7 @@ impl State {
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
+        txn.set_changes_max(server.shared.settings.bounds().changes_max);
         self.reply.array(queue.len());
         let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {
@@ -318,7 +320,8 @@ impl State {
                 note_reads(&mut self.events, &mut txn, db, queued.spec, (&own, read_all(&outcome)));
             }
             match outcome {
-                Ok(()) => {}
+                // What a command took from a key is nowhere if its reply is: nothing of the queue happens.
+                Ok(()) => fits(&self.reply)?,
                 Err(CommandError::Engine(error)) => return Err(error.into()),
                 Err(error) => {
                     server.shared.statistics.failed(queued.spec.id);
@@ -399,6 +402,16 @@ impl State {
     pub(super) fn close_after_reply(&mut self) {
         self.effects.push(Effect::Close);
     }
+}
+
+/// An error if something was left out of the reply.
+pub(super) fn fits(reply: &Reply) -> Result<(), CommandError> {
+    if reply.is_cut() {
+        return Err(CommandError::text(
+            "ERR the reply does not fit into this server's memory; ask for less at a time",
+        ));
+    }
+    Ok(())
 }
 
 /// Replies with an error and counts it.

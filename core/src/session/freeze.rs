@@ -36,8 +36,9 @@ const MODES: [Mode; 4] = [Mode::All, Mode::OptIn, Mode::OptOut, Mode::Broadcast]
 const REPLY_MODES: [ReplyMode; 4] = [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
 
 impl Session {
-    /// The session as bytes; None while it has output or mail, or is in the middle of a huge value.
-    pub fn freeze<E: Engine>(&self, server: &Server<E>) -> Option<Vec<u8>> {
+    /// The session as at most so many bytes; None if they do not hold it, while it has output or mail, or in the middle of a
+    /// huge value.
+    pub fn freeze<E: Engine>(&self, server: &Server<E>, max_bytes: usize) -> Option<Vec<u8>> {
         let client = &self.state.client;
         let is_at_rest = self.state.reply.is_empty()
             && self.stream.is_none()
@@ -51,7 +52,7 @@ impl Session {
         if !is_at_rest || has_drafts {
             return None;
         }
-        let mut out = Writer(vec![VERSION]);
+        let mut out = Writer { bytes: vec![VERSION], max_bytes, is_full: false };
         out.number(client.id);
         out.number(u64::from(client.db));
         let card = client.card.lock();
@@ -106,13 +107,13 @@ impl Session {
             out.request(waiter.spec, waiter.request.iter().map(Vec::as_slice));
             let wait = &waiter.wait;
             out.list(wait.keys.iter(), |out, key| out.bytes(key));
-            out.0.push(wait.kind as u8);
+            out.put(&[wait.kind as u8]);
             out.truth(wait.takes);
             out.truth(wait.ends_without_key);
             out.truth(wait.nothing == Nothing::Array);
             out.option(wait.until_ms, Writer::number);
         });
-        Some(out.0)
+        (!out.is_full).then_some(out.bytes)
     }
 
     /// The session that was frozen as these bytes, with its place among others again.
@@ -257,29 +258,41 @@ impl Session {
     }
 }
 
-struct Writer(Vec<u8>);
+struct Writer {
+    bytes: Vec<u8>,
+    max_bytes: usize,
+    /// Whether something did not fit; nothing is added from then on.
+    is_full: bool,
+}
 
 impl Writer {
+    fn put(&mut self, bytes: &[u8]) {
+        self.is_full |= self.bytes.len() + bytes.len() > self.max_bytes;
+        if !self.is_full {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
     fn number(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_le_bytes());
+        self.put(&number.to_le_bytes());
     }
 
     fn truth(&mut self, truth: bool) {
-        self.0.push(u8::from(truth));
+        self.put(&[u8::from(truth)]);
     }
 
     fn count(&mut self, count: usize) {
         // What is longer than this does not fit any home that freezes.
-        self.0.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+        self.put(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.count(bytes.len());
-        self.0.extend_from_slice(bytes);
+        self.put(bytes);
     }
 
     fn place<T: PartialEq>(&mut self, all: &[T], one: T) {
-        self.0.push(all.iter().position(|each| *each == one).unwrap_or_default() as u8);
+        self.put(&[all.iter().position(|each| *each == one).unwrap_or_default() as u8]);
     }
 
     fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Writer, T)) {

@@ -16,6 +16,8 @@ mod latency;
 mod meter;
 mod output_limits;
 #[cfg(test)]
+mod bound_of_a_home_is_passed;
+#[cfg(test)]
 mod huge_value_in_memory;
 mod mail;
 #[cfg(test)]
@@ -202,7 +204,7 @@ impl Session {
             stream: None,
             state: State {
                 client,
-                reply: Reply::new(Protocol::Resp2),
+                reply: Reply::new(Protocol::Resp2).bounded(shared.settings.bounds().reply_max_bytes),
                 overlay: Overlay::new(),
                 drafts: Drafts::new(),
                 effects: Vec::new(),
@@ -263,6 +265,7 @@ impl Session {
             let limits = RequestLimits {
                 authenticated: !self.state.client.must_authenticate(&server.shared),
                 bulk_max_bytes: server.shared.settings.bulk_max_bytes(),
+                arguments_max: server.shared.settings.bounds().arguments_max,
             };
             let used = self.process_pipeline(consumed, &limits, server, now_ms);
             consumed += used;

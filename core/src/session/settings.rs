@@ -128,11 +128,23 @@ pub struct HomeBounds {
     pub bulk_max_bytes: u64,
     /// Whether its storage has blobs.
     pub has_blobs: bool,
+    /// Most arguments of one request.
+    pub arguments_max: u64,
+    /// The longest reply, in bytes, values that go out uncopied aside.
+    pub reply_max_bytes: usize,
+    /// Most changes of one transaction to members of collections.
+    pub changes_max: u64,
 }
 
 impl Default for HomeBounds {
     fn default() -> HomeBounds {
-        HomeBounds { bulk_max_bytes: u64::MAX, has_blobs: true }
+        HomeBounds {
+            bulk_max_bytes: u64::MAX,
+            has_blobs: true,
+            arguments_max: limits::REQUEST_ARGUMENTS_MAX,
+            reply_max_bytes: usize::MAX,
+            changes_max: u64::MAX,
+        }
     }
 }
 
@@ -174,6 +186,11 @@ impl Settings {
     pub fn within(mut self, bounds: HomeBounds) -> Settings {
         self.bounds = bounds;
         self
+    }
+
+    /// What the home cannot do.
+    pub fn bounds(&self) -> &HomeBounds {
+        &self.bounds
     }
 
     /// Those that differ from what they were in `base`, as they are kept.

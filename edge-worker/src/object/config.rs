@@ -6,7 +6,7 @@ use std::sync::Arc;
 use edgecask_core::session::{HomeBounds, HostFacts, SETTINGS, Settings};
 
 use crate::host::Host;
-use crate::limits::{HEAP_MAX_BYTES, VALUE_MAX_BYTES};
+use crate::limits::{ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, REPLY_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::storage::RowStorage;
 
 /// Under which name the object keeps its settings: lines of a name, a tab, and the text with its line ends escaped.
@@ -61,7 +61,13 @@ impl Config {
             }
         }
         let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
-        Ok(settings.within(HomeBounds { bulk_max_bytes: VALUE_MAX_BYTES, has_blobs: false }))
+        Ok(settings.within(HomeBounds {
+            bulk_max_bytes: VALUE_MAX_BYTES,
+            has_blobs: false,
+            arguments_max: ARGUMENTS_MAX,
+            reply_max_bytes: REPLY_MAX_BYTES,
+            changes_max: CHANGES_MAX,
+        }))
     }
 
     /// Keeps what clients have changed.

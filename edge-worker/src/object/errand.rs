@@ -1,11 +1,10 @@
 //! Requests of the REST dialect: each has a seat of its own until it is answered.
 
-use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::rest::{self, Exchange, Headers, Response};
-use edgecask_core::session::{Peer, Session};
 
 use super::Object;
 use crate::host::Host;
+use crate::limits::{BODY_MAX_BYTES, REST_REPLY_MAX_BYTES};
 use crate::outbox::{Kind, Outbox};
 
 /// The header fields that mean something here, in the order in which they are handed over.
@@ -63,36 +62,71 @@ impl Headers for Fields<'_> {
     }
 }
 
-impl<H: Host> Object<H> {
-    /// Answers a request of the REST dialect. `head` has lines: method, path, query and the three fields, of which the last
-    /// four begin with `=` or are empty if they are not there.
-    pub fn request(&mut self, seat: u32, head: &[u8], body: &[u8], address: &str, seed: u64, now_ms: u64) {
+/// A request without its body. `head` has lines: method, path, query and the three fields, of which the last four begin with
+/// `=` or are empty if they are not there.
+struct Head<'h> {
+    method: &'h str,
+    path: &'h str,
+    query: Option<&'h str>,
+    fields: Fields<'h>,
+}
+
+impl<'h> Head<'h> {
+    fn read(head: &'h [u8]) -> Head<'h> {
         let lines: Vec<&[u8]> = head.split(|byte| *byte == b'\n').collect();
         let line = |at: usize| lines.get(at).copied().unwrap_or_default();
         let given = |at: usize| line(at).strip_prefix(b"=");
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-        let fields = Fields([given(3), given(4), given(5)]);
-        let request = rest::Request {
+        Head {
             method: text(line(0)),
             path: text(line(1)),
             query: given(2).map(text),
-            headers: &fields,
-            body,
-        };
-        if body.len() as u64 > REST_BODY_MAX_BYTES {
+            fields: Fields([given(3), given(4), given(5)]),
+        }
+    }
+
+    fn with<'r>(&'r self, body: &'r [u8]) -> rest::Request<'r> {
+        let Head { method, path, query, ref fields } = *self;
+        rest::Request { method, path, query, headers: fields, body }
+    }
+}
+
+impl<H: Host> Object<H> {
+    /// Answers a request of the REST dialect if whoever sent its head may send no body.
+    pub fn admit(&mut self, seat: u32, head: &[u8], address: &str, seed: u64, now_ms: u64) {
+        let refused =
+            match rest::log_in(&Head::read(head).with(&[]), self.server.shared.settings.has_password()) {
+                Ok(None) => None,
+                Ok(Some(mut exchange)) => {
+                    let mut session = self.session_at(address, seed, now_ms);
+                    *session.input() = exchange.input();
+                    session.process(&self.server, now_ms);
+                    let replies = session.reply().take().unwrap_or_default();
+                    session.close(&self.server);
+                    let response = exchange.take(&replies).ok().flatten();
+                    Some(response.unwrap_or_else(|| exchange.closed()))
+                        .filter(|response| response.status != 200)
+                }
+                Err(refused) => Some(refused),
+            };
+        if let Some(refused) = refused {
+            self.outbox.respond(seat, &refused, false);
+        }
+    }
+
+    /// Answers a request of the REST dialect.
+    pub fn request(&mut self, seat: u32, head: &[u8], body: &[u8], address: &str, seed: u64, now_ms: u64) {
+        if body.len() > BODY_MAX_BYTES {
             return self.outbox.respond(seat, &Response::body_too_large(), false);
         }
-        match rest::begin(&request, self.server.shared.settings.has_password()) {
+        match rest::begin(&Head::read(head).with(body), self.server.shared.settings.has_password()) {
             Err(refused) => self.outbox.respond(seat, &refused, false),
-            Ok(mut exchange) => {
-                let input = exchange.input();
-                let peer = Peer { address: address.to_owned(), local_address: String::new() };
-                let session = Session::new(&self.server.shared, peer, seed, now_ms);
+            Ok(exchange) => {
+                let mut exchange = exchange.bounded(REST_REPLY_MAX_BYTES);
+                let mut session = self.session_at(address, seed, now_ms);
+                *session.input() = exchange.input();
                 let errand = Errand { exchange, is_answered: false };
                 self.sit_down(seat, session, Some(errand), Vec::new(), now_ms);
-                if let Some(sitting) = self.seats.get_mut(&seat) {
-                    *sitting.session.input() = input;
-                }
                 self.run(seat, now_ms);
             }
         }

@@ -33,7 +33,8 @@ impl One {
     fn event(&mut self, act: impl FnOnce(&mut Object<FakeHost>, u64)) -> Vec<u8> {
         self.object.begin();
         act(&mut self.object, self.now_ms);
-        let out = self.object.finish(self.now_ms);
+        self.object.finish(self.now_ms);
+        let out = self.host.take_messages();
         let mut sent = Vec::new();
         let mut rest = out.as_slice();
         while let Some((head, behind)) = rest.split_at_checked(9) {

@@ -8,7 +8,9 @@ use parking_lot::Mutex;
 
 use super::Rows;
 use crate::host::Host;
-use crate::limits::{CACHED_READ_MAX_BYTES, CHUNK_BYTES, DATAFILE_HARD_MAX_BYTES, FRAME_MAX_BYTES};
+use crate::limits::{
+    CACHED_MAX_BYTES, CHUNK_BYTES, DATAFILE_HARD_MAX_BYTES, FRAME_MAX_BYTES, READ_STEP_BYTES,
+};
 
 /// The number of the byte at an offset of a datafile.
 pub(super) fn number(id: u32, offset: u64) -> u64 {
@@ -65,31 +67,41 @@ impl<H: Host> RowFile<H> {
 
     /// Writes what is in no row yet.
     pub(super) fn flush(&self) {
-        let state = &mut *self.state.lock();
-        self.write_tail(state, 1);
+        self.write_tail(&mut self.state.lock(), true);
     }
 
-    /// Writes the tail in whole chunks until it has fewer than `least` bytes.
-    fn write_tail(&self, state: &mut State, least: usize) {
-        let mut written = 0;
-        while state.tail.len() - written >= least.max(1) {
-            let end = state.tail.len().min(written + CHUNK_BYTES);
-            let Some(bytes) = state.tail.get(written..end) else { break };
-            let number = number(self.id, state.tail_start + written as u64);
-            self.rows.host.insert_chunk(number, bytes);
-            self.rows.cache.lock().put(number, bytes.into());
-            written = end;
+    /// Writes the tail, which is one chunk at most.
+    fn write_tail(&self, state: &mut State, is_cached: bool) {
+        if state.tail.is_empty() {
+            return;
         }
-        state.tail.drain(..written);
-        state.tail_start += written as u64;
-        state.tail.shrink_to(CHUNK_BYTES);
+        let number = number(self.id, state.tail_start);
+        self.rows.host.insert_chunk(number, &state.tail);
+        if is_cached {
+            self.rows.cache.lock().put(number, state.tail.as_slice().into());
+        }
+        state.tail_start += state.tail.len() as u64;
+        state.tail.clear();
+    }
+
+    /// Appends bytes, of which whole chunks are written at once: a large value is never in memory a second time.
+    fn add(&self, state: &mut State, bytes: &[u8], is_cached: bool) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(CHUNK_BYTES - state.tail.len()));
+            state.tail.extend_from_slice(now);
+            if state.tail.len() == CHUNK_BYTES {
+                self.write_tail(state, is_cached);
+            }
+            rest = later;
+        }
     }
 
     /// The bytes from `from` to below `to`, all of them in rows.
     fn stored(&self, from: u64, to: u64) -> Result<Vec<u8>> {
         let (mut at, end) = (number(self.id, from), number(self.id, to));
         let mut bytes = Vec::with_capacity(usize::try_from(to - from).unwrap_or_default());
-        let is_cached = to - from <= CACHED_READ_MAX_BYTES;
+        let is_cached = to - from <= CACHED_MAX_BYTES;
         while at < end {
             let kept = self.rows.cache.lock().get(at);
             if let Some((number, chunk)) = kept {
@@ -97,7 +109,7 @@ impl<H: Host> RowFile<H> {
                 continue;
             }
             let before = at;
-            for (number, chunk) in self.rows.host.chunks(at, end) {
+            for (number, chunk) in self.rows.host.chunks(at, end.min(at + READ_STEP_BYTES)) {
                 at = copy(&mut bytes, number, &chunk, at, end);
                 if is_cached && number + chunk.len() as u64 > before {
                     self.rows.cache.lock().put(number, chunk.into());
@@ -167,8 +179,7 @@ impl<H: Host> Datafile for Handle<H> {
         }
         file.rows.reserve(len)?;
         let was_written = state.tail.is_empty();
-        parts.iter().for_each(|part| state.tail.extend_from_slice(part));
-        file.write_tail(state, CHUNK_BYTES);
+        parts.iter().for_each(|part| file.add(state, part, len <= CACHED_MAX_BYTES));
         if was_written && !state.tail.is_empty() {
             file.rows.unwritten.lock().push(file.clone());
         }

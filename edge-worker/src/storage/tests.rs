@@ -19,6 +19,7 @@ struct Tables {
     chunks: BTreeMap<u64, Vec<u8>>,
     entries: BTreeMap<(Vec<u8>, u32), Vec<u8>>,
     stored_bytes: u64,
+    messages: Vec<u8>,
 }
 
 impl Host for FakeHost {
@@ -38,13 +39,17 @@ impl Host for FakeHost {
         self.0.lock().chunks.retain(|number, _| !(from..to).contains(number));
     }
 
-    fn entries(&self, from: &[u8], to: Option<&[u8]>) -> Vec<Entry> {
+    fn entries(&self, from: (&[u8], u32), to: Option<&[u8]>, most: usize) -> Vec<Entry> {
         let tables = self.0.lock();
-        let inside = tables
-            .entries
-            .iter()
-            .filter(|((key, _), _)| key.as_slice() >= from && to.is_none_or(|to| key.as_slice() < to));
-        inside.map(|((key, _), bytes)| Entry { key: key.clone(), bytes: bytes.clone() }).collect()
+        let inside = tables.entries.iter().filter(|((key, part), _)| {
+            (key.as_slice(), *part) >= from && to.is_none_or(|to| key.as_slice() < to)
+        });
+        let entry = |((key, part), bytes): (&(Vec<u8>, u32), &Vec<u8>)| Entry {
+            key: key.clone(),
+            part: *part,
+            bytes: bytes.clone(),
+        };
+        inside.take(most).map(entry).collect()
     }
 
     fn insert_entry(&self, key: &[u8], part: u32, bytes: &[u8]) {
@@ -64,9 +69,18 @@ impl Host for FakeHost {
     fn heap_bytes(&self) -> usize {
         0
     }
+
+    fn hand_over(&self, messages: &[u8]) {
+        self.0.lock().messages.extend_from_slice(messages);
+    }
 }
 
 impl FakeHost {
+    /// What was handed over.
+    pub fn take_messages(&self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().messages)
+    }
+
     /// Says how full SQLite is.
     pub fn set_stored_bytes(&self, bytes: u64) {
         self.0.lock().stored_bytes = bytes;

@@ -224,12 +224,12 @@ pub(super) fn xautoclaim(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
         deliveries: None,
         only_ids,
     };
-    let mut taken = Reply::new(reply.protocol());
+    let mut taken = reply.beside();
     let scan = claim.from(txn, &mut taken, first, count.unsigned_abs())?;
     reply.array(3);
     reply_id(reply, scan.next);
     reply.array(scan.taken);
-    reply.raw(taken.as_bytes());
+    reply.append(&taken);
     reply.array(scan.deleted.len());
     scan.deleted.iter().for_each(|id| reply_id(reply, *id));
     claim.stream.save_consumer(txn, &claim.group, &claim.consumer)?;

@@ -23,19 +23,23 @@ pub struct Frame {
     pub foot: [u8; FOOT_BYTES],
 }
 
-/// The payload of a key with this root.
-pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<Vec<u8>> {
+/// The payload of a key with this root, which may have so many bytes.
+pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, max: u64) -> Result<Vec<u8>> {
+    let max = max.min(VALUE_IN_MEMORY_MAX_BYTES);
     let mut out = Vec::new();
     match root.kind {
         Kind::String => {
+            if root.value_len > max {
+                return Err(DataError::Engine(EngineError::TooLarge(root.value_len)));
+            }
             out.push(types::STRING);
             txn.read_value(db, key, (0, u64::MAX), &mut |bytes| put_string(&mut out, bytes))?;
         }
-        Kind::List => dump_list(txn, db, key, &mut out)?,
-        Kind::Set => dump_set(txn, db, key, &mut out)?,
-        Kind::SortedSet => dump_sorted_set(txn, db, key, &mut out)?,
-        Kind::Hash => dump_hash(txn, db, key, &mut out)?,
-        Kind::Stream => stream::dump(txn, db, key, &mut out)?,
+        Kind::List => dump_list(txn, db, key, &mut out, max)?,
+        Kind::Set => dump_set(txn, db, key, &mut out, max)?,
+        Kind::SortedSet => dump_sorted_set(txn, db, key, &mut out, max)?,
+        Kind::Hash => dump_hash(txn, db, key, &mut out, max)?,
+        Kind::Stream => stream::dump(txn, db, key, &mut out, max)?,
     }
     let mut checksum = CHECKSUM.digest();
     checksum.update(&out);
@@ -68,56 +72,56 @@ fn foot(mut checksum: crc::Digest<'_, u64, crc::Table<16>>) -> [u8; FOOT_BYTES] 
     foot
 }
 
-fn dump_list(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+fn dump_list(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max: u64) -> Result<()> {
     let Some(mut list) = List::open(txn, db, key)? else { return Ok(()) };
     let len = list.len()?;
     out.push(types::LIST);
     put_count(out, len);
-    list.range(0, len, &mut |element| put_element(out, element))?;
-    check_size(out)
+    list.range(0, len, &mut |element| put_element((out, max), element))?;
+    check_size(out, max)
 }
 
-fn dump_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+fn dump_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max: u64) -> Result<()> {
     let Some(mut set) = Set::open(txn, db, key)? else { return Ok(()) };
     out.push(types::SET);
     put_count(out, set.len()?);
-    set.members(&mut |member| put_element(out, member))?;
-    check_size(out)
+    set.members(&mut |member| put_element((out, max), member))?;
+    check_size(out, max)
 }
 
-fn dump_sorted_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+fn dump_sorted_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max: u64) -> Result<()> {
     let set = SortedSet::open(txn, db, key)?;
     let len = set.len(txn)?;
     out.push(types::SORTED_SET);
     put_count(out, len);
     set.scan(txn, 0..len, Direction::Ascending, &mut |member, score| {
-        put_element(out, member);
+        put_element((out, max), member);
         out.extend(score.to_le_bytes());
     })?;
-    check_size(out)
+    check_size(out, max)
 }
 
-fn dump_hash(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+fn dump_hash(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max: u64) -> Result<()> {
     out.push(types::HASH);
     put_count(out, txn.sub_len(db, key)?);
     txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, &mut |field, value| {
-        put_element(out, field);
-        put_element(out, value);
+        put_element((out, max), field);
+        put_element((out, max), value);
         ControlFlow::Continue(())
     })?;
-    check_size(out)
+    check_size(out, max)
 }
 
 /// One of many strings; once the payload is too large for memory, nothing more is written.
-fn put_element(out: &mut Vec<u8>, bytes: &[u8]) {
-    if out.len() as u64 <= VALUE_IN_MEMORY_MAX_BYTES {
+fn put_element((out, max): (&mut Vec<u8>, u64), bytes: &[u8]) {
+    if out.len() as u64 <= max {
         put_string(out, bytes);
     }
 }
 
-pub(super) fn check_size(out: &[u8]) -> Result<()> {
+pub(super) fn check_size(out: &[u8], max: u64) -> Result<()> {
     let len = out.len() as u64;
-    if len <= VALUE_IN_MEMORY_MAX_BYTES { Ok(()) } else { Err(DataError::Engine(EngineError::TooLarge(len))) }
+    if len <= max { Ok(()) } else { Err(DataError::Engine(EngineError::TooLarge(len))) }
 }
 
 pub(super) fn put_count(out: &mut Vec<u8>, count: u64) {

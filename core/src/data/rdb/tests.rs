@@ -80,7 +80,7 @@ fn dumped(value: &Value<'_>) -> Vec<u8> {
     with_txn(&MemoryEngine::new(1), |txn| {
         store(txn, 0, KEY, value, None, &LIMITS).expect("memory holds it");
         let root = txn.root(0, KEY).expect("memory is read").expect("a value makes a key");
-        dump(txn, 0, KEY, &root).expect("memory is read")
+        dump(txn, 0, KEY, &root, u64::MAX).expect("memory is read")
     })
 }
 

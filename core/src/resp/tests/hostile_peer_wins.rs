@@ -5,7 +5,7 @@ use super::{OPEN, feed, multibulk};
 
 #[test]
 fn an_announced_gigabyte_allocates_nothing() {
-    let limits = RequestLimits { authenticated: true, bulk_max_bytes: 1 << 30 };
+    let limits = RequestLimits { bulk_max_bytes: 1 << 30, ..RequestLimits::new(true) };
     let mut parser = RequestParser::new();
     let mut args = Args::new();
     let parsed = parser.parse(b"*1\r\n$1073741824\r\nabc", &limits, &mut args);

@@ -47,9 +47,10 @@ fn length_of_an_argument() {
     check(STRANGER, b"*1\r\n$16385\r\n", b"-ERR Protocol error: unauthenticated bulk length\r\n");
     check(STRANGER, b"*1\r\n$536870913\r\n", reply);
     check_no_error(STRANGER, b"*1\r\n$16384\r\n");
-    let small = RequestLimits { authenticated: true, bulk_max_bytes: 10 };
+    let small = RequestLimits { bulk_max_bytes: 10, arguments_max: 3, ..RequestLimits::new(true) };
     check(small, b"*1\r\n$11\r\n", reply);
-    check_no_error(small, b"*1\r\n$10\r\n");
+    check_no_error(small, b"*3\r\n$10\r\n");
+    check(small, b"*4\r\n", b"-ERR Protocol error: invalid multibulk length\r\n");
 }
 
 #[test]

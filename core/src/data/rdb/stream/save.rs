@@ -8,16 +8,21 @@ use super::types;
 use crate::data::Result;
 use crate::data::stream::{Consumer, Group, Stream, StreamId};
 use crate::engine::{Db, Txn};
-use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 
 /// What a group says of the entries it has read if that is unknown.
 const UNKNOWN: i64 = -1;
 
 /// Writes type and value of a stream.
-pub(in crate::data::rdb) fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(in crate::data::rdb) fn dump(
+    txn: &mut Txn<'_>,
+    db: Db,
+    key: &[u8],
+    out: &mut Vec<u8>,
+    max: u64,
+) -> Result<()> {
     let Some(stream) = Stream::open(txn, db, key)? else { return Ok(()) };
     out.push(types::STREAM_OF_7_0);
-    put_nodes(txn, &stream, out)?;
+    put_nodes(txn, &stream, out, max)?;
     let extent = stream.extent(txn)?;
     put_count(out, extent.len);
     put_id(out, stream.last_id());
@@ -27,13 +32,13 @@ pub(in crate::data::rdb) fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mu
     let groups = stream.groups(txn)?;
     put_count(out, groups.len() as u64);
     for group in &groups {
-        put_group(txn, &stream, group, out)?;
+        put_group(txn, &stream, group, out, max)?;
     }
-    check_size(out)
+    check_size(out, max)
 }
 
 /// Writes all nodes and, before them, how many there are.
-fn put_nodes(txn: &mut Txn<'_>, stream: &Stream<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn put_nodes(txn: &mut Txn<'_>, stream: &Stream<'_>, out: &mut Vec<u8>, max: u64) -> Result<()> {
     let begin = out.len();
     let mut count = 0;
     let mut put = |out: &mut Vec<u8>, node: &Writer| {
@@ -52,7 +57,7 @@ fn put_nodes(txn: &mut Txn<'_>, stream: &Stream<'_>, out: &mut Vec<u8>) -> Resul
             }
         }
         let len = out.len() as u64 + open.as_ref().map_or(0, Writer::len);
-        if len <= VALUE_IN_MEMORY_MAX_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if len <= max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     if let Some(last) = open {
         put(out, &last);
@@ -60,10 +65,16 @@ fn put_nodes(txn: &mut Txn<'_>, stream: &Stream<'_>, out: &mut Vec<u8>) -> Resul
     let mut counted = Vec::new();
     put_count(&mut counted, count);
     out.splice(begin..begin, counted);
-    check_size(out)
+    check_size(out, max)
 }
 
-fn put_group(txn: &mut Txn<'_>, stream: &Stream<'_>, group: &Group, out: &mut Vec<u8>) -> Result<()> {
+fn put_group(
+    txn: &mut Txn<'_>,
+    stream: &Stream<'_>,
+    group: &Group,
+    out: &mut Vec<u8>,
+    max: u64,
+) -> Result<()> {
     put_string(out, &group.name);
     put_id(out, group.last_id);
     put_count(out, group.entries_read.unwrap_or(UNKNOWN).cast_unsigned());
@@ -76,13 +87,13 @@ fn put_group(txn: &mut Txn<'_>, stream: &Stream<'_>, group: &Group, out: &mut Ve
             out.extend(pending.delivered_ms.to_le_bytes());
             put_count(out, pending.deliveries.cast_unsigned());
         }
-        check_size(out)?;
+        check_size(out, max)?;
         from = page.last().and_then(|last| last.id.next());
     }
     let consumers = stream.consumers(txn, group)?;
     put_count(out, consumers.len() as u64);
     for consumer in &consumers {
-        put_consumer(txn, stream, group, consumer, out)?;
+        put_consumer(txn, stream, group, consumer, (out, max))?;
     }
     Ok(())
 }
@@ -92,7 +103,7 @@ fn put_consumer(
     stream: &Stream<'_>,
     group: &Group,
     consumer: &Consumer,
-    out: &mut Vec<u8>,
+    (out, max): (&mut Vec<u8>, u64),
 ) -> Result<()> {
     put_string(out, &consumer.name);
     out.extend(consumer.seen_ms.to_le_bytes());
@@ -103,7 +114,7 @@ fn put_consumer(
         page.iter().for_each(|id| out.extend(id.to_bytes()));
         from = page.last().and_then(|last| last.next());
     }
-    check_size(out)
+    check_size(out, max)
 }
 
 fn put_id(out: &mut Vec<u8>, id: StreamId) {

@@ -58,7 +58,7 @@ fn shown_of_key(txn: &mut Txn<'_>) -> Vec<Vec<u8>> {
 
 fn dumped(txn: &mut Txn<'_>) -> Vec<u8> {
     let root = txn.root(0, KEY).expect("memory is read").expect("a key");
-    dump_any(txn, 0, KEY, &root).expect("memory is read")
+    dump_any(txn, 0, KEY, &root, u64::MAX).expect("memory is read")
 }
 
 fn pairs(txn: &mut Txn<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
