@@ -90,6 +90,8 @@ pub struct Object<H: Host> {
     outbox: Outbox,
     maintenance: Maintenance,
     alarm_ms: Option<u64>,
+    /// What the rows say of LASTSAVE.
+    saved_at_s: Option<u64>,
     /// Log bytes when the event began.
     appended: u64,
 }
@@ -106,6 +108,10 @@ impl<H: Host> Object<H> {
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
+        let saved_at_s = config::kept_save_time(&storage);
+        if let Some(saved_at_s) = saved_at_s {
+            shared.saved_at_s.store(saved_at_s, Ordering::Relaxed);
+        }
         let server = Server { engine: opened.store, shared };
         let maintenance = Maintenance::after_start(opened.replayed_records, now_ms);
         Ok(Object {
@@ -117,6 +123,7 @@ impl<H: Host> Object<H> {
             outbox: Outbox::default(),
             maintenance,
             alarm_ms: None,
+            saved_at_s,
             appended: 0,
         })
     }
@@ -218,6 +225,7 @@ impl<H: Host> Object<H> {
         if self.server.engine.appended() > self.appended {
             self.maintenance.expect(now_ms);
         }
+        self.keep_save_time();
         self.storage.flush();
         self.freeze();
         self.set_alarm();
@@ -305,6 +313,14 @@ impl<H: Host> Object<H> {
         // A full or broken store says so to whoever writes.
         if Admin::checkpoint(&self.server.engine, now_ms).is_ok() {
             self.server.shared.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
+        }
+    }
+
+    /// Has LASTSAVE outlive a sleep.
+    fn keep_save_time(&mut self) {
+        let saved_at_s = self.server.shared.saved_at_s.load(Ordering::Relaxed);
+        if self.saved_at_s.replace(saved_at_s) != Some(saved_at_s) {
+            config::keep_save_time(saved_at_s, &self.storage);
         }
     }
 

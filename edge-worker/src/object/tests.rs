@@ -115,6 +115,24 @@ fn change_of_a_setting_is_lost_with_sleep_or_outlives_its_secret() {
 }
 
 #[test]
+fn lastsave_begins_anew_with_every_sleep() {
+    let mut one = One::new(Config::default());
+    one.now_ms += 5000;
+    one.sleep();
+    assert_eq!(one.ask("LASTSAVE\r\n"), ":1700000000\r\n");
+    assert_eq!(one.ask("SAVE\r\n"), "+OK\r\n");
+    one.now_ms += 5000;
+    one.sleep();
+    assert_eq!(one.ask("LASTSAVE\r\n"), ":1700000005\r\n");
+}
+
+#[test]
+fn memory_in_use_is_more_than_its_peak() {
+    let told = One::new(Config::default()).ask("INFO memory\r\n");
+    assert!(told.contains("\r\nused_memory_peak_perc:100.00%\r\n"), "{told}");
+}
+
+#[test]
 fn stranger_stays_without_end() {
     let mut one = One::new(Config { password: "secret".into(), ..Config::default() });
     assert_eq!(one.alarm_ms, NOW_MS + 5000, "maintenance comes first");

@@ -62,7 +62,7 @@ impl Host for FakeHost {
     }
 
     fn heap_bytes(&self) -> usize {
-        0
+        1000
     }
 }
 
