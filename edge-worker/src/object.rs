@@ -9,6 +9,7 @@
 
 mod config;
 mod errand;
+mod kept;
 mod maintenance;
 #[cfg(test)]
 mod tests;
@@ -108,10 +109,7 @@ impl<H: Host> Object<H> {
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
-        let saved_at_s = config::kept_save_time(&storage);
-        if let Some(saved_at_s) = saved_at_s {
-            shared.saved_at_s.store(saved_at_s, Ordering::Relaxed);
-        }
+        let saved_at_s = kept::recall(&shared, &storage);
         let server = Server { engine: opened.store, shared };
         let maintenance = Maintenance::after_start(opened.replayed_records, now_ms);
         Ok(Object {
@@ -316,14 +314,6 @@ impl<H: Host> Object<H> {
         }
     }
 
-    /// Has LASTSAVE outlive a sleep.
-    fn keep_save_time(&mut self) {
-        let saved_at_s = self.server.shared.saved_at_s.load(Ordering::Relaxed);
-        if self.saved_at_s.replace(saved_at_s) != Some(saved_at_s) {
-            config::keep_save_time(saved_at_s, &self.storage);
-        }
-    }
-
     /// Leaves a peer who has not logged in for too long.
     fn cut_if_late(&mut self, number: u32, now_ms: u64) {
         if self.log_in_deadline_ms(number).is_some_and(|deadline_ms| deadline_ms <= now_ms) {
@@ -343,7 +333,12 @@ impl<H: Host> Object<H> {
         seat.session.close(&self.server);
         match seat.errand {
             None => self.say_goodbye(number, farewell),
-            Some(errand) => errand.end(number, &mut self.outbox),
+            Some(errand) => {
+                if seat.session.is_walking() {
+                    self.keep_walks();
+                }
+                errand.end(number, &mut self.outbox);
+            }
         }
     }
 

@@ -8,12 +8,12 @@ The first line of a connection says what it is for:
     NAME          what follows is RESP with the object of this name
     NAME PAUSE    the object's clock goes on by so many milliseconds; closed when all that was due has happened
 
-An object's clock begins where the in-process runs of the transcripts begin, and stands still but for that, so that every time in a
-reply is exact. An alarm rings when the clock comes to it. It also rings after a message that has set it and got no answer: whoever
-sent it waits, and nobody else is there (so it is in core/src/command/tests.rs, too).
+An object's clock begins where the in-process runs of the transcripts begin and stands still but for that, so that every
+time in a reply is exact. An alarm rings when the clock comes to it. It also rings after a message that has set it and got
+no answer: whoever sent it waits, and nobody else is there (core/src/command/tests.rs has it so, too).
 
-With --forget an object's instance is thrown away after every event: what outlives it are rows and attachments. An error ends the
-program, as ctx.abort() ends an object.
+With --forget an object's instance is thrown away after every event: what outlives it are rows and attachments. An error
+ends the program, as ctx.abort() ends an object.
 """
 
 import asyncio
@@ -168,15 +168,15 @@ class Object:
     def advance(self, pause_ms):
         end_ms = self.now_ms + pause_ms
         while 0 < self.alarm_ms <= end_ms:
-            self.now_ms = max(self.now_ms, self.alarm_ms)
             self.ring()
         self.now_ms = end_ms
 
     def ring(self):
-        """Has the alarm ring at its time, whatever the clock shows."""
-        now_ms, self.now_ms, self.alarm_ms = self.now_ms, max(self.now_ms, self.alarm_ms), 0
+        """Has the alarm ring; the clock shows its time meanwhile."""
+        shown_ms = self.now_ms
+        self.now_ms, self.alarm_ms = max(shown_ms, self.alarm_ms), 0
         self.event(lambda core: core.call("alarm", float(self.now_ms)))
-        self.now_ms = now_ms
+        self.now_ms = shown_ms
 
     def event(self, act):
         """Has the core see one event; gives the kinds of what it led to."""

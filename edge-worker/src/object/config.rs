@@ -1,4 +1,4 @@
-//! An object's settings and the time of its last save, which outlive its sleep, and what INFO says about its host.
+//! An object's settings, which outlive its sleep, and what INFO says about its host.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -14,9 +14,6 @@ const SETTINGS_NAME: &str = "settings";
 
 /// Beside a password that a client has set stands the mark of the secret that it replaced.
 const SECRET_NAME: &str = "secret-before";
-
-/// Under which name it keeps the unix time in seconds of the last SAVE, or of its beginning: eight bytes, little-endian.
-const SAVE_TIME_NAME: &str = "saved-at";
 
 const PASSWORD: &str = "requirepass";
 
@@ -97,17 +94,6 @@ fn unescape(text: &str) -> String {
         }
     }
     out
-}
-
-/// The time of the last save in an earlier life.
-pub(super) fn kept_save_time<H: Host>(storage: &RowStorage<H>) -> Option<u64> {
-    let kept = storage.own(SAVE_TIME_NAME)?;
-    kept.try_into().ok().map(u64::from_le_bytes)
-}
-
-/// Keeps it for the next one.
-pub(super) fn keep_save_time<H: Host>(saved_at_s: u64, storage: &RowStorage<H>) {
-    storage.put_own(SAVE_TIME_NAME, &saved_at_s.to_le_bytes());
 }
 
 /// What INFO says about the object.
