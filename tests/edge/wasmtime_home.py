@@ -29,7 +29,9 @@ from wasmtime import Config, Engine, FuncType, Linker, Module, Store, ValType
 
 WASM = pathlib.Path(__file__).resolve().parents[2] / "edge-worker/dist/edgecask.wasm"
 START_MS = 1_700_000_000_000
+# A request is to come in one piece.
 READ_BYTES = 16 * 1024 * 1024
+# Kinds of messages, as edge-worker/src/outbox.rs has them.
 SEND, CLOSE, ATTACH, ALARM = 1, 2, 3, 7
 HEADER = struct.Struct("<BII")
 I32, F64 = ValType.i32(), ValType.f64()
@@ -38,6 +40,7 @@ config = Config()
 config.cache = True
 engine = Engine(config)
 module = Module.from_file(engine, WASM)
+# The same with every run; no transcript tells of them.
 seeds = random.Random(7)
 
 
