@@ -95,6 +95,13 @@ pub const SCAN_POSITIONS_MAX: usize = 16 * 1024;
 /// Most bytes of subkeys in those positions, so that walks over long fields cannot fill the memory.
 pub const SCAN_POSITIONS_MAX_BYTES: usize = 1024 * 1024;
 
+/// Most positions that a frozen session keeps: those of the walks it is in the middle of, and the ones before for replies that
+/// were lost.
+pub const SCAN_POSITIONS_KEPT_MAX: usize = 8;
+
+/// Most bytes of them: a quarter of what the socket of a Durable Object keeps.
+pub const SCAN_POSITIONS_KEPT_BYTES: usize = 4 * 1024;
+
 /// Longest subkey worth a position: a few long ones must not push out all others.
 pub const SCAN_POSITION_MAX_BYTES: usize = 16 * 1024;
 

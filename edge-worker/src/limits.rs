@@ -112,6 +112,13 @@ pub const SOCKETS_MAX: usize = 10_000;
 /// What a socket's attachment holds at most: the platform takes 16,384 bytes with what the runtime writes around them.
 pub const ATTACHMENT_MAX_BYTES: usize = 16_000;
 
+/// Most positions of HSCAN and its like that are kept in a row for requests, which have no socket to keep them: more than walk at
+/// the same time.
+pub const WALKS_KEPT_MAX: usize = 64;
+
+/// Most bytes of them: they are written anew with every step of such a walk.
+pub const WALKS_KEPT_BYTES: usize = 16 * 1024;
+
 /// From connecting to a successful AUTH or HELLO, where a password is set.
 pub const UNAUTHENTICATED_MS: u64 = 10_000;
 

@@ -9,6 +9,7 @@
 
 mod config;
 mod errand;
+mod kept;
 mod maintenance;
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,8 @@ pub struct Object<H: Host> {
     outbox: Outbox,
     maintenance: Maintenance,
     alarm_ms: Option<u64>,
+    /// What the rows say of LASTSAVE.
+    saved_at_s: Option<u64>,
     /// Log bytes when the event began.
     appended: u64,
     /// Bytes of replies in this event.
@@ -112,6 +115,7 @@ impl<H: Host> Object<H> {
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
+        let saved_at_s = kept::recall(&shared, &storage);
         let server = Server { engine: opened.store, shared };
         let maintenance = Maintenance::after_start(opened.replayed_records, now_ms);
         Ok(Object {
@@ -123,6 +127,7 @@ impl<H: Host> Object<H> {
             outbox: Outbox::default(),
             maintenance,
             alarm_ms: None,
+            saved_at_s,
             appended: 0,
             sent_bytes: 0,
             inputs_bytes: 0,
@@ -257,6 +262,7 @@ impl<H: Host> Object<H> {
         if self.server.engine.appended() > self.appended {
             self.maintenance.expect(now_ms);
         }
+        self.keep_save_time();
         self.freeze();
         self.set_alarm();
         self.hand_over();
@@ -379,7 +385,12 @@ impl<H: Host> Object<H> {
         let Some(seat) = self.stand_up(number) else { return };
         match seat.errand {
             None => self.say_goodbye(number, farewell),
-            Some(errand) => errand.end(number, &mut self.outbox),
+            Some(errand) => {
+                if seat.session.is_walking() {
+                    self.keep_walks();
+                }
+                errand.end(number, &mut self.outbox);
+            }
         }
     }
 

@@ -22,7 +22,7 @@ fn acknowledged_writes_are_lost_when_workerd_is_killed() {
     let mut checked = 0;
     for cycle in 0..CYCLES {
         let worker = Worker::start(directory.path(), &[]);
-        let mut reader = worker.client("kill", Cutting::Whole);
+        let mut reader = worker.connect("kill", Cutting::Whole);
         for (writer, known) in acknowledged.iter().enumerate() {
             let found = [pair(&mut reader, &format!("a{writer}")), pair(&mut reader, &format!("b{writer}"))];
             assert_eq!(found[0], found[1], "cycle {cycle}: half a transaction of writer {writer} survived");
@@ -38,7 +38,7 @@ fn acknowledged_writes_are_lost_when_workerd_is_killed() {
         thread::scope(|scope| {
             let writers: Vec<_> = (0..WRITERS)
                 .map(|writer| {
-                    let mut client = worker.client("kill", Cutting::Whole);
+                    let mut client = worker.connect("kill", Cutting::Whole);
                     let mut number = pair(&mut reader, &format!("a{writer}"));
                     let is_over = &is_over;
                     scope.spawn(move || {

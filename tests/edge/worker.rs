@@ -1,16 +1,19 @@
 //! One workerd, started by `server.mjs` on a directory that outlives it.
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use edgecask_tests::client::Client;
+use edgecask_tests::retry::let_pass;
 use edgecask_tests::web_socket::Cutting;
+
+use crate::home::{Home, Program};
 
 /// A running server. It ends when this is dropped.
 pub struct Worker {
-    process: Child,
+    program: Program,
     address: SocketAddr,
     workerd: u32,
 }
@@ -19,24 +22,14 @@ impl Worker {
     /// Starts a server; `bindings` are `NAME=value`.
     pub fn start(directory: &Path, bindings: &[&str]) -> Worker {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("edge/server.mjs");
-        let mut process = Command::new("node")
-            .arg(script)
-            .arg(directory)
-            .args(bindings)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("node starts");
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().expect("piped"));
-        output.read_line(&mut line).expect("it says where it is");
-        let (url, workerd) = line.trim().split_once(' ').unwrap_or_else(|| panic!("no start: {line}"));
+        let (program, line) = Program::start(Command::new("node").arg(script).arg(directory).args(bindings));
+        let (url, workerd) = line.split_once(' ').unwrap_or_else(|| panic!("no start: {line}"));
         let address = url.trim_start_matches("http://").trim_end_matches('/').parse().expect("an address");
-        Worker { process, address, workerd: workerd.parse().expect("a process id") }
+        Worker { program, address, workerd: workerd.parse().expect("a process id") }
     }
 
     /// A connection to a database of this name.
-    pub fn client(&self, database: &str, cutting: Cutting) -> Client {
+    pub fn connect(&self, database: &str, cutting: Cutting) -> Client {
         let path = format!("/db/{database}/resp");
         Client::connect_web_to(self.address, &path, cutting)
             .unwrap_or_else(|error| panic!("cannot connect to {}{path}: {error}", self.address))
@@ -48,15 +41,18 @@ impl Worker {
         let killed =
             Command::new("kill").arg("-9").arg(self.workerd.to_string()).status().expect("kill runs");
         assert!(killed.success(), "workerd had gone");
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.program.process.kill();
     }
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // The end of its input asks it to stop.
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
+impl Home for Worker {
+    /// One whose messages and fragments have random lengths, others for each number.
+    fn client(&self, database: &str, number: u64) -> Client {
+        self.connect(database, Cutting::Random(fastrand::Rng::with_seed(number)))
+    }
+
+    fn let_pass(&self, _database: &str, pause_ms: u64) {
+        // What is to expire in these milliseconds has, a moment later.
+        let_pass(Duration::from_millis(pause_ms + 10));
     }
 }

@@ -17,19 +17,24 @@
 //! under any changes. Positions are shared by all connections, since pools send every call over another one, and a
 //! cursor may be used again after a lost reply. They are few and small, so the oldest are forgotten, and all are at a
 //! restart: then the rank says where to go on. That is exact as long as the collection did not change, repeats elements
-//! after insertions, always ends, and can miss elements only if some were deleted before it. Collections in their
+//! after insertions, always ends, and can miss elements only if some were deleted before it. A home that forgets its
+//! memory while clients stay keeps their last positions elsewhere ([`Positions::freeze`]). Collections in their
 //! small encoding are returned in one step, as in Redis, and need none of this.
 //!
 //! Cursors come from outside: any number is one, and the worst a made-up one does is to start somewhere else.
 
-use std::collections::VecDeque;
+mod positions;
+
 use std::ops::{ControlFlow, Range};
+
+pub use self::positions::{Positions, Ticket};
+use self::positions::{TICKET_BITS, TICKET_MAX, WalkId};
 
 use super::args::{integer, is_option};
 use super::glob::Glob;
 use super::{CommandError, Context, Outcome};
 use crate::engine::{Direction, Kind, Root, Start, Txn, Want};
-use crate::limits::{SCAN_POSITION_MAX_BYTES, SCAN_POSITIONS_MAX, SCAN_POSITIONS_MAX_BYTES, SCAN_STEPS_MIN};
+use crate::limits::SCAN_STEPS_MIN;
 use crate::resp::Reply;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -39,14 +44,6 @@ const DEFAULT_COUNT: u64 = 10;
 
 /// Cursors of the engine stay below this.
 const ENGINE_CURSOR_MASK: u64 = (1 << 48) - 1;
-
-/// Bits of a cursor that hold the ticket of its position; the rank stands above.
-const TICKET_BITS: u32 = 20;
-
-/// Tickets go from 1 to this and begin again; 0 is a cursor without a position.
-const TICKET_MAX: u32 = (1 << TICKET_BITS) - 1;
-
-const _: () = assert!(SCAN_POSITIONS_MAX < TICKET_MAX as usize, "two positions must not share a ticket");
 
 /// Which types SCAN returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +214,7 @@ impl SubScan<'_> {
     fn step(&self, context: &mut Context<'_, '_>, emit: &mut dyn FnMut(&[u8], &[u8])) -> Result<u64> {
         let db = context.db();
         let rank = u32::try_from(self.cursor >> TICKET_BITS).unwrap_or(u32::MAX);
-        let ticket = self.cursor as u32 & TICKET_MAX;
+        let ticket = self.cursor as Ticket & TICKET_MAX;
         let walk = WalkId::of(db, self.key);
         let remembered = context.shared.scan_positions.lock().find(ticket, walk, rank).map(<[u8]>::to_vec);
         let (start, from) = match &remembered {
@@ -232,6 +229,7 @@ impl SubScan<'_> {
         // Collections of more elements than this do not exist; if one did, a forgotten position would repeat some.
         let rank = u32::try_from(rank).unwrap_or(u32::MAX);
         let ticket = context.shared.scan_positions.lock().remember(walk, rank, &next);
+        context.client.was_given(ticket);
         Ok(u64::from(rank) << TICKET_BITS | u64::from(ticket))
     }
 
@@ -276,61 +274,6 @@ fn reply_step(reply: &mut Reply, cursor: u64, elements: &Reply, count: usize) {
     reply.append(elements);
 }
 
-/// Tells walks over different keys apart. A hash is enough: a collision could only make a walk go on at the position of
-/// another one that has the same ticket and rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WalkId(u64);
-
-impl WalkId {
-    fn of(db: u32, key: &[u8]) -> WalkId {
-        WalkId(xxhash_rust::xxh3::xxh3_64_with_seed(key, u64::from(db)))
-    }
-}
-
-/// Where unfinished walks over subkeys stand, the oldest first; one table a server.
-///
-/// Invariant: the ticket of the entry at index `i` is that of the first entry plus `i`, modulo [`TICKET_MAX`].
-#[derive(Debug, Default)]
-pub struct Positions {
-    entries: VecDeque<Position>,
-    /// Tickets given out before the first entry's, modulo [`TICKET_MAX`].
-    forgotten: u32,
-    subkeys_bytes: usize,
-}
-
-#[derive(Debug)]
-struct Position {
-    walk: WalkId,
-    rank: u32,
-    next: Box<[u8]>,
-}
-
-impl Positions {
-    /// Remembers the subkey at which a walk goes on, and returns its ticket; 0 if it is too long to be kept.
-    fn remember(&mut self, walk: WalkId, rank: u32, next: &[u8]) -> u32 {
-        if next.len() > SCAN_POSITION_MAX_BYTES {
-            return 0;
-        }
-        self.entries.push_back(Position { walk, rank, next: next.into() });
-        self.subkeys_bytes += next.len();
-        while self.entries.len() > SCAN_POSITIONS_MAX || self.subkeys_bytes > SCAN_POSITIONS_MAX_BYTES {
-            let Some(oldest) = self.entries.pop_front() else { break };
-            self.subkeys_bytes -= oldest.next.len();
-            self.forgotten = (self.forgotten + 1) % TICKET_MAX;
-        }
-        // There are far fewer entries than tickets.
-        let newest = self.entries.len() as u32 - 1;
-        (self.forgotten + newest) % TICKET_MAX + 1
-    }
-
-    /// The subkey under a ticket, if it is remembered and belongs to this walk at this rank.
-    fn find(&self, ticket: u32, walk: WalkId, rank: u32) -> Option<&[u8]> {
-        let at = (ticket.checked_sub(1)? + TICKET_MAX - self.forgotten) % TICKET_MAX;
-        let position = self.entries.get(usize::try_from(at).ok()?)?;
-        (position.walk == walk && position.rank == rank).then_some(&*position.next)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,41 +297,5 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(cursor(text).ok(), expected, "{}", text.escape_ascii());
         }
-    }
-
-    #[test]
-    fn position_found_under_a_wrong_ticket() {
-        let mut positions = Positions::default();
-        let walk = WalkId::of(0, b"key");
-        let mut given = VecDeque::new();
-        for step in 0..TICKET_MAX + 5000 {
-            let ticket = positions.remember(walk, step, &step.to_le_bytes());
-            assert!((1..=TICKET_MAX).contains(&ticket));
-            given.push_back((ticket, step));
-            if step % 4999 == 0 {
-                given.drain(..given.len().saturating_sub(SCAN_POSITIONS_MAX));
-                for (ticket, step) in given.iter().copied().step_by(97) {
-                    let found = positions.find(ticket, walk, step);
-                    assert_eq!(found, Some(step.to_le_bytes().as_slice()), "ticket {ticket}");
-                }
-            }
-        }
-        let (ticket, step) = given.pop_back().expect("the last one");
-        assert_eq!(positions.find(ticket, WalkId::of(1, b"key"), step), None);
-        assert_eq!(positions.find(ticket, walk, step + 1), None);
-        assert_eq!(positions.find(0, walk, step), None);
-    }
-
-    #[test]
-    fn positions_fill_the_memory() {
-        let mut positions = Positions::default();
-        let walk = WalkId::of(0, b"key");
-        assert_eq!(positions.remember(walk, 1, &vec![0; SCAN_POSITION_MAX_BYTES + 1]), 0);
-        for step in 0..1000 {
-            let ticket = positions.remember(walk, step, &vec![1; SCAN_POSITION_MAX_BYTES]);
-            assert_eq!(positions.find(ticket, walk, step).map(<[u8]>::len), Some(SCAN_POSITION_MAX_BYTES));
-        }
-        assert!(positions.subkeys_bytes <= SCAN_POSITIONS_MAX_BYTES);
-        assert_eq!(positions.entries.len(), SCAN_POSITIONS_MAX_BYTES / SCAN_POSITION_MAX_BYTES);
     }
 }

@@ -1,5 +1,6 @@
 //! The state of one connection that commands can see and change.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -7,7 +8,9 @@ use parking_lot::Mutex;
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::shared::Shared;
 use super::transaction::Multi;
+use crate::command::scan::Ticket;
 use crate::engine::{Db, Watch};
+use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::Protocol;
 
 /// One connection.
@@ -44,6 +47,8 @@ pub struct Client {
     pub tracking: Option<Box<Tracking>>,
     /// Whether it sees the requests of all connections.
     pub is_monitor: bool,
+    /// The positions of walks that it was last told of, the latest first.
+    pub walks: VecDeque<Ticket>,
 }
 
 impl Client {
@@ -65,6 +70,16 @@ impl Client {
             subscriptions: None,
             tracking: None,
             is_monitor: false,
+            walks: VecDeque::new(),
+        }
+    }
+
+    /// It was told of a position of HSCAN and its like.
+    pub fn was_given(&mut self, ticket: Ticket) {
+        if ticket != 0 {
+            self.walks.retain(|other| *other != ticket);
+            self.walks.push_front(ticket);
+            self.walks.truncate(SCAN_POSITIONS_KEPT_MAX);
         }
     }
 

@@ -1,14 +1,14 @@
 //! Freezing: a session as bytes, so that a home may forget it between two messages and have it back when the next comes.
 //!
 //! ```text
-//!  version u8 = 1 | the fields below in order
+//!  version u8 = 2 | the fields below in order
 //!  number  u64 little-endian        bytes  length u32, then so many        list  count u32, then so many
 //!  option  u8 0, or u8 1 and the value
 //! ```
 //!
 //! It promises that a frozen and thawed session replies as if it had stayed: protocol, database, login, name, an open
-//! MULTI, watches, subscriptions, MONITOR, a blocked command with its place in line, and input that is not a whole request
-//! yet are all kept. A client with a cache is told to forget it, since which keys it had read is not kept. What has output or
+//! MULTI, watches, subscriptions, MONITOR, a blocked command with its place in line, where its walks by HSCAN and its like stand,
+//! and input that is not a whole request yet are all kept. A client with a cache is told to forget it, since which keys it had read is not kept. What has output or
 //! mail left cannot be frozen. All sessions are to be thawed before any of them runs again: only then do they miss nothing.
 //!
 //! Bytes that are no frozen session are an error, never a panic.
@@ -21,9 +21,10 @@ use super::{Multi, Peer, Queued, ReplyMode, Server, Session, WatchedKey};
 use crate::catalog::{self, CommandSpec};
 use crate::command::Drafts;
 use crate::engine::{Engine, Kind};
+use crate::limits::SCAN_POSITIONS_KEPT_BYTES;
 use crate::resp::{Protocol, Reply};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The bytes are no frozen session of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -113,6 +114,8 @@ impl Session {
             out.truth(wait.nothing == Nothing::Array);
             out.option(wait.until_ms, Writer::number);
         });
+        let positions = server.shared.scan_positions.lock();
+        out.bytes(&positions.freeze(client.walks.iter().copied(), SCAN_POSITIONS_KEPT_BYTES));
         (!out.is_full).then_some(out.bytes)
     }
 
@@ -235,6 +238,7 @@ impl Session {
             client.card.lock().is_blocked = true;
             self.state.waiter = Some(waiter);
         }
+        client.walks = shared.scan_positions.lock().thaw(from.bytes()?).into();
         client.show(if is_resp3 { 3 } else { 2 }, last_active_ms);
         Ok(())
     }

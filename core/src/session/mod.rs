@@ -450,6 +450,11 @@ impl Session {
         self.state.wake_at_ms()
     }
 
+    /// Whether it was told of a place at which HSCAN and its like go on.
+    pub fn is_walking(&self) -> bool {
+        !self.state.client.walks.is_empty()
+    }
+
     /// Unix time in milliseconds at which the peer connected.
     pub fn connected_at_ms(&self) -> u64 {
         self.state.client.card.lock().connected_at_ms

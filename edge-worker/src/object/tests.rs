@@ -4,6 +4,8 @@ use crate::host::Host;
 use crate::limits::{EVENT_OUTPUT_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES};
 use crate::storage::tests::FakeHost;
 
+use std::collections::BTreeSet;
+
 use super::{Config, Object};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -17,14 +19,24 @@ struct One {
     attached: Vec<u8>,
     close_code: Option<u16>,
     alarm_ms: u64,
+    /// The last response to a request.
+    answered: String,
 }
 
 impl One {
     fn new(config: Config) -> One {
         let host = FakeHost::default();
         let object = Object::open(host.clone(), config.clone(), 7, NOW_MS).expect("it opens");
-        let mut one =
-            One { host, config, object, now_ms: NOW_MS, attached: Vec::new(), close_code: None, alarm_ms: 0 };
+        let mut one = One {
+            host,
+            config,
+            object,
+            now_ms: NOW_MS,
+            attached: Vec::new(),
+            close_code: None,
+            alarm_ms: 0,
+            answered: String::new(),
+        };
         one.event(|object, now_ms| object.connect(1, "127.0.0.1:5", 3, now_ms));
         one
     }
@@ -45,6 +57,7 @@ impl One {
                 1 => sent.extend_from_slice(bytes),
                 2 => self.close_code = Some(u16::from_le_bytes(bytes[..2].try_into().expect("a code"))),
                 3 => self.attached = bytes.to_vec(),
+                4 => self.answered = String::from_utf8_lossy(bytes).into_owned(),
                 7 => self.alarm_ms = u64::from_le_bytes(bytes.try_into().expect("a time")),
                 _ => {}
             }
@@ -116,6 +129,24 @@ fn change_of_a_setting_is_lost_with_sleep_or_outlives_its_secret() {
 }
 
 #[test]
+fn lastsave_begins_anew_with_every_sleep() {
+    let mut one = One::new(Config::default());
+    one.now_ms += 5000;
+    one.sleep();
+    assert_eq!(one.ask("LASTSAVE\r\n"), ":1700000000\r\n");
+    assert_eq!(one.ask("SAVE\r\n"), "+OK\r\n");
+    one.now_ms += 5000;
+    one.sleep();
+    assert_eq!(one.ask("LASTSAVE\r\n"), ":1700000005\r\n");
+}
+
+#[test]
+fn memory_in_use_is_more_than_its_peak() {
+    let told = One::new(Config::default()).ask("INFO memory\r\n");
+    assert!(told.contains("\r\nused_memory_peak_perc:100.00%\r\n"), "{told}");
+}
+
+#[test]
 fn stranger_stays_without_end() {
     let mut one = One::new(Config { password: "secret".into(), ..Config::default() });
     assert_eq!(one.alarm_ms, NOW_MS + 5000, "maintenance comes first");
@@ -179,4 +210,59 @@ fn merge_or_sleep_loses_keys() {
     let kept: usize = one.host.chunks(0, u64::MAX).iter().map(|(_, bytes)| bytes.len()).sum();
     // A whole datafile may be active and half dead.
     assert!(kept < 20_000_000, "{kept} bytes for a megabyte of data, of which 60 were written");
+}
+
+/// Walks from the first cursor to the last with a sleep before every request, deletes what it sees, and says how much that is.
+/// A request has # where cursor or name belongs; `ask` gives the texts of its reply, the cursor first.
+fn seen_by_a_walk(fill: &str, walk: &str, delete: &str, ask: fn(&mut One, &str) -> Vec<String>) -> usize {
+    let mut one = One::new(Config::default());
+    for number in 0..600 {
+        // Their first bytes tell nothing, and they are not small enough to come all at once.
+        one.ask(&fill.replace('#', &format!("{}{number:05}", "x".repeat(70))));
+    }
+    let (mut cursor, mut seen) = (String::from("0"), BTreeSet::new());
+    loop {
+        one.sleep();
+        let told = ask(&mut one, &walk.replace('#', &cursor));
+        let (next, names) = told.split_first().expect("a cursor");
+        for name in names.iter().filter(|name| name.len() == 75) {
+            one.sleep();
+            one.ask(&delete.replace('#', name));
+            seen.insert(name.clone());
+        }
+        cursor.clone_from(next);
+        if cursor == "0" {
+            return seen.len();
+        }
+    }
+}
+
+#[test]
+fn walk_that_deletes_what_it_sees_leaves_some_where_the_object_sleeps() {
+    for (fill, walk, delete) in [
+        ("SET # v\r\n", "SCAN # COUNT 20\r\n", "DEL #\r\n"),
+        ("HSET k # v\r\n", "HSCAN k # COUNT 20\r\n", "HDEL k #\r\n"),
+        ("SADD k #\r\n", "SSCAN k # COUNT 20\r\n", "SREM k #\r\n"),
+        ("ZADD k 1 #\r\n", "ZSCAN k # COUNT 20\r\n", "ZREM k #\r\n"),
+    ] {
+        let seen = seen_by_a_walk(fill, walk, delete, |one, request| {
+            // Every text stands on a line of its own.
+            let reply = one.ask(request);
+            let lines = reply.split("\r\n").filter(|line| !line.starts_with(['*', '$']));
+            lines.map(str::to_owned).collect()
+        });
+        assert_eq!(seen, 600, "{walk}");
+    }
+}
+
+#[test]
+fn walk_of_requests_leaves_some_where_the_object_sleeps() {
+    let seen = seen_by_a_walk("HSET k # v\r\n", "/hscan/k/#/count/20", "HDEL k #\r\n", |one, path| {
+        let head = format!("GET\n{path}\n\n\n\n");
+        let address = "127.0.0.1:6";
+        one.event(|object, now_ms| object.request(2, head.as_bytes(), b"", address, 4, now_ms));
+        // {"result":["cursor",["field","value",...]]}
+        one.answered.split('"').skip(3).step_by(2).map(str::to_owned).collect()
+    });
+    assert_eq!(seen, 600);
 }

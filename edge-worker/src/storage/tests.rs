@@ -67,7 +67,7 @@ impl Host for FakeHost {
     }
 
     fn heap_bytes(&self) -> usize {
-        0
+        1000
     }
 
     fn hand_over(&self, messages: &[u8]) {

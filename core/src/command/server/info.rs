@@ -254,7 +254,9 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
         let found = facts.iter().find(|(section, name, _)| *section == "memory" && *name == wanted);
         found.and_then(|(.., value)| value.parse::<u64>().ok()).unwrap_or(0)
     };
-    let (used, resident, peak) = (fact("used_memory"), fact("used_memory_rss"), fact("used_memory_peak"));
+    let (used, resident) = (fact("used_memory"), fact("used_memory_rss"));
+    // Not every home keeps count of its peak.
+    let peak = fact("used_memory_peak").max(used);
     let percent = |part: u64, whole: u64| format!("{:.2}%", part as f64 * 100.0 / whole.max(1) as f64);
     let ratio = if used == 0 { 1.0 } else { resident as f64 / used as f64 };
     let more = i128::from(resident) - i128::from(used);

@@ -71,7 +71,7 @@ fn usage_of_process(ctx: &mut Context<'_, '_>, databases: u32) -> Result<Usage, 
         keys += ctx.txn.key_count(db)?;
     }
     let (used, resident) = (fact(ctx, "used_memory"), fact(ctx, "used_memory_rss"));
-    Ok(Usage { used, resident, peak: fact(ctx, "used_memory_peak"), keys })
+    Ok(Usage { used, resident, peak: fact(ctx, "used_memory_peak").max(used), keys })
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
