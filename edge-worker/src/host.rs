@@ -30,6 +30,9 @@ pub trait Host: Send + Sync + 'static {
 
     /// Bytes of heap in use.
     fn heap_bytes(&self) -> usize;
+
+    /// Bytes of memory that the instance has taken; it never gives any back.
+    fn resident_bytes(&self) -> usize;
 }
 
 /// A part of a value.

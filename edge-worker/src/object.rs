@@ -136,9 +136,19 @@ impl<H: Host> Object<H> {
             self.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
             return self.say_goodbye(seat, CROWDED);
         }
+        let session = self.greet(address, seed, now_ms);
+        self.sit_down(seat, session, None, Vec::new(), now_ms);
+    }
+
+    /// A session of somebody new. The platform does not tell ports, but connections are told apart by their addresses (CLIENT
+    /// KILL, MONITOR): a number of ours stands there.
+    fn greet(&self, address: &str, seed: u64, now_ms: u64) -> Session {
         let peer = Peer { address: address.to_owned(), local_address: String::new() };
         let session = Session::new(&self.server.shared, peer, seed, now_ms);
-        self.sit_down(seat, session, None, Vec::new(), now_ms);
+        if let Some(host) = address.strip_suffix(":0") {
+            session.set_address(format!("{host}:{}", 1 + session.id() % u64::from(u16::MAX)));
+        }
+        session
     }
 
     /// Has a socket that was connected before the object slept back at its seat, with what it kept.

@@ -2,7 +2,6 @@
 
 use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::rest::{self, Exchange, Headers, Response};
-use edgecask_core::session::{Peer, Session};
 
 use super::Object;
 use crate::host::Host;
@@ -86,8 +85,7 @@ impl<H: Host> Object<H> {
             Err(refused) => self.outbox.respond(seat, &refused, false),
             Ok(mut exchange) => {
                 let input = exchange.input();
-                let peer = Peer { address: address.to_owned(), local_address: String::new() };
-                let session = Session::new(&self.server.shared, peer, seed, now_ms);
+                let session = self.greet(address, seed, now_ms);
                 let errand = Errand { exchange, is_answered: false };
                 self.sit_down(seat, session, Some(errand), Vec::new(), now_ms);
                 if let Some(sitting) = self.seats.get_mut(&seat) {

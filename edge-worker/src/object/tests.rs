@@ -179,3 +179,34 @@ fn merge_or_sleep_loses_keys() {
     // A whole datafile may be active and half dead.
     assert!(kept < 20_000_000, "{kept} bytes for a megabyte of data, of which 60 were written");
 }
+
+#[test]
+fn connections_of_one_address_cannot_be_told_apart() {
+    let mut one = One::new(Config::default());
+    one.event(|object, now_ms| object.connect(2, "10.0.0.1:0", 4, now_ms));
+    one.event(|object, now_ms| object.connect(3, "10.0.0.1:0", 5, now_ms));
+    let list = one.ask("CLIENT LIST\r\n");
+    let addresses: Vec<&str> = list.split(' ').filter(|word| word.starts_with("addr=10.0.0.1:")).collect();
+    assert!(matches!(addresses[..], [first, second] if first != second), "{addresses:?}");
+    let address = addresses[0].trim_start_matches("addr=");
+    assert_eq!(one.ask(&format!("CLIENT KILL {address}\r\n")), "+OK\r\n");
+    assert_eq!(one.ask("CLIENT LIST\r\n").matches("addr=10.0.0.1:").count(), 1);
+}
+
+#[test]
+fn info_tells_what_nobody_at_the_edge_knows() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("SET k v\r\n"), "+OK\r\n");
+    let info = one.ask("INFO everything\r\n");
+    for line in [
+        "monotonic_clock:none",
+        "used_memory:50000",
+        "used_memory_rss:1048576",
+        "used_memory_peak_perc:4.77%",
+        "log_unsynced_bytes:0",
+        "log_syncs:1",
+    ] {
+        assert!(info.contains(&format!("{line}\r\n")), "{line} is not in {info}");
+    }
+    assert!(!info.contains("latency_percentiles_usec"), "{info}");
+}

@@ -62,7 +62,11 @@ impl Host for FakeHost {
     }
 
     fn heap_bytes(&self) -> usize {
-        0
+        50_000
+    }
+
+    fn resident_bytes(&self) -> usize {
+        1 << 20
     }
 }
 
