@@ -63,6 +63,8 @@ struct Seat {
     /// Bytes of replies in this event.
     sent_bytes: u64,
     ran: bool,
+    /// Whether what its socket keeps says that a watched key has changed.
+    is_tripped: bool,
 }
 
 /// Who rings, until their sessions have run.
@@ -177,7 +179,9 @@ impl<H: Host> Object<H> {
         session.set_waker(Waker::from(Arc::new(Bell { seat: number, bells: self.bells.clone() })));
         let connected_at_ms = session.connected_at_ms();
         let wake_at_ms = session.wake_at_ms();
-        let seat = Seat { session, errand, attached, wake_at_ms, connected_at_ms, sent_bytes: 0, ran: true };
+        let (sent_bytes, ran, is_tripped) = (0, true, false);
+        let seat =
+            Seat { session, errand, attached, wake_at_ms, connected_at_ms, sent_bytes, ran, is_tripped };
         if let Some(mut before) = self.seats.insert(number, seat) {
             before.session.close(&self.server);
         }
@@ -348,9 +352,12 @@ impl<H: Host> Object<H> {
     /// Has sockets keep their sessions as they are now.
     fn freeze(&mut self) {
         for (number, seat) in &mut self.seats {
-            if !std::mem::take(&mut seat.ran) || seat.errand.is_some() {
+            let is_tripped = seat.session.is_watch_tripped();
+            let has_changed = std::mem::take(&mut seat.ran) || seat.is_tripped != is_tripped;
+            if !has_changed || seat.errand.is_some() {
                 continue;
             }
+            seat.is_tripped = is_tripped;
             let frozen = seat.session.freeze(&self.server);
             let frozen = frozen.filter(|frozen| frozen.len() <= ATTACHMENT_MAX_BYTES);
             let frozen = frozen.unwrap_or_else(|| TOO_LARGE.to_vec());

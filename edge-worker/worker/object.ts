@@ -45,6 +45,14 @@ export class Database extends DurableObject<Env> {
   #waitingBytes = 0;
   #latest: WebSocket | undefined;
 
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    // An empty text is answered by an empty one without waking the object: browsers cannot send the pings of WebSocket. It is no
+    // byte of RESP in either direction, so it means the same in every state of a session, half a request included. PING and
+    // +PONG would not: a MULTI, a subscription or a peer who has not logged in has other answers.
+    context.setWebSocketAutoResponse(new WebSocketRequestResponsePair('', ''));
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
     const address = request.headers.get(ADDRESS) ?? '';

@@ -109,7 +109,7 @@ test('charts move under load, and tell their last values in words', async () => 
     await eventually(async () => (await drawn('Operations')) !== before, 'another picture');
     const command = table('Commands').getByRole('row', { name: /^get / });
     await eventually(
-      async () => Number((await command.textContent()).match(/^get([\d,]+)/)?.[1].replace(',', '')) > 100,
+      async () => Number((await command.locator('td').nth(1).textContent()).replaceAll(',', '')) > 100,
       'GET',
     );
   });

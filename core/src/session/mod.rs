@@ -467,6 +467,11 @@ impl Session {
         self.state.client.card.lock().address = address;
     }
 
+    /// Whether a key that it watches has changed: the only part of a frozen session that others change.
+    pub fn is_watch_tripped(&self) -> bool {
+        self.state.client.watch.is_tripped()
+    }
+
     /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
         self.state.unwatch(server);

@@ -29,7 +29,7 @@ impl One {
         one
     }
 
-    /// What the socket got in an event.
+    /// What the socket at seat 1 got in an event.
     fn event(&mut self, act: impl FnOnce(&mut Object<FakeHost>, u64)) -> Vec<u8> {
         self.object.begin();
         act(&mut self.object, self.now_ms);
@@ -40,7 +40,9 @@ impl One {
             let len = u32::from_le_bytes(head[5..9].try_into().expect("four bytes")) as usize;
             let (bytes, others) = behind.split_at(len);
             rest = others;
+            let is_own = head[1..5] == 1_u32.to_le_bytes();
             match head[0] {
+                1..=3 if !is_own => {}
                 1 => sent.extend_from_slice(bytes),
                 2 => self.close_code = Some(u16::from_le_bytes(bytes[..2].try_into().expect("a code"))),
                 3 => self.attached = bytes.to_vec(),
@@ -178,6 +180,16 @@ fn merge_or_sleep_loses_keys() {
     let kept: usize = one.host.chunks(0, u64::MAX).iter().map(|(_, bytes)| bytes.len()).sum();
     // A whole datafile may be active and half dead.
     assert!(kept < 20_000_000, "{kept} bytes for a megabyte of data, of which 60 were written");
+}
+
+#[test]
+fn exec_goes_through_though_the_key_changed_before_the_sleep() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("WATCH k\r\n"), "+OK\r\n");
+    one.event(|object, now_ms| object.connect(2, "127.0.0.1:6", 4, now_ms));
+    one.event(|object, now_ms| object.receive(2, b"SET k another\r\n", now_ms));
+    one.sleep();
+    assert_eq!(one.ask("MULTI\r\nSET k mine\r\nEXEC\r\n"), "+OK\r\n+QUEUED\r\n*-1\r\n");
 }
 
 #[test]
