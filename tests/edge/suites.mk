@@ -11,6 +11,8 @@ edge-suites: edge console .build/venv/ready $(CLIENTS)/node
 	python3 $(FLOWS)/run.py --only upstash --excused tests/edge/excused-flows.txt
 	$(PYTHON) tests/conformance/run.py
 	node --test tests/edge/together.test.mjs
+	node --test tests/edge/sleep.test.mjs
+	node --test tests/edge/wrangler.test.mjs
 	node tests/console/run.mjs
 
 edge-figures: edge
