@@ -25,7 +25,7 @@ run: console
 	exec $(RELEASE) serve --dir ./data
 
 # The console comes first, since the gateway is built with it.
-test: setup console lint core wasm gateway black-box conversations conformance clients console-test demo-test
+test: setup console lint core wasm gateway black-box conversations conformance clients console-test edge-test demo-test
 	@echo "make test: everything passed"
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.

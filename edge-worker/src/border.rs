@@ -26,6 +26,9 @@ struct Counting;
 
 static HEAP_BYTES: AtomicUsize = AtomicUsize::new(0);
 
+/// What WebAssembly counts memory in.
+const PAGE_BYTES: usize = 64 * 1024;
+
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
@@ -136,6 +139,10 @@ impl Host for JavaScript {
 
     fn heap_bytes(&self) -> usize {
         HEAP_BYTES.load(Ordering::Relaxed)
+    }
+
+    fn resident_bytes(&self) -> usize {
+        core::arch::wasm32::memory_size::<0>() * PAGE_BYTES
     }
 
     fn hand_over(&self, messages: &[u8]) {

@@ -31,6 +31,9 @@ pub trait Host: Send + Sync + 'static {
     /// Bytes of heap in use.
     fn heap_bytes(&self) -> usize;
 
+    /// Bytes of memory that the instance has taken; it never gives any back.
+    fn resident_bytes(&self) -> usize;
+
     /// Takes messages of the outbox that are to be carried out. All that they tell of is in rows already.
     fn hand_over(&self, messages: &[u8]);
 }

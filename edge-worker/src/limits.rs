@@ -33,7 +33,7 @@ pub const FRAME_MAX_BYTES: u64 = 24 * 1024 * 1024;
 pub const REPLY_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longest answer of a REST request as RESP: it is in memory as values and as JSON, too.
-pub const REST_REPLY_MAX_BYTES: u64 = 4 * 1024 * 1024;
+pub const REST_REPLY_MAX_BYTES: u64 = 6 * 1024 * 1024;
 
 /// Bytes of one row that holds a part of a datafile. The platform takes 2 MB; SQLite reads a row as a whole whichever part of
 /// it is wanted, so a value behind 64 KiB costs some microseconds more than a small row.

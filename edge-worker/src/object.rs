@@ -66,6 +66,8 @@ struct Seat {
     /// Bytes that its input holds, as far as the object has counted them.
     input_bytes: usize,
     ran: bool,
+    /// Whether what its socket keeps says that a watched key has changed.
+    is_tripped: bool,
 }
 
 /// Who rings, until their sessions have run.
@@ -149,13 +151,19 @@ impl<H: Host> Object<H> {
             self.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
             return self.say_goodbye(seat, CROWDED);
         }
-        let session = self.session_at(address, seed, now_ms);
+        let session = self.greet(address, seed, now_ms);
         self.sit_down(seat, session, None, Vec::new(), now_ms);
     }
 
-    fn session_at(&self, address: &str, seed: u64, now_ms: u64) -> Session {
+    /// A session of somebody new. The platform does not tell ports, but connections are told apart by their addresses (CLIENT
+    /// KILL, MONITOR): a number of ours stands there.
+    fn greet(&self, address: &str, seed: u64, now_ms: u64) -> Session {
         let peer = Peer { address: address.to_owned(), local_address: String::new() };
-        Session::new(&self.server.shared, peer, seed, now_ms)
+        let session = Session::new(&self.server.shared, peer, seed, now_ms);
+        if let Some(host) = address.strip_suffix(":0") {
+            session.set_address(format!("{host}:{}", 1 + session.id() % u64::from(u16::MAX)));
+        }
+        session
     }
 
     /// Has a socket that was connected before the object slept back at its seat, with what it kept.
@@ -184,7 +192,16 @@ impl<H: Host> Object<H> {
         session.set_waker(Waker::from(Arc::new(Bell { seat: number, bells: self.bells.clone() })));
         let connected_at_ms = session.connected_at_ms();
         let wake_at_ms = session.wake_at_ms();
-        let seat = Seat { session, errand, attached, wake_at_ms, connected_at_ms, input_bytes: 0, ran: true };
+        let seat = Seat {
+            session,
+            errand,
+            attached,
+            wake_at_ms,
+            connected_at_ms,
+            input_bytes: 0,
+            ran: true,
+            is_tripped: false,
+        };
         self.leave(number);
         self.seats.insert(number, seat);
         self.count_input(number);
@@ -401,9 +418,12 @@ impl<H: Host> Object<H> {
     /// Has sockets keep their sessions as they are now.
     fn freeze(&mut self) {
         for (number, seat) in &mut self.seats {
-            if !std::mem::take(&mut seat.ran) || seat.errand.is_some() {
+            let is_tripped = seat.session.is_watch_tripped();
+            let has_changed = std::mem::take(&mut seat.ran) || seat.is_tripped != is_tripped;
+            if !has_changed || seat.errand.is_some() {
                 continue;
             }
+            seat.is_tripped = is_tripped;
             let frozen = seat.session.freeze(&self.server, ATTACHMENT_MAX_BYTES);
             let frozen = frozen.unwrap_or_else(|| TOO_LARGE.to_vec());
             if frozen != seat.attached {

@@ -61,6 +61,7 @@ struct Rows<H: Host> {
     /// Bytes in SQLite when it was last asked, and what was appended since.
     stored_bytes: AtomicU64,
     appended_bytes: AtomicU64,
+    commits: AtomicU64,
 }
 
 impl<H: Host> RowStorage<H> {
@@ -73,6 +74,7 @@ impl<H: Host> RowStorage<H> {
             cache: Mutex::default(),
             stored_bytes: AtomicU64::new(0),
             appended_bytes: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
         };
         for (id, state) in rows.files() {
             if state != FileState::Listed as u8 {
@@ -102,6 +104,16 @@ impl<H: Host> RowStorage<H> {
         self.rows.host.heap_bytes()
     }
 
+    /// Bytes of memory that the instance has taken.
+    pub fn resident_bytes(&self) -> usize {
+        self.rows.host.resident_bytes()
+    }
+
+    /// Events that appended something: each is one wait for the platform's disks.
+    pub fn commits(&self) -> u64 {
+        self.rows.commits.load(Ordering::Relaxed)
+    }
+
     /// Hands messages over once what they tell of is in rows.
     pub fn hand_over(&self, messages: &[u8]) {
         self.flush();
@@ -110,9 +122,11 @@ impl<H: Host> RowStorage<H> {
 
     /// Writes what this event has appended.
     pub fn flush(&self) {
-        for file in std::mem::take(&mut *self.rows.unwritten.lock()) {
-            file.flush();
+        let unwritten = std::mem::take(&mut *self.rows.unwritten.lock());
+        if !unwritten.is_empty() {
+            self.rows.commits.fetch_add(1, Ordering::Relaxed);
         }
+        unwritten.iter().for_each(|file| file.flush());
     }
 
     /// What the object keeps under a name.

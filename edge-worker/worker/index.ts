@@ -4,6 +4,7 @@
 //   /, /db/NAME/…             the REST dialect; GET / is the console, where it is deployed
 //   /health                   ok
 
+import { file, isOfConsole } from './console';
 import { ADDRESS, type Env } from './object';
 import { judge } from './origin';
 
@@ -11,8 +12,6 @@ export { Database } from './object';
 
 const DEFAULT_DATABASE = 'default';
 const NAME_MAX_LENGTH = 128;
-// Files of the console: GET and HEAD of these never are commands.
-const CONSOLE_PATH = /^\/(index\.html|favicon\.[a-z]+|assets\/.*)?$/;
 const PREFLIGHT_SECONDS = '86400';
 
 export default {
@@ -20,7 +19,7 @@ export default {
     const url = new URL(request.url);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && url.pathname === '/health') return new Response('ok\n');
-    if (isRead && env.ASSETS !== undefined && CONSOLE_PATH.test(url.pathname)) return env.ASSETS.fetch(request);
+    if (isRead && env.ASSETS !== undefined && isOfConsole(url.pathname)) return file(env.ASSETS, request, url.pathname);
     const verdict = judge(request.headers, url.host, env);
     if (verdict.refused !== undefined) return Response.json({ error: verdict.refused }, { status: 403 });
     if (request.method === 'OPTIONS') return allow(preflight(request), verdict.origin);

@@ -49,6 +49,14 @@ export class Database extends DurableObject<Env> {
   #bodiesBytes = 0;
   #latest: WebSocket | undefined;
 
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    // An empty text is answered by an empty one without waking the object: browsers cannot send the pings of WebSocket. It is no
+    // byte of RESP in either direction, so it means the same in every state of a session, half a request included. PING and
+    // +PONG would not: a MULTI, a subscription or a peer who has not logged in has other answers.
+    context.setWebSocketAutoResponse(new WebSocketRequestResponsePair('', ''));
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const path = new URL(request.url).pathname;
     const address = request.headers.get(ADDRESS) ?? '';
@@ -57,7 +65,7 @@ export class Database extends DurableObject<Env> {
     // Strangers send no bodies.
     const refused = request.body === null ? undefined : this.#refusal(head, address);
     if (refused !== undefined) return refused;
-    const body = await this.#receive(request.body);
+    const body = await this.#receive(request);
     return body instanceof Response ? body : this.#request(request, head, address, body);
   }
 
@@ -132,7 +140,9 @@ export class Database extends DurableObject<Env> {
     return refused;
   }
 
-  async #receive(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | Response> {
+  async #receive({ body, headers }: Request): Promise<Uint8Array | Response> {
+    const tooLarge = () => Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
+    if (Number(headers.get('content-length')) > BODY_MAX_BYTES) return tooLarge();
     const parts: Uint8Array[] = [];
     let length = 0;
     try {
@@ -140,9 +150,7 @@ export class Database extends DurableObject<Env> {
         parts.push(part);
         length += part.length;
         this.#bodiesBytes += part.length;
-        if (length > BODY_MAX_BYTES) {
-          return Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
-        }
+        if (length > BODY_MAX_BYTES) return tooLarge();
         if (this.#bodiesBytes > BODIES_MAX_BYTES) {
           return Response.json({ error: 'ERR too many requests send large bodies now' }, { status: 503 });
         }

@@ -75,6 +75,9 @@ const drawn = (title) => chart(title).evaluate((place) => place.querySelector('c
 const table = (name) => page.getByRole('region', { name });
 const clientList = async () => String(await call('CLIENT', 'LIST'));
 
+/** Whether the server has a clock for its commands; the edge worker has none. */
+const isTimed = async () => !String(await call('INFO', 'server')).includes('monotonic_clock:none');
+
 /** The pixels of the canvas that are of the colour of a series, by the legend's swatch. */
 function inkOf(title, line) {
   return chart(title).evaluate((place, index) => {
@@ -98,7 +101,7 @@ test('charts move under load, and tell their last values in words', async () => 
       async () => / all [1-9][\d,]{3,}\/s/.test(await spoken('Operations')),
       'a thousand operations a second',
     );
-    await eventually(async () => /p50 [\d.]+ (ns|µs)/.test(await spoken('Latency')), 'a latency');
+    if (await isTimed()) await eventually(async () => /p50 [\d.]+ (ns|µs)/.test(await spoken('Latency')), 'a latency');
     await eventually(async () => /of lookups [\d.]+ %/.test(await spoken('Hits')), 'a ratio of hits');
     await eventually(async () => (await inkOf('Operations', 0)) > 20, 'a line of operations');
     await eventually(async () => (await inkOf('Memory', 0)) > 20, 'a line of memory');
@@ -106,11 +109,25 @@ test('charts move under load, and tell their last values in words', async () => 
     await eventually(async () => (await drawn('Operations')) !== before, 'another picture');
     const command = table('Commands').getByRole('row', { name: /^get / });
     await eventually(
-      async () => Number((await command.textContent()).match(/^get([\d,]+)/)?.[1].replace(',', '')) > 100,
+      async () => Number((await command.locator('td').nth(1).textContent()).replaceAll(',', '')) > 100,
       'GET',
     );
   });
   await all.shots('live');
+});
+
+test('what the server cannot measure is said to be so, and is no figure', async () => {
+  await open('live');
+  await table('Commands').waitFor();
+  const figure = (title) => page.locator('figure').filter({ has: page.getByRole('heading', { name: title }) });
+  const isMissing = !(await isTimed());
+  for (const title of ['Latency', 'CPU']) {
+    assert.equal(await figure(title).getByText('Not measured').count(), isMissing ? 1 : 0, title);
+    await eventually(async () => (await chart(title).count()) === (isMissing ? 0 : 1), `the chart of ${title}`);
+  }
+  assert.equal(await page.locator('.tile-more').filter({ hasText: 'not measured' }).count(), isMissing ? 2 : 0);
+  assert.equal(await table('Commands').getByRole('columnheader', { name: 'Each' }).count(), isMissing ? 0 : 1);
+  await page.getByText(isMissing ? /awake, and counting, for \d/ : /· up \d/).waitFor();
 });
 
 test('charts change with light and dark, and with the width', async () => {

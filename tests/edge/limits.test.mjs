@@ -204,7 +204,13 @@ test('message or body is larger than what is taken', async () => {
   assert.equal(await peer.text('STRLEN', 'k'), `:${8 * MEBIBYTE}\r\n`);
   const read = await fetch(`${base}/db/messages/get/k`);
   assert.equal(read.status, 400);
-  assert.deepEqual(await read.json(), { error: 'ERR the reply is above 4194304 bytes; RESP has room for more' });
+  const largest = 6 * MEBIBYTE - 100;
+  await peer.text('SET', 'k', 'k'.repeat(largest));
+  assert.equal((await (await fetch(`${base}/db/messages/get/k`)).json()).result.length, largest);
+  // As JSON each of these is six bytes.
+  await peer.text('SET', 'k', '\u0001'.repeat(2 * MEBIBYTE));
+  assert.equal((await fetch(`${base}/db/messages/get/k`)).status, 400);
+  assert.deepEqual(await read.json(), { error: 'ERR the reply is above 6291456 bytes; RESP has room for more' });
   assert.equal(await peer.life(), life, 'the object had ended');
   peer.socket.terminate();
 });

@@ -1,8 +1,16 @@
-# The suites that start a gateway, run against the edge worker: `make edge-suites`, a part of `make edge-test`.
+# The edge worker under workerd: `make edge-test`. Its last part, `make edge-suites`, are the suites that start a gateway, run
+# against the worker; `make edge-figures` are no tests.
 
 EDGE_GATEWAY := $(CURDIR)/tests/edge/gateway.mjs
 
-.PHONY: edge-suites edge-figures
+.PHONY: edge-test edge-suites edge-figures
+
+# wrangler serves the console with the worker, and the transcripts run in Python's wasmtime, too.
+edge-test: edge console .build/venv/ready
+	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
+	cargo test -q -p edgecask-edge-worker
+	node --test --test-concurrency 1 tests/edge/*.test.mjs
+	cargo test -p edgecask-tests --test edge -- --nocapture --test-threads 1
 
 edge-test: edge-suites
 
@@ -10,7 +18,6 @@ edge-suites: export EDGECASK_BIN := $(EDGE_GATEWAY)
 edge-suites: edge console .build/venv/ready $(CLIENTS)/node
 	python3 $(FLOWS)/run.py --only upstash --excused tests/edge/excused-flows.txt
 	$(PYTHON) tests/conformance/run.py
-	node --test tests/edge/together.test.mjs
 	node tests/console/run.mjs
 
 edge-figures: edge

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
+import * as peer from './peer.mjs';
 import { serve } from './server.mjs';
 
-const WebSocket = createRequire(new URL('../../edge-worker/package.json', import.meta.url))('ws');
 const folder = mkdtempSync(`${tmpdir()}/edge-`);
 const server = await serve(folder, { EDGECASK_ORIGINS: 'https://app.example' });
 const base = String(server.url).replace(/\/$/, '');
@@ -18,32 +17,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function connect(path = '/resp', options = {}) {
-  const socket = new WebSocket(base.replace('http', 'ws') + path, ['resp'], options);
-  let received = '';
-  let wanted = () => {};
-  socket.on('message', (data) => {
-    received += data;
-    wanted();
-  });
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  // Waits until exactly this has come.
-  const expect = (text) =>
-    new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`${JSON.stringify(received)} came`)), 5000);
-      wanted = () => {
-        if (received.length < text.length) return;
-        clearTimeout(late);
-        const got = received;
-        received = '';
-        wanted = () => {};
-        if (got === text) resolve();
-        else reject(new Error(`${JSON.stringify(got)} came`));
-      };
-      wanted();
-    });
-  return { socket, expect, say: (line) => socket.send(`${line}\r\n`) };
-}
+const connect = (path, options) => peer.connect(base, path, options);
 
 test('closing without a code takes seconds, or goes to the wrong peer', async () => {
   const { socket } = await connect();
@@ -58,7 +32,7 @@ test('QUIT leaves the socket open', async () => {
   const { socket, say, expect } = await connect();
   say('QUIT');
   await expect('+OK\r\n');
-  if (socket.readyState !== WebSocket.CLOSED) await new Promise((resolve) => socket.once('close', resolve));
+  if (socket.readyState !== peer.WebSocket.CLOSED) await new Promise((resolve) => socket.once('close', resolve));
 });
 
 test('compression is negotiated', async () => {

@@ -7,7 +7,7 @@ use super::Response;
 use super::commands::Commands;
 use super::credentials::unauthorized;
 use super::events::write_event;
-use super::json::{Strings, write_error, write_item};
+use super::json::{self, Strings, write_error, write_item};
 use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::resp::{DecodeError, Decoder, Value};
 
@@ -86,7 +86,8 @@ impl Exchange {
         }
     }
 
-    /// The same with a smaller bound of what is answered, in bytes, than `REST_REPLY_MAX_BYTES`.
+    /// The same with a smaller bound of what is answered, in bytes, than `REST_REPLY_MAX_BYTES`. As JSON it may have half as
+    /// much again.
     pub fn bounded(self, reply_max_bytes: u64) -> Exchange {
         Exchange { reply_max_bytes, decoder: Decoder::with_bulk_max_bytes(reply_max_bytes), ..self }
     }
@@ -176,6 +177,11 @@ impl Exchange {
             return if value.as_error().is_some() { Some(unauthorized()) } else { self.settle_refused() };
         }
         self.pending.next();
+        if let Style::Json(strings) = self.style
+            && (self.body.len() + json::length(&value, strings)) as u64 > self.reply_max_bytes / 2 * 3
+        {
+            return Some(too_large(self.reply_max_bytes));
+        }
         match self.kind {
             Kind::Single => Some(self.single(&value, bytes)),
             Kind::Stream => Some(stream(&value)),

@@ -14,6 +14,39 @@ pub(super) enum Strings {
     Base64,
 }
 
+/// About how many bytes a value is as JSON, before any is written: strings in full, a few bytes for everything else.
+pub(super) fn length(value: &Value, strings: Strings) -> usize {
+    const OTHER_BYTES: usize = 8;
+    OTHER_BYTES
+        + match value {
+            Value::Array(values) | Value::Set(values) | Value::Push(values) => {
+                values.iter().map(|value| length(value, strings)).sum()
+            }
+            Value::Map(pairs) => {
+                pairs.iter().map(|(key, value)| length(key, strings) + length(value, strings)).sum()
+            }
+            Value::Simple(text)
+            | Value::Bulk(text)
+            | Value::Verbatim { text, .. }
+            | Value::BigNumber(text)
+            | Value::Error(text)
+            | Value::BlobError(text) => match strings {
+                Strings::Text => text.iter().map(|byte| escaped_length(*byte)).sum(),
+                Strings::Base64 => BASE64.encode_len(text.len()),
+            },
+            Value::Null | Value::Integer(_) | Value::Boolean(_) | Value::Double(_) => 0,
+        }
+}
+
+/// Bytes of what stands for a byte of text; one that is part of no character may stand as U+FFFD.
+fn escaped_length(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' => 2,
+        0..0x20 => "\\u0000".len(),
+        _ => 1,
+    }
+}
+
 /// Writes `{"result":…}` or `{"error":…}`.
 pub(super) fn write_item(value: &Value, strings: Strings, out: &mut Vec<u8>) {
     if let Some(error) = value.as_error() {

@@ -470,6 +470,16 @@ impl Session {
         self.state.client.id
     }
 
+    /// Gives the peer another address, for a home that makes up what it is not told.
+    pub fn set_address(&self, address: String) {
+        self.state.client.card.lock().address = address;
+    }
+
+    /// Whether a key that it watches has changed: the only part of a frozen session that others change.
+    pub fn is_watch_tripped(&self) -> bool {
+        self.state.client.watch.is_tripped()
+    }
+
     /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
         self.state.unwatch(server);

@@ -98,7 +98,7 @@ impl<H: Host> Object<H> {
             match rest::log_in(&Head::read(head).with(&[]), self.server.shared.settings.has_password()) {
                 Ok(None) => None,
                 Ok(Some(mut exchange)) => {
-                    let mut session = self.session_at(address, seed, now_ms);
+                    let mut session = self.greet(address, seed, now_ms);
                     *session.input() = exchange.input();
                     session.process(&self.server, now_ms);
                     let replies = session.reply().take().unwrap_or_default();
@@ -123,7 +123,7 @@ impl<H: Host> Object<H> {
             Err(refused) => self.outbox.respond(seat, &refused, false),
             Ok(exchange) => {
                 let mut exchange = exchange.bounded(REST_REPLY_MAX_BYTES);
-                let mut session = self.session_at(address, seed, now_ms);
+                let mut session = self.greet(address, seed, now_ms);
                 *session.input() = exchange.input();
                 let errand = Errand { exchange, is_answered: false };
                 self.sit_down(seat, session, Some(errand), Vec::new(), now_ms);

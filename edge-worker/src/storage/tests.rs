@@ -67,7 +67,11 @@ impl Host for FakeHost {
     }
 
     fn heap_bytes(&self) -> usize {
-        1000
+        50_000
+    }
+
+    fn resident_bytes(&self) -> usize {
+        1 << 20
     }
 
     fn hand_over(&self, messages: &[u8]) {

@@ -12,14 +12,14 @@ class FakeSocket {
   static last: FakeSocket;
   sent: string[] = [];
   onopen?: () => void;
-  onmessage?: (event: { data: ArrayBuffer }) => void;
+  onmessage?: (event: { data: ArrayBuffer | string }) => void;
   onclose?: (event: { reason: string }) => void;
   constructor(readonly url: string, readonly protocol: string) {
     FakeSocket.last = this;
     queueMicrotask(() => this.onopen?.());
   }
-  send(bytes: Uint8Array): void {
-    this.sent.push(decoder.decode(bytes));
+  send(bytes: Uint8Array | string): void {
+    this.sent.push(typeof bytes === 'string' ? bytes : decoder.decode(bytes));
     if (this.sent.length === 1) this.say('%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.4\r\n');
   }
   say(text: string): void {
@@ -48,6 +48,24 @@ it('speaks RESP3 and logs in with the first request', async () => {
   expect(FakeSocket.last.protocol).toBe('resp');
   expect(FakeSocket.last.sent[0]?.split('\r\n').filter((part) => !/^[*$]/.test(part)).join(' ')).toBe('HELLO 3 AUTH u p SETNAME console ');
   expect(client.server).toBe('redis 7.2.4');
+});
+
+it('a quiet connection is kept by empty messages, which are no requests, until it ends', async () => {
+  vi.useFakeTimers();
+  try {
+    const { client, socket } = await connected();
+    const reply = client.send(['GET', 'a']);
+    vi.advanceTimersByTime(60_000);
+    expect(socket.sent.slice(2)).toEqual(['', '']);
+    socket.onmessage?.({ data: '' });
+    socket.say('$1\r\nx\r\n');
+    expect(await reply).toMatchObject({ type: 'bulk' });
+    client.close();
+    vi.advanceTimersByTime(60_000);
+    expect(socket.sent).toHaveLength(4);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('gives replies in the order of the requests, pushes and status lines apart', async () => {

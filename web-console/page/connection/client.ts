@@ -16,6 +16,12 @@ export interface Address {
 /** How long connecting and the first replies may take. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/**
+ * So often an empty message goes out, since what stands between ends connections on which nothing happens. It is no byte of
+ * RESP; the edge worker answers it by another one without waking up.
+ */
+const PING_EVERY_MS = 30_000;
+
 /** Commands that RESP3 answers by pushes of the same name. */
 const SUBSCRIPTIONS = new Set(
   ['subscribe', 'psubscribe', 'ssubscribe', 'unsubscribe', 'punsubscribe', 'sunsubscribe'],
@@ -57,6 +63,7 @@ export class Client {
   #waiting: Waiting[] = [];
   #answered = 0;
   #ended = false;
+  #pinging: ReturnType<typeof setInterval> | undefined;
   /** Channels subscribed to, by the kind of subscription. */
   readonly #held: Record<string, Set<string>> = {};
   readonly #pushListeners = new Set<(items: Reply[]) => void>();
@@ -71,7 +78,8 @@ export class Client {
     this.#socket = socket;
     this.closed = new Promise((resolve) => (this.#tellClosed = resolve));
     socket.binaryType = 'arraybuffer';
-    socket.onmessage = (event) => this.#receive(new Uint8Array(event.data as ArrayBuffer));
+    // What comes as text is the empty answer to an empty message.
+    socket.onmessage = ({ data }) => typeof data !== 'string' && this.#receive(new Uint8Array(data as ArrayBuffer));
     socket.onclose = (event) => this.#end(event.reason || 'the connection was closed');
     socket.onerror = () => this.#end('the connection failed');
   }
@@ -101,6 +109,7 @@ export class Client {
       this.#socket.onopen = () => resolve();
       void this.closed.then((reason) => reject(new Error(reason)));
     });
+    if (!this.#ended) this.#pinging = setInterval(() => this.#socket.send(''), PING_EVERY_MS);
     const hello: Argument[] = ['HELLO', '3'];
     if (address.password !== undefined) hello.push('AUTH', address.user || 'default', address.password);
     this.server = describe(await this.call([...hello, 'SETNAME', 'console']));
@@ -214,6 +223,7 @@ export class Client {
   #end(reason: string): void {
     if (this.#ended) return;
     this.#ended = true;
+    clearInterval(this.#pinging);
     this.#socket.close();
     this.#decoder.free();
     const error = new Error(reason);

@@ -18,6 +18,7 @@ const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['datafile_bytes', 'In datafiles', format.bytes],
   ['datafile_dead_bytes', 'Dead', format.bytes],
   ['datafile_tombstone_bytes', 'Tombstones', format.bytes],
+  ['storage_bytes', 'In the platform\'s rows', format.bytes],
   ['log_appended_bytes', 'Appended since the start', format.bytes],
   ['log_unsynced_bytes', 'Not yet synced', format.bytes],
   ['log_syncs', 'Syncs', format.count],

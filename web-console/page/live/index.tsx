@@ -6,9 +6,10 @@ import { useEffect } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { Chart } from './chart.tsx';
 import * as format from './format.ts';
-import { databases, fact, figure } from './info.ts';
+import { databases, fact, figure, type Info } from './info.ts';
 import { Clients, Commands, Disk, Keyspace, SlowLog } from './panels.tsx';
 import type { Point, Reading, Series } from './reading.ts';
+import { hasProcess, isTimed, NO_PROCESSOR, NOT_TIMED, sleepsWhenIdle } from './unknown.ts';
 import { history, INTERVALS_S, intervalS, isPaused, looks, problem, watch } from './sampler.ts';
 import './live.css';
 
@@ -31,7 +32,7 @@ export function Live(): VNode {
       ) : (
         <>
           <Tiles now={now} last={last} />
-          <Charts />
+          <Charts info={now.info} />
           <div class="live-columns">
             <Commands before={before} now={now} />
             <div class="live-stack">
@@ -40,7 +41,7 @@ export function Live(): VNode {
             </div>
           </div>
           <Clients />
-          <SlowLog />
+          <SlowLog info={now.info} />
         </>
       )}
     </div>
@@ -55,7 +56,9 @@ function Head({ now }: { now: Reading | null }): VNode {
   const uptime = now === null ? null : figure(now.info, 'uptime_in_seconds');
   const facts = [
     version ? `EdgeCask ${version}` : redis ? `Redis ${redis}` : '',
-    uptime === null ? '' : `up ${format.duration(uptime)}`,
+    uptime === null || now === null
+      ? ''
+      : `${sleepsWhenIdle(now.info) ? 'awake, and counting, for' : 'up'} ${format.duration(uptime)}`,
   ];
   return (
     <header class="live-head">
@@ -119,13 +122,13 @@ function Tiles({ now, last }: { now: Reading; last: Point }): VNode {
   const tiles: [label: string, value: string, more: string][] = [
     // The unit stands in the label, so that the number fits.
     ['Operations /s', format.count(last.operations), `${format.count(last.errors)} errors`],
-    ['Latency', format.micros(last.p99), `p99 · p50 ${format.micros(last.p50)}`],
+    ['Latency', format.micros(last.p99), isTimed(now.info) ? `p99 · p50 ${format.micros(last.p50)}` : 'not measured'],
     ['Clients', format.count(last.clients), `${format.count(last.blocked)} blocked`],
     ['Keys', format.count(keys), `${format.count(figure(now.info, 'expired_keys'))} expired`],
     ['Hits', format.percent(last.hits), 'of lookups'],
     ['Memory', format.bytes(last.memory), `${format.bytes(last.resident)} resident`],
     ['Received /s', format.bytes(last.input), `${format.bytes(last.output)} sent`],
-    ['CPU', format.percent(cpu), 'of a core'],
+    ['CPU', format.percent(cpu), hasProcess(now.info) ? 'of a core' : 'not measured'],
   ];
   return (
     <dl class="tiles">
@@ -214,13 +217,15 @@ const CHARTS: ChartPlan[] = [
   },
 ];
 
-function Charts(): VNode {
+function Charts({ info }: { info: Info }): VNode {
   // The history changes in place, which only this tells.
   void looks.value;
   const plans = CHARTS.filter(({ title }) => title !== 'Datafiles' || history.last()?.liveBytes !== null);
   return (
     <div class="charts">
       {plans.map(({ title, lines, show, axis, kind }) => {
+        const missing = whyMissing(title, info);
+        if (missing !== null) return <Missing key={title} title={title} why={missing} />;
         const [at, ...values] = history.columns(lines.map(([series]) => series));
         return (
           <Chart
@@ -236,5 +241,23 @@ function Charts(): VNode {
         );
       })}
     </div>
+  );
+}
+
+/** Why a server has nothing for a chart; null if it has. */
+function whyMissing(title: string, info: Info): string | null {
+  if (title === 'Latency' && !isTimed(info)) return NOT_TIMED;
+  if (title === 'CPU' && !hasProcess(info)) return NO_PROCESSOR;
+  return null;
+}
+
+function Missing({ title, why }: { title: string; why: string }): VNode {
+  return (
+    <figure class="chart">
+      <figcaption>
+        <h3>{title}</h3>
+      </figcaption>
+      <p class="chart-note">{why}</p>
+    </figure>
   );
 }

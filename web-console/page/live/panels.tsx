@@ -16,6 +16,7 @@ import { secondsBetween, type Reading } from './reading.ts';
 import { clients, ownId, slowLength, slowLog } from './sampler.ts';
 import type { SlowEntry } from './slow.ts';
 import { Table, type Column } from './table.tsx';
+import { isTimed } from './unknown.ts';
 
 function Panel({
   title,
@@ -66,6 +67,11 @@ const COMMAND_COLUMNS: Column<CommandRate>[] = [
   { label: 'Failed', by: (row) => row.failed + row.rejected, render: failures, isNumber: true },
 ];
 
+/** The columns that need no clock, if the server has none. */
+function timed<Row>(columns: Column<Row>[], info: Info, times: string[]): Column<Row>[] {
+  return isTimed(info) ? columns : columns.filter(({ label }) => !times.includes(label));
+}
+
 function failures(row: CommandRate): VNode | string {
   const all = row.failed + row.rejected;
   const spoken = `${row.failed} failed, ${row.rejected} rejected`;
@@ -99,11 +105,13 @@ function Bar({ of }: { of: number }): VNode {
 export function Commands({ before, now }: { before: Reading | null; now: Reading }): VNode {
   const seconds = before === null ? 0 : secondsBetween(before, now);
   const rows = commandRates(before?.commands ?? null, now.commands, seconds);
+  const hasTimes = isTimed(now.info);
+  const detail = hasTimes ? 'busiest first; time is the share of the interval' : 'busiest first; how long they take is not measured';
   return (
-    <Panel title="Commands" detail="busiest first; time is the share of the interval">
+    <Panel title="Commands" detail={detail}>
       <Table
         label="Commands"
-        columns={COMMAND_COLUMNS}
+        columns={timed(COMMAND_COLUMNS, now.info, ['Each', 'Time'])}
         rows={rows}
         keyOf={(row) => row.name}
         nothing="No command yet."
@@ -200,7 +208,8 @@ function shownArgument(bytes: Uint8Array): string {
   return isOneWord || isQuoted ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-export function SlowLog(): VNode {
+export function SlowLog({ info }: { info: Info }): VNode {
+  const hasTimes = isTimed(info);
   const reset = async () => {
     const isSure = await confirm({
       title: 'Empty the slow log?',
@@ -219,10 +228,14 @@ export function SlowLog(): VNode {
     <Panel title="Slow log" detail={`${slowLength.value ?? 0} entries`} tools={button}>
       <Table
         label="Slow log"
-        columns={SLOW_COLUMNS}
+        columns={timed(SLOW_COLUMNS, info, ['Took'])}
         rows={slowLog.value}
         keyOf={(row) => row.id}
-        nothing="Nothing was slow: CONFIG GET slowlog-log-slower-than tells from how many microseconds on."
+        nothing={
+          hasTimes
+            ? 'Nothing was slow: CONFIG GET slowlog-log-slower-than tells from how many microseconds on.'
+            : 'Nothing was slow: how long commands take is not measured here, so they are logged only if slowlog-log-slower-than is 0.'
+        }
       />
     </Panel>
   );

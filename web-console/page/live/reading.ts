@@ -4,6 +4,7 @@ import { figure, fact, type Info } from './info.ts';
 import { between, percentile, type Histogram } from './latency.ts';
 import { commandCounters, type CommandCounters } from './commands.ts';
 import { growth, rate, share } from './rates.ts';
+import { hasProcess, isTimed } from './unknown.ts';
 
 export interface Reading {
   atMs: number;
@@ -41,7 +42,7 @@ export type Point = { at: number } & Record<Series, number | null>;
 const OWN = new Set(['info', 'latency|histogram', 'slowlog|len', 'slowlog|get', 'client|list']);
 
 export function reading(atMs: number, info: Info, histograms: Map<string, Histogram> | null): Reading {
-  return { atMs, info, commands: commandCounters(info), histograms };
+  return { atMs, info, commands: commandCounters(info), histograms: isTimed(info) ? histograms : null };
 }
 
 /** Whether both readings are of the same run of the same server. */
@@ -77,8 +78,8 @@ export function pointBetween(before: Reading | null, now: Reading): Point {
     p999: latency(99.9),
     input: speed('total_net_input_bytes'),
     output: speed('total_net_output_bytes'),
-    cpuUser: speed('used_cpu_user'),
-    cpuSystem: speed('used_cpu_sys'),
+    cpuUser: hasProcess(now.info) ? speed('used_cpu_user') : null,
+    cpuSystem: hasProcess(now.info) ? speed('used_cpu_sys') : null,
     memory: level('used_memory'),
     resident: level('used_memory_rss'),
     clients: level('connected_clients'),
