@@ -205,7 +205,8 @@ class Object:
     def wake(self):
         self.core = core = Core(self.rows.linker)
         core.give(b"")
-        core.give(b"enable-debug-command yes")
+        # As the in-process runs of the transcripts have it.
+        core.give(b"enable-debug-command yes\nlatency-tracking yes")
         length = core.call("open", seeds.getrandbits(63), float(self.now_ms))
         assert length == 0, core.bytes_at(core.call("error"), length)
         core.call("begin")
