@@ -7,6 +7,7 @@
 //!
 //! It never reads a clock or draws randomness: `now_ms` and seeds come in.
 
+mod agenda;
 mod config;
 mod errand;
 mod kept;
@@ -26,6 +27,7 @@ use edgecask_core::session::{Effect, Peer, Server, Session, Shared, Shortage};
 use edgecask_core::storage::Storage;
 use parking_lot::Mutex;
 
+use self::agenda::Agenda;
 pub use self::config::Config;
 use self::config::EdgeFacts;
 use self::errand::Errand;
@@ -62,10 +64,11 @@ struct Seat {
     /// What its socket keeps for it.
     attached: Vec<u8>,
     wake_at_ms: Option<u64>,
+    /// Its time on the agenda.
+    due_ms: Option<u64>,
     connected_at_ms: u64,
     /// Bytes that its input holds, as far as the object has counted them.
     input_bytes: usize,
-    ran: bool,
     /// Whether what its socket keeps says that a watched key has changed.
     is_tripped: bool,
 }
@@ -91,6 +94,7 @@ pub struct Object<H: Host> {
     config: Config,
     storage: Arc<RowStorage<H>>,
     seats: BTreeMap<u32, Seat>,
+    agenda: Agenda,
     bells: Arc<Bells>,
     outbox: Outbox,
     maintenance: Maintenance,
@@ -125,6 +129,7 @@ impl<H: Host> Object<H> {
             config,
             storage,
             seats: BTreeMap::new(),
+            agenda: Agenda::default(),
             bells: Arc::default(),
             outbox: Outbox::default(),
             maintenance,
@@ -197,13 +202,14 @@ impl<H: Host> Object<H> {
             errand,
             attached,
             wake_at_ms,
+            due_ms: None,
             connected_at_ms,
             input_bytes: 0,
-            ran: true,
             is_tripped: false,
         };
         self.leave(number);
         self.seats.insert(number, seat);
+        self.plan(number);
         self.count_input(number);
         self.cut_if_late(number, now_ms);
     }
@@ -255,6 +261,7 @@ impl<H: Host> Object<H> {
     fn stand_up(&mut self, number: u32) -> Option<Seat> {
         let mut seat = self.seats.remove(&number)?;
         self.inputs_bytes -= seat.input_bytes;
+        self.agenda.forget(number, seat.due_ms);
         seat.session.close(&self.server);
         Some(seat)
     }
@@ -267,12 +274,10 @@ impl<H: Host> Object<H> {
 
     /// Ends an event: everything that it led to has happened, and all of it is in rows.
     pub fn finish(&mut self, now_ms: u64) {
-        let due = |seat: &Seat| seat.wake_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
-        let late: Vec<u32> =
-            self.seats.iter().filter(|(_, seat)| due(seat)).map(|(number, _)| *number).collect();
-        late.into_iter().for_each(|number| self.run(number, now_ms));
-        let numbers: Vec<u32> = self.seats.keys().copied().collect();
-        numbers.into_iter().for_each(|number| self.cut_if_late(number, now_ms));
+        for number in self.agenda.due(now_ms) {
+            self.run(number, now_ms);
+            self.cut_if_late(number, now_ms);
+        }
         while let Some(number) = self.ring() {
             self.run(number, now_ms);
         }
@@ -311,9 +316,9 @@ impl<H: Host> Object<H> {
         loop {
             let Some(seat) = self.seats.get_mut(&number) else { return };
             let progress = seat.session.process(&self.server, now_ms);
-            seat.ran = true;
             seat.wake_at_ms = progress.wake_at_ms;
             let has_more = progress.is_paused || seat.session.has_mail();
+            self.plan(number);
             let delivered = self.deliver(number);
             let is_left = self.carry_out(&progress.effects, now_ms);
             let is_done = match delivered {
@@ -397,6 +402,16 @@ impl<H: Host> Object<H> {
         is_stranger.then_some(seat.connected_at_ms + UNAUTHENTICATED_MS)
     }
 
+    /// Puts on the agenda what is to be done about a seat, after anything happened there.
+    fn plan(&mut self, number: u32) {
+        let log_in_ms = self.log_in_deadline_ms(number);
+        let Some(seat) = self.seats.get_mut(&number) else { return };
+        let due_ms = seat.wake_at_ms.into_iter().chain(log_in_ms).min();
+        self.agenda.move_to(number, seat.due_ms, due_ms);
+        self.agenda.note(number, seat.session.is_watching());
+        seat.due_ms = due_ms;
+    }
+
     /// Ends a seat, saying why.
     fn end(&mut self, number: u32, farewell: Farewell) {
         let Some(seat) = self.stand_up(number) else { return };
@@ -417,17 +432,20 @@ impl<H: Host> Object<H> {
 
     /// Has sockets keep their sessions as they are now.
     fn freeze(&mut self) {
-        for (number, seat) in &mut self.seats {
-            let is_tripped = seat.session.is_watch_tripped();
-            let has_changed = std::mem::take(&mut seat.ran) || seat.is_tripped != is_tripped;
-            if !has_changed || seat.errand.is_some() {
+        let mut numbers = self.agenda.take_changed();
+        let was_tripped = |number: &u32| {
+            self.seats.get(number).is_some_and(|seat| seat.is_tripped != seat.session.is_watch_tripped())
+        };
+        numbers.extend(self.agenda.watching().filter(was_tripped));
+        for number in numbers {
+            let Some(seat) = self.seats.get_mut(&number).filter(|seat| seat.errand.is_none()) else {
                 continue;
-            }
-            seat.is_tripped = is_tripped;
+            };
+            seat.is_tripped = seat.session.is_watch_tripped();
             let frozen = seat.session.freeze(&self.server, ATTACHMENT_MAX_BYTES);
             let frozen = frozen.unwrap_or_else(|| TOO_LARGE.to_vec());
             if frozen != seat.attached {
-                self.outbox.put(Kind::Attach, *number, &[&frozen]);
+                self.outbox.put(Kind::Attach, number, &[&frozen]);
                 seat.attached = frozen;
             }
         }
@@ -435,9 +453,7 @@ impl<H: Host> Object<H> {
 
     /// Has the alarm ring when something is next to be done.
     fn set_alarm(&mut self) {
-        let waits = self.seats.values().filter_map(|seat| seat.wake_at_ms);
-        let strangers = self.seats.keys().filter_map(|number| self.log_in_deadline_ms(*number));
-        let next_ms = waits.chain(strangers).chain(self.maintenance.due_ms).min();
+        let next_ms = self.agenda.next_ms().into_iter().chain(self.maintenance.due_ms).min();
         if next_ms != self.alarm_ms {
             self.alarm_ms = next_ms;
             self.outbox.put(Kind::Alarm, 0, &[&next_ms.unwrap_or(0).to_le_bytes()]);

@@ -31,11 +31,8 @@ export enum Kind {
   Alarm,
 }
 
-export interface Message {
-  kind: Kind;
-  seat: number;
-  bytes: Uint8Array;
-}
+// `bytes` are the receiver's own.
+export type CarryOut = (kind: Kind, seat: number, bytes: Uint8Array) => void;
 
 const HEADER_BYTES = 9;
 // Messages are handed over in pieces, so that the instance never holds a long one whole.
@@ -44,16 +41,18 @@ const encoder = new TextEncoder();
 
 export class Core {
   readonly #wasm: Exports;
+  #bytes = new Uint8Array();
+  #view = new DataView(this.#bytes.buffer);
 
   // `carryOut` gets what is to be done in the world: no more before what it tells of is in the rows.
-  constructor(module: WebAssembly.Module, sql: SqlStorage, carryOut: (message: Message) => void) {
+  constructor(module: WebAssembly.Module, sql: SqlStorage, carryOut: CarryOut) {
     sql.exec('CREATE TABLE IF NOT EXISTS chunk (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)');
     sql.exec(
       'CREATE TABLE IF NOT EXISTS entry (key BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (key, part)) WITHOUT ROWID',
     );
-    const viewOf = (at: number, length: number) => new Uint8Array(this.#wasm.memory.buffer, at >>> 0, length);
+    const viewOf = (at: number, length: number) => this.#memory().subarray(at >>> 0, (at >>> 0) + length);
     // A copy: the memory moves when it grows, and what was handed on must not change.
-    const bytesAt = (at: number, length: number) => viewOf(at, length).slice();
+    const bytesAt = (at: number, length: number) => this.#memory().slice(at >>> 0, (at >>> 0) + length);
     const rows = {
       insert_chunk: (number: number, at: number, length: number) => {
         // SQLite is done with the bytes before this returns, so they need no copy.
@@ -91,7 +90,17 @@ export class Core {
         sql.exec('DELETE FROM entry WHERE key = ?', bytesAt(key, keyLength));
       },
       stored_bytes: () => sql.databaseSize,
-      hand_over: (at: number, length: number) => read(bytesAt(at, length), carryOut),
+      hand_over: (at: number, length: number) => {
+        const end = (at >>> 0) + length;
+        for (let from = at >>> 0; from < end; ) {
+          const memory = this.#memory();
+          const begin = from + HEADER_BYTES;
+          const seat = this.#view.getUint32(from + 1, true);
+          const next = begin + this.#view.getUint32(from + 5, true);
+          carryOut(memory[from] as Kind, seat, memory.slice(begin, next));
+          from = next;
+        }
+      },
     };
     this.#wasm = new WebAssembly.Instance(module, { edgecask: rows }).exports as unknown as Exports;
   }
@@ -101,8 +110,8 @@ export class Core {
     this.#give(encoder.encode(settings));
     const length = this.#wasm.edgecask_open(seed(), Date.now());
     if (length > 0) {
-      const text = new Uint8Array(this.#wasm.memory.buffer, this.#wasm.edgecask_error() >>> 0, length);
-      throw new Error(new TextDecoder().decode(text.slice()));
+      const at = this.#wasm.edgecask_error() >>> 0;
+      throw new Error(new TextDecoder().decode(this.#memory().slice(at, at + length)));
     }
   }
 
@@ -160,17 +169,17 @@ export class Core {
   // Puts bytes where the instance finds them.
   #give(bytes: Uint8Array, number = 0): void {
     const at = this.#wasm.edgecask_take(number, bytes.length) >>> 0;
-    new Uint8Array(this.#wasm.memory.buffer, at, bytes.length).set(bytes);
+    this.#memory().set(bytes, at);
   }
-}
 
-function read(out: Uint8Array, carryOut: (message: Message) => void): void {
-  const view = new DataView(out.buffer);
-  for (let at = 0; at < out.length; ) {
-    const begin = at + HEADER_BYTES;
-    const end = begin + view.getUint32(at + 5, true);
-    carryOut({ kind: out[at] as Kind, seat: view.getUint32(at + 1, true), bytes: out.subarray(begin, end) });
-    at = end;
+  // The instance's memory as it is now: what was made of it before it grew is empty.
+  #memory(): Uint8Array {
+    const { buffer } = this.#wasm.memory;
+    if (buffer !== this.#bytes.buffer) {
+      this.#bytes = new Uint8Array(buffer);
+      this.#view = new DataView(buffer);
+    }
+    return this.#bytes;
   }
 }
 

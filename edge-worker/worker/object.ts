@@ -2,7 +2,7 @@
 
 import { DurableObject } from 'cloudflare:workers';
 import module from './edgecask.wasm';
-import { Core, Kind, type Message } from './core';
+import { Core, Kind } from './core';
 
 export interface Env {
   DATABASE: DurableObjectNamespace<Database>;
@@ -215,7 +215,7 @@ export class Database extends DurableObject<Env> {
   }
 
   #wake(): Core {
-    const core = new Core(module, this.ctx.storage.sql, (message) => this.#carryOut(message));
+    const core = new Core(module, this.ctx.storage.sql, (kind, seat, bytes) => this.#carryOut(kind, seat, bytes));
     core.open(this.env.EDGECASK_PASSWORD ?? '', this.env.EDGECASK_SETTINGS ?? '');
     core.begin();
     for (const socket of this.ctx.getWebSockets()) {
@@ -233,7 +233,7 @@ export class Database extends DurableObject<Env> {
     this.#seats.clear();
   }
 
-  #carryOut({ kind, seat, bytes }: Message): void {
+  #carryOut(kind: Kind, seat: number, bytes: Uint8Array): void {
     const socket = this.#sockets.get(seat);
     switch (kind) {
       case Kind.Send:
@@ -249,7 +249,7 @@ export class Database extends DurableObject<Env> {
         }
         break;
       case Kind.Attach:
-        socket?.serializeAttachment(bytes.slice());
+        socket?.serializeAttachment(bytes);
         break;
       case Kind.Respond:
         this.#respond(seat, bytes);

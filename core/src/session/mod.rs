@@ -475,6 +475,11 @@ impl Session {
         self.state.client.card.lock().address = address;
     }
 
+    /// Whether it watches keys.
+    pub fn is_watching(&self) -> bool {
+        !self.state.client.watched.is_empty()
+    }
+
     /// Whether a key that it watches has changed: the only part of a frozen session that others change.
     pub fn is_watch_tripped(&self) -> bool {
         self.state.client.watch.is_tripped()
