@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use edgecask_core::bitcask::Bitcask;
 use edgecask_core::engine::{Admin, Engine, Reader, Scope};
 
 use super::Object;
@@ -22,13 +23,27 @@ pub(super) struct Maintenance {
     hinted: u64,
     wants_hints: bool,
     was_merging: bool,
+    /// Whether the alarm that rings next may be one that an earlier life has set.
+    is_fresh: bool,
 }
 
 impl Maintenance {
-    /// Of a store that was opened now.
-    pub(super) fn after_start(replayed_records: u64, now_ms: u64) -> Maintenance {
+    /// Of a store that was opened now. An object that woke only to answer is not to be kept awake.
+    pub(super) fn after_start(replayed_records: u64, has_expiring: bool, now_ms: u64) -> Maintenance {
         let wants_hints = replayed_records >= REPLAYED_MANY;
-        Maintenance { due_ms: Some(now_ms + MAINTENANCE_DELAY_MS), wants_hints, ..Maintenance::default() }
+        let due_ms = if wants_hints {
+            Some(now_ms + MAINTENANCE_DELAY_MS)
+        } else {
+            has_expiring.then_some(now_ms + EXPIRY_PERIOD_MS)
+        };
+        Maintenance { due_ms, wants_hints, is_fresh: true, ..Maintenance::default() }
+    }
+
+    /// The alarm rang, which woke the object if it was asleep: then it is not to wait for another one.
+    pub(super) fn ring(&mut self, now_ms: u64) {
+        if std::mem::take(&mut self.is_fresh) {
+            self.due_ms = Some(now_ms);
+        }
     }
 
     /// Something was written.
@@ -75,8 +90,12 @@ impl<H: Host> Object<H> {
     }
 
     fn has_expiring(&self) -> bool {
-        let Ok(mut guard) = self.server.engine.begin(Scope::Everything) else { return false };
-        let databases = self.server.shared.settings.databases();
-        (0..databases).any(|db| guard.expiring_count(db).is_ok_and(|count| count > 0))
+        has_expiring(&self.server.engine, self.server.shared.settings.databases())
     }
+}
+
+/// Whether a key of any database may expire.
+pub(super) fn has_expiring(engine: &Bitcask, databases: u32) -> bool {
+    let Ok(mut guard) = engine.begin(Scope::Everything) else { return false };
+    (0..databases).any(|db| guard.expiring_count(db).is_ok_and(|count| count > 0))
 }

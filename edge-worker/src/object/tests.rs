@@ -145,10 +145,34 @@ fn lastsave_begins_anew_with_every_sleep() {
 #[test]
 fn stranger_stays_without_end() {
     let mut one = One::new(Config { password: "secret".into(), ..Config::default() });
-    assert_eq!(one.alarm_ms, NOW_MS + 5000, "maintenance comes first");
+    assert_eq!(one.alarm_ms, NOW_MS + UNAUTHENTICATED_MS);
     one.now_ms += UNAUTHENTICATED_MS;
     one.event(|object, now_ms| object.alarm(now_ms));
     assert_eq!(one.close_code, Some(1008));
+}
+
+#[test]
+fn object_without_work_is_kept_awake_by_alarms() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("SET k v\r\n"), "+OK\r\n");
+    assert_eq!(one.alarm_ms, NOW_MS + 5000, "what was written is looked after once");
+    one.now_ms = one.alarm_ms;
+    one.alarm_ms = 0;
+    one.sleep();
+    one.event(|object, now_ms| object.alarm(now_ms));
+    one.sleep();
+    assert_eq!(one.ask("GET k\r\n"), "$1\r\nv\r\n");
+    assert_eq!(one.alarm_ms, 0);
+    one.ask("SET k v EX 100\r\n");
+    one.now_ms = one.alarm_ms;
+    one.sleep();
+    // The alarm of the life before wakes it, and it does at once what there is to do.
+    one.now_ms += 100_000;
+    one.event(|object, now_ms| object.alarm(now_ms));
+    one.alarm_ms = 0;
+    one.sleep();
+    assert_eq!(one.ask("DBSIZE\r\n"), ":0\r\n");
+    assert_eq!(one.alarm_ms, 0, "nothing expires any more");
 }
 
 #[test]
