@@ -27,4 +27,6 @@ pub mod storage;
 
 pub mod packed;
 
+pub mod room;
+
 pub mod limits;

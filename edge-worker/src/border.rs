@@ -20,6 +20,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::host::{Entry, Host};
+use crate::limits::{GAPS_BYTES, MEMORY_MAX_BYTES};
 use crate::object::{Config, Object};
 
 struct Counting;
@@ -35,9 +36,12 @@ static ALLOCATOR: Counting = Counting;
 // SAFETY: every call is the system's, with the caller's arguments; the count is no part of the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HEAP_BYTES.fetch_add(layout.size(), Ordering::Relaxed);
         // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
+        let address = unsafe { System.alloc(layout) };
+        if !address.is_null() {
+            HEAP_BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        }
+        address
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -47,11 +51,19 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HEAP_BYTES.fetch_add(size, Ordering::Relaxed);
-        HEAP_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: as the caller promises.
-        unsafe { System.realloc(pointer, layout, size) }
+        let address = unsafe { System.realloc(pointer, layout, size) };
+        if !address.is_null() {
+            HEAP_BYTES.fetch_add(size, Ordering::Relaxed);
+            HEAP_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        }
+        address
     }
+}
+
+/// How many bytes can still be taken, gaps between those that were taken aside.
+pub(crate) fn bytes_left() -> u64 {
+    MEMORY_MAX_BYTES.saturating_sub(GAPS_BYTES + HEAP_BYTES.load(Ordering::Relaxed)) as u64
 }
 
 #[link(wasm_import_module = "edgecask")]

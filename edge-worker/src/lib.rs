@@ -17,3 +17,9 @@ pub mod limits;
 
 #[cfg(target_arch = "wasm32")]
 mod border;
+
+/// How much of `limits::MEMORY_MAX_BYTES` is left. Tests that run natively have no end of it.
+#[cfg(target_arch = "wasm32")]
+pub(crate) const ROOM: edgecask_core::room::Room = edgecask_core::room::Room::counted(border::bytes_left);
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) const ROOM: edgecask_core::room::Room = edgecask_core::room::Room::UNBOUNDED;

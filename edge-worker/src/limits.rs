@@ -6,7 +6,8 @@
 //! ```text
 //!  48 MiB  what stays: keydir, caches, sessions, queues of transactions       HEAP_MAX_BYTES
 //!  24 MiB  requests that have not come whole                                  INPUTS_MAX_BYTES
-//!  24 MiB  what one request needs while it runs, its reply included           the rest of MEMORY_MAX_BYTES
+//!  24 MiB  what one request needs while it runs, its reply included           the rest of MEMORY_MAX_BYTES;
+//!          it asks for it as it goes                                          ROOM in lib.rs
 //!  16 MiB  the message that is being taken, in JavaScript's memory            MESSAGE_MAX_BYTES in object.ts
 //!  some    replies that wait for the output gate, code and JavaScript itself
 //! ```
@@ -18,6 +19,9 @@ pub const MEMORY_MAX_BYTES: usize = 96 * 1024 * 1024;
 /// Largest argument and largest string. Blobs are off at the edge: a value that does not fit beside the keydir, the message
 /// that is being read and the replies that wait for the output gate is of no use there.
 pub const VALUE_MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Largest key, member, field or channel: a request has it in memory several times, and so has the keydir, for good.
+pub const NAME_MAX_BYTES: usize = 512 * 1024;
 
 /// Most arguments of a request: each is a few bytes of input, but may be a hundred in a transaction.
 pub const ARGUMENTS_MAX: u64 = 128 * 1024;
@@ -68,6 +72,9 @@ pub const ENTRIES_AT_A_TIME: usize = 4;
 
 /// Bytes of heap, requests that have not come whole aside, beyond which commands that may need more are refused.
 pub const HEAP_MAX_BYTES: usize = 48 * 1024 * 1024;
+
+/// Bytes of memory that are free, but in gaps too small to be of use, code's own data and stack included.
+pub const GAPS_BYTES: usize = 6 * 1024 * 1024;
 
 /// Bytes of requests of all seats that have not come whole; beyond them the largest one's seat is left.
 pub const INPUTS_MAX_BYTES: usize = 24 * 1024 * 1024;

@@ -30,7 +30,7 @@ use self::agenda::Agenda;
 pub use self::config::Config;
 use self::config::EdgeFacts;
 use self::maintenance::{Maintenance, has_expiring};
-use self::seat::{Bells, NORMAL, Seat, TOO_BIG};
+use self::seat::{Bells, NO_ROOM, NORMAL, Seat, TOO_BIG};
 use crate::host::Host;
 use crate::limits::{
     DATAFILE_MAX_BYTES, HEAP_MAX_BYTES, INPUT_MAX_BYTES, INPUT_STEP_BYTES, PIECE_MAX_BYTES,
@@ -115,7 +115,9 @@ impl<H: Host> Object<H> {
             let input = sitting.session.input();
             if input.capacity() - input.len() < piece.len() {
                 let room = input.len().clamp(piece.len(), INPUT_STEP_BYTES);
-                input.reserve_exact(room);
+                if input.try_reserve_exact(room).is_err() {
+                    return self.end(seat, NO_ROOM);
+                }
             }
             input.extend_from_slice(piece);
             self.run(seat, now_ms);

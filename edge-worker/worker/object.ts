@@ -24,6 +24,8 @@ export const ADDRESS = 'x-edgecask-address';
 // edge-worker/src/limits.rs says what the memory of an object is meant for. Requests may span messages, but not of REST.
 const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
+// A body that is somewhat larger is read to its end, and forgotten: who is still writing would not see the answer.
+const BODY_READ_MAX_BYTES = 4 * BODY_MAX_BYTES;
 // Bodies that are on their way, of all requests: one more waits for nobody, it is refused.
 const BODIES_MAX_BYTES = 2 * BODY_MAX_BYTES;
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
@@ -142,15 +144,18 @@ export class Database extends DurableObject<Env> {
 
   async #receive({ body, headers }: Request): Promise<Uint8Array | Response> {
     const tooLarge = () => Response.json({ error: `ERR the body is too large; ${BODY_MAX_BYTES} bytes are allowed` }, { status: 413 });
-    if (Number(headers.get('content-length')) > BODY_MAX_BYTES) return tooLarge();
+    const announced = Number(headers.get('content-length'));
+    if (announced > BODY_READ_MAX_BYTES) return tooLarge();
     const parts: Uint8Array[] = [];
-    let length = 0;
+    let [length, read] = [0, 0];
     try {
       for await (const part of body ?? []) {
+        read += part.length;
+        if (read > BODY_READ_MAX_BYTES) return tooLarge();
+        if (Math.max(read, announced) > BODY_MAX_BYTES) continue;
         parts.push(part);
         length += part.length;
         this.#bodiesBytes += part.length;
-        if (length > BODY_MAX_BYTES) return tooLarge();
         if (this.#bodiesBytes > BODIES_MAX_BYTES) {
           return Response.json({ error: 'ERR too many requests send large bodies now' }, { status: 503 });
         }
@@ -158,6 +163,7 @@ export class Database extends DurableObject<Env> {
     } finally {
       this.#bodiesBytes -= length;
     }
+    if (read > BODY_MAX_BYTES) return tooLarge();
     const whole = new Uint8Array(length);
     parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
     return whole;

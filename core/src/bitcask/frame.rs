@@ -4,14 +4,17 @@ use smallvec::SmallVec;
 
 use super::keydir::Location;
 use super::log::too_large;
-use super::record::{Header, RecordType};
-use crate::engine::{Result, SubChanges};
+use super::record::{HEADER_MAX_LEN, Header, RecordType};
+use crate::engine::{Result, SubBytes, SubChanges};
 
 /// Values of at least this many bytes go from the overlay to the datafile without a copy into the frame buffer.
 pub(super) const BORROWED_VALUE_BYTES: usize = 4 * 1024;
 
 /// Largest value of one record: its length is kept in four bytes.
 pub(super) const VALUE_MAX_BYTES: u64 = u32::MAX as u64;
+
+/// Room for so many records is made at once.
+const MANY_RECORDS: usize = 1024;
 
 /// A frame under construction.
 pub(super) struct Frame<'o> {
@@ -79,6 +82,15 @@ impl<'o> Frame<'o> {
 
     /// Adds the records of changed subkeys.
     pub(super) fn add_subkeys(&mut self, collection: u64, subs: &'o SubChanges) -> Result<()> {
+        if subs.len() >= MANY_RECORDS {
+            // In one step, since twice of so much may be more than there is.
+            let kept = |value: &Option<SubBytes>| {
+                value.as_ref().map_or(0, |value| value.len()).min(BORROWED_VALUE_BYTES)
+            };
+            let bytes =
+                subs.into_iter().map(|(subkey, sub)| HEADER_MAX_LEN + subkey.len() + kept(&sub.value));
+            self.bytes.reserve_exact(bytes.sum());
+        }
         for (subkey, sub) in subs {
             let (record_type, value) = match &sub.value {
                 Some(value) => (RecordType::Sub, value.as_slice()),

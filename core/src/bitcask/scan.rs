@@ -9,6 +9,9 @@ use crate::storage::StorageError;
 /// How much of a datafile is read at once: what stays in a processor's own cache until it was looked at.
 const WINDOW_BYTES: u64 = 256 * 1024;
 
+/// A frame larger than that is read in pieces of this size, since a storage may hold each twice while it reads it.
+const PIECE_BYTES: u64 = 1024 * 1024;
+
 /// Why a walk over a datafile ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -45,17 +48,37 @@ pub(super) fn frames_until(
         let len = window_len.min(end - at);
         let mut window = Window { start: at, is_last: len == end - at, goes_on: true };
         // Copied out: the visitor may wait for somebody who waits for whoever is reading this datafile.
-        bytes.clear();
-        file.datafile.read(at, len, &mut |read| bytes.extend_from_slice(read))?;
+        read(file, at, len, &mut bytes)?;
         match window.walk(&bytes, visit) {
             Walked::To(next) if !window.goes_on || next >= end => return Ok(End::Clean),
-            // The frame is larger than the window.
-            Walked::To(next) if next == at => window_len = window_len.saturating_mul(4),
+            // The frame is larger than the window, and by how much only its last record will tell.
+            Walked::To(next) if next == at => {
+                let step = (window_len / 4).max(WINDOW_BYTES);
+                window_len = window.known_len(&bytes).max(window_len.saturating_add(step));
+            }
             Walked::To(next) => (at, window_len) = (next, WINDOW_BYTES),
             Walked::Broken(frame) => return Ok(End::Broken(frame)),
         }
     }
     Ok(End::Clean)
+}
+
+/// Reads a part of a datafile in place of what `bytes` had.
+fn read(file: &File, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<(), StorageError> {
+    bytes.clear();
+    let room = usize::try_from(len).unwrap_or(usize::MAX);
+    // In one step, up or down, and not beside what was there: there may not be memory for more.
+    if bytes.capacity() != room.max(WINDOW_BYTES as usize) {
+        *bytes = Vec::new();
+        bytes.reserve_exact(room.max(WINDOW_BYTES as usize));
+    }
+    let (mut at, end) = (offset, offset + len);
+    while at < end {
+        let piece = PIECE_BYTES.min(end - at);
+        file.datafile.read(at, piece, &mut |read| bytes.extend_from_slice(read))?;
+        at += piece;
+    }
+    Ok(())
 }
 
 /// How far a walk over a window came.
@@ -131,6 +154,18 @@ impl Window {
                 return Ok(Some((at - frame) as u64));
             }
         }
+    }
+
+    /// How much of the frame at the window's beginning there is for sure, its first record beyond the window included.
+    fn known_len(&self, bytes: &[u8]) -> u64 {
+        let mut at = 0;
+        while let Some((header, _)) = bytes.get(at as usize..).and_then(Header::read) {
+            at += header.record_len();
+            if header.is_last || at > bytes.len() as u64 {
+                break;
+            }
+        }
+        at
     }
 
     /// Shows the records of a frame that is whole.

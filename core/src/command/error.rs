@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::data::DataError;
 use crate::engine::EngineError;
+use crate::room::NoRoom;
 
 /// The error a command ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,7 @@ impl CommandError {
             CommandError::Engine(error @ EngineError::ReadOnly(_)) => {
                 Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
             }
+            CommandError::Engine(error @ EngineError::NoRoom) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),
         }
     }
@@ -62,6 +64,12 @@ impl CommandError {
 impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> CommandError {
         CommandError::Engine(error)
+    }
+}
+
+impl From<NoRoom> for CommandError {
+    fn from(error: NoRoom) -> CommandError {
+        CommandError::Engine(error.into())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::data::root_of_kind;
 use crate::data::set::algebra::{Operation, Sources};
 use crate::data::set::{Encoding, Limits, Set, is_small};
 use crate::engine::{Kind, Want};
+use crate::room::Gathered;
 use crate::session::Shared;
 use crate::session::hub::notify;
 
@@ -307,11 +308,12 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event:
     ctx.note_reads(keys, sources.is_ok());
     let sources = sources?;
     // The target may be one of the sources, so the result is complete before anything is written.
-    let mut members: Vec<Vec<u8>> = Vec::new();
+    let mut members = Gathered::within(ctx.txn.share());
     sources.combine(ctx.txn, &mut |member| {
         members.push(member.to_vec());
         ControlFlow::Continue(())
     })?;
+    let members: Vec<Vec<u8>> = members.all()?;
     if members.is_empty() {
         if ctx.txn.remove(db, target)? {
             ctx.notify(notify::GENERIC, "del", target);

@@ -24,6 +24,7 @@ mod testing;
 pub use copy::copy;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
+use crate::room::NoRoom;
 
 /// What can go wrong below a command's arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +35,12 @@ pub enum DataError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+impl From<NoRoom> for DataError {
+    fn from(error: NoRoom) -> DataError {
+        DataError::Engine(error.into())
+    }
 }
 
 /// Shorthand for results of the data layer.

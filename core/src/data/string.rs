@@ -180,6 +180,8 @@ pub fn read_into(
     buffer: &mut Vec<u8>,
 ) -> Result<()> {
     buffer.clear();
+    // As it is read, and as it is given.
+    txn.room().ask(2, range.end.saturating_sub(range.start))?;
     read(txn, db, key, range, &mut |bytes| buffer.extend_from_slice(bytes))
 }
 

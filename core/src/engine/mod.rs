@@ -30,6 +30,7 @@ pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
 
+use crate::room::NoRoom;
 use crate::storage::{Blob, BlobId};
 
 /// Number of a logical database, as SELECT takes it.
@@ -164,12 +165,21 @@ pub enum EngineError {
     /// The transaction changes more members of collections than the home has memory for; nothing changed.
     #[error("one request or transaction may change {0} members of collections at most here")]
     TooManyChanges(u64),
+    /// The transaction needs more memory than the home has left; nothing changed.
+    #[error("the request needs more memory than is left; ask for less at a time")]
+    NoRoom,
     /// Stored bytes do not carry their checksum, or could not be read.
     #[error("{0}")]
     Damaged(String),
     /// A command touched a key its row in the catalog does not name. A bug of ours, never of the client.
     #[error("key outside the transaction's scope")]
     OutOfScope,
+}
+
+impl From<NoRoom> for EngineError {
+    fn from(_: NoRoom) -> EngineError {
+        EngineError::NoRoom
+    }
 }
 
 /// Shorthand for results below commands.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::sub_changes::SubChanges;
 use super::{BlobRef, Db, Draft, Kind, Root};
+use crate::room::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
 
 /// Where the keys that a logical database shows come from, as seen from the state before the transaction.
@@ -222,7 +223,10 @@ impl Overlay {
 
     /// Ends the transaction: blobs that no commit refers to go, and so does what was unusually large.
     pub fn release(&mut self) {
-        if self.arena.capacity() > ARENA_KEPT_BYTES || !self.drafts.is_empty() || !self.grown.is_empty() {
+        let is_large = self.arena.capacity() > ARENA_KEPT_BYTES
+            || self.keys.capacity() > ARENA_KEPT_BYTES / size_of::<KeyState>()
+            || self.keys.iter().any(|state| !state.subs.is_empty());
+        if is_large || !self.drafts.is_empty() || !self.grown.is_empty() {
             self.clear();
         }
     }
@@ -353,6 +357,10 @@ impl Overlay {
 
     pub(super) fn store(&mut self, bytes: &[u8]) -> Span {
         let start = self.arena.len();
+        if bytes.len() as u64 >= LARGE_BYTES {
+            // A large value takes what it needs, and not twice of all.
+            self.arena.reserve_exact(bytes.len());
+        }
         self.arena.extend_from_slice(bytes);
         Span { start, end: self.arena.len() }
     }

@@ -81,6 +81,7 @@ impl Txn<'_> {
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
             let was_there = change.value.is_some();
+            self.room.ask(1, value.len() as u64)?;
             change.value = Some(SubBytes::from_slice(value));
             state.subs_delta += i64::from(!was_there);
             return Ok(was_there);
@@ -89,6 +90,7 @@ impl Txn<'_> {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
         };
+        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
@@ -111,6 +113,7 @@ impl Txn<'_> {
             };
             debug_assert!(!is_there, "a subkey was added twice");
         }
+        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: false });
@@ -130,6 +133,7 @@ impl Txn<'_> {
             let is_there = self.reader.sub_contains(root, subkey)?;
             debug_assert!(is_there, "a subkey that is not there was replaced");
         }
+        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: true });

@@ -5,6 +5,7 @@
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
 use super::{Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
+use crate::room::{Room, Share};
 
 /// A root to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,9 @@ impl NewRoot {
     }
 }
 
+/// How many changes lie between looks at the room for more.
+const CHANGES_BETWEEN: u64 = 256;
+
 /// One transaction: reads of the committed state under uncommitted writes.
 pub struct Txn<'e> {
     pub(super) reader: &'e mut dyn Reader,
@@ -33,12 +37,24 @@ pub struct Txn<'e> {
     pub(super) blob_min: u64,
     changes: u64,
     changes_max: u64,
+    pub(super) room: Room,
+    share: Share,
 }
 
 impl<'e> Txn<'e> {
     /// A transaction at `now_ms` (unix time) that writes to `overlay`, which the caller has cleared.
     pub fn new(reader: &'e mut dyn Reader, overlay: &'e mut Overlay, now_ms: u64) -> Txn<'e> {
-        Txn { reader, overlay, now_ms, touches: true, blob_min: u64::MAX, changes: 0, changes_max: u64::MAX }
+        Txn {
+            reader,
+            overlay,
+            now_ms,
+            touches: true,
+            blob_min: u64::MAX,
+            changes: 0,
+            changes_max: u64::MAX,
+            room: Room::UNBOUNDED,
+            share: Room::UNBOUNDED.share(),
+        }
     }
 
     /// Unix time in milliseconds, the same for the whole transaction.
@@ -56,9 +72,28 @@ impl<'e> Txn<'e> {
         self.changes_max = changes_max;
     }
 
+    /// Where to ask for memory; at the start there is no end of it.
+    pub fn set_room(&mut self, room: Room) {
+        self.room = room;
+        self.share = room.share();
+    }
+
+    /// Where to ask for memory before much is taken.
+    pub fn room(&self) -> Room {
+        self.room
+    }
+
+    /// What the transaction may gather in memory.
+    pub fn share(&self) -> Share {
+        self.share
+    }
+
     /// To be called before so many changes of subkeys are added.
     #[inline]
     pub(super) fn count_changes(&mut self, count: u64) -> Result<()> {
+        if self.changes / CHANGES_BETWEEN != (self.changes + count) / CHANGES_BETWEEN {
+            self.share.look()?;
+        }
         self.changes += count;
         if self.changes > self.changes_max {
             Err(EngineError::TooManyChanges(self.changes_max))
@@ -120,7 +155,19 @@ impl<'e> Txn<'e> {
         &mut self,
         db: Db,
         key: &[u8],
+        range: (u64, u64),
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
+        self.read_value_into(db, key, range, 1, visit)
+    }
+
+    /// The same for one who makes this many buffers of that length, the one that is shown included.
+    fn read_value_into(
+        &mut self,
+        db: Db,
+        key: &[u8],
         (offset, len): (u64, u64),
+        buffers: usize,
         visit: &mut dyn FnMut(&[u8]),
     ) -> Result<bool> {
         let at = self.state(db, key)?;
@@ -142,6 +189,7 @@ impl<'e> Txn<'e> {
             visit(short.as_bytes().get(start..end).unwrap_or_default());
             return Ok(true);
         }
+        self.room.ask(buffers, len)?;
         self.reader.read_value(&root, (offset, len), visit)?;
         Ok(true)
     }
@@ -160,7 +208,9 @@ impl<'e> Txn<'e> {
     /// A copy of a root's value, if the key is there.
     pub fn value(&mut self, db: Db, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut copy = Vec::new();
-        let found = self.read_value(db, key, (0, u64::MAX), &mut |bytes| copy.extend_from_slice(bytes))?;
+        let mut push = |bytes: &[u8]| copy.extend_from_slice(bytes);
+        // As it is read, and as it is given.
+        let found = self.read_value_into(db, key, (0, u64::MAX), 2, &mut push)?;
         Ok(found.then_some(copy))
     }
 
@@ -173,6 +223,7 @@ impl<'e> Txn<'e> {
         }
         let at = self.state(db, key)?;
         self.note_appearance(db, at);
+        self.room.ask(1, value.len() as u64)?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -195,6 +246,7 @@ impl<'e> Txn<'e> {
             }
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
+                self.room.ask(2, root.value_len)?;
                 let overlay = &mut *self.overlay;
                 let mut span = None;
                 self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {

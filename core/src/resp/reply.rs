@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use super::number::format_f64;
 use crate::limits::REPLY_KEPT_BYTES;
+use crate::room::{LARGE_BYTES, Room};
 use crate::storage::{self, Blob};
 
 /// Room left for a deferred header; a count below ten fits and then nothing moves.
@@ -105,6 +106,7 @@ pub struct Reply {
     bulk_missing: u64,
     /// Strings and texts that would make `bytes` longer than this are left out.
     max_bytes: usize,
+    room: Room,
     is_cut: bool,
 }
 
@@ -126,22 +128,23 @@ impl Reply {
             gaps: Vec::new(),
             bulk_missing: 0,
             max_bytes: usize::MAX,
+            room: Room::UNBOUNDED,
             is_cut: false,
         }
     }
 
-    /// The same, leaving out what would make it longer than so many bytes in memory.
-    pub fn bounded(self, max_bytes: usize) -> Self {
-        Self { max_bytes, ..self }
+    /// The same, leaving out what would make it longer than so many bytes in memory, or than there is room for.
+    pub fn bounded(self, max_bytes: usize, room: Room) -> Self {
+        Self { max_bytes, room, ..self }
     }
 
     /// An empty output of the same protocol and bound, for a part whose length must come before it.
     pub fn beside(&self) -> Reply {
-        Reply::new(self.protocol).bounded(self.max_bytes)
+        Reply::new(self.protocol).bounded(self.max_bytes, self.room)
     }
 
     /// How many bytes more it may hold.
-    pub fn room(&self) -> u64 {
+    pub fn bytes_left(&self) -> u64 {
         self.max_bytes.saturating_sub(self.bytes.len()) as u64
     }
 
@@ -510,8 +513,24 @@ impl Reply {
 
     #[inline]
     fn has_room(&mut self, more: usize) -> bool {
-        let has_room = self.bytes.len().saturating_add(more) <= self.max_bytes;
+        let len = self.bytes.len().saturating_add(more);
+        let has_room = len <= self.max_bytes && (len <= self.bytes.capacity() || self.grow(len));
         self.is_cut |= !has_room;
+        has_room
+    }
+
+    /// Grows to at least this length, if there is room.
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        if self.max_bytes == usize::MAX || (len as u64) < LARGE_BYTES {
+            // Doubling is as good as anything.
+            return true;
+        }
+        let len = len + len / 4 + HEADER_MAX_BYTES;
+        let has_room = self.room.ask(1, len as u64).is_ok();
+        if has_room {
+            self.bytes.reserve_exact(len - self.bytes.len());
+        }
         has_room
     }
 

@@ -1,9 +1,11 @@
 //! What a home has no memory for is refused with a clear error, and nothing of it happens.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{HomeBounds, NoFacts, Peer, Server, Session, Settings, Shared};
 use crate::bitcask::{Bitcask, Options};
+use crate::room::Room;
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -11,6 +13,23 @@ const REPLY_MAX_BYTES: usize = 400;
 const TOO_LONG: &str = "-ERR the reply does not fit into this server's memory; ask for less at a time\r\n";
 const TOO_MANY: &str =
     "-ERR one request or transaction may change 28 members of collections at most here\r\n";
+
+thread_local! {
+    /// What is left of a home's memory when it is asked, the first answer first; the last one stays.
+    static LEFT: Cell<&'static [u64]> = const { Cell::new(&[u64::MAX]) };
+}
+
+fn left() -> u64 {
+    let left = LEFT.get();
+    if let [_, rest @ ..] = left
+        && !rest.is_empty()
+    {
+        LEFT.set(rest);
+    }
+    left.first().copied().unwrap_or(u64::MAX)
+}
+
+const NO_ROOM: &str = "-OOM the request needs more memory than is left; ask for less at a time\r\n";
 
 struct Home {
     server: Server<Bitcask>,
@@ -23,8 +42,10 @@ impl Home {
         let Ok(opened) = Bitcask::open(storage, &Options::default()) else { panic!("opens") };
         let bounds = HomeBounds {
             reply_max_bytes: REPLY_MAX_BYTES,
+            name_max_bytes: 200,
             changes_max: 28,
             arguments_max: 40,
+            room: Room::counted(left),
             ..HomeBounds::default()
         };
         let shared = Shared::new(Settings::default().within(bounds), Box::new(NoFacts), NOW_MS);
@@ -96,4 +117,103 @@ fn request_changes_more_than_memory_holds() {
         format!("+OK\r\n+QUEUED\r\n+QUEUED\r\n{TOO_MANY}:0\r\n")
     );
     assert_eq!(home.ask("*41\r\n"), "-ERR Protocol error: invalid multibulk length\r\n");
+}
+
+#[test]
+fn idle_connection_holds_what_its_last_transaction_changed() {
+    let mut home = Home::new();
+    for (request, reply) in
+        [("SADD set a b c d\r\n", ":4\r\n"), ("SADD set e a\r\n", ":1\r\n"), ("SPOP set 3\r\n", "*")]
+    {
+        assert!(home.ask(request).starts_with(reply), "{request}");
+        assert!(home.session.state.overlay.is_empty(), "{request}");
+    }
+}
+
+#[test]
+fn request_gathers_more_than_its_share_of_memory() {
+    let mut home = Home::new();
+    home.ask("ZADD zset 1 a 2 b\r\nSADD set a b c\r\nRPUSH list 3 1 2\r\nGEOADD geo 1 1 a 2 2 b\r\n");
+    for request in [
+        "ZUNION 2 zset set",
+        "ZINTER 2 zset set",
+        "ZDIFF 2 set nothing",
+        "ZUNIONSTORE d 2 zset set",
+        "ZRANGESTORE d zset 0 -1",
+        "SUNIONSTORE d set",
+        "SORT list",
+        "SORT set ALPHA LIMIT 0 1",
+        "SORT zset BY nosort",
+        "SORT list BY w* STORE d",
+        "GEOSEARCHSTORE d geo FROMLONLAT 0 0 BYRADIUS 1000 km",
+    ] {
+        LEFT.set(&[9_000_000, 5_999_999]);
+        assert_eq!(home.ask(&format!("{request}\r\n")), NO_ROOM, "{request}");
+        LEFT.set(&[9_000_000, 6_000_000]);
+        assert!(!home.ask(&format!("{request}\r\nDEL d\r\n")).starts_with('-'), "{request}");
+    }
+}
+
+#[test]
+fn value_is_larger_than_what_is_left_of_memory() {
+    let mut home = Home::new();
+    let value = "v".repeat(1_000_000);
+    let request = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n{value}\r\n");
+    assert_eq!(home.ask(&request), "+OK\r\n");
+    // When it is queued, when its transaction begins and when it is put.
+    LEFT.set(&[9_000_000, 9_000_000, 2_900_000]);
+    assert!(home.ask(&format!("MULTI\r\n{request}EXEC\r\n")).ends_with(NO_ROOM));
+    for request in ["APPEND k v", "COPY k other", "BITOP NOT other k", "SETRANGE k 0 v", "GETRANGE k 0 -1"] {
+        LEFT.set(&[2_900_000]);
+        assert_eq!(home.ask(&format!("{request}\r\n")), NO_ROOM, "{request}");
+    }
+    assert_eq!(
+        home.ask("EXISTS other\r\nSTRLEN k\r\nGETRANGE k 0 3\r\n"),
+        ":0\r\n:1000000\r\n$4\r\nvvvv\r\n"
+    );
+}
+
+#[test]
+fn name_is_longer_than_memory_allows() {
+    let mut home = Home::new();
+    let (long, short) = ("n".repeat(201), "n".repeat(200));
+    for (request, place) in [
+        ("SET @ v", 1),
+        ("MSET a b @ v", 3),
+        ("SADD s a @", 3),
+        ("ZADD z 1 @", 3),
+        ("HSET h f v @ v", 4),
+        ("HGET h @", 2),
+        ("PUBLISH @ m", 1),
+        ("SUBSCRIBE @", 1),
+        ("WATCH @", 1),
+        ("GEOADD g 1 1 @", 4),
+        ("XADD @ * f v", 1),
+        ("RPUSH @ v", 1),
+    ] {
+        let name = request.split(' ').next().unwrap_or_default().to_lowercase();
+        let refusal = format!(
+            "-ERR argument {place} of '{name}' has 201 bytes; only values may have more than 200 here\r\n"
+        );
+        assert_eq!(home.ask(&format!("{}\r\n", request.replace('@', &long))), refusal);
+    }
+    assert_eq!(home.ask("DBSIZE\r\n"), ":0\r\n");
+    for request in [
+        "SET @ v",
+        "SADD s a @",
+        "ZADD z 1 @",
+        "HSET h @ v",
+        "SET k ^",
+        "HSET h f ^",
+        "RPUSH l ^",
+        "XADD x * f ^",
+        "PUBLISH c ^",
+        "APPEND k ^",
+        "ECHO ^",
+        "PFADD p ^",
+        "MSET a ^",
+    ] {
+        let reply = home.ask(&format!("{}\r\n", request.replace('@', &short).replace('^', &long)));
+        assert!(!reply.starts_with('-'), "{request}: {reply}");
+    }
 }

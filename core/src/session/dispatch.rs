@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::hub::Interest;
 use super::hub::notify::{EXPIRED, NEW};
 use super::serve::{may_wake, note_reads, show_monitors};
-use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey};
+use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey, long_arguments};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
@@ -108,6 +108,8 @@ impl State {
                 server.shared.statistics.rejected(spec.id);
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
             }
+            let bytes = args.iter().map(|argument| argument.len() as u64).sum();
+            server.shared.settings.bounds().room.ask(1, bytes)?;
             multi.queue.push(Queued::new(spec, args, std::mem::take(&mut self.drafts)));
             self.reply.simple("QUEUED");
             return Ok(());
@@ -158,6 +160,10 @@ impl State {
         }
         if !spec.flags.contains(Flags::NO_AUTH) && self.client.must_authenticate(&server.shared) {
             return Err(CommandError::text("NOAUTH Authentication required."));
+        }
+        let name_max_bytes = server.shared.settings.bounds().name_max_bytes;
+        if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
+            long_arguments::check(spec, args, name_max_bytes)?;
         }
         if spec.flags.contains(Flags::DENYOOM)
             && let Some(text) = server.shared.shortage_text()
@@ -221,6 +227,7 @@ impl State {
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
         txn.set_changes_max(server.shared.settings.bounds().changes_max);
+        txn.set_room(server.shared.settings.bounds().room);
         let mut context = Context {
             txn: &mut txn,
             reply: &mut self.reply,
@@ -291,6 +298,7 @@ impl State {
         txn.set_touches(!self.client.no_touch);
         txn.set_blob_min(server.shared.settings.blob_min_bytes());
         txn.set_changes_max(server.shared.settings.bounds().changes_max);
+        txn.set_room(server.shared.settings.bounds().room);
         self.reply.array(queue.len());
         let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {

@@ -13,6 +13,7 @@ mod freeze;
 pub mod hub;
 mod histogram;
 mod latency;
+mod long_arguments;
 mod meter;
 mod output_limits;
 #[cfg(test)]
@@ -197,6 +198,7 @@ impl Session {
         let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         let mut client = Client::new(id, card, inbox, seed);
+        let bounds = shared.settings.bounds();
         client.authenticated = !shared.settings.has_password();
         Session {
             input: Vec::new(),
@@ -204,7 +206,7 @@ impl Session {
             stream: None,
             state: State {
                 client,
-                reply: Reply::new(Protocol::Resp2).bounded(shared.settings.bounds().reply_max_bytes),
+                reply: Reply::new(Protocol::Resp2).bounded(bounds.reply_max_bytes, bounds.room),
                 overlay: Overlay::new(),
                 drafts: Drafts::new(),
                 effects: Vec::new(),

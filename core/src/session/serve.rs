@@ -108,7 +108,8 @@ impl State {
         let card = Arc::new(parking_lot::Mutex::new(ClientCard::default()));
         let mut stand_in = Client::new(waiter.inbox.id(), card, waiter.inbox.clone(), 0);
         stand_in.db = waiter.db;
-        let reply = Reply::new(waiter.protocol).bounded(server.shared.settings.bounds().reply_max_bytes);
+        let bounds = server.shared.settings.bounds();
+        let reply = Reply::new(waiter.protocol).bounded(bounds.reply_max_bytes, bounds.room);
         let own_client = std::mem::replace(&mut self.client, stand_in);
         let own_reply = std::mem::replace(&mut self.reply, reply);
         let own_wrote = std::mem::take(&mut self.wrote);

@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 use super::hub::notify;
 use super::output_limits::{self, OutputLimits};
 use crate::limits;
+use crate::room::Room;
 
 mod table;
 
@@ -122,10 +123,12 @@ pub struct Settings {
 }
 
 /// What a home cannot do whatever its settings say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct HomeBounds {
     /// The largest argument, and the largest string, in bytes.
     pub bulk_max_bytes: u64,
+    /// The largest key, member or field, in bytes, or any other argument that is no value.
+    pub name_max_bytes: usize,
     /// Whether its storage has blobs.
     pub has_blobs: bool,
     /// Most arguments of one request.
@@ -134,16 +137,20 @@ pub struct HomeBounds {
     pub reply_max_bytes: usize,
     /// Most changes of one transaction to members of collections.
     pub changes_max: u64,
+    /// Tells how much memory is left.
+    pub room: Room,
 }
 
 impl Default for HomeBounds {
     fn default() -> HomeBounds {
         HomeBounds {
             bulk_max_bytes: u64::MAX,
+            name_max_bytes: usize::MAX,
             has_blobs: true,
             arguments_max: limits::REQUEST_ARGUMENTS_MAX,
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
+            room: Room::UNBOUNDED,
         }
     }
 }

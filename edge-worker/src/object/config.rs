@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use edgecask_core::session::{HomeBounds, HostFacts, SETTINGS, Settings};
 
+use crate::ROOM;
 use crate::host::Host;
-use crate::limits::{ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, REPLY_MAX_BYTES, VALUE_MAX_BYTES};
+use crate::limits::{
+    ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, NAME_MAX_BYTES, REPLY_MAX_BYTES, VALUE_MAX_BYTES,
+};
 use crate::storage::RowStorage;
 
 /// Under which name the object keeps its settings: lines of a name, a tab, and the text with its line ends escaped.
@@ -70,10 +73,12 @@ impl Config {
         let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
         Ok(settings.within(HomeBounds {
             bulk_max_bytes: VALUE_MAX_BYTES,
+            name_max_bytes: NAME_MAX_BYTES,
             has_blobs: false,
             arguments_max: ARGUMENTS_MAX,
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,
+            room: ROOM,
         }))
     }
 

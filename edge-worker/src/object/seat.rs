@@ -27,7 +27,7 @@ const VIOLATION: Farewell = Farewell(1008, "authentication took too long");
 pub(super) const TOO_BIG: Farewell = Farewell(1009, "the request is too long before its end has come");
 pub(super) const TOO_MUCH: Farewell =
     Farewell(1009, "the replies to one message are too long; ask for less at a time");
-const NO_ROOM: Farewell = Farewell(1013, "requests that have not come whole take too much memory");
+pub(super) const NO_ROOM: Farewell = Farewell(1013, "requests that have not come whole take too much memory");
 const FORGOTTEN: Farewell = Farewell(1012, "the connection's state was too large to be kept; connect again");
 const CROWDED: Farewell = Farewell(1013, "ERR max number of clients reached");
 

@@ -97,20 +97,19 @@ impl<H: Host> RowFile<H> {
         }
     }
 
-    /// The bytes from `from` to below `to`, all of them in rows.
-    fn stored(&self, from: u64, to: u64) -> Result<Vec<u8>> {
+    /// Adds the bytes from `from` to below `to`, all of them in rows.
+    fn stored(&self, from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<()> {
         let (mut at, end) = (number(self.id, from), number(self.id, to));
-        let mut bytes = Vec::with_capacity(usize::try_from(to - from).unwrap_or_default());
         let is_cached = to - from <= CACHED_MAX_BYTES;
         while at < end {
             let kept = self.rows.cache.lock().get(at);
             if let Some((number, chunk)) = kept {
-                at = copy(&mut bytes, number, &chunk, at, end);
+                at = copy(bytes, number, &chunk, at, end);
                 continue;
             }
             let before = at;
             for (number, chunk) in self.rows.host.chunks(at, end.min(at + READ_STEP_BYTES)) {
-                at = copy(&mut bytes, number, &chunk, at, end);
+                at = copy(bytes, number, &chunk, at, end);
                 if is_cached && number + chunk.len() as u64 > before {
                     self.rows.cache.lock().put(number, chunk.into());
                 }
@@ -119,18 +118,19 @@ impl<H: Host> RowFile<H> {
                 return Err(StorageError::Io(format!("rows of datafile {} are missing", self.id)));
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 
     fn read(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
         let state = self.state.lock();
         let missing = || StorageError::Missing(format!("{len} bytes at {offset} of datafile {}", self.id));
         let end = offset.checked_add(len).filter(|end| *end <= state.len()).ok_or_else(missing)?;
-        let mut bytes = if offset < state.tail_start {
-            self.stored(offset, end.min(state.tail_start))?
-        } else {
-            Vec::new()
-        };
+        let mut bytes = Vec::new();
+        let no_memory = |_| StorageError::Io(format!("no memory for {len} bytes of datafile {}", self.id));
+        bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX)).map_err(no_memory)?;
+        if offset < state.tail_start {
+            self.stored(offset, end.min(state.tail_start), &mut bytes)?;
+        }
         // Within the tail, whose length is a usize.
         let of_tail = |at: u64| at.saturating_sub(state.tail_start) as usize;
         bytes.extend_from_slice(state.tail.get(of_tail(offset)..of_tail(end)).unwrap_or_default());

@@ -41,6 +41,11 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     // The result replaces the destination only when it is complete: the destination may be a source.
     let mut draft = if len >= ctx.txn.blob_min() { Some(ctx.txn.draft()?) } else { None };
     let mut whole = Vec::new();
+    if draft.is_none() {
+        // Once here, and once among what the transaction changes.
+        ctx.txn.room().ask(2, len)?;
+        whole.reserve_exact(len as usize);
+    }
     let (mut result, mut piece) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < len {

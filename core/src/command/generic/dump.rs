@@ -19,7 +19,7 @@ pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if root.blob.is_some() && root.value_len >= STORED_REPLY_MIN_BYTES {
         return dump_blob(context, key, &root);
     }
-    let payload = rdb::dump(context.txn, db, key, &root, context.reply.room())?;
+    let payload = rdb::dump(context.txn, db, key, &root, context.reply.bytes_left())?;
     context.reply.bulk(&payload);
     Ok(())
 }

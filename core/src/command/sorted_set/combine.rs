@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use super::{Layout, store};
 use crate::command::args::{float, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
-use crate::data::zset::{Slot, Source};
+use crate::data::zset::{MemberVisitor, Slot, Source};
 use crate::engine::{Db, Txn};
+use crate::room::Gathered;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -254,10 +255,22 @@ fn walk(txn: &mut Txn<'_>, input: &Input<'_>, visit: Walker<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Shows all members of a source to one who keeps them, as long as there is room.
+fn pages(txn: &mut Txn<'_>, input: &Input<'_>, visit: MemberVisitor<'_>) -> Result<()> {
+    let mut at = 0;
+    while at < input.len {
+        let end = at.saturating_add(PAGE_MEMBERS).min(input.len);
+        txn.share().look()?;
+        input.source.scan(txn, at..end, visit)?;
+        at = end;
+    }
+    Ok(())
+}
+
 fn unite(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> Result<Scored> {
     let mut totals: HashMap<Vec<u8>, f64> = HashMap::new();
     for input in inputs {
-        input.source.scan(txn, 0..input.len, &mut |member, score| {
+        pages(txn, input, &mut |member, score| {
             let score = or_zero(input.weight * score);
             match totals.get_mut(member) {
                 Some(total) => *total = aggregate.of(*total, score),
@@ -273,7 +286,7 @@ fn unite(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> Resul
 /// The members that all inputs have.
 fn intersect(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> Result<Scored> {
     let Some((smallest, others)) = inputs.split_first() else { return Ok(Vec::new()) };
-    let mut members = Vec::new();
+    let mut members = Gathered::within(txn.share());
     let mut slot = Slot::of(&[]);
     walk(txn, smallest, &mut |txn, member, score| {
         slot.reset(&member);
@@ -285,7 +298,7 @@ fn intersect(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> R
         members.push((member, total));
         Ok(true)
     })?;
-    Ok(members)
+    Ok(members.all()?)
 }
 
 /// How many members all inputs have, up to `limit` unless that is 0.
@@ -315,7 +328,7 @@ fn subtract(txn: &mut Txn<'_>, keys: &[&[u8]], inputs: &[Input<'_>]) -> Result<S
     }
     let asking = first.len.saturating_mul(inputs.len() as u64) / 2;
     let walking = inputs.iter().fold(0_u64, |sum, input| sum.saturating_add(input.len));
-    let mut members: Scored = Vec::new();
+    let mut members = Gathered::within(txn.share());
     if asking <= walking {
         let mut slot = Slot::of(&[]);
         walk(txn, first, &mut |txn, member, score| {
@@ -328,11 +341,11 @@ fn subtract(txn: &mut Txn<'_>, keys: &[&[u8]], inputs: &[Input<'_>]) -> Result<S
             members.push((member, score));
             Ok(true)
         })?;
-        return Ok(members);
+        return Ok(members.all()?);
     }
     let mut removed: HashSet<Vec<u8>> = HashSet::new();
     for other in others {
-        other.source.scan(txn, 0..other.len, &mut |member, _| {
+        pages(txn, other, &mut |member, _| {
             if !removed.contains(member) {
                 removed.insert(member.to_vec());
             }
@@ -343,5 +356,5 @@ fn subtract(txn: &mut Txn<'_>, keys: &[&[u8]], inputs: &[Input<'_>]) -> Result<S
             members.push((member.to_vec(), score));
         }
     })?;
-    Ok(members)
+    Ok(members.all()?)
 }

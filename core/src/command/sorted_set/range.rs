@@ -9,6 +9,7 @@ use crate::command::args::{index_range, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{LexRange, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};
+use crate::room::Gathered;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -88,11 +89,11 @@ pub(super) fn zrangestore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let set = SortedSet::open(context.txn, db, key)?;
     context.note_reads(&[key], true);
     let ranks = query.ranks(context.txn, &set)?;
-    let mut members: Vec<(Vec<u8>, f64)> = Vec::new();
+    let mut members = Gathered::within(context.txn.share());
     set.scan(context.txn, ranks, query.direction, &mut |member, score| {
         members.push((member.to_vec(), score))
     })?;
-    store(context, target, &members, "zrangestore")
+    store(context, target, &members.all()?, "zrangestore")
 }
 
 impl<'a> Query<'a> {

@@ -6,6 +6,7 @@ use super::hash::{Cell, position_of};
 use crate::data::Result;
 use crate::data::zset::{ScoreBound, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};
+use crate::room::Gathered;
 
 /// Members that are walked at a time where a few of them may be enough.
 const PAGE_MEMBERS: u64 = 256;
@@ -30,7 +31,7 @@ pub fn search(
     shape: &Shape,
     most: Option<u64>,
 ) -> Result<Vec<Found>> {
-    let mut found = Vec::new();
+    let mut found = Gathered::within(txn.share());
     let mut before: Option<Cell> = None;
     for cell in shape.cells().into_iter().flatten() {
         // In a grid of two columns both neighbours are the same cell.
@@ -43,10 +44,10 @@ pub fn search(
             break;
         }
     }
-    Ok(found)
+    Ok(found.all()?)
 }
 
-fn is_enough(found: &[Found], most: Option<u64>) -> bool {
+fn is_enough(found: &Gathered<Found>, most: Option<u64>) -> bool {
     most.is_some_and(|most| found.len() as u64 >= most)
 }
 
@@ -56,7 +57,7 @@ fn search_cell(
     shape: &Shape,
     cell: Cell,
     most: Option<u64>,
-    found: &mut Vec<Found>,
+    found: &mut Gathered<Found>,
 ) -> Result<()> {
     let (first, beyond) = cell.scores();
     let range = ScoreRange {

@@ -4,7 +4,8 @@ use super::varint;
 
 /// Appends the form of these texts.
 pub(super) fn encode(texts: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(texts.iter().map(|text| text.len() + 2).sum());
+    let mut bytes =
+        Vec::with_capacity(texts.iter().map(|text| text.len() + varint::len(text.len() as u64)).sum());
     for text in texts {
         varint::put(&mut bytes, text.len() as u64);
         bytes.extend_from_slice(text);

@@ -4,6 +4,11 @@
 /// Longest form: 64 bits, seven a byte.
 const BYTES_MAX: u32 = 10;
 
+/// How many bytes the form of a number has.
+pub(super) fn len(number: u64) -> usize {
+    (u64::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize
+}
+
 /// Appends the form of a number.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -36,6 +41,7 @@ mod tests {
         for number in [0, 1, 127, 128, 300, 1 << 40, u64::MAX - 1, u64::MAX] {
             let mut bytes = Vec::new();
             put(&mut bytes, number);
+            assert_eq!(len(number), bytes.len());
             let mut rest = bytes.as_slice();
             assert_eq!((take(&mut rest), rest), (Some(number), &[][..]));
             for cut in 0..bytes.len() {

@@ -15,6 +15,7 @@ use crate::data::set::Set;
 use crate::data::zset::SortedSet;
 use crate::engine::{Direction, EngineError, Kind};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::room::Gathered;
 use crate::session::hub::notify;
 
 use options::{By, Options};
@@ -62,7 +63,7 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome 
 /// All elements in the order in which they are kept.
 fn all(ctx: &mut Context<'_, '_>, key: &[u8], kind: Option<Kind>) -> Result<Vec<Vec<u8>>, CommandError> {
     let db = ctx.db();
-    let mut elements = Vec::new();
+    let mut elements = Gathered::within(ctx.txn.share());
     let mut push = |element: &[u8]| elements.push(element.to_vec());
     match kind {
         Some(Kind::List) => {
@@ -83,7 +84,7 @@ fn all(ctx: &mut Context<'_, '_>, key: &[u8], kind: Option<Kind>) -> Result<Vec<
         }
         _ => {}
     }
-    Ok(elements)
+    Ok(elements.all()?)
 }
 
 /// The wanted elements in the order in which they are kept, or in the opposite one. Of a long list or sorted set only
@@ -95,7 +96,7 @@ fn unsorted(
     options: &Options<'_>,
 ) -> Result<Vec<Vec<u8>>, CommandError> {
     let db = ctx.db();
-    let mut elements = Vec::new();
+    let mut elements = Gathered::within(ctx.txn.share());
     let mut push = |element: &[u8]| elements.push(element.to_vec());
     match kind {
         Some(Kind::List) => {
@@ -106,9 +107,6 @@ fn unsorted(
                 let from = if options.descending { len - wanted.end } else { wanted.start };
                 if count > 0 {
                     list.range(from, count, &mut push)?;
-                }
-                if options.descending {
-                    elements.reverse();
                 }
             }
         }
@@ -124,6 +122,10 @@ fn unsorted(
             set.scan(ctx.txn, ranks, direction, &mut |member, _| push(member))?;
         }
         _ => return Ok(options.cut(all(ctx, key, kind)?)),
+    }
+    let mut elements = elements.all()?;
+    if kind == Some(Kind::List) && options.descending {
+        elements.reverse();
     }
     Ok(elements)
 }

@@ -86,6 +86,7 @@ impl<'a> Pattern<'a> {
             Found::Bytes(bytes) => bytes.len() as u64,
             Found::String(_, len) => *len,
         };
+        ctx.txn.share().look()?;
         if *held_bytes > VALUE_IN_MEMORY_MAX_BYTES {
             return Err(EngineError::TooLarge(*held_bytes).into());
         }

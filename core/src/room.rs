@@ -1,0 +1,146 @@
+//! How much memory is left, in a home that has little of it.
+//!
+//! Where an allocation that fails ends the process there is no way back from it, so a request asks first: before it takes much
+//! at once ([`Room::ask`]), and again and again while it gathers much in small parts ([`Share`], [`Gathered`]).
+
+use smallvec::SmallVec;
+
+/// Below so many bytes nobody asks.
+pub const LARGE_BYTES: u64 = 64 * 1024;
+
+/// So many bytes are left to those who do not ask.
+const MARGIN_BYTES: u64 = 2 * 1024 * 1024;
+
+/// How often [`Gathered`] asks.
+const ITEMS_BETWEEN: usize = 256;
+
+/// There is no memory for what a request needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// Tells how much memory is left.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    left_bytes: fn() -> u64,
+}
+
+impl Room {
+    /// For homes with more memory than anybody asks for.
+    pub const UNBOUNDED: Room = Room { left_bytes: || u64::MAX };
+
+    /// A home that counts: the function tells how many bytes are left at the moment.
+    pub const fn counted(left_bytes: fn() -> u64) -> Room {
+        Room { left_bytes }
+    }
+
+    /// An error if there are not so many blocks of so many bytes each. They are tried, since what is free may lie in gaps.
+    pub fn ask(self, blocks: usize, bytes: u64) -> Result<(), NoRoom> {
+        let left_bytes = if bytes < LARGE_BYTES { u64::MAX } else { (self.left_bytes)() };
+        if left_bytes == u64::MAX {
+            return Ok(());
+        }
+        if bytes.saturating_mul(blocks as u64).saturating_add(MARGIN_BYTES) > left_bytes {
+            return Err(NoRoom);
+        }
+        let len = usize::try_from(bytes).map_err(|_| NoRoom)?;
+        let mut tried: SmallVec<[Vec<u8>; 4]> = SmallVec::new();
+        for _ in 0..blocks {
+            let mut block = Vec::new();
+            block.try_reserve_exact(len).map_err(|_| NoRoom)?;
+            tried.push(block);
+        }
+        Ok(())
+    }
+
+    /// What a request that begins now may gather.
+    pub fn share(self) -> Share {
+        Share { room: self, least_bytes: (self.left_bytes)() / 3 * 2 }
+    }
+}
+
+/// What one request may gather in small parts: a third of what was left when it began. It needs as much again for its record in
+/// the log, and as much for its entries in the keydir.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    room: Room,
+    least_bytes: u64,
+}
+
+impl Share {
+    /// An error once the request has taken its share.
+    pub fn look(self) -> Result<(), NoRoom> {
+        if (self.room.left_bytes)() >= self.least_bytes { Ok(()) } else { Err(NoRoom) }
+    }
+}
+
+/// What a request gathers in memory before it can reply or write. Once there is no room it is empty and stays so; whoever fills
+/// it need not know.
+#[derive(Debug)]
+pub struct Gathered<T> {
+    items: Vec<T>,
+    share: Share,
+    is_over: bool,
+}
+
+impl<T> Gathered<T> {
+    /// Nothing yet.
+    pub fn within(share: Share) -> Gathered<T> {
+        Gathered { items: Vec::new(), share, is_over: false }
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, item: T) {
+        if self.items.len().is_multiple_of(ITEMS_BETWEEN) && !self.is_over && self.share.look().is_err() {
+            self.is_over = true;
+            self.items = Vec::new();
+        }
+        if !self.is_over {
+            self.items.push(item);
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// All of them, or an error if there was no room for all.
+    pub fn all(self) -> Result<Vec<T>, NoRoom> {
+        if self.is_over { Err(NoRoom) } else { Ok(self.items) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        static LEFT: Cell<u64> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn request_gathers_more_than_its_share() {
+        LEFT.set(9_000_000);
+        let room = Room::counted(|| LEFT.get());
+        assert_eq!(room.ask(2, 3_400_000), Ok(()));
+        assert_eq!(room.ask(2, 3_500_000), Err(NoRoom));
+        let mut gathered = Gathered::within(room.share());
+        (0..1000).for_each(|n| gathered.push(n));
+        LEFT.set(6_000_000);
+        (0..1000).for_each(|n| gathered.push(n));
+        assert_eq!(gathered.len(), 2000);
+        LEFT.set(5_999_999);
+        (0..1000).for_each(|n| gathered.push(n));
+        assert!(gathered.is_empty());
+        LEFT.set(9_000_000);
+        gathered.push(1);
+        assert_eq!(gathered.all(), Err(NoRoom));
+    }
+}
