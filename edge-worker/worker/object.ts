@@ -163,7 +163,7 @@ export class Database extends DurableObject<Env> {
     } finally {
       this.#bodiesBytes -= length;
     }
-    if (read > BODY_MAX_BYTES) return tooLarge();
+    if (Math.max(read, announced) > BODY_MAX_BYTES) return tooLarge();
     const whole = new Uint8Array(length);
     parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
     return whole;
