@@ -11,8 +11,9 @@ pub const LARGE_BYTES: u64 = 64 * 1024;
 /// So many bytes are left to those who do not ask.
 const MARGIN_BYTES: u64 = 2 * 1024 * 1024;
 
-/// How often [`Gathered`] asks.
+/// [`Gathered`] asks after so many items, or bytes of them.
 const ITEMS_BETWEEN: usize = 256;
+const BYTES_BETWEEN: usize = 64 * 1024;
 
 /// There is no memory for what a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,24 +80,32 @@ impl Share {
 pub struct Gathered<T> {
     items: Vec<T>,
     share: Share,
+    unasked_bytes: usize,
     is_over: bool,
 }
 
 impl<T> Gathered<T> {
     /// Nothing yet.
     pub fn within(share: Share) -> Gathered<T> {
-        Gathered { items: Vec::new(), share, is_over: false }
+        Gathered { items: Vec::new(), share, unasked_bytes: 0, is_over: false }
     }
 
-    /// Adds one.
-    pub fn push(&mut self, item: T) {
-        if self.items.len().is_multiple_of(ITEMS_BETWEEN) && !self.is_over && self.share.look().is_err() {
-            self.is_over = true;
-            self.items = Vec::new();
+    /// Adds one that has so many bytes beside its own.
+    pub fn push_with(&mut self, bytes: usize, item: impl FnOnce() -> T) {
+        if self.is_over {
+            return;
         }
-        if !self.is_over {
-            self.items.push(item);
+        self.unasked_bytes += bytes;
+        if self.items.len().is_multiple_of(ITEMS_BETWEEN) || self.unasked_bytes >= BYTES_BETWEEN {
+            self.unasked_bytes = 0;
+            let asked = self.share.look().and_then(|()| self.share.room.ask(1, bytes as u64));
+            if asked.is_err() {
+                self.is_over = true;
+                self.items = Vec::new();
+                return;
+            }
         }
+        self.items.push(item());
     }
 
     /// How many there are.
@@ -132,15 +141,25 @@ mod tests {
         assert_eq!(room.ask(2, 3_400_000), Ok(()));
         assert_eq!(room.ask(2, 3_500_000), Err(NoRoom));
         let mut gathered = Gathered::within(room.share());
-        (0..1000).for_each(|n| gathered.push(n));
+        (0..1000).for_each(|n| gathered.push_with(0, || n));
         LEFT.set(6_000_000);
-        (0..1000).for_each(|n| gathered.push(n));
+        (0..1000).for_each(|n| gathered.push_with(0, || n));
         assert_eq!(gathered.len(), 2000);
         LEFT.set(5_999_999);
-        (0..1000).for_each(|n| gathered.push(n));
+        (0..1000).for_each(|n| gathered.push_with(0, || n));
         assert!(gathered.is_empty());
         LEFT.set(9_000_000);
-        gathered.push(1);
+        gathered.push_with(0, || 1);
+        assert_eq!(gathered.all(), Err(NoRoom));
+    }
+
+    #[test]
+    fn few_large_items_are_more_than_a_share() {
+        LEFT.set(9_000_000);
+        let mut gathered = Gathered::within(Room::counted(|| LEFT.get()).share());
+        gathered.push_with(1_000_000, || 1);
+        assert_eq!(gathered.len(), 1);
+        gathered.push_with(7_100_000, || 2);
         assert_eq!(gathered.all(), Err(NoRoom));
     }
 }

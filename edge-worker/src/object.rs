@@ -104,11 +104,18 @@ impl<H: Host> Object<H> {
     /// Takes a message of a socket.
     pub fn receive(&mut self, seat: u32, message: &[u8], now_ms: u64) {
         self.server.shared.counters.input_bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
-        for piece in message.chunks(PIECE_MAX_BYTES) {
+        let mut rest = message;
+        while !rest.is_empty() {
             let Some(sitting) = self.seats.get_mut(&seat) else { return };
             let is_stranger =
                 !sitting.session.is_authenticated() && self.server.shared.settings.has_password();
-            let most = if is_stranger { UNAUTHENTICATED_INPUT_MAX_BYTES } else { INPUT_MAX_BYTES };
+            let (most, piece_bytes) = if is_stranger {
+                (UNAUTHENTICATED_INPUT_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES / 4)
+            } else {
+                (INPUT_MAX_BYTES, PIECE_MAX_BYTES)
+            };
+            let (piece, later) = rest.split_at(rest.len().min(piece_bytes));
+            rest = later;
             if sitting.session.input().len() + piece.len() > most {
                 return self.end(seat, TOO_BIG);
             }
@@ -141,6 +148,7 @@ impl<H: Host> Object<H> {
         }
         while let Some(number) = self.ring() {
             self.run(number, now_ms);
+            self.count_input(number);
         }
         if self.server.engine.appended() > self.appended {
             self.maintenance.expect(now_ms);

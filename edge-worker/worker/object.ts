@@ -28,6 +28,8 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024;
 const BODY_READ_MAX_BYTES = 4 * BODY_MAX_BYTES;
 // Bodies that are on their way, of all requests: one more waits for nobody, it is refused.
 const BODIES_MAX_BYTES = 2 * BODY_MAX_BYTES;
+// Events that a reader has not taken; who takes none is left.
+const EVENTS_MAX_BYTES = 4 * 1024 * 1024;
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
 // A look-up in the global object costs as much as a call of it.
@@ -113,6 +115,8 @@ export class Database extends DurableObject<Env> {
 
   #dismiss(socket: WebSocket, code: number, reason: string): void {
     this.#left(socket);
+    // So that it is nobody's after a sleep.
+    socket.serializeAttachment(null);
     socket.close(code, reason);
   }
 
@@ -261,7 +265,7 @@ export class Database extends DurableObject<Env> {
         this.#respond(seat, bytes);
         break;
       case Kind.Events:
-        this.#errands.get(seat)?.events?.enqueue(bytes);
+        this.#tell(seat, bytes);
         break;
       case Kind.End:
         this.#errands.get(seat)?.events?.close();
@@ -272,6 +276,16 @@ export class Database extends DurableObject<Env> {
         void (atMs > 0 ? this.ctx.storage.setAlarm(atMs) : this.ctx.storage.deleteAlarm());
       }
     }
+  }
+
+  #tell(seat: number, bytes: Uint8Array): void {
+    const errand = this.#errands.get(seat);
+    errand?.events?.enqueue(bytes);
+    if (errand?.events === undefined || errand.events.desiredSize! > 0) return;
+    errand.events.error(new Error('the reader is too slow'));
+    delete errand.events;
+    // This event has its end first.
+    queueMicrotask(() => this.#abandon(seat));
   }
 
   #respond(seat: number, bytes: Uint8Array): void {
@@ -295,13 +309,14 @@ export class Database extends DurableObject<Env> {
       errand.answer(new Response(body.length > 0 ? body : null, { status, headers }));
       return;
     }
-    const stream = new ReadableStream<Uint8Array>({
-      start: (controller) => {
+    const source = {
+      start: (controller: ReadableStreamDefaultController<Uint8Array>) => {
         errand.events = controller;
         controller.enqueue(body);
       },
       cancel: () => this.#abandon(seat),
-    });
+    };
+    const stream = new ReadableStream<Uint8Array>(source, new ByteLengthQueuingStrategy({ highWaterMark: EVENTS_MAX_BYTES }));
     errand.answer(new Response(stream, { status, headers }));
   }
 }

@@ -24,7 +24,9 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function request(...words) {
+const request = (...words) => requestOf(words);
+
+function requestOf(words) {
   const parts = [`*${words.length}\r\n`];
   for (const word of words) parts.push(`$${word.length}\r\n`, word, '\r\n');
   return Buffer.concat(parts.map((part) => Buffer.from(part, 'latin1')));
@@ -225,6 +227,58 @@ test('message to many subscribers fills the memory', async () => {
   assert.equal(await teller.text('PUBLISH', 'news', 'short'), `:${peers.length - left.length}\r\n`);
   assert.equal(await teller.life(), life, 'the object had ended');
   [...peers, teller].forEach(({ socket }) => socket.terminate());
+});
+
+test('reader of events stops reading', async () => {
+  const peer = await Peer.open('events');
+  const life = await peer.life();
+  const asked = await new Promise((resolve, reject) => {
+    http.get(new URL('/db/events/subscribe/news', base), { headers: { accept: 'text/event-stream' } }, resolve).on('error', reject);
+  });
+  asked.pause();
+  const closed = new Promise((resolve) => asked.on('close', resolve).on('error', resolve));
+  const text = 'n'.repeat(MEBIBYTE);
+  let heard = 0;
+  while (heard < 100 && (await peer.text('PUBLISH', 'news', text)) === ':1\r\n') heard++;
+  assert.ok(heard > 4 && heard < 60, `${heard} messages are kept for it`);
+  asked.resume();
+  await closed;
+  assert.equal(await peer.life(), life, 'the object had ended');
+  peer.socket.terminate();
+});
+
+test('request names more keys than memory holds', async () => {
+  const peer = await Peer.open('names');
+  const life = await peer.life();
+  const keys = Array.from({ length: 131_000 }, (_, at) => `key:${at}`);
+  for (const command of ['DEL', 'EXISTS', 'MGET', 'TOUCH']) {
+    assert.match((await peer.ask(requestOf([command, ...keys]))).toString(), /^(-OOM|:0\r\n|\*131000)/, command);
+  }
+  const pairs = keys.slice(0, 65_000).flatMap((key) => [key, 'v']);
+  assert.match((await peer.ask(requestOf(['MSET', ...pairs]))).toString(), /^(-OOM|\+OK)/);
+  assert.equal(await peer.text('DEL', ...keys.slice(0, 1000)).then((reply) => reply[0]), ':');
+  assert.equal(await peer.life(), life, 'the object had ended');
+  peer.socket.terminate();
+});
+
+test('message is longer than a reply may be', async () => {
+  const [teller, reader, monitor, waiting] = await Promise.all(Array.from({ length: 4 }, () => Peer.open('long')));
+  const life = await teller.life();
+  const text = 'n'.repeat(12 * MEBIBYTE);
+  await reader.ask(request('SUBSCRIBE', 'news'), ':1\r\n');
+  assert.equal(await teller.text('PUBLISH', 'news', text), ':1\r\n');
+  assert.equal((await reader.ask(request('PING'), 'pong\r\n$0\r\n\r\n')).length, 12 * MEBIBYTE + '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$12582912\r\n\r\n*2\r\n$4\r\npong\r\n$0\r\n\r\n'.length);
+  // Whoever waits has its element, or its end.
+  const element = 'e'.repeat(8_388_590);
+  const served = waiting.ask(request('BLPOP', 'list', '0'), 'eeee\r\n');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(await teller.text('RPUSH', 'list', element), ':1\r\n');
+  assert.equal(await teller.text('LLEN', 'list'), ':0\r\n');
+  assert.equal((await served).length, `*2\r\n$4\r\nlist\r\n$8388590\r\n${element}\r\n`.length);
+  await monitor.ask(request('MONITOR'));
+  assert.equal(await teller.text('SET', 'k', '\x01'.repeat(VALUE_MAX_BYTES)), '+OK\r\n');
+  assert.equal(await teller.life(), life, 'the object had ended');
+  [teller, reader, monitor, waiting].forEach(({ socket }) => socket.terminate());
 });
 
 test('message or body is larger than what is taken', async () => {

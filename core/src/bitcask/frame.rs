@@ -89,7 +89,8 @@ impl<'o> Frame<'o> {
             };
             let bytes =
                 subs.into_iter().map(|(subkey, sub)| HEADER_MAX_LEN + subkey.len() + kept(&sub.value));
-            self.bytes.reserve_exact(bytes.sum());
+            // By a quarter at least, should there be more of them.
+            self.bytes.reserve_exact(bytes.sum::<usize>().max(self.bytes.capacity() / 4));
         }
         for (subkey, sub) in subs {
             let (record_type, value) = match &sub.value {

@@ -4,6 +4,7 @@ use super::args::quoted;
 use super::{CommandError, Context, Group, Outcome, help};
 use crate::catalog;
 use crate::resp::Protocol;
+use crate::room::LARGE_BYTES;
 use crate::session::hub::{Topic, TopicKind};
 
 pub(super) const HANDLERS: Group = &[
@@ -100,6 +101,10 @@ fn answer(ctx: &mut Context<'_, '_>, word: &[u8], name: Option<&[u8]>, count: us
 
 fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
+    let room = ctx.txn.room();
+    if message.len() as u64 >= LARGE_BYTES {
+        room.ask(1 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
+    }
     let count = ctx.shared.hub.pubsub.publish(channel, message);
     ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
     Ok(())
@@ -107,6 +112,7 @@ fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn spublish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
+    ctx.txn.room().ask(3, message.len() as u64)?;
     let count = ctx.shared.hub.pubsub.publish_to_shard(channel, message);
     ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
     Ok(())

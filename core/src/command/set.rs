@@ -310,7 +310,7 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event:
     // The target may be one of the sources, so the result is complete before anything is written.
     let mut members = Gathered::within(ctx.txn.share());
     sources.combine(ctx.txn, &mut |member| {
-        members.push(member.to_vec());
+        members.push_with(member.len(), || member.to_vec());
         ControlFlow::Continue(())
     })?;
     let members: Vec<Vec<u8>> = members.all()?;

@@ -9,6 +9,7 @@ use super::{Result, root_of_kind};
 use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
 use crate::limits::VALUE_PIECE_BYTES;
 use crate::resp::parse_i64;
+use crate::room::LARGE_BYTES;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
 pub const WHOLE: u8 = 0;
@@ -89,8 +90,13 @@ pub fn put<'v>(
 pub fn append(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, more: &NewValue<'_>) -> Result<u64> {
     let len = root.value_len + more.byte_count();
     if root.blob.is_none() && len < txn.blob_min() {
+        // As it was, as it will be, and among what the transaction changes.
+        txn.room().ask(2, len)?;
         let mut value = txn.value(db, key)?.unwrap_or_default();
         if let NewValue::Bytes(bytes) = more {
+            if len >= LARGE_BYTES {
+                value.reserve_exact(bytes.len());
+            }
             value.extend_from_slice(bytes);
         }
         put(txn, db, key, value.as_slice(), GROWN, root.expires_at_ms)?;
@@ -130,6 +136,10 @@ pub fn overwrite(
     let (start, end) = (offset as usize, offset as usize + bytes.len());
     let mut value = txn.value(db, key)?.unwrap_or_default();
     if value.len() < end {
+        txn.room().ask(2, len)?;
+        if len >= LARGE_BYTES {
+            value.reserve_exact(end - value.len());
+        }
         value.resize(end, 0);
     }
     if let Some(place) = value.get_mut(start..end) {

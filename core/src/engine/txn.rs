@@ -223,7 +223,7 @@ impl<'e> Txn<'e> {
         }
         let at = self.state(db, key)?;
         self.note_appearance(db, at);
-        self.room.ask(1, value.len() as u64)?;
+        self.room.ask(1, self.overlay.growth_for(value.len()))?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -246,7 +246,9 @@ impl<'e> Txn<'e> {
             }
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
-                self.room.ask(2, root.value_len)?;
+                self.room.ask(1, root.value_len)?;
+                self.room
+                    .ask(1, self.overlay.growth_for(usize::try_from(root.value_len).unwrap_or(usize::MAX)))?;
                 let overlay = &mut *self.overlay;
                 let mut span = None;
                 self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {
@@ -404,6 +406,10 @@ impl<'e> Txn<'e> {
             self.overlay.asked_last = at;
             return Ok(at);
         }
+        if self.keys_seen().is_multiple_of(CHANGES_BETWEEN as usize) {
+            self.share.look()?;
+        }
+        self.room.ask(1, self.overlay.keys_growth())?;
         let base = match source {
             Source::Base(base) => {
                 let accessed_s = self.touches.then(|| access_clock(self.now_ms));

@@ -223,6 +223,16 @@ impl Reply {
         }
     }
 
+    /// Appends a message or a reply that was made for it elsewhere, however long it is; false if there is no memory for it.
+    pub fn mail(&mut self, bytes: &[u8]) -> bool {
+        let len = self.bytes.len() + bytes.len();
+        let has_room = len <= self.bytes.capacity() || self.grow(len);
+        if has_room {
+            self.bytes.extend_from_slice(bytes);
+        }
+        has_room
+    }
+
     /// Appends what was written [`beside`](Self::beside) it.
     pub fn append(&mut self, part: &Reply) {
         self.raw(part.as_bytes());
@@ -514,7 +524,9 @@ impl Reply {
     #[inline]
     fn has_room(&mut self, more: usize) -> bool {
         let len = self.bytes.len().saturating_add(more);
-        let has_room = len <= self.max_bytes && (len <= self.bytes.capacity() || self.grow(len));
+        // A string has its header before it and a line end behind it.
+        let framed = len.saturating_add(HEADER_MAX_BYTES + 2);
+        let has_room = len <= self.max_bytes && (framed <= self.bytes.capacity() || self.grow(framed));
         self.is_cut |= !has_room;
         has_room
     }
@@ -524,9 +536,10 @@ impl Reply {
     fn grow(&mut self, len: usize) -> bool {
         if self.max_bytes == usize::MAX || (len as u64) < LARGE_BYTES {
             // Doubling is as good as anything.
+            self.bytes.reserve(len - self.bytes.len());
             return true;
         }
-        let len = len + len / 4 + HEADER_MAX_BYTES;
+        let len = len + len / 4;
         let has_room = self.room.ask(1, len as u64).is_ok();
         if has_room {
             self.bytes.reserve_exact(len - self.bytes.len());
@@ -544,6 +557,9 @@ impl Reply {
     /// One or two digits, most headers and most integers, go without the general printer.
     #[inline]
     fn header(&mut self, kind: u8, number: u64) {
+        if !self.has_room(0) {
+            return;
+        }
         match number {
             0..=9 => self.bytes.extend_from_slice(&[kind, digit(number), b'\r', b'\n']),
             10..=99 => {

@@ -31,18 +31,22 @@ pub(super) fn length(value: &Value, strings: Strings) -> usize {
             | Value::BigNumber(text)
             | Value::Error(text)
             | Value::BlobError(text) => match strings {
-                Strings::Text => text.iter().map(|byte| escaped_length(*byte)).sum(),
+                Strings::Text => {
+                    let width = if std::str::from_utf8(text).is_ok() { 1 } else { '\u{FFFD}'.len_utf8() };
+                    text.iter().map(|byte| escaped_length(*byte, width)).sum()
+                }
                 Strings::Base64 => BASE64.encode_len(text.len()),
             },
             Value::Null | Value::Integer(_) | Value::Boolean(_) | Value::Double(_) => 0,
         }
 }
 
-/// Bytes of what stands for a byte of text; one that is part of no character may stand as U+FFFD.
-fn escaped_length(byte: u8) -> usize {
+/// Bytes of what stands for a byte of text at most; `width` is that of one beyond ASCII, which may stand as U+FFFD.
+fn escaped_length(byte: u8, width: usize) -> usize {
     match byte {
         b'"' | b'\\' => 2,
         0..0x20 => "\\u0000".len(),
+        0x80.. => width,
         _ => 1,
     }
 }

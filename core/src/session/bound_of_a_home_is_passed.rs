@@ -217,3 +217,59 @@ fn name_is_longer_than_memory_allows() {
         assert!(!reply.starts_with('-'), "{request}: {reply}");
     }
 }
+
+#[test]
+fn queue_runs_without_a_request_that_found_no_memory() {
+    let mut home = Home::new();
+    let large = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n{}\r\n", "v".repeat(1_000_000));
+    LEFT.set(&[2_900_000]);
+    assert_eq!(
+        home.ask(&format!("MULTI\r\nINCR a\r\n{large}EXEC\r\nEXISTS a k\r\n")),
+        format!(
+            "+OK\r\n+QUEUED\r\n{NO_ROOM}-EXECABORT Transaction discarded because of previous errors.\r\n:0\r\n"
+        )
+    );
+}
+
+#[test]
+fn message_is_longer_than_a_reply_may_be() {
+    let mut home = Home::new();
+    let message = "m".repeat(3 * REPLY_MAX_BYTES);
+    assert!(home.ask("HELLO 3\r\nSUBSCRIBE c\r\n").ends_with(":1\r\n"));
+    let replies = home.ask(&format!("PUBLISH c {message}\r\nPING\r\n"));
+    assert!(
+        replies.contains(&message) && replies.contains(":1\r\n") && replies.ends_with("+PONG\r\n"),
+        "{replies}"
+    );
+}
+
+#[test]
+fn request_names_more_keys_than_memory_holds() {
+    let mut home = Home::new();
+    let keys: String = (0..10).map(|n| format!(" k{n}")).collect();
+    for request in ["MGET", "EXISTS", "DEL"] {
+        LEFT.set(&[9_000_000, 5_999_999]);
+        assert_eq!(home.ask(&format!("{request}{keys}\r\n")), NO_ROOM);
+    }
+}
+
+#[test]
+fn payload_unpacks_to_more_than_memory_holds() {
+    let mut home = Home::new();
+    // A compressed string that says it has 2 MiB.
+    let mut body = b"\x00\xC3\x80\x00\x00\x20\x00\x80\x00\x20\x00\x00".to_vec();
+    body.resize(body.len() + 0x2000, 0xE0);
+    body.extend_from_slice(b"\x0A\x00");
+    let crc = crc::Crc::<u64>::new(&crc::CRC_64_REDIS).checksum(&body);
+    body.extend_from_slice(&crc.to_le_bytes());
+    let mut request =
+        format!("*4\r\n$7\r\nRESTORE\r\n$1\r\nk\r\n$1\r\n0\r\n${}\r\n", body.len()).into_bytes();
+    request.extend_from_slice(&body);
+    request.extend_from_slice(b"\r\n");
+    home.session.input().extend_from_slice(&request);
+    LEFT.set(&[3_000_000]);
+    assert_eq!(home.ask(""), NO_ROOM);
+    home.session.input().extend_from_slice(&request);
+    LEFT.set(&[u64::MAX]);
+    assert_eq!(home.ask(""), "-ERR Bad data format\r\n");
+}

@@ -19,6 +19,9 @@ use crate::resp::Reply;
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
 
+/// Commands that keep names for their connection.
+const KEEPS_NAMES: &[&str] = &["psubscribe", "ssubscribe", "subscribe", "watch"];
+
 const UNWATCH: CommandId = catalog::id("unwatch");
 
 impl State {
@@ -51,6 +54,7 @@ impl State {
         }
         if !self.ready.is_empty() {
             self.serve_ready(server, now_ms);
+            self.overlay.release();
         }
         // What the command told its own connection comes behind its reply.
         if self.client.inbox.has_mail() {
@@ -109,7 +113,11 @@ impl State {
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
             }
             let bytes = args.iter().map(|argument| argument.len() as u64).sum();
-            server.shared.settings.bounds().room.ask(1, bytes)?;
+            if let Err(error) = server.shared.settings.bounds().room.ask(1, bytes) {
+                multi.refused = true;
+                server.shared.statistics.rejected(spec.id);
+                return Err(error.into());
+            }
             multi.queue.push(Queued::new(spec, args, std::mem::take(&mut self.drafts)));
             self.reply.simple("QUEUED");
             return Ok(());
@@ -165,7 +173,9 @@ impl State {
         if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
             long_arguments::check(spec, args, name_max_bytes)?;
         }
-        if spec.flags.contains(Flags::DENYOOM)
+        // What is queued, watched or subscribed to takes memory as what is written does.
+        let stays = self.client.multi.is_some() && waits_for_exec(spec) || KEEPS_NAMES.contains(&spec.name);
+        if (spec.flags.contains(Flags::DENYOOM) || stays)
             && let Some(text) = server.shared.shortage_text()
         {
             return Err(CommandError::text(text));
@@ -328,7 +338,7 @@ impl State {
                 note_reads(&mut self.events, &mut txn, db, queued.spec, (&own, read_all(&outcome)));
             }
             match outcome {
-                // What a command took from a key is nowhere if its reply is: nothing of the queue happens.
+                // What a command took from a key is nowhere if its reply is: nothing of the queue happens but what it has told others.
                 Ok(()) => fits(&self.reply)?,
                 Err(CommandError::Engine(error)) => return Err(error.into()),
                 Err(error) => {

@@ -29,16 +29,16 @@ impl State {
             return;
         }
         let mail = self.client.inbox.take(OUTPUT_PAUSE_BYTES);
+        let mut has_room = true;
         if let Some(answer) = mail.answer {
             self.waiter = None;
             self.client.card.lock().is_blocked = false;
-            if self.client.reply_mode == ReplyMode::On {
-                self.reply.raw(&answer.reply);
-            }
+            has_room &= self.client.reply_mode != ReplyMode::On || self.reply.mail(&answer.reply);
             self.wrote = self.wrote.max(answer.wrote);
         }
-        mail.pushes.iter().for_each(|message| self.reply.raw(message));
-        if mail.must_close {
+        has_room &= mail.pushes.iter().all(|message| self.reply.mail(message));
+        // A connection that misses a message is better told so by its end.
+        if mail.must_close || !has_room {
             self.effects.push(Effect::Close);
         }
     }

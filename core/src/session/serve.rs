@@ -192,7 +192,12 @@ pub(super) fn show_monitors(
     for (number, argument) in args.iter().enumerate() {
         line.push(b' ');
         let shown = if is_secret(args, number) { REDACTED } else { argument };
-        line.extend_from_slice(quote(shown).as_bytes());
+        // A byte may be four, and a text that grows is there twice; it is in the line, too.
+        if shared.settings.bounds().room.ask(4, 4 * shown.len() as u64).is_ok() {
+            line.extend_from_slice(quote(shown).as_bytes());
+        } else {
+            line.extend_from_slice(format!("\"... ({} bytes)\"", shown.len()).as_bytes());
+        }
     }
     line.extend_from_slice(b"\r\n");
     shared.hub.show_monitors(&line);

@@ -116,7 +116,12 @@ impl State {
             return Ok(());
         }
         let watched = std::mem::take(&mut self.client.watched);
+        let db = self.client.db;
         let outcome = self.execute_queue(server, &mut multi.queue, &watched, now_ms);
+        if outcome.is_err() {
+            // Nothing of it has happened, SELECT included.
+            self.client.db = db;
+        }
         self.client.watched = watched;
         self.unwatch(server);
         outcome

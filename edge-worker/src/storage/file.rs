@@ -100,7 +100,7 @@ impl<H: Host> RowFile<H> {
     /// Adds the bytes from `from` to below `to`, all of them in rows.
     fn stored(&self, from: u64, to: u64, bytes: &mut Vec<u8>) -> Result<()> {
         let (mut at, end) = (number(self.id, from), number(self.id, to));
-        let is_cached = to - from <= CACHED_MAX_BYTES;
+        let is_cached = to - from < CACHED_MAX_BYTES;
         while at < end {
             let kept = self.rows.cache.lock().get(at);
             if let Some((number, chunk)) = kept {

@@ -3,9 +3,10 @@
 use crate::command::args::{integer, integer_in, is_option};
 use crate::command::string::write_part;
 use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
-use crate::data::rdb::{self, Limits};
+use crate::data::rdb::{self, Limits, Unreadable};
 use crate::engine::{ACCESS_CLOCK_MASK, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
+use crate::room::NoRoom;
 use crate::session::Shared;
 use crate::session::hub::notify;
 
@@ -48,7 +49,10 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     let ttl_ms = u64::try_from(integer(ttl)?).map_err(|_| error)?;
     let body =
         rdb::open(payload).ok_or(CommandError::text("ERR DUMP payload version or checksum are wrong"))?;
-    let value = rdb::load(body).map_err(|_| CommandError::text("ERR Bad data format"))?;
+    let value = rdb::load(body, context.txn.room()).map_err(|error| match error {
+        Unreadable::BadFormat => CommandError::text("ERR Bad data format"),
+        Unreadable::NoRoom => NoRoom.into(),
+    })?;
     let expires_at_ms = match ttl_ms {
         0 => None,
         // Where Redis' sum overflows the time is long over.

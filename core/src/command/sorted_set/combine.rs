@@ -295,7 +295,7 @@ fn intersect(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> R
             let Some(score) = other.source.score(txn, &mut slot)? else { return Ok(true) };
             total = aggregate.of(total, other.weight * score);
         }
-        members.push((member, total));
+        members.push_with(member.len(), || (member, total));
         Ok(true)
     })?;
     Ok(members.all()?)
@@ -338,7 +338,7 @@ fn subtract(txn: &mut Txn<'_>, keys: &[&[u8]], inputs: &[Input<'_>]) -> Result<S
                     return Ok(true);
                 }
             }
-            members.push((member, score));
+            members.push_with(member.len(), || (member, score));
             Ok(true)
         })?;
         return Ok(members.all()?);
@@ -353,7 +353,7 @@ fn subtract(txn: &mut Txn<'_>, keys: &[&[u8]], inputs: &[Input<'_>]) -> Result<S
     }
     first.source.scan(txn, 0..first.len, &mut |member, score| {
         if !removed.contains(member) {
-            members.push((member.to_vec(), score));
+            members.push_with(member.len(), || (member.to_vec(), score));
         }
     })?;
     Ok(members.all()?)

@@ -91,7 +91,7 @@ pub(super) fn zrangestore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let ranks = query.ranks(context.txn, &set)?;
     let mut members = Gathered::within(context.txn.share());
     set.scan(context.txn, ranks, query.direction, &mut |member, score| {
-        members.push((member.to_vec(), score))
+        members.push_with(member.len(), || (member.to_vec(), score))
     })?;
     store(context, target, &members.all()?, "zrangestore")
 }

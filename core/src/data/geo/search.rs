@@ -75,7 +75,12 @@ fn search_cell(
             }
             let position = position_of(score);
             if let Some(distance_m) = shape.distance_m(position) {
-                found.push(Found { member: member.to_vec(), score, position, distance_m });
+                found.push_with(member.len(), || Found {
+                    member: member.to_vec(),
+                    score,
+                    position,
+                    distance_m,
+                });
             }
         })?;
         from = to;

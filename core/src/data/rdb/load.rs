@@ -21,6 +21,7 @@ use super::reader::{Bytes, Reader};
 use super::stream::{self, StreamValue};
 use super::{BadFormat, Result, listpack, types};
 use crate::resp::parse_f64;
+use crate::room::{Gathered, Room};
 
 /// A value that was read. Collections but streams have at least one element, those that name elements name each once, and no score
 /// is NaN.
@@ -41,8 +42,8 @@ pub enum Value<'p> {
 }
 
 /// Reads the value of an opened payload. As in Redis, bytes behind it do not matter.
-pub fn load(body: &[u8]) -> Result<Value<'_>> {
-    let mut reader = Reader::new(body);
+pub fn load(body: &[u8], room: Room) -> Result<Value<'_>> {
+    let mut reader = Reader::within(body, room);
     let number = reader.byte()?;
     let value = match number {
         types::STRING => Value::String(reader.string()?),
@@ -97,11 +98,11 @@ pub(super) fn are_distinct<'v, 'p: 'v>(mut names: impl Iterator<Item = &'v Bytes
 /// A count and `each` times as many strings.
 fn strings<'p>(reader: &mut Reader<'p>, each: u64) -> Result<Vec<Bytes<'p>>> {
     let count = reader.count()?.checked_mul(each).ok_or(BadFormat)?;
-    let mut strings = Vec::new();
+    let mut strings = Gathered::within(reader.share);
     for _ in 0..count {
-        strings.push(reader.string()?);
+        push(&mut strings, reader.string()?);
     }
-    Ok(strings)
+    Ok(strings.all()?)
 }
 
 /// A count and as many members with their scores.
@@ -109,48 +110,57 @@ fn scored<'p>(
     reader: &mut Reader<'p>,
     score: fn(&mut Reader<'p>) -> Result<f64>,
 ) -> Result<Vec<(Bytes<'p>, f64)>> {
-    let mut members = Vec::new();
+    let mut members = Gathered::within(reader.share);
     for _ in 0..reader.count()? {
-        members.push((reader.string()?, score(reader)?));
+        let member = (reader.string()?, score(reader)?);
+        members.push_with(0, || member);
     }
-    Ok(members)
+    Ok(members.all()?)
 }
 
 /// The elements that are packed into one string.
 fn unpacked<'p>(reader: &mut Reader<'p>, walk: Walk) -> Result<Vec<Bytes<'p>>> {
-    let mut elements = Vec::new();
+    let mut elements = Gathered::within(reader.share);
     unpack_into(reader, walk, &mut elements)?;
-    Ok(elements)
+    Ok(elements.all()?)
 }
 
-fn unpack_into<'p>(reader: &mut Reader<'p>, walk: Walk, elements: &mut Vec<Bytes<'p>>) -> Result<()> {
+fn unpack_into<'p>(reader: &mut Reader<'p>, walk: Walk, elements: &mut Gathered<Bytes<'p>>) -> Result<()> {
     match reader.string()? {
-        Cow::Borrowed(bytes) => walk(bytes, &mut |item| elements.push(item.text())),
+        Cow::Borrowed(bytes) => walk(bytes, &mut |item| push(elements, item.text())),
         // What was decompressed does not outlive this function.
-        Cow::Owned(bytes) => walk(&bytes, &mut |item| elements.push(Cow::Owned(item.text().into_owned()))),
+        Cow::Owned(bytes) => walk(&bytes, &mut |item| {
+            let text = item.text();
+            elements.push_with(text.len(), || Cow::Owned(text.into_owned()));
+        }),
     }
+}
+
+/// Adds a string that is where it is.
+fn push<'p>(strings: &mut Gathered<Bytes<'p>>, string: Bytes<'p>) {
+    strings.push_with(0, || string);
 }
 
 fn ziplists<'p>(reader: &mut Reader<'p>) -> Result<Vec<Bytes<'p>>> {
-    let mut elements = Vec::new();
+    let mut elements = Gathered::within(reader.share);
     for _ in 0..reader.count()? {
         unpack_into(reader, packed::ziplist, &mut elements)?;
     }
-    Ok(elements)
+    Ok(elements.all()?)
 }
 
 fn listpacks<'p>(reader: &mut Reader<'p>) -> Result<Vec<Bytes<'p>>> {
     const ONE_ELEMENT: u64 = 1;
     const PACKED: u64 = 2;
-    let mut elements = Vec::new();
+    let mut elements = Gathered::within(reader.share);
     for _ in 0..reader.count()? {
         match reader.count()? {
-            ONE_ELEMENT => elements.push(reader.string()?),
+            ONE_ELEMENT => push(&mut elements, reader.string()?),
             PACKED => unpack_into(reader, listpack::walk, &mut elements)?,
             _ => return Err(BadFormat),
         }
     }
-    Ok(elements)
+    Ok(elements.all()?)
 }
 
 /// Members and scores that follow one another.

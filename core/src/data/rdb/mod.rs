@@ -15,7 +15,7 @@
 //! - [`store`] makes a key of what was read.
 //!
 //! A payload is the client's: nothing in it is believed before it was counted. Memory grows with the bytes that are
-//! there, never with an announced number, and [`RESTORE_UNPACKED_MAX_BYTES`] bounds what compressed bytes become.
+//! there and with what compressed ones become, which [`RESTORE_UNPACKED_MAX_BYTES`] bounds and for which there must be room.
 //!
 //! [`RESTORE_UNPACKED_MAX_BYTES`]: crate::limits::RESTORE_UNPACKED_MAX_BYTES
 
@@ -30,6 +30,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use crate::room::NoRoom;
 use crc::{CRC_64_REDIS, Crc, Table};
 
 pub use load::{Value, load};
@@ -48,12 +49,26 @@ const FOOT_BYTES: usize = 2 + 8;
 
 static CHECKSUM: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
-/// The payload is no value, whatever else it is.
+/// Why a payload is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Bad data format")]
-pub struct BadFormat;
+pub enum Unreadable {
+    /// It is no value, whatever else it is.
+    #[error("Bad data format")]
+    BadFormat,
+    /// There is no memory for what it is.
+    #[error("no memory")]
+    NoRoom,
+}
 
-type Result<T> = std::result::Result<T, BadFormat>;
+use Unreadable::BadFormat;
+
+impl From<NoRoom> for Unreadable {
+    fn from(_: NoRoom) -> Unreadable {
+        Unreadable::NoRoom
+    }
+}
+
+type Result<T> = std::result::Result<T, Unreadable>;
 
 /// The type and the value of a payload, if its version is known and its checksum right.
 pub fn open(payload: &[u8]) -> Option<&[u8]> {

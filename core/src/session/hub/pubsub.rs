@@ -124,6 +124,13 @@ impl PubSub {
         tables.shards.retain(|_, listeners| is_heard(listeners));
     }
 
+    /// In how many forms a message to a channel is made, at most: one for each topic and protocol.
+    pub fn forms(&self, channel: &[u8]) -> usize {
+        let tables = self.0.lock();
+        let patterns = tables.patterns.keys().filter(|pattern| Glob::new(pattern).matches(channel));
+        2 * (usize::from(tables.channels.contains_key(channel)) + patterns.count())
+    }
+
     /// Sends a message to all listeners of a channel and of the patterns that match it; returns how many there were.
     pub fn publish(&self, channel: &[u8], message: &[u8]) -> u64 {
         let tables = self.0.lock();

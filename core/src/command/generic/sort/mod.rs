@@ -64,7 +64,7 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome 
 fn all(ctx: &mut Context<'_, '_>, key: &[u8], kind: Option<Kind>) -> Result<Vec<Vec<u8>>, CommandError> {
     let db = ctx.db();
     let mut elements = Gathered::within(ctx.txn.share());
-    let mut push = |element: &[u8]| elements.push(element.to_vec());
+    let mut push = |element: &[u8]| elements.push_with(element.len(), || element.to_vec());
     match kind {
         Some(Kind::List) => {
             if let Some(mut list) = List::open(ctx.txn, db, key)? {
@@ -97,7 +97,7 @@ fn unsorted(
 ) -> Result<Vec<Vec<u8>>, CommandError> {
     let db = ctx.db();
     let mut elements = Gathered::within(ctx.txn.share());
-    let mut push = |element: &[u8]| elements.push(element.to_vec());
+    let mut push = |element: &[u8]| elements.push_with(element.len(), || element.to_vec());
     match kind {
         Some(Kind::List) => {
             if let Some(mut list) = List::open(ctx.txn, db, key)? {

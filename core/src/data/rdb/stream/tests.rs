@@ -4,13 +4,18 @@ use std::ops::ControlFlow;
 
 use super::super::listpack::{self, Part};
 use super::super::save::{put_count, put_string};
-use super::super::{load as load_any, open, types as all_types};
+use super::super::{Unreadable, load as load_with, open, types as all_types};
 use super::*;
 use crate::data::rdb::{Value, dump as dump_any};
 use crate::data::stream::{NodeLimits, Stream, StreamId};
 use crate::data::testing::with_txn;
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Direction, Start, Txn, Want};
+use crate::room::Room;
+
+fn load_any(body: &[u8]) -> std::result::Result<Value<'_>, Unreadable> {
+    load_with(body, Room::UNBOUNDED)
+}
 
 const KEY: &[u8] = b"key";
 
