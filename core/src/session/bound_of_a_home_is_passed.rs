@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{HomeBounds, NoFacts, Peer, Server, Session, Settings, Shared};
+use super::{HomeBounds, NoFacts, Peer, Server, Session, Settings, Shared, Shortage};
 use crate::bitcask::{Bitcask, Options};
 use crate::room::Room;
 use crate::storage::{Simulation, Storage};
@@ -272,4 +272,21 @@ fn payload_unpacks_to_more_than_memory_holds() {
     home.session.input().extend_from_slice(&request);
     LEFT.set(&[u64::MAX]);
     assert_eq!(home.ask(""), "-ERR Bad data format\r\n");
+}
+
+#[test]
+fn queue_and_names_grow_where_memory_is_short() {
+    let mut home = Home::new();
+    home.server.shared.set_shortage(Shortage::Memory);
+    let oom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+    for request in ["SET k v", "WATCH k", "SUBSCRIBE c", "PSUBSCRIBE c"] {
+        assert_eq!(home.ask(&format!("{request}\r\n")), oom, "{request}");
+    }
+    assert_eq!(
+        home.ask("MULTI\r\nPING\r\nEXEC\r\nGET k\r\n"),
+        format!("+OK\r\n{oom}-EXECABORT Transaction discarded because of previous errors.\r\n$-1\r\n")
+    );
+    home.server.shared.set_shortage(Shortage::Storage);
+    assert!(home.ask("SET k v\r\n").starts_with("-OOM"));
+    assert_eq!(home.ask("WATCH k\r\nMULTI\r\nPING\r\nEXEC\r\n"), "+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
 }

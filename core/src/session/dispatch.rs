@@ -173,11 +173,9 @@ impl State {
         if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
             long_arguments::check(spec, args, name_max_bytes)?;
         }
-        // What is queued, watched or subscribed to takes memory as what is written does.
-        let stays = self.client.multi.is_some() && waits_for_exec(spec) || KEEPS_NAMES.contains(&spec.name);
-        if (spec.flags.contains(Flags::DENYOOM) || stays)
-            && let Some(text) = server.shared.shortage_text()
-        {
+        let is_refused = spec.flags.contains(Flags::DENYOOM)
+            || server.shared.is_short_of_memory() && self.is_kept_in_memory(spec);
+        if is_refused && let Some(text) = server.shared.shortage_text() {
             return Err(CommandError::text(text));
         }
         if self.client.is_listening() && !may_run_while_listening(spec) {
@@ -188,6 +186,11 @@ impl State {
             )));
         }
         Ok(())
+    }
+
+    /// Whether something of a request stays in memory though it writes nothing: what is queued, or a name.
+    fn is_kept_in_memory(&self, spec: &CommandSpec) -> bool {
+        self.client.multi.is_some() && waits_for_exec(spec) || KEEPS_NAMES.contains(&spec.name)
     }
 
     /// Commands that could harm the server are off unless its configuration, or the configuration for connections of

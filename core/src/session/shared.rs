@@ -193,6 +193,12 @@ impl Shared {
         }
     }
 
+    /// Whether memory is what it is short of.
+    #[inline]
+    pub(super) fn is_short_of_memory(&self) -> bool {
+        self.shortage.load(Ordering::Relaxed) == Shortage::Memory as u8
+    }
+
     /// The client numbers up to this one were given out before.
     pub(super) fn client_was(&self, id: u64) {
         self.next_client.fetch_max(id.saturating_add(1), Ordering::Relaxed);
