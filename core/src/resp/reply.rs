@@ -202,8 +202,7 @@ impl Reply {
         if !self.has_room(value.len()) {
             return;
         }
-        self.bytes.reserve(value.len() + HEADER_MAX_BYTES + 2);
-        self.header(b'$', value.len() as u64);
+        self.header_unchecked(b'$', value.len() as u64);
         self.bytes.extend_from_slice(value);
         self.bytes.extend_from_slice(b"\r\n");
     }
@@ -526,9 +525,11 @@ impl Reply {
         let len = self.bytes.len().saturating_add(more);
         // A string has its header before it and a line end behind it.
         let framed = len.saturating_add(HEADER_MAX_BYTES + 2);
-        let has_room = len <= self.max_bytes && (framed <= self.bytes.capacity() || self.grow(framed));
-        self.is_cut |= !has_room;
-        has_room
+        if len <= self.max_bytes && (framed <= self.bytes.capacity() || self.grow(framed)) {
+            return true;
+        }
+        self.is_cut = true;
+        false
     }
 
     /// Grows to at least this length, if there is room.
@@ -557,9 +558,13 @@ impl Reply {
     /// One or two digits, most headers and most integers, go without the general printer.
     #[inline]
     fn header(&mut self, kind: u8, number: u64) {
-        if !self.has_room(0) {
-            return;
+        if self.has_room(0) {
+            self.header_unchecked(kind, number);
         }
+    }
+
+    #[inline]
+    fn header_unchecked(&mut self, kind: u8, number: u64) {
         match number {
             0..=9 => self.bytes.extend_from_slice(&[kind, digit(number), b'\r', b'\n']),
             10..=99 => {
