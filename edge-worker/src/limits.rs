@@ -32,8 +32,8 @@ pub const CHANGES_MAX: u64 = 200_000;
 /// Largest frame of the log: a transaction.
 pub const FRAME_MAX_BYTES: u64 = 24 * 1024 * 1024;
 
-/// Longest reply that is put together in memory, which holds it up to three times while it grows. A value alone goes out in
-/// pieces and is not held at all.
+/// Longest reply that is put together in memory, which holds it twice, and a quarter more, while it grows. A value alone is held
+/// once, as it is read, and goes out in pieces.
 pub const REPLY_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longest answer of a REST request as RESP: it is in memory as values and as JSON, too.
@@ -61,7 +61,7 @@ pub const DATAFILES_MAX: u32 = 1 << 23;
 /// Chunks that were read or written lately are kept up to this many bytes.
 pub const CACHE_MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Reads and appends of more bytes than this pass by the cache: merges and starts, which read everything once, and large values.
+/// Appends of more bytes than this, and reads of as many, pass by the cache: merges and starts, which read everything once, and large values.
 pub const CACHED_MAX_BYTES: u64 = 256 * 1024;
 
 /// Chunks are asked for in steps of so many bytes, since they are in memory twice on their way.

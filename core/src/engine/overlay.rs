@@ -355,16 +355,10 @@ impl Overlay {
         &self.arena[span.start..span.end]
     }
 
-    /// What the arena has room for once it has stored so many bytes more: where it is large it grows by a quarter.
-    pub(super) fn capacity_for(&self, more: usize) -> usize {
+    /// How many bytes the arena must find in one piece to store so many more: where it is large it grows by a quarter.
+    pub(super) fn arena_growth(&self, more: usize) -> u64 {
         let (len, capacity) = (self.arena.len().saturating_add(more), self.arena.capacity());
-        if len <= capacity { capacity } else { len.max(capacity + capacity / 4) }
-    }
-
-    /// How many bytes the arena must find in one piece to store so many more.
-    pub(super) fn growth_for(&self, more: usize) -> u64 {
-        let capacity = self.capacity_for(more);
-        if capacity == self.arena.capacity() { 0 } else { capacity as u64 }
+        if len <= capacity { 0 } else { len.max(capacity + capacity / 4) as u64 }
     }
 
     /// How many bytes the list of keys must find in one piece to hold one more; the index beside it has about a third of that.
@@ -375,9 +369,9 @@ impl Overlay {
 
     pub(super) fn store(&mut self, bytes: &[u8]) -> Span {
         let start = self.arena.len();
-        let capacity = self.capacity_for(bytes.len());
-        if capacity as u64 >= LARGE_BYTES {
-            self.arena.reserve_exact(capacity.saturating_sub(start));
+        let growth = self.arena_growth(bytes.len());
+        if growth >= LARGE_BYTES {
+            self.arena.reserve_exact(growth as usize - start);
         }
         self.arena.extend_from_slice(bytes);
         Span { start, end: self.arena.len() }
@@ -420,7 +414,7 @@ impl Overlay {
             // Room for one and not for four: every connection keeps it.
             self.keys.reserve_exact(1);
         }
-        if self.keys.len() == self.keys.capacity() && self.keys_growth() >= LARGE_BYTES {
+        if self.keys_growth() >= LARGE_BYTES {
             self.keys.reserve_exact(self.keys.len() / 4);
         }
         self.keys.push(KeyState {

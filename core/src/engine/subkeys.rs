@@ -90,12 +90,18 @@ impl Txn<'_> {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
         };
+        self.sub_change(at, subkey, value, in_base)?;
+        Ok(in_base)
+    }
+
+    /// Notes a value for a subkey that has no change yet.
+    fn sub_change(&mut self, at: usize, subkey: &[u8], value: &[u8], in_base: bool) -> Result<()> {
         self.room.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
         state.subs_delta += i64::from(!in_base);
-        Ok(in_base)
+        Ok(())
     }
 
     /// Puts a subkey that the caller knows is not there, which saves looking for it.
@@ -113,12 +119,7 @@ impl Txn<'_> {
             };
             debug_assert!(!is_there, "a subkey was added twice");
         }
-        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
-        self.count_changes(1)?;
-        let state = &mut self.overlay.keys[at];
-        state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: false });
-        state.subs_delta += 1;
-        Ok(())
+        self.sub_change(at, subkey, value, false)
     }
 
     /// Puts a subkey that the caller knows is there, which saves looking for it.
@@ -133,11 +134,7 @@ impl Txn<'_> {
             let is_there = self.reader.sub_contains(root, subkey)?;
             debug_assert!(is_there, "a subkey that is not there was replaced");
         }
-        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
-        self.count_changes(1)?;
-        let state = &mut self.overlay.keys[at];
-        state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base: true });
-        Ok(())
+        self.sub_change(at, subkey, value, true)
     }
 
     /// Removes a subkey; true if it was there. A key whose last subkey goes must be removed by the caller.

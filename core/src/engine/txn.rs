@@ -223,7 +223,7 @@ impl<'e> Txn<'e> {
         }
         let at = self.state(db, key)?;
         self.note_appearance(db, at);
-        self.room.ask(1, self.overlay.growth_for(value.len()))?;
+        self.room.ask(1, self.overlay.arena_growth(value.len()))?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -247,8 +247,10 @@ impl<'e> Txn<'e> {
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
                 self.room.ask(1, root.value_len)?;
-                self.room
-                    .ask(1, self.overlay.growth_for(usize::try_from(root.value_len).unwrap_or(usize::MAX)))?;
+                self.room.ask(
+                    1,
+                    self.overlay.arena_growth(usize::try_from(root.value_len).unwrap_or(usize::MAX)),
+                )?;
                 let overlay = &mut *self.overlay;
                 let mut span = None;
                 self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::hub::Interest;
 use super::hub::notify::{EXPIRED, NEW};
 use super::serve::{may_wake, note_reads, show_monitors};
-use super::{Effect, Queued, ReplyMode, Server, State, WatchedKey, long_arguments};
+use super::{Client, Effect, Queued, ReplyMode, Server, Settings, State, WatchedKey, long_arguments};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
@@ -237,10 +237,7 @@ impl State {
         self.remember_reads(server, spec, &keys);
         self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
-        txn.set_touches(!self.client.no_touch);
-        txn.set_blob_min(server.shared.settings.blob_min_bytes());
-        txn.set_changes_max(server.shared.settings.bounds().changes_max);
-        txn.set_room(server.shared.settings.bounds().room);
+        bound(&mut txn, &self.client, &server.shared.settings);
         let mut context = Context {
             txn: &mut txn,
             reply: &mut self.reply,
@@ -308,10 +305,7 @@ impl State {
         }
         self.begin_events(server);
         let mut txn = Txn::new(&mut guard, &mut self.overlay, now_ms);
-        txn.set_touches(!self.client.no_touch);
-        txn.set_blob_min(server.shared.settings.blob_min_bytes());
-        txn.set_changes_max(server.shared.settings.bounds().changes_max);
-        txn.set_room(server.shared.settings.bounds().room);
+        bound(&mut txn, &self.client, &server.shared.settings);
         self.reply.array(queue.len());
         let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for ((queued, args), drafts) in queue.iter().zip(&requests).zip(&mut drafts) {
@@ -423,6 +417,14 @@ impl State {
     pub(super) fn close_after_reply(&mut self) {
         self.effects.push(Effect::Close);
     }
+}
+
+/// Tells a transaction what its client and its home want of it.
+fn bound(txn: &mut Txn<'_>, client: &Client, settings: &Settings) {
+    txn.set_touches(!client.no_touch);
+    txn.set_blob_min(settings.blob_min_bytes());
+    txn.set_changes_max(settings.bounds().changes_max);
+    txn.set_room(settings.bounds().room);
 }
 
 /// An error if something was left out of the reply.

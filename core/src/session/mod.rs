@@ -198,7 +198,6 @@ impl Session {
         let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         let mut client = Client::new(id, card, inbox, seed);
-        let bounds = shared.settings.bounds();
         client.authenticated = !shared.settings.has_password();
         Session {
             input: Vec::new(),
@@ -206,7 +205,7 @@ impl Session {
             stream: None,
             state: State {
                 client,
-                reply: Reply::new(Protocol::Resp2).bounded(bounds.reply_max_bytes, bounds.room),
+                reply: shared.settings.bounds().reply(Protocol::Resp2),
                 overlay: Overlay::new(),
                 drafts: Drafts::new(),
                 effects: Vec::new(),

@@ -12,7 +12,7 @@ use super::{Client, Server, Shared, State};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
 use crate::engine::{Db, Engine, Reader, Scope, Source, Txn};
-use crate::resp::{Reply, quote};
+use crate::resp::quote;
 
 impl State {
     /// Blocks the connection in the running command; the locks of its keys are held.
@@ -108,8 +108,7 @@ impl State {
         let card = Arc::new(parking_lot::Mutex::new(ClientCard::default()));
         let mut stand_in = Client::new(waiter.inbox.id(), card, waiter.inbox.clone(), 0);
         stand_in.db = waiter.db;
-        let bounds = server.shared.settings.bounds();
-        let reply = Reply::new(waiter.protocol).bounded(bounds.reply_max_bytes, bounds.room);
+        let reply = server.shared.settings.bounds().reply(waiter.protocol);
         let own_client = std::mem::replace(&mut self.client, stand_in);
         let own_reply = std::mem::replace(&mut self.reply, reply);
         let own_wrote = std::mem::take(&mut self.wrote);

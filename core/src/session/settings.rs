@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 use super::hub::notify;
 use super::output_limits::{self, OutputLimits};
 use crate::limits;
+use crate::resp::{Protocol, Reply};
 use crate::room::Room;
 
 mod table;
@@ -139,6 +140,13 @@ pub struct HomeBounds {
     pub changes_max: u64,
     /// Tells how much memory is left.
     pub room: Room,
+}
+
+impl HomeBounds {
+    /// An empty output within them.
+    pub(super) fn reply(&self, protocol: Protocol) -> Reply {
+        Reply::new(protocol).bounded(self.reply_max_bytes, self.room)
+    }
 }
 
 impl Default for HomeBounds {

@@ -3,6 +3,7 @@
 //! The order in which scores are added up is Redis' own (smallest source first), since sums of doubles depend on it.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::{Layout, store};
 use crate::command::args::{float, integer, is_option};
@@ -238,31 +239,31 @@ fn parse_options(
     Ok(options)
 }
 
+/// The ranks of so many members, page by page.
+fn page_ranks(len: u64) -> impl Iterator<Item = Range<u64>> {
+    let starts = (0..len.div_ceil(PAGE_MEMBERS)).map(|page| page * PAGE_MEMBERS);
+    starts.map(move |start| start..(start + PAGE_MEMBERS).min(len))
+}
+
 /// Shows all members of a source.
 fn walk(txn: &mut Txn<'_>, input: &Input<'_>, visit: Walker<'_>) -> Result<()> {
-    let mut at = 0;
-    while at < input.len {
-        let end = at.saturating_add(PAGE_MEMBERS).min(input.len);
+    for ranks in page_ranks(input.len) {
         let mut page: Scored = Vec::new();
-        input.source.scan(txn, at..end, &mut |member, score| page.push((member.to_vec(), score)))?;
+        input.source.scan(txn, ranks, &mut |member, score| page.push((member.to_vec(), score)))?;
         for (member, score) in page {
             if !visit(txn, member, score)? {
                 return Ok(());
             }
         }
-        at = end;
     }
     Ok(())
 }
 
 /// Shows all members of a source to one who keeps them, as long as there is room.
 fn pages(txn: &mut Txn<'_>, input: &Input<'_>, visit: MemberVisitor<'_>) -> Result<()> {
-    let mut at = 0;
-    while at < input.len {
-        let end = at.saturating_add(PAGE_MEMBERS).min(input.len);
+    for ranks in page_ranks(input.len) {
         txn.share().look()?;
-        input.source.scan(txn, at..end, visit)?;
-        at = end;
+        input.source.scan(txn, ranks, visit)?;
     }
     Ok(())
 }
