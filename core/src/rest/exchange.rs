@@ -11,6 +11,9 @@ use super::json::{self, Strings, write_error, write_item};
 use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::resp::{DecodeError, Decoder, Value};
 
+/// No byte of a reply is more than so many bytes of [`json::length`].
+const JSON_GROWTH_MAX: u64 = 6;
+
 /// What a session answered cannot be read: it is no RESP, or an event is above the limit. Only the latter is anything that
 /// clients can bring about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -177,8 +180,13 @@ impl Exchange {
             return if value.as_error().is_some() { Some(unauthorized()) } else { self.settle_refused() };
         }
         self.pending.next();
+        // Nearly every answer is too short to be too long, however it is written.
+        let json_max_bytes = self.reply_max_bytes / 2 * 3;
+        let may_be_long =
+            self.body.len() as u64 + JSON_GROWTH_MAX.saturating_mul(self.received_bytes) > json_max_bytes;
         if let Style::Json(strings) = self.style
-            && (self.body.len() + json::length(&value, strings)) as u64 > self.reply_max_bytes / 2 * 3
+            && may_be_long
+            && (self.body.len() + json::length(&value, strings)) as u64 > json_max_bytes
         {
             return Some(too_large(self.reply_max_bytes));
         }
