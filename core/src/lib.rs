@@ -1,8 +1,8 @@
 //! The portable core of EdgeCask: everything that is the same on the gateway, at the edge and in a browser tab.
 //!
-//! The modules are listed in the order in which data flows through them; a module uses only what stands below it.
-//! Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread or awaits: bytes, `now` and seeds
-//! come in as arguments, replies and effects go out as values.
+//! The modules are listed in the order in which data flows through them; a module uses only what stands below it
+//! (`tests/module_order.rs` enforces it). Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread
+//! or awaits: bytes, `now` and seeds come in as arguments, replies and effects go out as values.
 
 #[doc(hidden)]
 pub mod transcript;
@@ -12,6 +12,8 @@ pub mod rest;
 pub mod session;
 
 pub mod command;
+
+pub mod server;
 
 pub mod catalog;
 
@@ -27,6 +29,8 @@ pub mod storage;
 
 pub mod packed;
 
-pub mod room;
+pub mod glob;
+
+pub mod memory_budget;
 
 pub mod limits;

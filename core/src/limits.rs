@@ -4,7 +4,7 @@
 /// Largest inline (non-multibulk) request line in bytes: Redis' own figure.
 pub const INLINE_REQUEST_MAX_BYTES: usize = 64 * 1024;
 
-/// Most arguments in one request: Redis' own figure since 7.0 (`INT_MAX`). Room for them comes as they do.
+/// Most arguments in one request: Redis' own figure since 7.0 (`INT_MAX`). MemoryBudget for them comes as they do.
 pub const REQUEST_ARGUMENTS_MAX: u64 = i32::MAX as u64;
 
 /// Most arguments an unauthenticated peer may send in one request: Redis' own figure.

@@ -16,10 +16,12 @@ pub mod host;
 pub mod limits;
 
 #[cfg(target_arch = "wasm32")]
-mod border;
+mod ffi;
 
 /// How much of `limits::MEMORY_MAX_BYTES` is left. Tests that run natively have no end of it.
 #[cfg(target_arch = "wasm32")]
-pub(crate) const ROOM: edgecask_core::room::Room = edgecask_core::room::Room::counted(border::bytes_left);
+pub(crate) const BUDGET: edgecask_core::memory_budget::MemoryBudget =
+    edgecask_core::memory_budget::MemoryBudget::counted(ffi::bytes_left);
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) const ROOM: edgecask_core::room::Room = edgecask_core::room::Room::UNBOUNDED;
+pub(crate) const BUDGET: edgecask_core::memory_budget::MemoryBudget =
+    edgecask_core::memory_budget::MemoryBudget::UNBOUNDED;

@@ -7,10 +7,11 @@
 use std::time::{Duration, Instant};
 
 use edgecask::clock::now_ms;
-use edgecask::facts::ProcessFacts;
+use edgecask::process_info::ProcessInfo;
 use edgecask::store::{self, Store};
 use edgecask_core::resp::write_request;
-use edgecask_core::session::{Peer, Server, Session, Settings, Shared};
+use edgecask_core::server::{Server, Settings, Shared};
+use edgecask_core::session::{Peer, Session};
 use mimalloc::MiMalloc;
 
 #[global_allocator]
@@ -89,7 +90,7 @@ fn main() {
     let keys = arguments.first().map_or(4_000_000, |keys| keys.parse().expect("a number of keys"));
     let folder = tempfile::tempdir().expect("a directory");
     let opened = store::open(folder.path(), 16).expect("opens");
-    let shared = Shared::new(Settings::default(), Box::new(ProcessFacts::new(0, None)), now_ms());
+    let shared = Shared::new(Settings::default(), Box::new(ProcessInfo::new(0, None)), now_ms());
     let session = Session::new(&shared, Peer::default(), 1, now_ms());
     let server = Server { engine: opened.store, shared };
     let mut bench = Bench { server, session, random: 1, range: keys * 10 };

@@ -12,22 +12,23 @@ use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Db, Engine};
 use edgecask_core::resp::Front;
-use edgecask_core::session::{Effect, Peer, Server, Shared};
+use edgecask_core::server::{Effect, Server, Shared};
+use edgecask_core::session::Peer;
 use mio::net::TcpStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::coalesce::Seen;
-use crate::hosted::Hosted;
+use crate::driver::Driver;
 use crate::limits::{Deadlines, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES};
-use crate::stored;
+use crate::sendfile;
 use crate::workers::Bell;
 
 /// A connection and its session.
 pub struct Connection {
     stream: TcpStream,
-    hosted: Hosted,
+    driver: Driver,
     /// The worker's load was told of it.
     pub seen: Seen,
     /// What must happen before more requests run.
@@ -81,7 +82,7 @@ impl Connection {
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
         Connection {
             stream,
-            hosted: Hosted::new(shared, peer, now, now_ms),
+            driver: Driver::new(shared, peer, now, now_ms),
             seen: Seen::default(),
             phase: Phase::Receiving,
             is_readable: false,
@@ -97,32 +98,32 @@ impl Connection {
 
     /// Whether it may have something to do without the system reporting it again.
     pub fn has_more(&mut self) -> bool {
-        self.phase == Phase::Receiving && (self.hosted.has_work(Instant::now()) || self.may_read())
+        self.phase == Phase::Receiving && (self.driver.has_work(Instant::now()) || self.may_read())
     }
 
     /// Whether there is something to read that may be read.
     fn may_read(&mut self) -> bool {
-        self.is_readable && self.hosted.may_receive()
+        self.is_readable && self.driver.may_receive()
     }
 
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
-        self.hosted.id()
+        self.driver.id()
     }
 
     /// Has a bell rung whenever other connections have something for this one.
     pub fn set_bell(&self, bell: Bell) {
-        self.hosted.set_waker(Waker::from(Arc::new(bell)));
+        self.driver.set_waker(Waker::from(Arc::new(bell)));
     }
 
     /// Whether it is to be closed, whatever has still to be sent.
     pub fn must_close(&self) -> bool {
-        self.hosted.must_close()
+        self.driver.must_close()
     }
 
     /// Whether so much output has been waiting for so long that it is to be closed.
     pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
-        self.hosted.is_over_limit(now_ms)
+        self.driver.is_over_limit(now_ms)
     }
 
     /// Reads once, unless requests wait already.
@@ -130,13 +131,13 @@ impl Connection {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
-        if self.hosted.has_work(now) {
+        if self.driver.has_work(now) {
             return Ok(Received::Input(0));
         }
         if !self.may_read() {
             return Ok(Received::Nothing);
         }
-        let input = self.hosted.input();
+        let input = self.driver.input();
         buffers.lend(input);
         let room = input.capacity() - input.len();
         match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
@@ -158,42 +159,42 @@ impl Connection {
 
     /// The database and key that the only request which has come is most likely about.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
-        self.hosted.only_key()
+        self.driver.only_key()
     }
 
     /// Runs what has come. True if settings changed that the server must act upon before a reply leaves.
     pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Instant, now_ms: u64) -> bool {
-        self.hosted.run(server, now, now_ms)
+        self.driver.run(server, now, now_ms)
     }
 
     /// End of what it has appended to the log and not been acknowledged; 0 if there is nothing.
     pub fn wrote(&self) -> u64 {
-        self.hosted.wrote()
+        self.driver.wrote()
     }
 
     /// When it is to take part in a round though nothing has come.
     pub fn alarm(&self) -> Option<Instant> {
-        self.hosted.alarm()
+        self.driver.alarm()
     }
 
     /// Gives the lent buffer back if there is next to nothing in it.
     pub fn give_back(&mut self, buffers: &mut Buffers) {
-        buffers.take_back(self.hosted.input());
+        buffers.take_back(self.driver.input());
     }
 
     /// Bytes of replies that have not been sent.
     pub fn unsent(&mut self) -> u64 {
-        self.hosted.reply().unsent()
+        self.driver.reply().unsent()
     }
 
     /// Sends replies as far as the peer takes them, but not so much that the other connections wait for long.
     pub fn send(&mut self, now: Instant) -> io::Result<Sent> {
         let mut budget = SEND_TURN_BYTES;
         loop {
-            let reply = self.hosted.reply();
+            let reply = self.driver.reply();
             let outcome = match reply.front() {
                 None => {
-                    self.hosted.has_sent_all();
+                    self.driver.has_sent_all();
                     self.phase = Phase::Receiving;
                     return Ok(Sent::All);
                 }
@@ -204,8 +205,8 @@ impl Connection {
                 Some(Front::Bytes(bytes, None)) => {
                     rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL)
                 }
-                Some(Front::Bytes(bytes, Some(part))) => stored::send_with(&self.stream, bytes, part)?,
-                Some(Front::Stored(part)) => stored::send(&self.stream, part, budget)?,
+                Some(Front::Bytes(bytes, Some(part))) => sendfile::send_with(&self.stream, bytes, part)?,
+                Some(Front::Stored(part)) => sendfile::send(&self.stream, part, budget)?,
             };
             match outcome {
                 Ok(count) => {
@@ -229,7 +230,7 @@ impl Connection {
 
     /// What is to be done after the replies have left.
     pub fn take_effects(&mut self) -> Vec<Effect> {
-        self.hosted.take_effects()
+        self.driver.take_effects()
     }
 
     /// When it is to be cut if it goes on as now; `idle` is the longest time without a request, if there is one.
@@ -237,18 +238,18 @@ impl Connection {
         match self.phase {
             Phase::Sending(since) => Some(since + deadlines.unread_output),
             Phase::Syncing(_) => None,
-            Phase::Receiving => self.hosted.deadline(deadlines, idle),
+            Phase::Receiving => self.driver.deadline(deadlines, idle),
         }
     }
 
     /// Gives up a long output buffer that has not been needed since `since`.
     pub fn shrink_if_idle(&mut self, since: Instant) {
-        self.hosted.shrink_if_idle(since);
+        self.driver.shrink_if_idle(since);
     }
 
     /// Ends the session.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
-        self.hosted.close(server);
+        self.driver.close(server);
     }
 }
 
@@ -260,7 +261,7 @@ pub struct Buffers {
 
 impl Buffers {
     /// Makes room to read into: a buffer of the worker for what is small, or twice the room for what has grown large.
-    /// Room grows with what was received and never with a length that was announced.
+    /// MemoryBudget grows with what was received and never with a length that was announced.
     fn lend(&mut self, input: &mut Vec<u8>) {
         if input.len() > SMALL_INPUT_BYTES {
             input.reserve(input.len().max(READ_BUFFER_BYTES / 2));

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use edgecask_core::session::{Effect, Server, Settings};
+use edgecask_core::server::{Effect, Server, Settings};
 
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;

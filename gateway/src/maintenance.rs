@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::Engine;
-use edgecask_core::session::Server;
+use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
 use tracing::{info, warn};
 

@@ -11,19 +11,19 @@ use std::time::Instant;
 
 use edgecask_core::bitcask::OpenError;
 use edgecask_core::engine::Admin;
-use edgecask_core::session::{Server, Shared};
+use edgecask_core::server::{Server, Shared};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{error, info, warn};
 
 use crate::acceptor;
 use crate::clock::now_ms;
-use crate::facts::ProcessFacts;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
 use crate::options::{Options, OptionsError, WebOptions};
+use crate::process_info::ProcessInfo;
 use crate::storage::lock::DirectoryLock;
 use crate::store;
-use crate::web::doors::{Door, Speech, Web};
+use crate::web::listeners::{Listener, Speech, Web};
 use crate::web::threads::Threads;
 use crate::web::tls::{Tls, TlsError};
 use crate::workers::Workers;
@@ -68,10 +68,10 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
     let doors = open_doors(&options.web)?;
-    let address = |door: &Door| Ok((door.speech, door.listener.local_addr()?));
+    let address = |door: &Listener| Ok((door.speech, door.listener.local_addr()?));
     let web_addresses = doors.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
-    let facts = Box::new(ProcessFacts::new(port, options.config.clone()));
+    let facts = Box::new(ProcessInfo::new(port, options.config.clone()));
     let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
     let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
     let syncing = gateway.clone();
@@ -162,11 +162,11 @@ impl Running {
 }
 
 /// Binds what is not plain TCP.
-fn open_doors(options: &WebOptions) -> io::Result<Vec<Door>> {
+fn open_doors(options: &WebOptions) -> io::Result<Vec<Listener>> {
     let mut doors = Vec::new();
     for (speech, address) in &options.doors {
         let listeners = acceptor::bind(&[*address])?.into_iter();
-        doors.extend(listeners.map(|listener| Door { speech: *speech, listener }));
+        doors.extend(listeners.map(|listener| Listener { speech: *speech, listener }));
     }
     Ok(doors)
 }

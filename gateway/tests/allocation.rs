@@ -15,7 +15,8 @@ use edgecask::connection::{Buffers, Connection, Received, Sent};
 use edgecask::storage::lock::DirectoryLock;
 use edgecask::store::{self, Owned, Store};
 use edgecask_core::resp::write_request;
-use edgecask_core::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use edgecask_core::server::{NoFacts, Server, Settings, Shared};
+use edgecask_core::session::{Peer, Session};
 use tempfile::TempDir;
 
 const NOW_MS: u64 = 1_700_000_000_000;

@@ -13,11 +13,11 @@ use super::Bitcask;
 use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::frame::Frame;
-use super::guard::Guard;
 use super::keydir::{
     Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub, shard_of,
 };
 use super::record::RecordType;
+use super::snapshot::Snapshot;
 use crate::engine::{
     Change, Db, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
 };
@@ -124,7 +124,7 @@ fn adopted_collections(overlay: &Overlay) -> HashSet<u64> {
     overlay.changes().filter_map(adopted).collect()
 }
 
-impl Guard<'_> {
+impl Snapshot<'_> {
     /// Commits an overlay that changes something.
     pub(super) fn commit(mut self, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
         let mut scratch = overlay.take_scratch();
@@ -404,7 +404,7 @@ fn record_count(overlay: &Overlay) -> u64 {
     overlay.changes().map(records).sum()
 }
 
-/// Writes the records of a frame, in the order in which [`Guard::apply`] expects them.
+/// Writes the records of a frame, in the order in which [`Snapshot::apply`] expects them.
 fn build<'o>(
     frame: &mut Frame<'o>,
     overlay: &'o Overlay,

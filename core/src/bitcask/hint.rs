@@ -21,9 +21,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::fault_injection::{Mistake, is_planted};
 use super::files::File;
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
-use super::planted::{Mistake, is_planted};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
 use super::replay::Replay;
 use super::{Bitcask, scan};

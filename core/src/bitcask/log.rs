@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::blobs::Blobs;
+use super::fault_injection::{Mistake, is_planted};
 use super::files::{File, FileTable};
 use super::keydir::Location;
-use super::planted::{Mistake, is_planted};
 use super::record::{FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use crate::engine::{EngineError, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};

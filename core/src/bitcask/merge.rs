@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Bitcask;
+use super::fault_injection::{Mistake, is_planted};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
-use super::planted::{Mistake, is_planted};
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};

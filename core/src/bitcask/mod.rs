@@ -13,12 +13,12 @@ mod counts;
 mod direct;
 mod files;
 mod frame;
-mod guard;
+mod snapshot;
 mod hint;
 mod keydir;
 mod log;
 mod merge;
-mod planted;
+mod fault_injection;
 mod record;
 mod recovery;
 mod reload;
@@ -33,8 +33,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
-pub use guard::Guard;
 pub use recovery::{OpenError, Opened};
+pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
 use self::counts::{Counts, KeydirCount};
@@ -139,7 +139,7 @@ impl Bitcask {
         if self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
             self.sync()?;
         }
-        let is_early = planted::is_planted(planted::Mistake::BlobRemovedUnsynced);
+        let is_early = fault_injection::is_planted(fault_injection::Mistake::BlobRemovedUnsynced);
         self.blobs.sweep(if is_early { u64::MAX } else { self.synced() })
     }
 
@@ -149,7 +149,7 @@ impl Bitcask {
 }
 
 impl Engine for Bitcask {
-    type Guard<'e> = Guard<'e>;
+    type Snapshot<'e> = Snapshot<'e>;
 
     fn get_string(
         &self,
@@ -179,11 +179,11 @@ impl Engine for Bitcask {
         Draft::new(self.blobs.clone())
     }
 
-    fn begin(&self, scope: Scope<'_>) -> Result<Guard<'_>> {
-        Ok(Guard::new(self, scope))
+    fn begin(&self, scope: Scope<'_>) -> Result<Snapshot<'_>> {
+        Ok(Snapshot::new(self, scope))
     }
 
-    fn commit(&self, guard: Guard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+    fn commit(&self, guard: Snapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
         if overlay.is_empty() {
             return Ok(Receipt::default());
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::CommandError;
 use crate::engine::Db;
 use crate::resp;
-use crate::session::Shared;
+use crate::server::Shared;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

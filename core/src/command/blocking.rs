@@ -8,7 +8,7 @@ use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List};
 use crate::engine::Kind;
 use crate::resp;
-use crate::session::hub::{Nothing, Wait, notify};
+use crate::server::hub::{Nothing, Wait, notify};
 
 pub(super) const HANDLERS: Group = &[
     ("blmove", blmove),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::data::DataError;
 use crate::engine::EngineError;
-use crate::room::NoRoom;
+use crate::memory_budget::BudgetExceeded;
 
 /// The error a command ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl CommandError {
             CommandError::Engine(error @ EngineError::ReadOnly(_)) => {
                 Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
             }
-            CommandError::Engine(error @ EngineError::NoRoom) => Cow::Owned(format!("OOM {error}")),
+            CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),
         }
     }
@@ -67,8 +67,8 @@ impl From<EngineError> for CommandError {
     }
 }
 
-impl From<NoRoom> for CommandError {
-    fn from(error: NoRoom) -> CommandError {
+impl From<BudgetExceeded> for CommandError {
+    fn from(error: BudgetExceeded) -> CommandError {
         CommandError::Engine(error.into())
     }
 }

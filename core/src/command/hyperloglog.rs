@@ -6,7 +6,7 @@ use super::args::{is_option, quoted};
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::hyperloglog::{self, Corrupted, HEADER_BYTES, REGISTERS, SKETCH_MAX_BYTES, Sketch};
 use crate::data::string;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("pfadd", pfadd),

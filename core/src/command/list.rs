@@ -7,8 +7,8 @@ use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List, Side};
 use crate::data::root_of_kind;
 use crate::engine::Kind;
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("lindex", lindex),

@@ -12,11 +12,9 @@ mod bitmap;
 mod blocking;
 mod cluster;
 mod connection;
-mod drafts;
 mod error;
 mod generic;
 mod geo;
-pub mod glob;
 mod hash;
 pub mod help;
 mod hyperloglog;
@@ -32,7 +30,6 @@ mod string;
 #[cfg(test)]
 mod tests;
 
-pub use drafts::Drafts;
 pub use error::CommandError;
 pub use server::{Facts, facts};
 
@@ -41,11 +38,11 @@ use std::sync::LazyLock;
 
 use crate::catalog::{self, CommandId, CommandSpec};
 use crate::data::string::NewValue;
-use crate::engine::{Admin, Db, Txn};
+use crate::engine::{Admin, Db, Drafts, Txn};
 use crate::resp::Reply;
-use crate::session::hub::Wait;
-use crate::session::hub::notify::{self, Events};
-use crate::session::{Client, Effect, Shared};
+use crate::server::hub::Wait;
+use crate::server::hub::notify::{self, Events};
+use crate::server::{Client, Effect, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
 pub type Outcome = std::result::Result<(), CommandError>;
@@ -128,7 +125,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Notes an event of the keyspace of a class of [`notify`](crate::session::hub::notify). Belongs behind the write
+    /// Notes an event of the keyspace of a class of [`notify`](crate::server::hub::notify). Belongs behind the write
     /// it tells of, and before the next one: a key that is new is told of first.
     #[inline]
     pub fn notify(&mut self, class: u32, event: &'static str, key: &[u8]) {

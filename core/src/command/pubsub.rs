@@ -3,9 +3,9 @@
 use super::args::quoted;
 use super::{CommandError, Context, Group, Outcome, help};
 use crate::catalog;
+use crate::memory_budget::LARGE_BYTES;
 use crate::resp::Protocol;
-use crate::room::LARGE_BYTES;
-use crate::session::hub::{Topic, TopicKind};
+use crate::server::hub::{Topic, TopicKind};
 
 pub(super) const HANDLERS: Group = &[
     ("psubscribe", psubscribe),
@@ -101,9 +101,9 @@ fn answer(ctx: &mut Context<'_, '_>, word: &[u8], name: Option<&[u8]>, count: us
 
 fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
-    let room = ctx.txn.room();
+    let budget = ctx.txn.budget();
     if message.len() as u64 >= LARGE_BYTES {
-        room.ask(1 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
+        budget.ask(1 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
     }
     let count = ctx.shared.hub.pubsub.publish(channel, message);
     ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
@@ -112,7 +112,7 @@ fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn spublish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
-    ctx.txn.room().ask(3, message.len() as u64)?;
+    ctx.txn.budget().ask(3, message.len() as u64)?;
     let count = ctx.shared.hub.pubsub.publish_to_shard(channel, message);
     ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
     Ok(())

@@ -23,17 +23,14 @@
 //!
 //! Cursors come from outside: any number is one, and the worst a made-up one does is to start somewhere else.
 
-mod positions;
-
 use std::ops::{ControlFlow, Range};
 
-pub use self::positions::{Positions, Ticket};
-use self::positions::{TICKET_BITS, TICKET_MAX, WalkId};
+use crate::server::scan_positions::{TICKET_BITS, TICKET_MAX, Ticket, WalkId};
 
 use super::args::{integer, is_option};
-use super::glob::Glob;
 use super::{CommandError, Context, Outcome};
 use crate::engine::{Direction, Kind, Root, Start, Txn, Want};
+use crate::glob::Glob;
 use crate::limits::SCAN_STEPS_MIN;
 use crate::resp::Reply;
 

@@ -9,9 +9,9 @@ use crate::data::root_of_kind;
 use crate::data::set::algebra::{Operation, Sources};
 use crate::data::set::{Encoding, Limits, Set, is_small};
 use crate::engine::{Kind, Want};
-use crate::room::Gathered;
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::memory_budget::Gathered;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("sadd", sadd),

@@ -4,7 +4,8 @@ use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::resp::{Decoder, Value, write_request};
-use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 

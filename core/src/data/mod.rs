@@ -7,7 +7,7 @@
 pub mod bits;
 mod copy;
 pub mod digest;
-pub mod extended;
+pub mod long_double;
 pub mod geo;
 pub mod hash;
 pub mod hyperloglog;
@@ -24,7 +24,7 @@ mod testing;
 pub use copy::copy;
 
 use crate::engine::{Db, EngineError, Kind, Root, Txn};
-use crate::room::NoRoom;
+use crate::memory_budget::BudgetExceeded;
 
 /// What can go wrong below a command's arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,8 +37,8 @@ pub enum DataError {
     Engine(#[from] EngineError),
 }
 
-impl From<NoRoom> for DataError {
-    fn from(error: NoRoom) -> DataError {
+impl From<BudgetExceeded> for DataError {
+    fn from(error: BudgetExceeded) -> DataError {
         DataError::Engine(error.into())
     }
 }

@@ -8,8 +8,8 @@ use std::ops::{ControlFlow, Range};
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
 use crate::limits::VALUE_PIECE_BYTES;
+use crate::memory_budget::LARGE_BYTES;
 use crate::resp::parse_i64;
-use crate::room::LARGE_BYTES;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
 pub const WHOLE: u8 = 0;
@@ -91,7 +91,7 @@ pub fn append(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, more: &NewValu
     let len = root.value_len + more.byte_count();
     if root.blob.is_none() && len < txn.blob_min() {
         // As it was, as it will be, and among what the transaction changes.
-        txn.room().ask(2, len)?;
+        txn.budget().ask(2, len)?;
         let mut value = txn.value(db, key)?.unwrap_or_default();
         if let NewValue::Bytes(bytes) = more {
             if len >= LARGE_BYTES {
@@ -136,7 +136,7 @@ pub fn overwrite(
     let (start, end) = (offset as usize, offset as usize + bytes.len());
     let mut value = txn.value(db, key)?.unwrap_or_default();
     if value.len() < end {
-        txn.room().ask(2, len)?;
+        txn.budget().ask(2, len)?;
         if len >= LARGE_BYTES {
             value.reserve_exact(end - value.len());
         }
@@ -191,7 +191,7 @@ pub fn read_into(
 ) -> Result<()> {
     buffer.clear();
     // As it is read, and as it is given.
-    txn.room().ask(2, range.end.saturating_sub(range.start))?;
+    txn.budget().ask(2, range.end.saturating_sub(range.start))?;
     read(txn, db, key, range, &mut |bytes| buffer.extend_from_slice(bytes))
 }
 

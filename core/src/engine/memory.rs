@@ -125,9 +125,9 @@ impl MemoryEngine {
 }
 
 /// The reads of one transaction: the whole store is locked.
-pub struct MemoryGuard<'e>(MutexGuard<'e, State>, &'e Arc<MemoryBlobs>);
+pub struct MemorySnapshot<'e>(MutexGuard<'e, State>, &'e Arc<MemoryBlobs>);
 
-impl MemoryGuard<'_> {
+impl MemorySnapshot<'_> {
     fn object(&self, root: &Root) -> Result<&Object> {
         self.0.objects.get(&root.place.0).ok_or_else(|| EngineError::Damaged("no such object".into()))
     }
@@ -137,7 +137,7 @@ impl MemoryGuard<'_> {
     }
 }
 
-impl Reader for MemoryGuard<'_> {
+impl Reader for MemorySnapshot<'_> {
     fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
         let found = self.keys(db)?.get_mut(key);
         Ok(found.map(|root| {
@@ -291,21 +291,21 @@ impl State {
 }
 
 impl Engine for MemoryEngine {
-    type Guard<'e> = MemoryGuard<'e>;
+    type Snapshot<'e> = MemorySnapshot<'e>;
 
     fn draft(&self) -> Result<Draft> {
         Draft::new(self.blobs.clone())
     }
 
-    fn begin(&self, _scope: Scope<'_>) -> Result<MemoryGuard<'_>> {
-        Ok(MemoryGuard(self.state.lock(), &self.blobs))
+    fn begin(&self, _scope: Scope<'_>) -> Result<MemorySnapshot<'_>> {
+        Ok(MemorySnapshot(self.state.lock(), &self.blobs))
     }
 
-    fn commit(&self, guard: MemoryGuard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+    fn commit(&self, guard: MemorySnapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
         if overlay.is_empty() {
             return Ok(Receipt::default());
         }
-        let MemoryGuard(mut state, blobs) = guard;
+        let MemorySnapshot(mut state, blobs) = guard;
         // Whatever the commit takes away, blobs it refers to stay.
         let _held: Vec<_> = overlay.changes().filter_map(|change| blobs.get(change.base?.blob?.id)).collect();
         // Subkeys are taken from all their old keys before anything else: RENAME hands them on, also out of a database

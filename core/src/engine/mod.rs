@@ -11,6 +11,7 @@
 //! This module never knows what a hash or a list is, and never knows files.
 
 mod blob;
+mod drafts;
 pub mod laws;
 pub mod memory;
 mod overlay;
@@ -24,13 +25,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
+pub use drafts::Drafts;
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::Start;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
 
-use crate::room::NoRoom;
+use crate::memory_budget::BudgetExceeded;
 use crate::storage::{Blob, BlobId};
 
 /// Number of a logical database, as SELECT takes it.
@@ -167,7 +169,7 @@ pub enum EngineError {
     TooManyChanges(u64),
     /// The transaction needs more memory than the home has left; nothing changed.
     #[error("the request needs more memory than is left; ask for less at a time")]
-    NoRoom,
+    BudgetExceeded,
     /// Stored bytes do not carry their checksum, or could not be read.
     #[error("{0}")]
     Damaged(String),
@@ -176,9 +178,9 @@ pub enum EngineError {
     OutOfScope,
 }
 
-impl From<NoRoom> for EngineError {
-    fn from(_: NoRoom) -> EngineError {
-        EngineError::NoRoom
+impl From<BudgetExceeded> for EngineError {
+    fn from(_: BudgetExceeded) -> EngineError {
+        EngineError::BudgetExceeded
     }
 }
 
@@ -305,7 +307,7 @@ pub struct Stored {
 /// A store: reads under a scope, and the commit of one batch.
 pub trait Engine: Admin + Send + Sync {
     /// The reads of one transaction, holding whatever locks its scope needs.
-    type Guard<'e>: Reader
+    type Snapshot<'e>: Reader
     where
         Self: 'e;
 
@@ -343,11 +345,11 @@ pub trait Engine: Admin + Send + Sync {
     fn draft(&self) -> Result<Draft>;
 
     /// Opens a transaction over the keys of `scope`.
-    fn begin(&self, scope: Scope<'_>) -> Result<Self::Guard<'_>>;
+    fn begin(&self, scope: Scope<'_>) -> Result<Self::Snapshot<'_>>;
 
     /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
     /// that changes nothing gives the receipt of nothing.
-    fn commit(&self, guard: Self::Guard<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt>;
+    fn commit(&self, guard: Self::Snapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt>;
 
     /// Begins to watch a key: `watch` is tripped by any commit that changes it.
     fn watch(&self, db: Db, key: &[u8], watch: &Watch);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::sub_changes::SubChanges;
 use super::{BlobRef, Db, Draft, Kind, Root};
-use crate::room::LARGE_BYTES;
+use crate::memory_budget::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
 
 /// Where the keys that a logical database shows come from, as seen from the state before the transaction.
@@ -411,7 +411,7 @@ impl Overlay {
     pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
         let span = self.store(key);
         if self.keys.capacity() == 0 {
-            // Room for one and not for four: every connection keeps it.
+            // MemoryBudget for one and not for four: every connection keeps it.
             self.keys.reserve_exact(1);
         }
         if self.keys_growth() >= LARGE_BYTES {

@@ -81,7 +81,7 @@ impl Txn<'_> {
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
             let was_there = change.value.is_some();
-            self.room.ask(1, value.len() as u64)?;
+            self.budget.ask(1, value.len() as u64)?;
             change.value = Some(SubBytes::from_slice(value));
             state.subs_delta += i64::from(!was_there);
             return Ok(was_there);
@@ -96,7 +96,7 @@ impl Txn<'_> {
 
     /// Notes a value for a subkey that has no change yet.
     fn sub_change(&mut self, at: usize, subkey: &[u8], value: &[u8], in_base: bool) -> Result<()> {
-        self.room.ask(1, (subkey.len() + value.len()) as u64)?;
+        self.budget.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });

@@ -5,7 +5,7 @@
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
 use super::{Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
-use crate::room::{Room, Share};
+use crate::memory_budget::{MemoryBudget, Share};
 
 /// A root to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Txn<'e> {
     pub(super) blob_min: u64,
     changes: u64,
     changes_max: u64,
-    pub(super) room: Room,
+    pub(super) budget: MemoryBudget,
     share: Share,
 }
 
@@ -52,8 +52,8 @@ impl<'e> Txn<'e> {
             blob_min: u64::MAX,
             changes: 0,
             changes_max: u64::MAX,
-            room: Room::UNBOUNDED,
-            share: Room::UNBOUNDED.share(),
+            budget: MemoryBudget::UNBOUNDED,
+            share: MemoryBudget::UNBOUNDED.share(),
         }
     }
 
@@ -73,14 +73,14 @@ impl<'e> Txn<'e> {
     }
 
     /// Where to ask for memory; at the start there is no end of it.
-    pub fn set_room(&mut self, room: Room) {
-        self.room = room;
-        self.share = room.share();
+    pub fn set_budget(&mut self, budget: MemoryBudget) {
+        self.budget = budget;
+        self.share = budget.share();
     }
 
     /// Where to ask for memory before much is taken.
-    pub fn room(&self) -> Room {
-        self.room
+    pub fn budget(&self) -> MemoryBudget {
+        self.budget
     }
 
     /// What the transaction may gather in memory.
@@ -189,7 +189,7 @@ impl<'e> Txn<'e> {
             visit(short.as_bytes().get(start..end).unwrap_or_default());
             return Ok(true);
         }
-        self.room.ask(buffers, len)?;
+        self.budget.ask(buffers, len)?;
         self.reader.read_value(&root, (offset, len), visit)?;
         Ok(true)
     }
@@ -223,7 +223,7 @@ impl<'e> Txn<'e> {
         }
         let at = self.state(db, key)?;
         self.note_appearance(db, at);
-        self.room.ask(1, self.overlay.arena_growth(value.len()))?;
+        self.budget.ask(1, self.overlay.arena_growth(value.len()))?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
         let state = &mut self.overlay.keys[at];
@@ -246,8 +246,8 @@ impl<'e> Txn<'e> {
             }
             _ if root.value_len == 0 => self.overlay.store(&[]),
             _ => {
-                self.room.ask(1, root.value_len)?;
-                self.room.ask(
+                self.budget.ask(1, root.value_len)?;
+                self.budget.ask(
                     1,
                     self.overlay.arena_growth(usize::try_from(root.value_len).unwrap_or(usize::MAX)),
                 )?;
@@ -411,7 +411,7 @@ impl<'e> Txn<'e> {
         if self.keys_seen().is_multiple_of(CHANGES_BETWEEN as usize) {
             self.share.look()?;
         }
-        self.room.ask(1, self.overlay.keys_growth())?;
+        self.budget.ask(1, self.overlay.keys_growth())?;
         let base = match source {
             Source::Base(base) => {
                 let accessed_s = self.touches.then(|| access_clock(self.now_ms));

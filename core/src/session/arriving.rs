@@ -5,12 +5,12 @@
 //! command refuses, the draft is dropped and the blob with it; the key keeps what it had.
 
 use crate::catalog;
-use crate::command::Drafts;
+use crate::engine::Drafts;
 use crate::engine::{Draft, Engine, EngineError};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 use crate::resp::{Arriving, ProtocolError, RequestParser};
 
-use super::Server;
+use crate::server::Server;
 
 /// Bytes of an argument's line end.
 const LINE_END_BYTES: usize = 2;

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{HomeBounds, NoFacts, Peer, Server, Session, Settings, Shared, Shortage};
+use super::{Peer, Session};
 use crate::bitcask::{Bitcask, Options};
-use crate::room::Room;
+use crate::memory_budget::MemoryBudget;
+use crate::server::{HomeBounds, NoFacts, Server, Settings, Shared, Shortage};
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -45,7 +46,7 @@ impl Home {
             name_max_bytes: 200,
             changes_max: 28,
             arguments_max: 40,
-            room: Room::counted(left),
+            budget: MemoryBudget::counted(left),
             ..HomeBounds::default()
         };
         let shared = Shared::new(Settings::default().within(bounds), Box::new(NoFacts), NOW_MS);

@@ -5,12 +5,13 @@
 
 use std::sync::atomic::Ordering;
 
+use super::State;
 use super::dispatch::fits;
-use super::hub::Interest;
-use super::{Server, State};
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
 use crate::engine::{Engine, Piece, Sought, access_clock};
+use crate::server::Server;
+use crate::server::hub::Interest;
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");

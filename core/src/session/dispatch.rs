@@ -5,16 +5,17 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::hub::Interest;
-use super::hub::notify::{EXPIRED, NEW};
 use super::serve::{may_wake, note_reads, show_monitors};
-use super::{Client, Effect, Queued, ReplyMode, Server, Settings, State, WatchedKey, long_arguments};
+use super::{Queued, State, long_arguments};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::args::quoted;
-use crate::command::{self, CommandError, Context, Drafts, Handler, Outcome};
-use crate::engine::{Engine, EngineError, Scope, Txn};
+use crate::command::{self, CommandError, Context, Handler, Outcome};
+use crate::engine::{Drafts, Engine, EngineError, Scope, Txn};
 use crate::limits::PIPELINE_AHEAD_MIN;
 use crate::resp::Reply;
+use crate::server::hub::Interest;
+use crate::server::hub::notify::{EXPIRED, NEW};
+use crate::server::{Client, Effect, ReplyMode, Server, Settings, WatchedKey};
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
@@ -113,7 +114,7 @@ impl State {
                 return Err(CommandError::text("ERR Command not allowed inside a transaction"));
             }
             let bytes = args.iter().map(|argument| argument.len() as u64).sum();
-            if let Err(error) = server.shared.settings.bounds().room.ask(1, bytes) {
+            if let Err(error) = server.shared.settings.bounds().budget.ask(1, bytes) {
                 multi.refused = true;
                 server.shared.statistics.rejected(spec.id);
                 return Err(error.into());
@@ -373,7 +374,7 @@ impl State {
     fn commit<E: Engine>(
         &mut self,
         server: &Server<E>,
-        guard: E::Guard<'_>,
+        guard: E::Snapshot<'_>,
         writes: bool,
         now_ms: u64,
     ) -> Result<(), CommandError> {
@@ -424,7 +425,7 @@ fn bound(txn: &mut Txn<'_>, client: &Client, settings: &Settings) {
     txn.set_touches(!client.no_touch);
     txn.set_blob_min(settings.blob_min_bytes());
     txn.set_changes_max(settings.bounds().changes_max);
-    txn.set_room(settings.bounds().room);
+    txn.set_budget(settings.bounds().budget);
 }
 
 /// An error if something was left out of the reply.

@@ -16,13 +16,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::hub::{Mode, Nothing, Subscriptions, Topic, TopicKind, Tracking, Wait, Waiter};
-use super::{Multi, Peer, Queued, ReplyMode, Server, Session, WatchedKey};
+use super::{Multi, Peer, Queued, Session};
 use crate::catalog::{self, CommandSpec};
-use crate::command::Drafts;
+use crate::engine::Drafts;
 use crate::engine::{Engine, Kind};
 use crate::limits::SCAN_POSITIONS_KEPT_BYTES;
 use crate::resp::{Protocol, Reply};
+use crate::server::hub::{Mode, Nothing, Subscriptions, Topic, TopicKind, Tracking, Wait, Waiter};
+use crate::server::{ReplyMode, Server, WatchedKey};
 
 const VERSION: u8 = 2;
 
@@ -368,7 +369,7 @@ impl<'b> Reader<'b> {
         if self.truth()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// Room comes as items do: every one takes at least a byte.
+    /// MemoryBudget comes as items do: every one takes at least a byte.
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader<'b>) -> Thawed<T>) -> Thawed<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::new();

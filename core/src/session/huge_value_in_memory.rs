@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{NoFacts, Peer, Server, Session, Settings, Shared};
+use super::{Peer, Session};
 use crate::bitcask::{Bitcask, Options};
 use crate::limits::{BLOB_MIN_BYTES, INPUT_KEPT_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
 use crate::resp::{Front, Part, write_request};
+use crate::server::{NoFacts, Server, Settings, Shared};
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -186,7 +187,7 @@ fn full_disk_in_the_middle_of_a_value() {
     assert_eq!(
         scene.call(&mut session, &[b"SET", b"k", &huge(1_500_000)]),
         b"+OK\r\n",
-        "there is room again"
+        "there is budget again"
     );
 }
 

@@ -1,10 +1,11 @@
 //! What other connections have for this one, and the waits that they, or the time, end.
 
-use super::hub::{Interest, Topic, TopicKind};
-use super::{Effect, ReplyMode, Server, State};
+use super::State;
 use crate::catalog::{self, CommandId, Flags};
 use crate::engine::Engine;
 use crate::limits::OUTPUT_PAUSE_BYTES;
+use crate::server::hub::{Interest, Topic, TopicKind};
+use crate::server::{Effect, ReplyMode, Server};
 
 const EXEC: CommandId = catalog::id("exec");
 

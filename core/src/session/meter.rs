@@ -10,9 +10,9 @@
 
 use smallvec::SmallVec;
 
-use super::slow_log::{SlowEntry, shown};
-use super::{Client, Server};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::server::{Client, Server};
+use crate::server::{SlowEntry, shown};
 
 /// Below this threshold of the slow log every command is timed by itself: whoever looks for single microseconds pays for
 /// the readings.

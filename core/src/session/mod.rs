@@ -5,17 +5,11 @@
 //! own memory. Sessions know nothing of sockets: TCP, WebSocket and the Durable Object all drive the same one.
 
 mod arriving;
-mod client;
 mod direct;
 mod dispatch;
-mod effect;
 mod freeze;
-pub mod hub;
-mod histogram;
-mod latency;
 mod long_arguments;
 mod meter;
-mod output_limits;
 #[cfg(test)]
 mod bound_of_a_home_is_passed;
 #[cfg(test)]
@@ -24,13 +18,8 @@ mod mail;
 #[cfg(test)]
 mod reply_depends_on_split;
 mod serve;
-mod rates;
-mod settings;
-mod shared;
-mod slow_log;
 #[cfg(test)]
 mod slow_reader_not_cut;
-mod statistics;
 mod transaction;
 
 use std::sync::Arc;
@@ -40,38 +29,21 @@ use std::task::Waker;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
-pub use effect::Effect;
 pub use freeze::ThawError;
-pub use histogram::Histogram;
-pub use latency::{Event, LatencyMonitor, Spike};
-pub use output_limits::OutputLimits;
-pub use rates::Rates;
-pub use settings::{HomeBounds, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings};
-pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
-pub use slow_log::{SlowEntry, SlowLog};
-pub use statistics::{CommandStatistics, Statistics};
 pub use transaction::{Multi, Queued};
 
 use self::arriving::Stream;
-use self::hub::notify::Events;
-use self::hub::{Inbox, Wait, Waiter};
 use self::meter::Meter;
-use crate::command::Drafts;
+use crate::engine::Drafts;
 use crate::engine::{Db, Engine, Overlay, Receipt};
 use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
+use crate::server::hub::notify::Events;
+use crate::server::hub::{Inbox, Wait, Waiter};
+use crate::server::{Client, ClientCard, Counters, Effect, Known, Server, Shared};
 
 /// Input longer than this many bytes is taken for a pipeline by whoever only guesses.
 const ONE_REQUEST_BYTES: usize = 256;
-
-/// An engine and what its sessions share.
-pub struct Server<E> {
-    /// The store.
-    pub engine: E,
-    /// Everything else.
-    pub shared: Shared,
-}
 
 /// Who connected, as the host knows it.
 #[derive(Clone, Debug, Default)]

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::client::ClientCard;
-use super::hub::notify::Events;
-use super::hub::{Answer, Interest, Wait, Waiter};
-use super::slow_log::{REDACTED, is_secret};
-use super::{Client, Server, Shared, State};
+use super::State;
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command;
 use crate::engine::{Db, Engine, Reader, Scope, Source, Txn};
 use crate::resp::quote;
+use crate::server::ClientCard;
+use crate::server::hub::notify::Events;
+use crate::server::hub::{Answer, Interest, Wait, Waiter};
+use crate::server::{Client, Server, Shared};
+use crate::server::{REDACTED, is_secret};
 
 impl State {
     /// Blocks the connection in the running command; the locks of its keys are held.
@@ -192,7 +193,7 @@ pub(super) fn show_monitors(
         line.push(b' ');
         let shown = if is_secret(args, number) { REDACTED } else { argument };
         // A byte may be four, and a text that grows is there twice; it is in the line, too.
-        if shared.settings.bounds().room.ask(4, 4 * shown.len() as u64).is_ok() {
+        if shared.settings.bounds().budget.ask(4, 4 * shown.len() as u64).is_ok() {
             line.extend_from_slice(quote(shown).as_bytes());
         } else {
             line.extend_from_slice(format!("\"... ({} bytes)\"", shown.len()).as_bytes());

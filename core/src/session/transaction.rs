@@ -1,10 +1,11 @@
 //! MULTI, EXEC, DISCARD, WATCH and UNWATCH: the commands that decide when other commands run.
 
-use super::{ReplyMode, Server, State, WatchedKey};
+use super::State;
 use crate::catalog::CommandSpec;
-use crate::command::{CommandError, Drafts};
-use crate::engine::{Engine, Reader, Scope, Watch};
+use crate::command::CommandError;
+use crate::engine::{Drafts, Engine, Reader, Scope, Watch};
 use crate::resp::Protocol;
+use crate::server::{ReplyMode, Server, WatchedKey};
 
 /// The queue of an open MULTI.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use edgecask_core::session::{HomeBounds, HostFacts, SETTINGS, Settings};
+use edgecask_core::server::{HomeBounds, HostFacts, SETTINGS, Settings};
 
-use crate::ROOM;
+use crate::BUDGET;
 use crate::host::Host;
 use crate::limits::{
     ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, NAME_MAX_BYTES, REPLY_MAX_BYTES, VALUE_MAX_BYTES,
@@ -78,7 +78,7 @@ impl Config {
             arguments_max: ARGUMENTS_MAX,
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,
-            room: ROOM,
+            budget: BUDGET,
         }))
     }
 

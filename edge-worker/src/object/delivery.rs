@@ -6,7 +6,7 @@ use edgecask_core::resp::{Front, Part, Reply};
 use edgecask_core::storage;
 
 use super::Object;
-use super::seat::{Farewell, TOO_MUCH};
+use super::connection::{Farewell, TOO_MUCH};
 use crate::host::Host;
 use crate::limits::{EVENT_OUTPUT_MAX_BYTES, HAND_OVER_BYTES, MESSAGE_OUT_MAX_BYTES};
 use crate::outbox::Kind;
@@ -16,7 +16,7 @@ impl<H: Host> Object<H> {
     pub(super) fn deliver(&mut self, number: u32) -> Result<bool, Farewell> {
         let mut is_done = false;
         loop {
-            let Some(seat) = self.seats.get_mut(&number) else { return Ok(true) };
+            let Some(seat) = self.connections.get_mut(&number) else { return Ok(true) };
             let piece = take_piece(seat.session.reply())
                 // Whoever asked must not be left waiting for the rest of it.
                 .map_err(|_| Farewell(1011, "a stored value cannot be read"))?;
@@ -25,11 +25,11 @@ impl<H: Host> Object<H> {
                 return Err(TOO_MUCH);
             }
             self.server.shared.counters.output_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
-            match &mut seat.errand {
+            match &mut seat.request {
                 None if piece.is_empty() => {}
                 None => self.outbox.put(Kind::Send, number, &[&piece]),
                 // It may have an answer before there is any reply.
-                Some(errand) => is_done |= errand.deliver(number, &piece, &mut self.outbox),
+                Some(request) => is_done |= request.deliver(number, &piece, &mut self.outbox),
             }
             let is_last = seat.session.reply().front().is_none();
             if self.outbox.size_bytes() >= HAND_OVER_BYTES {

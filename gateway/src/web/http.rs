@@ -29,11 +29,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tracing::debug;
 
-use super::doors::{Visit, Web};
+use super::listeners::{Visit, Web};
 use super::origin::Verdict;
-use super::unread::Unread;
 use super::websocket::WebSocket;
-use super::{console, metrics, rest, seat};
+use super::write_timeout::WriteTimeout;
+use super::{connection, console, metrics, rest};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
 
 /// The body of a response.
@@ -57,7 +57,7 @@ where
         // It is part of hyper's buffer, which is larger than all that a WebSocket needs.
         drop(already);
         match socket {
-            Ok(socket) => Box::pin(seat::serve(web.gateway.clone(), socket, peer)).await,
+            Ok(socket) => Box::pin(connection::serve(web.gateway.clone(), socket, peer)).await,
             Err(error) => debug!(%error, peer = peer.address, "a WebSocket was cut"),
         }
     }
@@ -78,7 +78,10 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(web.gateway.deadlines.handshake)
         .max_buf_size(HTTP_HEAD_MAX_BYTES)
-        .serve_connection(TokioIo::new(Unread::new(stream, web.gateway.deadlines.unread_output)), service)
+        .serve_connection(
+            TokioIo::new(WriteTimeout::new(stream, web.gateway.deadlines.unread_output)),
+            service,
+        )
         .with_upgrades();
     tokio::pin!(connection);
     let outcome = tokio::select! {
@@ -92,7 +95,7 @@ where
         debug!(%error, peer = peer.address, "an HTTP connection failed");
     }
     let upgrade = upgrade.lock().take()?;
-    let parts = upgrade.await.ok()?.downcast::<TokioIo<Unread<S>>>().ok()?;
+    let parts = upgrade.await.ok()?.downcast::<TokioIo<WriteTimeout<S>>>().ok()?;
     Some((parts.io.into_inner().into_inner(), parts.read_buf))
 }
 

@@ -22,13 +22,13 @@ use parking_lot::Mutex;
 use tokio::time::timeout;
 use tracing::debug;
 
+use super::connection::{self, Farewell, Received, Wire};
 use super::http::{Body, empty, whole};
-use super::seat::{self, Farewell, Received, Wire};
 use crate::clock::now_ms;
+use crate::driver::Driver;
 use crate::gateway::Gateway;
-use crate::hosted::Hosted;
 use crate::limits::EVENTS_PAUSE_BYTES;
-use crate::stored::take_piece;
+use crate::sendfile::take_piece;
 
 /// A comment of server-sent events: proxies forget connections on which nothing comes.
 const KEEP_ALIVE: &[u8] = b":\n\n";
@@ -80,12 +80,12 @@ pub fn refusal(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Option<Response
 fn check_password(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), rest::Response> {
     let fields = Fields(&parts.headers);
     let Some(mut exchange) = rest::log_in(&understood(parts, &fields, &[]), true)? else { return Ok(()) };
-    let mut hosted = Hosted::new(&gateway.server.shared, peer.clone(), Instant::now(), now_ms());
-    hosted.input().extend(exchange.input());
-    hosted.run(&gateway.server, Instant::now(), now_ms());
+    let mut driver = Driver::new(&gateway.server.shared, peer.clone(), Instant::now(), now_ms());
+    driver.input().extend(exchange.input());
+    driver.run(&gateway.server, Instant::now(), now_ms());
     let mut reply = Vec::new();
-    let taken = take_piece(hosted.reply(), &mut reply);
-    hosted.close(&gateway.server);
+    let taken = take_piece(driver.reply(), &mut reply);
+    driver.close(&gateway.server);
     match (taken, exchange.take(&reply)) {
         (Ok(true), Ok(Some(response))) if response.status == 200 => Ok(()),
         (Ok(true), Ok(Some(refused))) => Err(refused),
@@ -120,7 +120,7 @@ async fn run(gateway: Arc<Gateway>, exchange: Exchange, peer: Peer) -> Response<
     let closed = exchange.closed();
     let outlet = Arc::new(Mutex::new(Outlet::default()));
     let errand = Errand { exchange, has_asked: false, is_answered: false, outlet: outlet.clone() };
-    let seat = seat::serve(gateway, errand, peer);
+    let seat = connection::serve(gateway, errand, peer);
     if !is_stream {
         Box::pin(seat).await;
         let response = outlet.lock().response.take();

@@ -13,9 +13,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tracing::{debug, error};
 
-use super::doors::{Arrival, Door, Speech, Visit, Web, accept};
+use super::listeners::{Arrival, Listener, Speech, Visit, Web, accept};
 use super::tls_stream::TlsStream;
-use super::{http, seat};
+use super::{connection, http};
 use crate::limits::STOP_GRACE;
 
 /// All threads.
@@ -23,7 +23,7 @@ pub struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
     /// Opens the doors. The threads end when a stop is requested, once their connections have been told.
-    pub fn start(web: &Arc<Web>, doors: Vec<Door>, count: usize) -> io::Result<Threads> {
+    pub fn start(web: &Arc<Web>, doors: Vec<Listener>, count: usize) -> io::Result<Threads> {
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         for _ in 0..count.max(1) {
             let (sender, receiver) = unbounded_channel();
@@ -111,7 +111,7 @@ async fn decrypt(web: Arc<Web>, speech: Speech, stream: TcpStream, peer: Peer, v
         Err(_) => return debug!(peer = peer.address, "a TLS handshake took too long"),
     };
     if speech == Speech::RespTls {
-        Box::pin(seat::serve(web.gateway.clone(), TlsStream::new(stream), peer)).await;
+        Box::pin(connection::serve(web.gateway.clone(), TlsStream::new(stream), peer)).await;
         drop(visit);
     } else {
         Box::pin(http::serve(web, stream, peer, visit)).await;

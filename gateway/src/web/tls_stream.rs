@@ -7,9 +7,9 @@ use std::task::{Context, Poll, ready};
 use edgecask_core::resp::Reply;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::seat::{Farewell, Received, Wire};
+use super::connection::{Farewell, Received, Wire};
 use crate::limits::{READ_BUFFER_BYTES, TLS_READ_BYTES};
-use crate::stored::take_piece;
+use crate::sendfile::take_piece;
 
 /// A stream that carries a session as it is.
 pub struct TlsStream<S> {

@@ -15,12 +15,12 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use super::connection::{Farewell, Received, Wire};
 use super::frames::{Excess, Watched};
-use super::seat::{Farewell, Received, Wire};
 use crate::limits::{
     MESSAGE_MAX_BYTES, WEBSOCKET_KEPT_BYTES, WEBSOCKET_READ_BYTES, WEBSOCKET_ROUND_MESSAGES,
 };
-use crate::stored::take_piece;
+use crate::sendfile::take_piece;
 
 /// One WebSocket after its handshake.
 pub struct WebSocket<S> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
-use edgecask::web::doors::Speech;
+use edgecask::web::listeners::Speech;
 
 use crate::support::{Client, Server};
 

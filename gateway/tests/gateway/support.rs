@@ -10,7 +10,7 @@ use edgecask::limits::Deadlines;
 use edgecask::options::{Options, Task, parse};
 use edgecask::server::{self, Running, StartError};
 use edgecask::stop::StopRequest;
-use edgecask::web::doors::Speech;
+use edgecask::web::listeners::Speech;
 use edgecask_core::resp::write_request;
 use tempfile::TempDir;
 

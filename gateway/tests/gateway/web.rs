@@ -8,7 +8,7 @@ use edgecask::limits::{
     CONTROL_FRAMES_MAX, Deadlines, FRAGMENTS_FREE, MESSAGE_MAX_BYTES, UNAUTHENTICATED_MESSAGE_MAX_BYTES,
 };
 use edgecask::stop::StopRequest;
-use edgecask::web::doors::Speech;
+use edgecask::web::listeners::Speech;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::harness::{Driven, Phase, Plan, Policy, open};
 use crate::bitcask::Opened;
-use crate::bitcask::planted::{self, Mistake};
+use crate::bitcask::fault_injection::{self, Mistake};
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
 use crate::storage::simulated::{Moment, Survival};
@@ -59,7 +59,7 @@ impl Matrix {
 
     /// Runs the whole matrix; ends early after a few violations.
     pub(super) fn run(&self, findings: &mut Findings) {
-        planted::with(self.mistake, || self.run_planted(findings));
+        fault_injection::with(self.mistake, || self.run_planted(findings));
     }
 
     fn run_planted(&self, findings: &mut Findings) {

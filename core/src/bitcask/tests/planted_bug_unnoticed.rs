@@ -3,7 +3,7 @@
 
 use super::harness::{Phase, Plan, Policy, open};
 use super::matrix::{CUTS, Fault, Findings, Matrix};
-use crate::bitcask::planted::{self, Mistake};
+use crate::bitcask::fault_injection::{self, Mistake};
 use crate::engine::Admin;
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
@@ -103,7 +103,7 @@ fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
     drop(opened);
     other.set_meta(hinted.meta_copy());
     let next = other.after_kill();
-    planted::with(mistake, || {
+    fault_injection::with(mistake, || {
         // A hint that proves that there was more is reason enough to refuse.
         let Ok(opened) = open(&next) else { return false };
         let held = phase.held(&opened.store, driven.now_ms, 80, 80);

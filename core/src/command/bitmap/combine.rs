@@ -5,7 +5,7 @@ use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::string::{self, NewValue};
 use crate::limits::VALUE_PIECE_BYTES;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
@@ -43,7 +43,7 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut whole = Vec::new();
     if draft.is_none() {
         // Once here, and once among what the transaction changes.
-        ctx.txn.room().ask(2, len)?;
+        ctx.txn.budget().ask(2, len)?;
         whole.reserve_exact(len as usize);
     }
     let (mut result, mut piece) = (Vec::new(), Vec::new());

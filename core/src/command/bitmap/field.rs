@@ -11,7 +11,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::bits::{Field, WINDOW_BYTES};
 use crate::data::string;
 use crate::resp::parse_i64;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 /// `BITFIELD key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET … | INCRBY …> …]`
 pub(super) fn bitfield(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

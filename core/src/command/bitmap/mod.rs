@@ -6,7 +6,7 @@ mod field;
 
 use super::{CommandError, Context, Group, Outcome, args};
 use crate::data::string;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 pub(super) const HANDLERS: Group = &[
     ("bitcount", count::bitcount),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::client::redirect_of;
 use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
-use crate::session::hub::{Mode, Tracking};
+use crate::server::hub::{Mode, Tracking};
 
 pub(super) fn caching(ctx: &mut Context<'_, '_>, word: &[u8]) -> Outcome {
     let Some(tracking) = &mut ctx.client.tracking else {

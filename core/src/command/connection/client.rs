@@ -1,12 +1,12 @@
 //! CLIENT: what connections are called and how they behave, and the list of them.
 
-use super::{caching, others};
+use super::{caching, client_admin};
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::resp::{self, Protocol};
-use crate::session::hub::{Mode, Tracking};
-use crate::session::{ClientCard, ReplyMode};
+use crate::server::hub::{Mode, Tracking};
+use crate::server::{ClientCard, ReplyMode};
 
 pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let word = args[1].to_ascii_lowercase();
@@ -25,7 +25,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.verbatim("txt", &line);
             Ok(())
         }
-        b"kill" => others::kill(ctx, args),
+        b"kill" => client_admin::kill(ctx, args),
         b"list" => list(ctx, args),
         b"no-evict" => {
             let is_on = on_or_off(args[2])?;
@@ -38,7 +38,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.ok();
             Ok(())
         }
-        b"pause" => others::pause(ctx, args),
+        b"pause" => client_admin::pause(ctx, args),
         b"reply" => reply(ctx, args[2]),
         b"setinfo" => setinfo(ctx, args[2], args[3]),
         b"setname" => {
@@ -49,8 +49,8 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         b"tracking" => caching::tracking(ctx, args),
         b"trackinginfo" => caching::trackinginfo(ctx),
-        b"unblock" => others::unblock(ctx, args),
-        b"unpause" => others::unpause(ctx),
+        b"unblock" => client_admin::unblock(ctx, args),
+        b"unpause" => client_admin::unpause(ctx),
         _ => Err(CommandError::SYNTAX),
     }
 }

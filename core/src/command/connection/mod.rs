@@ -2,20 +2,20 @@
 
 mod caching;
 mod client;
-mod others;
+mod client_admin;
 
 use super::args::{is_option, quoted};
 use super::pubsub::ping_while_listening;
 use super::{CommandError, Context, Group, Outcome};
 use crate::resp::{self, Protocol};
-use crate::session::REDIS_VERSION;
+use crate::server::REDIS_VERSION;
 
 pub(super) const HANDLERS: Group = &[
     ("auth", auth),
     ("client", client::client),
     ("echo", echo),
     ("hello", hello),
-    ("monitor", others::monitor),
+    ("monitor", client_admin::monitor),
     ("ping", ping),
     ("select", select),
 ];

@@ -6,9 +6,9 @@ use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set
 use crate::data::rdb::{self, Limits, Unreadable};
 use crate::engine::{ACCESS_CLOCK_MASK, Root, access_clock};
 use crate::limits::STORED_REPLY_MIN_BYTES;
-use crate::room::NoRoom;
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::memory_budget::BudgetExceeded;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 /// `DUMP key`
 pub(super) fn dump(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -49,9 +49,9 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     let ttl_ms = u64::try_from(integer(ttl)?).map_err(|_| error)?;
     let body =
         rdb::open(payload).ok_or(CommandError::text("ERR DUMP payload version or checksum are wrong"))?;
-    let value = rdb::load(body, context.txn.room()).map_err(|error| match error {
+    let value = rdb::load(body, context.txn.budget()).map_err(|error| match error {
         Unreadable::BadFormat => CommandError::text("ERR Bad data format"),
-        Unreadable::NoRoom => NoRoom.into(),
+        Unreadable::BudgetExceeded => BudgetExceeded.into(),
     })?;
     let expires_at_ms = match ttl_ms {
         0 => None,

@@ -5,7 +5,7 @@
 use super::untouched;
 use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 const MS_PER_SECOND: i64 = 1000;
 

@@ -4,7 +4,7 @@ use super::untouched;
 use crate::command::args::{db_index, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 const SAME_OBJECT: CommandError = CommandError::text("ERR source and destination objects are the same");
 

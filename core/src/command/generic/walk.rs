@@ -1,7 +1,7 @@
 //! Walks over the keyspace: KEYS, SCAN, RANDOMKEY.
 
-use crate::command::glob::Glob;
 use crate::command::{Context, Outcome, scan};
+use crate::glob::Glob;
 
 /// `KEYS pattern`
 pub(super) fn keys(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

@@ -2,7 +2,8 @@
 
 use crate::engine::memory::MemoryEngine;
 use crate::resp::Protocol;
-use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 
 const NOW_MS: u64 = 1_700_000_000_000;
 

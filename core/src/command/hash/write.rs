@@ -2,11 +2,11 @@
 
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
-use crate::data::extended::Extended;
 use crate::data::hash::{self, ListpackLimits};
+use crate::data::long_double::Extended;
 use crate::resp;
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 /// `HSET key field value [field value ...]`
 pub(super) fn hset(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use crate::catalog;
-use crate::command::glob::Glob;
 use crate::command::{CommandError, Context, Outcome, help};
-use crate::session::{Effect, SettingError, Settings};
+use crate::glob::Glob;
+use crate::server::{Effect, SettingError, Settings};
 
 pub(super) fn config(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args[1].to_ascii_lowercase().as_slice() {

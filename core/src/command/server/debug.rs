@@ -10,7 +10,7 @@ use crate::data::{self, digest};
 use crate::engine::{ACCESS_CLOCK_MASK, Direction, Start, Want, access_clock};
 use crate::limits::DEBUG_SLEEP_MAX_S;
 use crate::resp::{self, Protocol};
-use crate::session::Effect;
+use crate::server::Effect;
 
 /// The subcommands: what is typed, and what it does.
 const HELP: &[(&str, &str)] = &[

@@ -3,8 +3,8 @@
 use super::docs;
 use crate::catalog::{self, Begin, Categories, CommandSpec, Find, KeyRange};
 use crate::command::args::is_option;
-use crate::command::glob::Glob;
 use crate::command::{CommandError, Context, Outcome, help};
+use crate::glob::Glob;
 use crate::resp::Reply;
 
 pub(super) fn command(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

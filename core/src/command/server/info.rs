@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::statistics;
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
-use crate::session::{REDIS_VERSION, Server, Shared};
+use crate::server::{REDIS_VERSION, Server, Shared};
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
 const SECTIONS: &[(&str, &str)] = &[

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::command::args::{integer, is_option};
 use crate::command::{Context, Outcome};
-use crate::session::REDIS_VERSION;
+use crate::server::REDIS_VERSION;
 
 /// A cask.
 const DRAWING: &str = r"

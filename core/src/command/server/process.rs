@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
-use crate::session::Effect;
+use crate::server::Effect;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     ctx.admin.checkpoint(ctx.now_ms())?;

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::info::Lines;
-use crate::session::Shared;
+use crate::server::Shared;
 
 pub(super) fn commands(shared: &Shared) -> Lines {
-    let line = |(spec, counters): (&crate::catalog::CommandSpec, &crate::session::CommandStatistics)| {
+    let line = |(spec, counters): (&crate::catalog::CommandSpec, &crate::server::CommandStatistics)| {
         let calls = counters.calls.load(Ordering::Relaxed);
         let took_us = counters.took_ns.load(Ordering::Relaxed) as f64 / 1000.0;
         let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };

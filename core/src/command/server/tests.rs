@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::memory::MemoryEngine;
 use crate::resp::write_request;
-use crate::session::{Effect, HostFacts, Peer, Server, Session, Settings, Shared};
+use crate::server::{Effect, HostFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 use crate::storage::memory::MemoryStorage;
 
 const NOW_MS: u64 = 1_700_000_000_000;

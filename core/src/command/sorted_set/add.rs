@@ -4,7 +4,7 @@ use super::listpack_limits;
 use crate::command::args::{float, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{Slot, SortedSet};
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 /// ZADD's options.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,7 +10,7 @@ use crate::command::args::{float, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{MemberVisitor, Slot, Source};
 use crate::engine::{Db, Txn};
-use crate::room::Gathered;
+use crate::memory_budget::Gathered;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

@@ -22,8 +22,8 @@ pub(super) use add::zadd;
 use super::{Context, Group, Outcome};
 use crate::data::zset::{self, ListpackLimits};
 use crate::resp::{Protocol, Reply};
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[

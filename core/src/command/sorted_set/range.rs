@@ -9,7 +9,7 @@ use crate::command::args::{index_range, integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{LexRange, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};
-use crate::room::Gathered;
+use crate::memory_budget::Gathered;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

@@ -9,7 +9,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{Slot, SortedSet};
 use crate::engine::Direction;
 use crate::resp::Protocol;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 pub(super) fn zrem(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };

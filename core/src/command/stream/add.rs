@@ -7,7 +7,7 @@ use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, StreamId};
 use crate::limits::STREAM_NODE_MAX_BYTES;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 const ARITY: CommandError = CommandError::text("ERR wrong number of arguments for 'xadd' command");
 const NOT_ABOVE_ZERO: CommandError =

@@ -8,7 +8,7 @@ use crate::data::stream::{Consumer, Group, Owner, Pending, Stream, StreamId};
 use crate::engine::Txn;
 use crate::limits::{CLAIM_COUNT_MAX, CLAIM_LOOKS_FOR_EACH};
 use crate::resp::{Reply, parse_i64};
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

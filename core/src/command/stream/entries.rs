@@ -7,7 +7,7 @@ use crate::command::args::{integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, StreamId};
 use crate::engine::Direction;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 const BELOW_DELETED: CommandError =
     CommandError::text("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id");

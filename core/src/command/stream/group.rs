@@ -6,7 +6,7 @@ use crate::command::args::{integer, is_option, quoted};
 use crate::command::help::reply_help;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Group, Stream, StreamId};
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 const BUSY: CommandError = CommandError::text("BUSYGROUP Consumer Group name already exists");
 const NO_KEY: CommandError = CommandError::text(

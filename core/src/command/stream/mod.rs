@@ -21,7 +21,7 @@ use super::args::quoted;
 use super::{CommandError, Context, Group};
 use crate::data::stream::{self, Fields, NodeLimits, Stream, StreamId};
 use crate::resp::Reply;
-use crate::session::{SettingPlace, Shared};
+use crate::server::{SettingPlace, Shared};
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[

@@ -9,7 +9,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Consumer, Fields, Group, Owner, Pending, Stream, StreamId};
 use crate::engine::{Direction, Kind, Txn};
 use crate::resp::{Protocol, Reply, parse_i64};
-use crate::session::hub::{Nothing, Wait};
+use crate::server::hub::{Nothing, Wait};
 
 type Result<T> = std::result::Result<T, CommandError>;
 

@@ -5,8 +5,8 @@ use crate::command::args::{integer, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::stream::{Stream, Trim, TrimTo};
 use crate::limits::STREAM_TRIM_DEFAULT_LIMIT;
-use crate::session::Shared;
-use crate::session::hub::notify;
+use crate::server::Shared;
+use crate::server::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

@@ -1,9 +1,9 @@
 //! Strings as numbers: the INCR family.
 
 use crate::command::{CommandError, Context, Outcome, args};
-use crate::data::extended::Extended;
+use crate::data::long_double::Extended;
 use crate::data::string;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 /// Longest text that is looked at as a floating-point number, in bytes.
 const FLOAT_MAX_BYTES: u64 = 5 * 1024;

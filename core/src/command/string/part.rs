@@ -3,7 +3,7 @@
 use super::{check_length, reply_part};
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::string;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 pub(super) fn strlen(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();

@@ -4,7 +4,7 @@ use super::reply_part;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::string;
 use crate::engine::Kind;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 pub(super) fn mget(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let db = ctx.db();

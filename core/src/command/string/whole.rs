@@ -4,7 +4,7 @@ use super::reply_value;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome, args};
 use crate::data::string;
-use crate::session::hub::notify;
+use crate::server::hub::notify;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

@@ -6,7 +6,7 @@ use super::hash::{Cell, position_of};
 use crate::data::Result;
 use crate::data::zset::{ScoreBound, ScoreRange, SortedSet};
 use crate::engine::{Direction, Txn};
-use crate::room::Gathered;
+use crate::memory_budget::Gathered;
 
 /// Members that are walked at a time where a few of them may be enough.
 const PAGE_MEMBERS: u64 = 256;

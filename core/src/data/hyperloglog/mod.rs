@@ -129,7 +129,7 @@ impl Sketch {
             match sparse::raise(&mut self.registers, index, value, code_max_bytes)? {
                 sparse::Raised::Unchanged => return Ok(false),
                 sparse::Raised::Changed => return Ok(true),
-                sparse::Raised::NoRoom => self.make_dense()?,
+                sparse::Raised::BudgetExceeded => self.make_dense()?,
             }
         }
         Ok(dense::raise(&mut self.registers, index, value))

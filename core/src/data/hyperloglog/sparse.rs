@@ -47,7 +47,7 @@ pub(super) enum Raised {
     /// It has the value now.
     Changed,
     /// The result does not fit; nothing changed.
-    NoRoom,
+    BudgetExceeded,
 }
 
 /// All registers 0.
@@ -156,7 +156,7 @@ pub(super) fn raise(
     code_max_bytes: u64,
 ) -> Result<Raised, Corrupted> {
     if value > VALUE_MAX {
-        return Ok(Raised::NoRoom);
+        return Ok(Raised::BudgetExceeded);
     }
     let (mut at, mut before, mut first) = (0, 0, 0);
     let run = loop {
@@ -179,7 +179,7 @@ pub(super) fn raise(
     // The code may lack the second byte of its last run.
     let grown = (code.len() + changed.len).saturating_sub(replaced);
     if changed.len > replaced && grown as u64 > code_max_bytes {
-        return Ok(Raised::NoRoom);
+        return Ok(Raised::BudgetExceeded);
     }
     let end = code.len().min(at + replaced);
     code.splice(at..end, changed.bytes().iter().copied());

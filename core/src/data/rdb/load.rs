@@ -20,8 +20,8 @@ use super::packed::{self, Walk};
 use super::reader::{Bytes, Reader};
 use super::stream::{self, StreamValue};
 use super::{BadFormat, Result, listpack, types};
+use crate::memory_budget::{Gathered, MemoryBudget};
 use crate::resp::parse_f64;
-use crate::room::{Gathered, Room};
 
 /// A value that was read. Collections but streams have at least one element, those that name elements name each once, and no score
 /// is NaN.
@@ -42,8 +42,8 @@ pub enum Value<'p> {
 }
 
 /// Reads the value of an opened payload. As in Redis, bytes behind it do not matter.
-pub fn load(body: &[u8], room: Room) -> Result<Value<'_>> {
-    let mut reader = Reader::within(body, room);
+pub fn load(body: &[u8], budget: MemoryBudget) -> Result<Value<'_>> {
+    let mut reader = Reader::within(body, budget);
     let number = reader.byte()?;
     let value = match number {
         types::STRING => Value::String(reader.string()?),

@@ -30,7 +30,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use crate::room::NoRoom;
+use crate::memory_budget::BudgetExceeded;
 use crc::{CRC_64_REDIS, Crc, Table};
 
 pub use load::{Value, load};
@@ -57,14 +57,14 @@ pub enum Unreadable {
     BadFormat,
     /// There is no memory for what it is.
     #[error("no memory")]
-    NoRoom,
+    BudgetExceeded,
 }
 
 use Unreadable::BadFormat;
 
-impl From<NoRoom> for Unreadable {
-    fn from(_: NoRoom) -> Unreadable {
-        Unreadable::NoRoom
+impl From<BudgetExceeded> for Unreadable {
+    fn from(_: BudgetExceeded) -> Unreadable {
+        Unreadable::BudgetExceeded
     }
 }
 

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 use super::{BadFormat, Result, forms, lengths, lzf};
 use crate::limits::RESTORE_UNPACKED_MAX_BYTES;
+use crate::memory_budget::{MemoryBudget, Share};
 use crate::resp::parse_f64;
-use crate::room::{Room, Share};
 
 /// A string of a payload: where it stands there, or unpacked.
 pub type Bytes<'p> = Cow<'p, [u8]>;
@@ -24,7 +24,7 @@ pub(super) struct Reader<'p> {
     bytes: &'p [u8],
     /// Bytes that compressed and repeated strings may still become.
     unpacked_left: u64,
-    pub(super) room: Room,
+    pub(super) budget: MemoryBudget,
     pub(super) share: Share,
 }
 
@@ -36,12 +36,12 @@ enum Length {
 
 impl<'p> Reader<'p> {
     pub(super) fn new(bytes: &'p [u8]) -> Reader<'p> {
-        Reader::within(bytes, Room::UNBOUNDED)
+        Reader::within(bytes, MemoryBudget::UNBOUNDED)
     }
 
     /// The same where memory may be little.
-    pub(super) fn within(bytes: &'p [u8], room: Room) -> Reader<'p> {
-        Reader { bytes, unpacked_left: RESTORE_UNPACKED_MAX_BYTES, room, share: room.share() }
+    pub(super) fn within(bytes: &'p [u8], budget: MemoryBudget) -> Reader<'p> {
+        Reader { bytes, unpacked_left: RESTORE_UNPACKED_MAX_BYTES, budget, share: budget.share() }
     }
 
     /// The next bytes.
@@ -107,7 +107,7 @@ impl<'p> Reader<'p> {
         let (packed_len, len) = (self.count()?, self.count()?);
         let packed = self.take(packed_len)?;
         self.unpack(len)?;
-        self.room.ask(1, len)?;
+        self.budget.ask(1, len)?;
         lzf::decompress(packed, len)
     }
 

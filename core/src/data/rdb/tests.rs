@@ -6,12 +6,12 @@ use super::*;
 use crate::data::testing::with_txn;
 use crate::data::{hash, set, zset};
 use crate::engine::memory::MemoryEngine;
+use crate::memory_budget::MemoryBudget;
 use crate::resp::format_f64;
-use crate::room::Room;
 use crate::transcript::{self, Step};
 
 fn load(body: &[u8]) -> Result<Value<'_>> {
-    super::load(body, Room::UNBOUNDED)
+    super::load(body, MemoryBudget::UNBOUNDED)
 }
 
 /// A payload of each encoding; the file begins with the meaning of its fields.

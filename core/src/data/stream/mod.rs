@@ -185,7 +185,7 @@ impl<'k> Stream<'k> {
         self.facts.last_id = id;
         self.facts.entries_added = self.facts.entries_added.wrapping_add(1);
         // As its form, and as a change.
-        txn.room().ask(2, texts.iter().map(|text| text.len() as u64).sum())?;
+        txn.budget().ask(2, texts.iter().map(|text| text.len() as u64).sum())?;
         txn.sub_add(self.db, self.key, &of_id(ENTRY, id), &fields::encode(texts))?;
         self.save(txn)
     }

@@ -3,7 +3,8 @@
 use super::{ask_with, shown};
 use crate::engine::memory::MemoryEngine;
 use crate::rest::Response;
-use crate::session::{NoFacts, Peer, Server, Session, Settings, Shared};
+use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 
 const NOW_MS: u64 = 1_700_000_000_000;
 const TOKEN: &[(&str, &str)] = &[("authorization", "Bearer secret")];

@@ -15,8 +15,8 @@ use crate::data::set::Set;
 use crate::data::zset::SortedSet;
 use crate::engine::{Direction, EngineError, Kind};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
-use crate::room::Gathered;
-use crate::session::hub::notify;
+use crate::memory_budget::Gathered;
+use crate::server::hub::notify;
 
 use options::{By, Options};
 use pattern::{Found, Pattern};

@@ -11,10 +11,10 @@ use crate::data::stream::{NodeLimits, Stream, StreamId};
 use crate::data::testing::with_txn;
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Direction, Start, Txn, Want};
-use crate::room::Room;
+use crate::memory_budget::MemoryBudget;
 
 fn load_any(body: &[u8]) -> std::result::Result<Value<'_>, Unreadable> {
-    load_with(body, Room::UNBOUNDED)
+    load_with(body, MemoryBudget::UNBOUNDED)
 }
 
 const KEY: &[u8] = b"key";

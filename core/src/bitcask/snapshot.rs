@@ -1,0 +1,531 @@
+//! The reads of one transaction: the locks of its shards, and the keydir and datafiles behind them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use parking_lot::MutexGuard;
+use smallvec::{SmallVec, smallvec};
+
+use super::Bitcask;
+use super::files::{File, FileTable};
+use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, shard_of, touch};
+use super::record::{Header, Record};
+use crate::engine::{
+    BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place, Reader,
+    Result, Root, Scope, SubVisitor, Want,
+};
+use crate::packed::tree::Tree;
+use crate::storage::{self, Blob, BlobId, StorageError};
+
+/// Cursors of walks over keys are positions in the space of hashes, cut to this many leading bits.
+const CURSOR_BITS: u32 = 48;
+
+/// Of a value longer than this many bytes, a part is read without the whole, and so without its checksum.
+const CHECKED_PART_BYTES: u64 = 256 * 1024;
+
+/// The locks of one transaction. Invariant: sorted by shard, each at most once.
+pub struct Snapshot<'e> {
+    pub(super) store: &'e Bitcask,
+    pub(super) shards: SmallVec<[(usize, MutexGuard<'e, Shard>); 2]>,
+}
+
+impl<'e> Snapshot<'e> {
+    pub(super) fn new(store: &'e Bitcask, scope: Scope<'_>) -> Snapshot<'e> {
+        if let Scope::Keys([key]) = scope {
+            let at = store.shard_of_key(key);
+            return Snapshot { store, shards: smallvec![(at, store.shards[at].lock())] };
+        }
+        let mut wanted: SmallVec<[usize; 8]> = match scope {
+            Scope::Nothing => SmallVec::new(),
+            Scope::Keys(keys) => keys.iter().map(|key| store.shard_of_key(key)).collect(),
+            Scope::Everything => (0..SHARDS).collect(),
+        };
+        wanted.sort_unstable();
+        wanted.dedup();
+        let shards = wanted.into_iter().map(|at| (at, store.shards[at].lock())).collect();
+        Snapshot { store, shards }
+    }
+
+    pub(super) fn shard(&mut self, at: usize) -> Result<&mut Shard> {
+        let place = match self.shards.as_slice() {
+            [(only, _)] if *only == at => 0,
+            shards => {
+                shards.binary_search_by_key(&at, |(shard, _)| *shard).map_err(|_| EngineError::OutOfScope)?
+            }
+        };
+        Ok(&mut self.shards[place].1)
+    }
+
+    fn collection(&mut self, root: &Root) -> Result<Option<&Tree>> {
+        if root.collection == 0 {
+            return Ok(None);
+        }
+        let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
+        Ok(shard.collections.get(&root.collection))
+    }
+}
+
+/// A root as readers see it. The second number of its place: shard in the top bits, record bytes before the value.
+fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
+    let at = u64::from(entry.location.file) << 32 | u64::from(entry.location.offset);
+    Root {
+        kind: entry.kind,
+        encoding: entry.encoding,
+        expires_at_ms: entry.expires_at_ms,
+        value_len: entry.blob.map_or(u64::from(entry.value_len), |blob| blob.len),
+        blob: entry.blob,
+        short: entry.short,
+        accessed_s: entry.accessed_s,
+        place: Place(at, (shard as u64) << (u64::BITS - SHARD_BITS) | prefix_len),
+        collection: entry.collection.unwrap_or(0),
+    }
+}
+
+impl Shard {
+    /// A root's entry, and the bytes of its record before the value. `accessed_s`, if given, becomes the key's access
+    /// time.
+    pub(super) fn look_up(
+        &mut self,
+        store: &Bitcask,
+        db: Db,
+        key: &[u8],
+        name: &Name<'_>,
+        hash: u64,
+        accessed_s: Option<u32>,
+    ) -> Result<Option<(RootEntry, u64)>> {
+        let Some(&number) = self.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
+        let Some(space) = self.space_mut(number) else { return Ok(None) };
+        let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
+        let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
+        if let Some(accessed_s) = accessed_s {
+            touch(bytes, accessed_s);
+        }
+        if matches!(name, Name::Long(_)) && self.long_key(store, &entry)? != key {
+            return Ok(None);
+        }
+        Ok(Some((entry, entry.prefix_len(number, key.len() as u64))))
+    }
+
+    /// Makes sure that the shard knows a datafile, which may have been begun since it last looked.
+    pub(super) fn notice(&mut self, store: &Bitcask, number: u32) {
+        known_file(store, &mut self.files, number);
+    }
+
+    /// Counts bytes of tombstones in a datafile that the shard has noticed.
+    pub(super) fn count_tombstones(&mut self, store: &Bitcask, number: u32, len: u64) {
+        if len > 0
+            && let Ok(file) = self.file(store, number)
+        {
+            file.tombstones.fetch_add(len, Ordering::Relaxed);
+        }
+    }
+
+    /// The datafile with this number; what was made since the shard last looked is found as well.
+    pub(super) fn file(&mut self, store: &Bitcask, number: u32) -> Result<Arc<File>> {
+        known_file(store, &mut self.files, number).cloned().ok_or_else(|| missing_file(number))
+    }
+
+    /// Shows a record, checked. `len` is its whole length.
+    pub(super) fn read_record(
+        &mut self,
+        store: &Bitcask,
+        location: Location,
+        len: u64,
+        visit: &mut dyn FnMut(Record<'_>),
+    ) -> Result<()> {
+        let file = known_file(store, &mut self.files, location.file);
+        let file = file.ok_or_else(|| missing_file(location.file))?;
+        let mut is_whole = false;
+        let read = file.datafile.read(u64::from(location.offset), len, &mut |bytes| {
+            if let Some(record) = Record::read(bytes) {
+                is_whole = true;
+                visit(record);
+            }
+        });
+        let damaged = |what: String| {
+            EngineError::Damaged(format!("datafile {} at offset {}: {what}", location.file, location.offset))
+        };
+        read.map_err(|error| damaged(error.to_string()))?;
+        if is_whole { Ok(()) } else { Err(damaged("the record does not carry its checksum".into())) }
+    }
+
+    /// The key of a root's record, for entries that hold a fingerprint only.
+    pub(super) fn long_key(&mut self, store: &Bitcask, entry: &RootEntry) -> Result<Vec<u8>> {
+        // The key's length is in the record; a header is short, so it is read first.
+        let file = self.file(store, entry.location.file)?;
+        let offset = u64::from(entry.location.offset);
+        let head_len = (file.len() - offset.min(file.len())).min(super::record::HEADER_MAX_LEN as u64);
+        let mut len = None;
+        let read = file.datafile.read(offset, head_len, &mut |bytes| {
+            len = Header::read(bytes).map(|(header, _)| header.record_len());
+        });
+        let damaged = || EngineError::Damaged(format!("datafile {} at offset {offset}", entry.location.file));
+        read.map_err(|_| damaged())?;
+        let mut key = Vec::new();
+        self.read_record(store, entry.location, len.ok_or_else(damaged)?, &mut |record| {
+            key.extend_from_slice(record.key);
+        })?;
+        Ok(key)
+    }
+}
+
+impl Reader for Snapshot<'_> {
+    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+        let store = self.store;
+        let name = Name::of(store.seed, key);
+        let hash = name.hash(store.seed);
+        let at = shard_of(hash);
+        let found = self.shard(at)?.look_up(store, db, key, &name, hash, accessed_s)?;
+        Ok(found.map(|(entry, prefix_len)| to_root(&entry, at, prefix_len)))
+    }
+
+    fn read_value(
+        &mut self,
+        root: &Root,
+        (offset, len): (u64, u64),
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        let store = self.store;
+        let Place(at, rest) = root.place;
+        let location = Location { file: (at >> 32) as u32, offset: at as u32 };
+        let prefix_len = rest & (u64::MAX >> SHARD_BITS);
+        let shard = self.shard((rest >> (u64::BITS - SHARD_BITS)) as usize)?;
+        let outside = || EngineError::Damaged("range outside the value".into());
+        let end = offset.checked_add(len).filter(|end| *end <= root.value_len).ok_or_else(outside)?;
+        if len < root.value_len && root.value_len > CHECKED_PART_BYTES {
+            let file = shard.file(store, location.file)?;
+            let from = u64::from(location.offset) + prefix_len + offset;
+            return file
+                .datafile
+                .read(from, len, visit)
+                .map_err(|error| EngineError::Damaged(error.to_string()));
+        }
+        let (start, end) = match (usize::try_from(offset), usize::try_from(end)) {
+            (Ok(start), Ok(end)) => (start, end),
+            _ => return Err(outside()),
+        };
+        let mut is_inside = false;
+        shard.read_record(store, location, prefix_len + root.value_len, &mut |record| {
+            if let Some(part) = record.value.get(start..end) {
+                is_inside = true;
+                visit(part);
+            }
+        })?;
+        if is_inside { Ok(()) } else { Err(outside()) }
+    }
+
+    fn blobs(&self) -> Arc<dyn BlobStore> {
+        self.store.blobs.clone()
+    }
+
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        self.store.blobs.open_blob(id)
+    }
+
+    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+        let store = self.store;
+        let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
+        let Shard { collections, files, .. } = shard;
+        let Some(tree) = collections.get(&root.collection).filter(|tree| !tree.is_empty()) else {
+            return Ok(base);
+        };
+        let mut patches = BTreeMap::new();
+        let first = tree.rank(&(range.0 / PATCH_BYTES).to_be_bytes());
+        for (subkey, bytes) in tree.iter_from(first) {
+            let damaged = || EngineError::Damaged("an entry of the keydir".into());
+            let number =
+                subkey.first_chunk().map(|number| u64::from_be_bytes(*number)).ok_or_else(damaged)?;
+            if number >= range.1.div_ceil(PATCH_BYTES) {
+                break;
+            }
+            let patch = match SubEntry::read(bytes).ok_or_else(damaged)? {
+                (_, Some(inline)) => Patch::Here(inline.into()),
+                (entry, None) => {
+                    let file = known_file(store, files, entry.location.file);
+                    Patch::InFile {
+                        file: file.cloned().ok_or_else(damaged)?,
+                        offset: entry.location.offset,
+                        prefix_len: entry.prefix_len(root.collection, subkey.len() as u64) as u32,
+                        len: entry.value_len,
+                    }
+                }
+            };
+            patches.insert(number, patch);
+        }
+        if patches.is_empty() {
+            return Ok(base);
+        }
+        Ok(Arc::new(Patched::new(base, range.1, patches)))
+    }
+
+    fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {
+        let collection =
+            self.collection(root)?.map_or(0, |tree| (size_of::<Tree>() + tree.heap_bytes()) as u64);
+        Ok(super::keydir::entry_bytes(key, root) + collection)
+    }
+
+    fn sub_len(&mut self, root: &Root) -> Result<u64> {
+        Ok(self.collection(root)?.map_or(0, Tree::len))
+    }
+
+    fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
+        Ok(self.collection(root)?.is_some_and(|tree| tree.get(subkey).is_some()))
+    }
+
+    fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let entry = match self.collection(root)?.and_then(|tree| tree.get(subkey)).and_then(SubEntry::read) {
+            None => return Ok(false),
+            Some((_, Some(inline))) => {
+                visit(inline);
+                return Ok(true);
+            }
+            Some((entry, None)) => entry,
+        };
+        self.read_sub(root, subkey, entry, visit)?;
+        Ok(true)
+    }
+
+    fn sub_rank(&mut self, root: &Root, subkey: &[u8]) -> Result<u64> {
+        Ok(self.collection(root)?.map_or(0, |tree| tree.rank(subkey)))
+    }
+
+    fn sub_scan(
+        &mut self,
+        root: &Root,
+        from: u64,
+        direction: Direction,
+        want: Want,
+        visit: SubVisitor<'_>,
+    ) -> Result<()> {
+        let store = self.store;
+        if root.collection == 0 {
+            return Ok(());
+        }
+        let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
+        let Shard { collections, files, .. } = shard;
+        let Some(tree) = collections.get(&root.collection) else { return Ok(()) };
+        let mut scan = SubScan { store, files, collection: root.collection, want };
+        match direction {
+            Direction::Ascending => scan.walk(tree.iter_from(from), visit),
+            Direction::Descending => scan.walk(tree.iter_back_from(from), visit),
+        }
+    }
+
+    fn key_count(&mut self, db: Db) -> Result<u64> {
+        let spaces = self.spaces_of(db);
+        Ok(spaces.map(|space| space.short.len() + space.long.len()).sum())
+    }
+
+    fn expiring_count(&mut self, db: Db) -> Result<u64> {
+        Ok(self.spaces_of(db).map(|space| space.expiring).sum())
+    }
+
+    fn scan_keys(&mut self, db: Db, cursor: u64, visit: KeyVisitor<'_>) -> Result<u64> {
+        let store = self.store;
+        let mut from = cursor << (u64::BITS - CURSOR_BITS);
+        loop {
+            let at = shard_of(from);
+            let mut seen = 0_u64;
+            let next = store.scan_bucket(self.shard(at)?, at, db, from, &mut |key, root| {
+                seen += 1;
+                visit(key, root);
+            })?;
+            from = match next {
+                Some(next) => next,
+                None if at + 1 == SHARDS => return Ok(0),
+                None => (at as u64 + 1) << (u64::BITS - SHARD_BITS),
+            };
+            if seen > 0 {
+                return Ok(from >> (u64::BITS - CURSOR_BITS));
+            }
+        }
+    }
+
+    fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()> {
+        let store = self.store;
+        let total = self.key_count(db)?;
+        let Some(mut nth) = random.checked_rem(total) else { return Ok(()) };
+        for at in 0..SHARDS {
+            let shard = self.shard(at)?;
+            let Some(&number) = shard.databases.get(db as usize) else { return Ok(()) };
+            let Some(space) = shard.space(number) else { continue };
+            let draw = random.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let table = if nth < space.short.len() { &space.short } else { &space.long };
+            let count = space.short.len() + space.long.len();
+            if nth >= count {
+                nth -= count;
+                continue;
+            }
+            let is_long = nth >= space.short.len();
+            let Some((key, bytes)) = table.random(draw) else { return Ok(()) };
+            let Some(entry) = RootEntry::read(bytes) else { return Ok(()) };
+            let key = if is_long { shard.long_key(store, &entry)? } else { key.to_vec() };
+            visit(&key, &to_root(&entry, at, entry.prefix_len(number, key.len() as u64)));
+            return Ok(());
+        }
+        Ok(())
+    }
+}
+
+impl Snapshot<'_> {
+    fn spaces_of(&self, db: Db) -> impl Iterator<Item = &super::keydir::Space> {
+        self.shards.iter().filter_map(move |(_, shard)| {
+            let number = *shard.databases.get(db as usize)?;
+            shard.space(number)
+        })
+    }
+
+    fn read_sub(
+        &mut self,
+        root: &Root,
+        subkey: &[u8],
+        entry: SubEntry,
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        let store = self.store;
+        let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
+        let len = entry.prefix_len(root.collection, subkey.len() as u64) + u64::from(entry.value_len);
+        shard.read_record(store, entry.location, len, &mut |record| visit(record.value))
+    }
+}
+
+fn missing_file(number: u32) -> EngineError {
+    EngineError::Damaged(format!("datafile {number} is missing"))
+}
+
+/// The datafile with this number, if there is one; what was made since `files` was looked at is found as well.
+fn known_file<'f>(store: &Bitcask, files: &'f mut Arc<FileTable>, number: u32) -> Option<&'f Arc<File>> {
+    if !files.contains_key(&number) {
+        *files = store.log.files();
+    }
+    files.get(&number)
+}
+
+/// A patch of a blob, as it stays even if merge moves it.
+enum Patch {
+    Here(Box<[u8]>),
+    InFile { file: Arc<File>, offset: u32, prefix_len: u32, len: u32 },
+}
+
+impl PatchSource for Patch {
+    fn show(&self, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        match self {
+            Patch::Here(bytes) => {
+                visit(bytes);
+                Ok(())
+            }
+            Patch::InFile { file, offset, prefix_len, len } => {
+                let record_len = u64::from(*prefix_len) + u64::from(*len);
+                let mut is_whole = false;
+                file.datafile.read(u64::from(*offset), record_len, &mut |bytes| {
+                    if let Some(record) = Record::read(bytes) {
+                        is_whole = true;
+                        visit(record.value);
+                    }
+                })?;
+                if is_whole {
+                    return Ok(());
+                }
+                let place = format!("datafile {} at offset {offset}", file.id());
+                Err(StorageError::Io(format!("{place}: the record does not carry its checksum")))
+            }
+        }
+    }
+
+    fn byte_count(&self) -> u64 {
+        match self {
+            Patch::Here(bytes) => bytes.len() as u64,
+            Patch::InFile { len, .. } => u64::from(*len),
+        }
+    }
+}
+
+/// One walk over a tree, reading the values that are not inline.
+struct SubScan<'s> {
+    store: &'s Bitcask,
+    files: &'s mut Arc<FileTable>,
+    collection: u64,
+    want: Want,
+}
+
+impl SubScan<'_> {
+    fn walk<'t>(
+        &mut self,
+        entries: impl Iterator<Item = (&'t [u8], &'t [u8])>,
+        visit: SubVisitor<'_>,
+    ) -> Result<()> {
+        for (subkey, bytes) in entries {
+            let flow = match (self.want, SubEntry::read(bytes)) {
+                (Want::Subkeys, _) => visit(subkey, &[]),
+                (Want::Values, Some((_, Some(inline)))) => visit(subkey, inline),
+                (Want::Values, Some((entry, None))) => self.read(subkey, entry, visit)?,
+                (Want::Values, None) => return Err(EngineError::Damaged("an entry of the keydir".into())),
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        subkey: &[u8],
+        entry: SubEntry,
+        visit: SubVisitor<'_>,
+    ) -> Result<std::ops::ControlFlow<()>> {
+        let number = entry.location.file;
+        let damaged = |what: &str| {
+            EngineError::Damaged(format!("datafile {number} at offset {}: {what}", entry.location.offset))
+        };
+        let file =
+            known_file(self.store, self.files, number).ok_or_else(|| damaged("the file is missing"))?;
+        let len = entry.prefix_len(self.collection, subkey.len() as u64) + u64::from(entry.value_len);
+        let mut flow = None;
+        let read = file.datafile.read(u64::from(entry.location.offset), len, &mut |bytes| {
+            flow = Record::read(bytes).map(|record| visit(subkey, record.value));
+        });
+        read.map_err(|error| damaged(&error.to_string()))?;
+        flow.ok_or_else(|| damaged("the record does not carry its checksum"))
+    }
+}
+
+impl Bitcask {
+    /// Shows the keys of the buckets at a position of a shard; returns the next position in the shard.
+    pub(super) fn scan_bucket(
+        &self,
+        shard: &mut Shard,
+        at: usize,
+        db: Db,
+        from: u64,
+        visit: KeyVisitor<'_>,
+    ) -> Result<Option<u64>> {
+        let Some(&number) = shard.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
+        let Some(space) = shard.space(number) else { return Ok(None) };
+        let mut show = |key: &[u8], entry: &RootEntry| {
+            visit(key, &to_root(entry, at, entry.prefix_len(number, key.len() as u64)));
+        };
+        let next = space.short.scan(from, &mut |_, key, bytes| {
+            if let Some(entry) = RootEntry::read(bytes) {
+                show(key, &entry);
+            }
+        });
+        // Long keys are few: those whose hash lies in the same stretch come along.
+        let mut long: Vec<RootEntry> = Vec::new();
+        let mut position = Some(from);
+        while let Some(here) =
+            position.filter(|here| !space.long.is_empty() && next.is_none_or(|next| *here < next))
+        {
+            position = space.long.scan(here, &mut |hash, _, bytes| {
+                let is_inside = hash >= from && next.is_none_or(|next| hash < next);
+                long.extend(RootEntry::read(bytes).filter(|_| is_inside));
+            });
+        }
+        for entry in long {
+            let key = shard.long_key(self, &entry)?;
+            visit(&key, &to_root(&entry, at, entry.prefix_len(number, key.len() as u64)));
+        }
+        Ok(next)
+    }
+}

@@ -1,0 +1,200 @@
+//! The state of one connection that commands can see and change.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::hub::{Inbox, Subscriptions, Tracking};
+use super::shared::Shared;
+use crate::engine::{Db, Watch};
+use crate::limits::SCAN_POSITIONS_KEPT_MAX;
+use crate::resp::Protocol;
+use crate::server::scan_positions::Ticket;
+use crate::session::Multi;
+
+/// One connection.
+#[derive(Debug)]
+pub struct Client {
+    /// The number CLIENT ID replies with; never used twice.
+    pub id: u64,
+    /// The selected database.
+    pub db: Db,
+    /// Whether it has logged in, or had no need to when it connected.
+    pub authenticated: bool,
+    /// The open MULTI, if there is one.
+    pub multi: Option<Multi>,
+    /// The watched keys, and the watch they all trip.
+    pub watched: Vec<WatchedKey>,
+    /// Tripped when a watched key changes.
+    pub watch: Watch,
+    /// Random numbers for SPOP and its like, seeded by the host.
+    pub random: fastrand::Rng,
+    /// What CLIENT REPLY asked for.
+    pub reply_mode: ReplyMode,
+    /// Whether commands leave access times alone (CLIENT NO-TOUCH).
+    pub no_touch: bool,
+    /// The last command's name, `container|subcommand` where it has one; empty before the first and after an unknown
+    /// one.
+    pub last_command: &'static str,
+    /// What other connections see of this one (CLIENT LIST).
+    pub card: Arc<Mutex<ClientCard>>,
+    /// What other connections have for this one.
+    pub inbox: Arc<Inbox>,
+    /// What it is subscribed to, if anything.
+    pub subscriptions: Option<Box<Subscriptions>>,
+    /// CLIENT TRACKING, if on.
+    pub tracking: Option<Box<Tracking>>,
+    /// Whether it sees the requests of all connections.
+    pub is_monitor: bool,
+    /// The positions of walks that it was last told of, the latest first.
+    pub walks: VecDeque<Ticket>,
+}
+
+impl Client {
+    /// A connection that has said nothing yet.
+    pub(crate) fn new(id: u64, card: Arc<Mutex<ClientCard>>, inbox: Arc<Inbox>, seed: u64) -> Client {
+        Client {
+            id,
+            db: 0,
+            authenticated: true,
+            multi: None,
+            watched: Vec::new(),
+            watch: Watch::default(),
+            random: fastrand::Rng::with_seed(seed),
+            reply_mode: ReplyMode::On,
+            no_touch: false,
+            last_command: "",
+            card,
+            inbox,
+            subscriptions: None,
+            tracking: None,
+            is_monitor: false,
+            walks: VecDeque::new(),
+        }
+    }
+
+    /// It was told of a position of HSCAN and its like.
+    pub fn was_given(&mut self, ticket: Ticket) {
+        if ticket != 0 {
+            self.walks.retain(|other| *other != ticket);
+            self.walks.push_front(ticket);
+            self.walks.truncate(SCAN_POSITIONS_KEPT_MAX);
+        }
+    }
+
+    /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
+    pub fn must_authenticate(&self, shared: &Shared) -> bool {
+        !self.authenticated && shared.settings.has_password()
+    }
+
+    /// Brings the card up to date; done after every batch of commands and before the card is read by its own client.
+    pub fn show(&self, protocol: u8, now_ms: u64) {
+        let mut card = self.card.lock();
+        card.db = self.db;
+        card.protocol = protocol;
+        card.active_at_ms = now_ms;
+        card.last_command = self.last_command;
+        card.queued = self.multi.as_ref().map(|multi| multi.queue.len() as u64);
+        card.watched = self.watched.len() as u64;
+        card.no_touch = self.no_touch;
+        card.is_monitor = self.is_monitor;
+        card.subscribed = self.subscriptions.as_ref().map_or((0, 0, 0), |subscriptions| {
+            let counts = (&subscriptions.channels, &subscriptions.patterns, &subscriptions.shards);
+            (counts.0.len() as u64, counts.1.len() as u64, counts.2.len() as u64)
+        });
+        card.tracking = self.tracking.as_deref().cloned();
+    }
+
+    /// Whether only commands about subscriptions are taken: in RESP2 every reply might be a message.
+    pub fn is_listening(&self) -> bool {
+        self.subscriptions.is_some() && self.inbox.protocol() == Protocol::Resp2
+    }
+}
+
+/// A key under WATCH.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedKey {
+    /// Its database.
+    pub db: Db,
+    /// The key.
+    pub key: Vec<u8>,
+    /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
+    pub expires_at_ms: Option<u64>,
+}
+
+/// Which replies a connection wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ReplyMode {
+    /// All.
+    #[default]
+    On,
+    /// None until switched on.
+    Off,
+    /// Not the one to the next command.
+    SkipNext,
+    /// Not the one to this command.
+    SkipThis,
+}
+
+/// Addresses of this machine begin like this.
+const LOCAL: &[&str] = &["127.", "[::1]:", "/"];
+
+/// What CLIENT LIST shows of a connection; changed by its own session only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientCard {
+    /// CLIENT ID.
+    pub id: u64,
+    /// Peer address, as `ip:port`.
+    pub address: String,
+    /// Own address, as `ip:port`.
+    pub local_address: String,
+    /// CLIENT SETNAME.
+    pub name: Vec<u8>,
+    /// CLIENT SETINFO LIB-NAME.
+    pub library_name: Vec<u8>,
+    /// CLIENT SETINFO LIB-VER.
+    pub library_version: Vec<u8>,
+    /// The selected database.
+    pub db: Db,
+    /// 2 or 3.
+    pub protocol: u8,
+    /// Unix time in milliseconds at which it connected.
+    pub connected_at_ms: u64,
+    /// Unix time in milliseconds of its last command.
+    pub active_at_ms: u64,
+    /// The last command's name; see [`Client::last_command`].
+    pub last_command: &'static str,
+    /// Queued commands of an open MULTI.
+    pub queued: Option<u64>,
+    /// Number of watched keys.
+    pub watched: u64,
+    /// CLIENT NO-EVICT.
+    pub no_evict: bool,
+    /// CLIENT NO-TOUCH.
+    pub no_touch: bool,
+    /// MONITOR.
+    pub is_monitor: bool,
+    /// Whether a command of it waits for a key.
+    pub is_blocked: bool,
+    /// Channels, patterns and shard channels it is subscribed to.
+    pub subscribed: (u64, u64, u64),
+    /// CLIENT TRACKING.
+    pub tracking: Option<Tracking>,
+}
+
+/// A connection as others find it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What it shows.
+    pub card: Arc<Mutex<ClientCard>>,
+    /// What it can be told through.
+    pub inbox: Arc<Inbox>,
+}
+
+impl ClientCard {
+    /// Whether the peer is on the same machine; one without an address shares the process.
+    pub fn is_local(&self) -> bool {
+        self.address.is_empty() || LOCAL.iter().any(|prefix| self.address.starts_with(prefix))
+    }
+}

@@ -1,0 +1,151 @@
+//! The slow log: the latest commands that took longer than `slowlog-log-slower-than` microseconds.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+
+use crate::command::args::is_option;
+use crate::limits::{SLOW_LOG_ARGUMENT_MAX_BYTES, SLOW_LOG_ARGUMENTS_MAX};
+
+/// The entries, the oldest first.
+#[derive(Debug, Default)]
+pub struct SlowLog(Mutex<Entries>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    next: u64,
+    kept: VecDeque<SlowEntry>,
+}
+
+/// One slow command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowEntry {
+    /// Its number, which no other entry of this run has.
+    pub id: u64,
+    /// Unix time in seconds at which it was done.
+    pub at_s: u64,
+    /// How long it took, in microseconds.
+    pub took_us: u64,
+    /// Its arguments, long ones and long lists of them cut.
+    pub args: Vec<Vec<u8>>,
+    /// Address of the client, as `ip:port`.
+    pub address: String,
+    /// Name of the client.
+    pub name: Vec<u8>,
+}
+
+impl SlowLog {
+    /// Adds an entry, which gets its number here, and forgets the oldest beyond `most`.
+    pub(crate) fn push(&self, entry: SlowEntry, most: u64) {
+        let mut entries = self.0.lock();
+        let id = entries.next;
+        entries.next += 1;
+        entries.kept.push_back(SlowEntry { id, ..entry });
+        while entries.kept.len() as u64 > most {
+            entries.kept.pop_front();
+        }
+    }
+
+    /// The latest entries, the newest first.
+    pub fn latest(&self, most: usize) -> Vec<SlowEntry> {
+        self.0.lock().kept.iter().rev().take(most).cloned().collect()
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.0.lock().kept.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all entries; numbers go on.
+    pub fn reset(&self) {
+        self.0.lock().kept.clear();
+    }
+}
+
+/// What stands in the place of a secret.
+pub(crate) const REDACTED: &[u8] = b"(redacted)";
+
+/// A request as the slow log shows it: without secrets, and no more of it than Redis shows.
+pub(crate) fn shown(args: &[&[u8]]) -> Vec<Vec<u8>> {
+    let is_cut = args.len() > SLOW_LOG_ARGUMENTS_MAX;
+    let kept = if is_cut { SLOW_LOG_ARGUMENTS_MAX - 1 } else { args.len() };
+    let mut all: Vec<Vec<u8>> = Vec::with_capacity(kept + 1);
+    for (number, argument) in args.iter().enumerate().take(kept) {
+        all.push(if is_secret(args, number) { REDACTED.to_vec() } else { cut(argument) });
+    }
+    if is_cut {
+        all.push(format!("... ({} more arguments)", args.len() - kept).into_bytes());
+    }
+    all
+}
+
+fn cut(argument: &[u8]) -> Vec<u8> {
+    match argument.split_at_checked(SLOW_LOG_ARGUMENT_MAX_BYTES) {
+        Some((shown, rest)) if !rest.is_empty() => {
+            let mut shown = shown.to_vec();
+            shown.extend_from_slice(format!("... ({} more bytes)", rest.len()).as_bytes());
+            shown
+        }
+        _ => argument.to_vec(),
+    }
+}
+
+/// Whether an argument is a password, or the name of whoever has it: nobody is shown these.
+pub(crate) fn is_secret(args: &[&[u8]], number: usize) -> bool {
+    let Some(name) = args.first() else { return false };
+    let before = |distance: usize, option: &str| {
+        let at = number.checked_sub(distance).filter(|at| *at > 0);
+        at.and_then(|at| args.get(at)).is_some_and(|argument| is_option(argument, option))
+    };
+    if is_option(name, "AUTH") {
+        return number > 0;
+    }
+    if is_option(name, "HELLO") {
+        return before(1, "AUTH") || before(2, "AUTH");
+    }
+    let sets = is_option(name, "CONFIG") && args.get(1).is_some_and(|word| is_option(word, "SET"));
+    sets && number > 2
+        && number % 2 == 1
+        && ["REQUIREPASS", "MASTERAUTH", "MASTERUSER", "TLS-KEY-FILE-PASS"]
+            .iter()
+            .any(|secret| before(1, secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(request: &str) -> String {
+        let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
+        let shown: Vec<String> =
+            shown(&args).iter().map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();
+        shown.join(" ")
+    }
+
+    #[test]
+    fn password_is_in_the_slow_log() {
+        assert_eq!(line("auth me secret"), "auth (redacted) (redacted)");
+        assert_eq!(line("HELLO 3 AUTH me secret SETNAME x"), "HELLO 3 AUTH (redacted) (redacted) SETNAME x");
+        assert_eq!(
+            line("config set timeout 1 RequirePass secret"),
+            "config set timeout 1 RequirePass (redacted)"
+        );
+        assert_eq!(line("config get requirepass secret"), "config get requirepass secret");
+        assert_eq!(line("set requirepass x"), "set requirepass x");
+    }
+
+    #[test]
+    fn long_request_fills_the_slow_log() {
+        let long = "x".repeat(200);
+        assert_eq!(line(&format!("get {long}")), format!("get {}... (72 more bytes)", "x".repeat(128)));
+        assert_eq!(line(&format!("get {}", "x".repeat(128))), format!("get {}", "x".repeat(128)));
+        let many = vec!["a"; 40].join(" ");
+        assert!(line(&many).ends_with("a a ... (9 more arguments)"), "{}", line(&many));
+        assert_eq!(line(&vec!["a"; 32].join(" ")), vec!["a"; 32].join(" "));
+    }
+}

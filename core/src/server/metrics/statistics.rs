@@ -1,0 +1,118 @@
+//! What is counted of every command and every error: INFO commandstats, errorstats and latencystats, LATENCY HISTOGRAM.
+//!
+//! Sessions add to these counters once for a stretch of equal commands (see `meter`), so they cost next to nothing.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::histogram::Histogram;
+use crate::catalog::{self, CommandId, CommandSpec};
+
+/// The counters of all commands and errors since the start or since CONFIG RESETSTAT.
+pub struct Statistics {
+    /// Parallel to the catalog.
+    commands: Box<[CommandStatistics]>,
+    /// Replies that were errors, by error code. There are only as many codes as this program's texts have.
+    errors: Mutex<BTreeMap<String, u64>>,
+}
+
+/// The counters of one command.
+#[derive(Debug, Default)]
+pub struct CommandStatistics {
+    /// Times it ran.
+    pub calls: AtomicU64,
+    /// Time that took, in nanoseconds.
+    pub took_ns: AtomicU64,
+    /// Times it was refused before it ran.
+    pub rejected: AtomicU64,
+    /// Times it ran and replied with an error.
+    pub failed: AtomicU64,
+    histogram: OnceLock<Box<Histogram>>,
+}
+
+impl Default for Statistics {
+    fn default() -> Statistics {
+        let commands = catalog::all().iter().map(|_| CommandStatistics::default()).collect();
+        Statistics { commands, errors: Mutex::default() }
+    }
+}
+
+impl Statistics {
+    /// Adds `calls` calls of a command that took `took_ns` together; `tracks` says whether the histogram wants them.
+    pub(crate) fn ran(&self, command: CommandId, calls: u64, took_ns: u64, tracks: bool) {
+        let Some(counters) = self.commands.get(command.index()) else { return };
+        counters.calls.fetch_add(calls, Ordering::Relaxed);
+        counters.took_ns.fetch_add(took_ns, Ordering::Relaxed);
+        if tracks {
+            counters.histogram.get_or_init(Box::default).add(took_ns / calls.max(1), calls);
+        }
+    }
+
+    /// A command was refused before it ran.
+    pub(crate) fn rejected(&self, command: CommandId) {
+        if let Some(counters) = self.commands.get(command.index()) {
+            counters.rejected.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A command that ran replied with an error.
+    pub(crate) fn failed(&self, command: CommandId) {
+        if let Some(counters) = self.commands.get(command.index()) {
+            counters.failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// An error was replied; its code is the first word of the text.
+    pub(crate) fn error(&self, text: &str) {
+        let code = text.split(' ').next().unwrap_or_default();
+        let mut errors = self.errors.lock();
+        match errors.get_mut(code) {
+            Some(count) => *count += 1,
+            None => {
+                errors.insert(code.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Every command that was called or refused, with its counters.
+    pub fn commands(&self) -> impl Iterator<Item = (&'static CommandSpec, &CommandStatistics)> {
+        catalog::all().iter().zip(&self.commands).filter(|(_, counters)| counters.is_used())
+    }
+
+    /// The counters of one command.
+    pub fn command(&self, command: CommandId) -> Option<&CommandStatistics> {
+        self.commands.get(command.index())
+    }
+
+    /// Error codes and how often each was replied.
+    pub fn errors(&self) -> Vec<(String, u64)> {
+        self.errors.lock().iter().map(|(code, count)| (code.clone(), *count)).collect()
+    }
+
+    /// Sets everything to zero.
+    pub fn reset(&self) {
+        for counters in &self.commands {
+            for counter in [&counters.calls, &counters.took_ns, &counters.rejected, &counters.failed] {
+                counter.store(0, Ordering::Relaxed);
+            }
+            if let Some(histogram) = counters.histogram.get() {
+                histogram.reset();
+            }
+        }
+        self.errors.lock().clear();
+    }
+}
+
+impl CommandStatistics {
+    fn is_used(&self) -> bool {
+        [&self.calls, &self.rejected, &self.failed].iter().any(|counter| counter.load(Ordering::Relaxed) > 0)
+    }
+
+    /// How long its calls took, if any was timed.
+    pub fn histogram(&self) -> Option<&Histogram> {
+        self.histogram.get().map(Box::as_ref).filter(|histogram| histogram.total() > 0)
+    }
+}

@@ -1,0 +1,519 @@
+//! The settings of a server, as CONFIG GET and CONFIG SET see them.
+//!
+//! A setting is one row of [`SETTINGS`]: its name, its default, whether it can change while the server runs, and what
+//! its text may be. Values are kept as text; numbers, which commands read as they write, are also kept as atomics.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use super::hub::notify;
+use crate::limits;
+use crate::memory_budget::MemoryBudget;
+use crate::resp::{Protocol, Reply};
+
+mod output_limits;
+mod table;
+
+pub use output_limits::OutputLimits;
+pub use table::{ALIASES, SETTINGS};
+
+/// What a setting's text may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// Any text.
+    Text,
+    /// An integer within bounds.
+    Integer(i64, i64),
+    /// A number of bytes, with an optional unit (`kb`, `mb`, `gb`, …), within bounds.
+    Memory(u64, u64),
+    /// `yes` or `no`.
+    YesNo,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Pairs of numbers: seconds and changes.
+    SavePoints,
+    /// Letters for classes of keyspace events.
+    Events,
+    /// Numbers from 0 to 100.
+    Percentiles,
+    /// Classes of connections with their [`OutputLimits`].
+    Output,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingSpec {
+    /// Redis' name for it.
+    pub name: &'static str,
+    /// What it is unless set.
+    pub default: &'static str,
+    /// Whether CONFIG SET may change it.
+    pub mutable: bool,
+    /// Whether that is because it names files.
+    pub protected: bool,
+    /// What it may be.
+    pub kind: SettingKind,
+}
+
+/// A place in [`SETTINGS`], for what is asked with every command: the compiler looks for the name.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingPlace(usize);
+
+impl SettingPlace {
+    /// The place of a name. Panics if there is no such setting, so it belongs into a `const`.
+    pub const fn of(name: &str) -> SettingPlace {
+        let mut place = 0;
+        while place < SETTINGS.len() {
+            if are_same(SETTINGS[place].name.as_bytes(), name.as_bytes()) {
+                return SettingPlace(place);
+            }
+            place += 1;
+        }
+        panic!("no such setting")
+    }
+}
+
+/// What `==` says, which no `const` may ask.
+const fn are_same(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([one, rest_of_left @ ..], [other, rest_of_right @ ..]) = (left, right) {
+        if *one != *other {
+            return false;
+        }
+        (left, right) = (rest_of_left, rest_of_right);
+    }
+    left.is_empty() && right.is_empty()
+}
+
+/// Why a setting was refused, in Redis' words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is no such setting.
+    #[error("Unknown option or number of arguments for CONFIG SET - '{0}'")]
+    Unknown(String),
+    /// It cannot change while the server runs.
+    #[error("can't set immutable config")]
+    Immutable,
+    /// It names files, which no client may choose.
+    #[error("can't set protected config")]
+    Protected,
+    /// One request names it twice.
+    #[error("duplicate parameter")]
+    Duplicate,
+    /// The text does not fit.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// The settings of one server.
+#[derive(Debug)]
+pub struct Settings {
+    values: RwLock<BTreeMap<&'static str, String>>,
+    /// What [`Settings::number`] gives, parallel to [`SETTINGS`].
+    numbers: Vec<AtomicI64>,
+    bulk_max_bytes: AtomicU64,
+    blob_min_bytes: AtomicU64,
+    has_password: AtomicBool,
+    slow_ns: AtomicU64,
+    latency_threshold_ms: AtomicU64,
+    tracks_latency: AtomicBool,
+    output_limits: Arc<OutputLimits>,
+    databases: u32,
+    bounds: HomeBounds,
+}
+
+/// What a home cannot do whatever its settings say.
+#[derive(Clone, Copy, Debug)]
+pub struct HomeBounds {
+    /// The largest argument, and the largest string, in bytes.
+    pub bulk_max_bytes: u64,
+    /// The largest key, member or field, in bytes, or any other argument that is no value.
+    pub name_max_bytes: usize,
+    /// Whether its storage has blobs.
+    pub has_blobs: bool,
+    /// Most arguments of one request.
+    pub arguments_max: u64,
+    /// The longest reply, in bytes, values that go out uncopied aside.
+    pub reply_max_bytes: usize,
+    /// Most changes of one transaction to members of collections.
+    pub changes_max: u64,
+    /// Tells how much memory is left.
+    pub budget: MemoryBudget,
+}
+
+impl HomeBounds {
+    /// An empty output within them.
+    pub(crate) fn reply(&self, protocol: Protocol) -> Reply {
+        Reply::new(protocol).bounded(self.reply_max_bytes, self.budget)
+    }
+}
+
+impl Default for HomeBounds {
+    fn default() -> HomeBounds {
+        HomeBounds {
+            bulk_max_bytes: u64::MAX,
+            name_max_bytes: usize::MAX,
+            has_blobs: true,
+            arguments_max: limits::REQUEST_ARGUMENTS_MAX,
+            reply_max_bytes: usize::MAX,
+            changes_max: u64::MAX,
+            budget: MemoryBudget::UNBOUNDED,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings::new(&[]).unwrap_or_else(|_| unreachable!("defaults fit"))
+    }
+}
+
+impl Settings {
+    /// The defaults with these changes, which may touch immutable settings.
+    pub fn new(changes: &[(&str, String)]) -> Result<Settings, SettingError> {
+        let mut settings = Settings {
+            values: RwLock::default(),
+            numbers: SETTINGS.iter().map(|_| AtomicI64::new(0)).collect(),
+            bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
+            blob_min_bytes: AtomicU64::new(limits::BLOB_MIN_BYTES),
+            has_password: AtomicBool::new(false),
+            slow_ns: AtomicU64::new(u64::MAX),
+            latency_threshold_ms: AtomicU64::new(0),
+            tracks_latency: AtomicBool::new(true),
+            output_limits: Arc::default(),
+            databases: 16,
+            bounds: HomeBounds::default(),
+        };
+        let defaults = SETTINGS.iter().map(|row| (row.name, row.default));
+        let changes = changes.iter().map(|(name, value)| (*name, value.as_str()));
+        let mut values = BTreeMap::new();
+        for (name, value) in defaults.chain(changes) {
+            let spec = find(name).ok_or_else(|| unknown(name))?;
+            settings.apply(&mut values, spec, check(spec, value)?);
+        }
+        settings.values = RwLock::new(values);
+        settings.databases = settings.get("databases").and_then(|text| text.parse().ok()).unwrap_or(16);
+        Ok(settings)
+    }
+
+    /// The same in a home with bounds.
+    pub fn within(mut self, bounds: HomeBounds) -> Settings {
+        self.bounds = bounds;
+        self
+    }
+
+    /// What the home cannot do.
+    pub fn bounds(&self) -> &HomeBounds {
+        &self.bounds
+    }
+
+    /// Those that differ from what they were in `base`, as they are kept.
+    pub fn changed_since(&self, base: &Settings) -> Vec<(&'static str, String)> {
+        let (values, base) = (self.values.read(), base.values.read());
+        let changed = values.iter().filter(|(name, value)| base.get(**name) != Some(*value));
+        changed.map(|(name, value)| (*name, value.clone())).collect()
+    }
+
+    /// The text of a setting as CONFIG GET shows it.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.kept(name).map(|value| shown(name, &value))
+    }
+
+    /// The text of a setting as it is kept, which may say more.
+    pub(crate) fn kept(&self, name: &str) -> Option<String> {
+        self.values.read().get(name).cloned()
+    }
+
+    /// The number a numeric setting stands for; 0 for others. Costs a few comparisons of names.
+    pub fn number(&self, name: &str) -> i64 {
+        let row = SETTINGS.binary_search_by_key(&name, |row| row.name).ok();
+        row.map_or(0, |row| self.number_at(SettingPlace(row)))
+    }
+
+    /// The number that the numeric setting at a place stands for; 0 for others.
+    pub fn number_at(&self, place: SettingPlace) -> i64 {
+        self.numbers.get(place.0).map_or(0, |number| number.load(Ordering::Relaxed))
+    }
+
+    /// The present name of a setting, from any of its names in any case.
+    pub fn name_of(name: &str) -> Option<&'static str> {
+        find(name).map(|spec| spec.name)
+    }
+
+    /// All settings under all names that pass `keep`, older names last.
+    pub fn all(&self, keep: &mut dyn FnMut(&str) -> bool) -> Vec<(&'static str, String)> {
+        let values = self.values.read();
+        let names = values.keys().map(|name| (*name, *name)).chain(ALIASES.iter().copied());
+        let kept = names.filter(|(name, _)| keep(name));
+        kept.filter_map(|(name, present)| Some((name, shown(present, values.get(present)?)))).collect()
+    }
+
+    /// Changes a mutable setting.
+    pub fn set(&self, name: &str, value: &str) -> Result<(), SettingError> {
+        self.set_all(&[(name, value)]).map_err(|(_, error)| error)
+    }
+
+    /// Changes mutable settings, all of them or none; of two names of one setting the later counts, as in Redis. On
+    /// failure tells which one was refused.
+    pub fn set_all(&self, changes: &[(&str, &str)]) -> Result<(), (String, SettingError)> {
+        let mut specs: Vec<&'static SettingSpec> = Vec::with_capacity(changes.len());
+        let mut names = HashSet::new();
+        for (name, _) in changes {
+            let refuse = |error| ((*name).to_string(), error);
+            let spec = find(name).ok_or_else(|| refuse(unknown(name)))?;
+            if spec.protected {
+                return Err(refuse(SettingError::Protected));
+            }
+            if !spec.mutable {
+                return Err(refuse(SettingError::Immutable));
+            }
+            if !names.insert(name.to_ascii_lowercase()) {
+                return Err(refuse(SettingError::Duplicate));
+            }
+            specs.push(spec);
+        }
+        let mut checked = Vec::with_capacity(changes.len());
+        for (spec, (_, value)) in specs.into_iter().zip(changes) {
+            checked.push((spec, check(spec, value).map_err(|error| (spec.name.to_string(), error))?));
+        }
+        let mut values = self.values.write();
+        for (spec, value) in checked {
+            self.apply(&mut values, spec, value);
+        }
+        Ok(())
+    }
+
+    /// `proto-max-bulk-len` in bytes, or what the home can do if that is less.
+    pub fn bulk_max_bytes(&self) -> u64 {
+        self.bulk_max_bytes.load(Ordering::Relaxed).min(self.bounds.bulk_max_bytes)
+    }
+
+    /// `blob-min-bytes`: the length from which on a string is kept in a blob; no length is where there are none.
+    pub fn blob_min_bytes(&self) -> u64 {
+        if self.bounds.has_blobs { self.blob_min_bytes.load(Ordering::Relaxed) } else { u64::MAX }
+    }
+
+    /// Whether clients must authenticate.
+    pub fn has_password(&self) -> bool {
+        self.has_password.load(Ordering::Relaxed)
+    }
+
+    /// `slowlog-log-slower-than` in nanoseconds; more than any command takes if nothing is to be logged.
+    pub fn slow_ns(&self) -> u64 {
+        self.slow_ns.load(Ordering::Relaxed)
+    }
+
+    /// `latency-monitor-threshold`; 0 is off.
+    pub fn latency_threshold_ms(&self) -> u64 {
+        self.latency_threshold_ms.load(Ordering::Relaxed)
+    }
+
+    /// From how many nanoseconds on the slow log or the latency monitor may want to know of a command.
+    pub fn alarm_ns(&self) -> u64 {
+        match self.latency_threshold_ms() {
+            0 => self.slow_ns(),
+            threshold_ms => self.slow_ns().min(threshold_ms.saturating_mul(1_000_000)),
+        }
+    }
+
+    /// `latency-tracking`: whether commands have histograms.
+    pub fn tracks_latency(&self) -> bool {
+        self.tracks_latency.load(Ordering::Relaxed)
+    }
+
+    /// `client-output-buffer-limit`.
+    pub fn output_limits(&self) -> &Arc<OutputLimits> {
+        &self.output_limits
+    }
+
+    /// Number of databases.
+    pub fn databases(&self) -> u32 {
+        self.databases
+    }
+
+    fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, mut value: String) {
+        if spec.kind == SettingKind::Output {
+            // A change names some classes; the others stay.
+            value =
+                output_limits::changed(values.get(spec.name).map_or(spec.default, String::as_str), &value);
+            self.output_limits.set(&value);
+        }
+        match spec.name {
+            "proto-max-bulk-len" => {
+                self.bulk_max_bytes
+                    .store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
+            }
+            "blob-min-bytes" => {
+                self.blob_min_bytes
+                    .store(parse_memory(&value).unwrap_or(limits::BLOB_MIN_BYTES), Ordering::Relaxed);
+            }
+            "slowlog-log-slower-than" => {
+                let slower_us = u64::try_from(number_of(&value)).ok();
+                let slow_ns = slower_us.map_or(u64::MAX, |slower_us| slower_us.saturating_mul(1000));
+                self.slow_ns.store(slow_ns, Ordering::Relaxed);
+            }
+            "latency-monitor-threshold" => {
+                let threshold_ms = u64::try_from(number_of(&value)).unwrap_or_default();
+                self.latency_threshold_ms.store(threshold_ms, Ordering::Relaxed);
+            }
+            "latency-tracking" => self.tracks_latency.store(value == "yes", Ordering::Relaxed),
+            "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
+            _ => {}
+        }
+        if let Ok(row) = SETTINGS.binary_search_by_key(&spec.name, |row| row.name)
+            && let Some(number) = self.numbers.get(row)
+        {
+            number.store(number_of(&value), Ordering::Relaxed);
+        }
+        values.insert(spec.name, value);
+    }
+}
+
+fn find(name: &str) -> Option<&'static SettingSpec> {
+    let alias = ALIASES.iter().find(|(old, _)| old.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, present)| *present);
+    SETTINGS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+/// A setting's text as CONFIG GET shows it.
+fn shown(name: &str, value: &str) -> String {
+    match find(name).map(|spec| spec.kind) {
+        Some(SettingKind::Events) => notify::shown(value),
+        _ => value.to_owned(),
+    }
+}
+
+/// The text in the form that is kept, if it fits.
+fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
+    let invalid = |text: &str| SettingError::Invalid(text.to_string());
+    match spec.kind {
+        SettingKind::Text => Ok(value.to_string()),
+        SettingKind::Events => notify::parse(value)
+            .map(notify::format)
+            .ok_or_else(|| invalid("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")),
+        SettingKind::SavePoints => {
+            let numbers: Option<Vec<u32>> = value.split_whitespace().map(|word| word.parse().ok()).collect();
+            let is_fine = |numbers: &Vec<u32>| {
+                numbers.len().is_multiple_of(2) && numbers.iter().step_by(2).all(|seconds| *seconds > 0)
+            };
+            let numbers = numbers.filter(is_fine).ok_or_else(|| invalid("Invalid save parameters"))?;
+            Ok(numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" "))
+        }
+        SettingKind::Percentiles => {
+            let numbers: Option<Vec<f64>> =
+                value.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+            let numbers =
+                numbers.ok_or_else(|| invalid("Invalid latency-tracking-info-percentiles parameters"))?;
+            if !numbers.iter().all(|percent| (0.0..=100.0).contains(percent)) {
+                return Err(invalid(
+                    "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]",
+                ));
+            }
+            Ok(numbers.iter().map(f64::to_string).collect::<Vec<String>>().join(" "))
+        }
+        SettingKind::Output => output_limits::normal_form(value).map_err(invalid),
+        SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
+            word @ ("yes" | "no") => Ok(word.to_string()),
+            _ => Err(invalid("argument must be 'yes' or 'no'")),
+        },
+        SettingKind::OneOf(words) => {
+            let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
+            let list = words.join(", ");
+            word.map(ToString::to_string).ok_or_else(|| {
+                SettingError::Invalid(format!("argument(s) must be one of the following: {list}"))
+            })
+        }
+        SettingKind::Integer(least, most) => {
+            let number: i64 =
+                value.parse().map_err(|_| invalid("argument couldn't be parsed into an integer"))?;
+            if (least..=most).contains(&number) {
+                Ok(number.to_string())
+            } else {
+                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
+            }
+        }
+        SettingKind::Memory(least, most) => {
+            let bytes = parse_memory(value).ok_or_else(|| invalid("argument must be a memory value"))?;
+            if (least..=most).contains(&bytes) {
+                Ok(bytes.to_string())
+            } else {
+                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
+            }
+        }
+    }
+}
+
+/// The error that there is no such setting; like every error text of Redis it ends at a NUL.
+fn unknown(name: &str) -> SettingError {
+    SettingError::Unknown(name.split('\0').next().unwrap_or_default().to_string())
+}
+
+/// The number in a setting's text, 0 if there is none.
+fn number_of(text: &str) -> i64 {
+    let memory = parse_memory(text).map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+    memory.or(text.parse().ok()).unwrap_or(0)
+}
+
+/// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case. What is too large for 64 bits is
+/// the largest such number, and a unit multiplies modulo 2^64.
+pub(crate) fn parse_memory(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let scale: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" => 1000,
+        "kb" => 1 << 10,
+        "m" => 1_000_000,
+        "mb" => 1 << 20,
+        "g" => 1_000_000_000,
+        "gb" => 1 << 30,
+        _ => return None,
+    };
+    // A unit alone is no bytes, as in Redis.
+    let number = if number.is_empty() { 0 } else { number.parse::<u64>().unwrap_or(u64::MAX) };
+    Some(number.wrapping_mul(scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_a_setting_is_lost() {
+        assert!(SETTINGS.is_sorted_by_key(|row| row.name));
+        let settings = Settings::default();
+        for row in SETTINGS {
+            assert_eq!(settings.number(row.name), number_of(row.default), "{}", row.name);
+            assert!(check(row, row.default).is_ok(), "{}", row.name);
+        }
+        assert_eq!(settings.number("proto-max-bulk-len"), 512 * 1024 * 1024);
+        assert_eq!(settings.number("list-max-listpack-size"), -2);
+        settings.set("hash-max-listpack-entries", "7").expect("in range");
+        assert_eq!(settings.number("hash-max-listpack-entries"), 7);
+        assert_eq!(settings.number("no-such-setting"), 0);
+        for (at, row) in SETTINGS.iter().enumerate() {
+            assert_eq!(SettingPlace::of(row.name).0, at, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn old_name_of_a_setting_is_unknown() {
+        let settings = Settings::default();
+        for (old, present) in ALIASES {
+            assert_eq!(Settings::name_of(old), Some(*present));
+            assert!(SETTINGS.iter().all(|row| row.name != *old));
+        }
+        settings.set("HASH-max-ziplist-entries", "9").expect("an old name");
+        assert_eq!(settings.number("hash-max-listpack-entries"), 9);
+    }
+
+    #[test]
+    fn refused_change_changes_something() {
+        let settings = Settings::default();
+        let refused = settings.set_all(&[("timeout", "5"), ("hz", "20"), ("loglevel", "loud")]);
+        assert_eq!(refused.expect_err("no such level").0, "loglevel");
+        assert_eq!((settings.number("timeout"), settings.number("hz")), (0, 10));
+    }
+}

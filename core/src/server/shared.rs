@@ -1,0 +1,211 @@
+//! What all sessions of one server share besides the engine: settings, counters and the list of clients.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::client::Known;
+use super::hub::{Hub, Interest, notify};
+use super::metrics::LatencyMonitor;
+use super::metrics::Rates;
+use super::metrics::SlowLog;
+use super::metrics::Statistics;
+use super::scan_positions::Positions;
+use super::settings::Settings;
+use crate::engine::Db;
+
+/// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
+pub const REDIS_VERSION: &str = "7.2.4";
+
+/// What only the host knows and can do.
+pub trait HostFacts: Send + Sync {
+    /// Facts for INFO as they are now: (section, name, value), sections in lower case.
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)>;
+
+    /// A clock that only goes forward, in nanoseconds since some time, to tell how long commands take. A home without
+    /// one has commands that take no time.
+    fn monotonic_ns(&self) -> u64 {
+        0
+    }
+
+    /// Keeps the calling thread for so long (DEBUG SLEEP). A home that cannot wait returns at once.
+    fn sleep(&self, _duration: Duration) {}
+}
+
+/// A host that knows nothing, for tests and for homes without a process.
+#[derive(Debug, Default)]
+pub struct NoFacts;
+
+impl HostFacts for NoFacts {
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// Counters since the start or since CONFIG RESETSTAT.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Commands run.
+    pub commands: AtomicU64,
+    /// Connections accepted.
+    pub connections: AtomicU64,
+    /// Connections refused because there were too many.
+    pub rejected_connections: AtomicU64,
+    /// Keys that went because their time had come.
+    pub expired_keys: AtomicU64,
+    /// Reads that found their key.
+    pub keyspace_hits: AtomicU64,
+    /// Reads that did not.
+    pub keyspace_misses: AtomicU64,
+    /// Bytes received.
+    pub input_bytes: AtomicU64,
+    /// Bytes sent.
+    pub output_bytes: AtomicU64,
+    /// Replies that were errors.
+    pub error_replies: AtomicU64,
+}
+
+impl Counters {
+    /// Sets everything to zero.
+    pub fn reset(&self) {
+        for counter in [
+            &self.commands,
+            &self.connections,
+            &self.rejected_connections,
+            &self.expired_keys,
+            &self.keyspace_hits,
+            &self.keyspace_misses,
+            &self.input_bytes,
+            &self.output_bytes,
+            &self.error_replies,
+        ] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What all sessions share.
+pub struct Shared {
+    /// What CONFIG reads and sets.
+    pub settings: Settings,
+    /// What INFO counts.
+    pub counters: Counters,
+    /// What is counted of every command and error.
+    pub statistics: Statistics,
+    /// How much was done a second lately.
+    pub rates: Rates,
+    /// Commands that took long.
+    pub slow_log: SlowLog,
+    /// Times at which commands took long.
+    pub latency: LatencyMonitor,
+    /// Whether the host is to collect expired keys (DEBUG SET-ACTIVE-EXPIRE).
+    pub expires_actively: AtomicBool,
+    /// The connections by CLIENT ID.
+    pub clients: Mutex<BTreeMap<u64, Known>>,
+    /// What connections tell each other.
+    pub hub: Hub,
+    /// What only the host knows.
+    pub host: Box<dyn HostFacts>,
+    /// Unix time in milliseconds of the start.
+    pub started_at_ms: u64,
+    /// Unix time in seconds of the last successful SAVE (LASTSAVE).
+    pub saved_at_s: AtomicU64,
+    /// Where unfinished HSCAN, SSCAN and ZSCAN walks stand.
+    pub scan_positions: Mutex<Positions>,
+    shortage: AtomicU8,
+    next_client: AtomicU64,
+}
+
+/// What a home is short of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Shortage {
+    /// Nothing.
+    None = 0,
+    /// Memory.
+    Memory = 1,
+    /// MemoryBudget for the log.
+    Storage = 2,
+}
+
+impl Shared {
+    /// The shared state of a server that starts at `now_ms`.
+    pub fn new(settings: Settings, host: Box<dyn HostFacts>, now_ms: u64) -> Shared {
+        let shared = Shared {
+            settings,
+            counters: Counters::default(),
+            statistics: Statistics::default(),
+            rates: Rates::default(),
+            slow_log: SlowLog::default(),
+            latency: LatencyMonitor::default(),
+            expires_actively: AtomicBool::new(true),
+            clients: Mutex::default(),
+            hub: Hub::default(),
+            host,
+            started_at_ms: now_ms,
+            saved_at_s: AtomicU64::new(now_ms / 1000),
+            scan_positions: Mutex::default(),
+            shortage: AtomicU8::new(Shortage::None as u8),
+            next_client: AtomicU64::new(1),
+        };
+        shared.settings_changed();
+        shared
+    }
+
+    /// Takes over what settings say of the hub; to be called after they have changed.
+    pub fn settings_changed(&self) {
+        let classes = self.settings.kept("notify-keyspace-events").and_then(|text| notify::parse(&text));
+        self.hub.set_notified(classes.unwrap_or(0));
+        let most = u64::try_from(self.settings.number("tracking-table-max-keys")).unwrap_or(0);
+        self.hub.tracking.set_most_keys(most);
+    }
+
+    /// Tells connections that a key is gone because its time has come.
+    pub fn tell_expired(&self, db: Db, key: &[u8]) {
+        let classes = self.hub.notified();
+        if self.hub.interest.has(Interest::NOTIFY) && classes & notify::EXPIRED != 0 {
+            notify::publish(&self.hub, classes, "expired", db, key);
+        }
+        if self.hub.interest.has(Interest::TRACKING) {
+            self.hub.tracking.invalidate(&[key], None);
+        }
+    }
+
+    /// Has the rates of INFO stats go on; called by the host every so often.
+    pub fn sample_rates(&self, now_ms: u64) {
+        self.rates.sample(&self.counters, now_ms);
+    }
+
+    /// Says what the home is short of: commands that may need more of it are refused as long as it is.
+    pub fn set_shortage(&self, shortage: Shortage) {
+        self.shortage.store(shortage as u8, Ordering::Relaxed);
+    }
+
+    /// Why commands that may need more room are refused, if they are.
+    #[inline]
+    pub(crate) fn shortage_text(&self) -> Option<&'static str> {
+        match self.shortage.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("OOM command not allowed when used memory > 'maxmemory'."),
+            _ => Some("OOM command not allowed: the storage of this database is full."),
+        }
+    }
+
+    /// Whether memory is what it is short of.
+    #[inline]
+    pub(crate) fn is_short_of_memory(&self) -> bool {
+        self.shortage.load(Ordering::Relaxed) == Shortage::Memory as u8
+    }
+
+    /// The client numbers up to this one were given out before.
+    pub(crate) fn client_was(&self, id: u64) {
+        self.next_client.fetch_max(id.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// A number no client had before.
+    pub(crate) fn next_client(&self) -> u64 {
+        self.next_client.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,480 @@
+//! The options of `edgecask serve`: command line, then `EDGECASK_*` environment, then configuration file, then default.
+//!
+//! [`Flags`] is the one list: the command line's help, the environment variables and the names in the file all come
+//! from its fields. [`Options`] is what remains after everything has been decided and checked.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use edgecask_core::limits::BLOB_MIN_BYTES;
+use edgecask_core::server::{SettingError, Settings};
+use serde::Deserialize;
+
+use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS};
+use crate::web::listeners::Speech;
+use crate::web::origin::Origins;
+use crate::web::tls::{AuthClients, TlsFiles};
+
+/// Why the process does not start. The text is for a person and goes to standard error.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct OptionsError(String);
+
+/// EdgeCask: a Redis-compatible store on a Bitcask log.
+#[derive(Debug, Parser)]
+#[command(name = "edgecask", version, disable_help_flag = true, disable_help_subcommand = true)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Serve Redis clients from one directory (the default)
+    #[command(disable_help_flag = true)]
+    Serve(Box<Flags>),
+}
+
+/// Everything that can be said about a server. `None` is "not said".
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Flags {
+    /// Addresses or names to listen on, separated by commas [default: 127.0.0.1]
+    #[arg(short = 'h', long, env = "EDGECASK_HOST", value_name = "HOST")]
+    pub host: Option<String>,
+
+    /// Port to listen on; 0 lets the system choose [default: 6379]
+    #[arg(short, long, env = "EDGECASK_PORT")]
+    pub port: Option<u16>,
+
+    /// Port for browsers and HTTP: console, WebSocket, REST, metrics; 0 lets the system choose, "off" closes it [default: 8080]
+    #[arg(long, env = "EDGECASK_HTTP_PORT", value_name = "PORT")]
+    pub http_port: Option<Port>,
+
+    /// Port for Redis clients that use TLS [default: off]
+    #[arg(long, env = "EDGECASK_TLS_PORT", value_name = "PORT")]
+    pub tls_port: Option<Port>,
+
+    /// Port for the same as --http-port under TLS [default: off]
+    #[arg(long, env = "EDGECASK_HTTPS_PORT", value_name = "PORT")]
+    pub https_port: Option<Port>,
+
+    /// Certificate of this server and those that lead to its authority, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_CERT_FILE", value_name = "FILE")]
+    pub tls_cert_file: Option<PathBuf>,
+
+    /// Key of the certificate, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_KEY_FILE", value_name = "FILE")]
+    pub tls_key_file: Option<PathBuf>,
+
+    /// Authorities that sign the certificates of clients, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_TLS_CA_CERT_FILE", value_name = "FILE")]
+    pub tls_ca_cert_file: Option<PathBuf>,
+
+    /// Whether clients must show a certificate [default: yes where --tls-ca-cert-file is given]
+    #[arg(long, env = "EDGECASK_TLS_AUTH_CLIENTS")]
+    pub tls_auth_clients: Option<AuthClients>,
+
+    /// Pages of other sites that may use this server, separated by commas (https://app.example), or * [default: none]
+    #[arg(long, env = "EDGECASK_HTTP_ORIGINS", value_name = "ORIGINS")]
+    pub http_origins: Option<String>,
+
+    /// Most connections of one address by HTTP and TLS at a time; 0 is any number [default: 1024]
+    #[arg(long, env = "EDGECASK_HTTP_MAX_PER_ADDRESS", value_name = "COUNT")]
+    pub http_max_per_address: Option<usize>,
+
+    /// Directory of the store, made if missing [default: edgecask-data]
+    #[arg(short, long, env = "EDGECASK_DIR", value_name = "DIRECTORY")]
+    pub dir: Option<PathBuf>,
+
+    /// When writes are forced to the disk: before each reply, once a second, or when the system likes [default: everysec]
+    #[arg(long, env = "EDGECASK_APPENDFSYNC")]
+    pub appendfsync: Option<Appendfsync>,
+
+    /// Number of logical databases [default: 16]
+    #[arg(long, env = "EDGECASK_DATABASES", value_name = "COUNT")]
+    pub databases: Option<u32>,
+
+    /// Password clients must give with AUTH or HELLO [default: none]
+    #[arg(long, env = "EDGECASK_REQUIREPASS", value_name = "PASSWORD", hide_env_values = true)]
+    pub requirepass: Option<String>,
+
+    /// Most connections at a time [default: 10000]
+    #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT")]
+    pub maxclients: Option<u32>,
+
+    /// Longest value and argument, with a unit if need be (512mb) [default: 64gb]
+    #[arg(long, env = "EDGECASK_PROTO_MAX_BULK_LEN", value_name = "SIZE")]
+    pub proto_max_bulk_len: Option<String>,
+
+    /// Strings from this length on are files of their own, which stream in and out [default: 1mb]
+    #[arg(long, env = "EDGECASK_BLOB_MIN_BYTES", value_name = "SIZE")]
+    pub blob_min_bytes: Option<String>,
+
+    /// Threads that serve connections; 0 is one for each processor but one [default: 0]
+    #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT")]
+    pub threads: Option<usize>,
+
+    /// Whether to refuse a public address without a password [default: yes]
+    #[arg(long, env = "EDGECASK_PROTECTED_MODE")]
+    pub protected_mode: Option<YesNo>,
+
+    /// Whether DEBUG is allowed: not at all, to clients of the same machine, or to all [default: no]
+    #[arg(long, env = "EDGECASK_ENABLE_DEBUG_COMMAND")]
+    pub enable_debug_command: Option<Allowed>,
+
+    /// Least important messages to log [default: info]
+    #[arg(long, env = "EDGECASK_LOG_LEVEL", value_name = "LEVEL")]
+    pub log_level: Option<LogLevel>,
+
+    /// TOML file with any of these options under the same names; the command line wins [default: none]
+    #[arg(long, env = "EDGECASK_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    #[serde(skip)]
+    help: Option<bool>,
+}
+
+/// Where to listen, if at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub enum Port {
+    /// Not at all.
+    Off,
+    /// There; 0 lets the system choose.
+    At(u16),
+}
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Port, String> {
+        match text {
+            "off" => Ok(Port::Off),
+            number => {
+                number.parse().map(Port::At).map_err(|_| format!("'{number}' is neither a port nor off"))
+            }
+        }
+    }
+}
+
+impl TryFrom<toml::Value> for Port {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Port, String> {
+        match value {
+            toml::Value::String(text) => text.parse(),
+            toml::Value::Integer(number) => number.to_string().parse(),
+            _ => Err("a port is a number or \"off\"".into()),
+        }
+    }
+}
+
+/// When the log is synced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Appendfsync {
+    /// Before replies leave: the loss of power loses nothing that was acknowledged.
+    Always,
+    /// Once a second: the loss of power loses at most the last second.
+    #[default]
+    Everysec,
+    /// When the operating system likes, and at the end.
+    No,
+}
+
+/// `yes` or `no`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum YesNo {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+}
+
+/// Who may run a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Allowed {
+    /// Nobody.
+    #[default]
+    No,
+    /// Clients of the same machine.
+    Local,
+    /// Everybody.
+    Yes,
+}
+
+/// The least important messages that are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Only what went wrong for good.
+    Error,
+    /// What an operator should look at.
+    Warn,
+    /// What happens a few times a day.
+    Info,
+    /// What helps to find a mistake.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// The decided options of what is not plain TCP.
+#[derive(Clone, Debug)]
+pub struct WebOptions {
+    /// Where to listen for what.
+    pub doors: Vec<(Speech, SocketAddr)>,
+    /// Pages of other sites that may use the server.
+    pub origins: Origins,
+    /// Most connections of one address at a time; 0 is any number.
+    pub max_per_address: usize,
+    /// The certificates, where some door needs them.
+    pub tls: Option<TlsFiles>,
+}
+
+/// The decided options of a server.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen; port 0 lets the system choose.
+    pub addresses: Vec<SocketAddr>,
+    /// What browsers and TLS need; none where all of it is off.
+    pub web: WebOptions,
+    /// The directory of the store.
+    pub directory: PathBuf,
+    /// The sync policy at the start.
+    pub appendfsync: Appendfsync,
+    /// Threads that serve connections; at least one.
+    pub threads: usize,
+    /// Whether a public address needs a password.
+    pub protected_mode: bool,
+    /// The least important messages to log.
+    pub log_level: LogLevel,
+    /// The configuration file that was read.
+    pub config: Option<PathBuf>,
+    /// What CONFIG GET and SET see of all this.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+impl Appendfsync {
+    /// The word of CONFIG GET.
+    pub fn word(self) -> &'static str {
+        match self {
+            Appendfsync::Always => "always",
+            Appendfsync::Everysec => "everysec",
+            Appendfsync::No => "no",
+        }
+    }
+}
+
+impl Allowed {
+    /// The word of CONFIG GET.
+    fn word(self) -> &'static str {
+        match self {
+            Allowed::No => "no",
+            Allowed::Local => "local",
+            Allowed::Yes => "yes",
+        }
+    }
+}
+
+/// Parses a command line, program name first. `serve` may be left out.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
+    if !matches!(first, "serve" | "-V" | "--version") {
+        arguments.insert(1.min(arguments.len()), "serve".into());
+    }
+    CommandLine::try_parse_from(arguments)
+}
+
+impl Flags {
+    /// What was said here, and for the rest what `fallback` says.
+    fn or(self, fallback: Flags) -> Flags {
+        Flags {
+            host: self.host.or(fallback.host),
+            port: self.port.or(fallback.port),
+            http_port: self.http_port.or(fallback.http_port),
+            tls_port: self.tls_port.or(fallback.tls_port),
+            https_port: self.https_port.or(fallback.https_port),
+            tls_cert_file: self.tls_cert_file.or(fallback.tls_cert_file),
+            tls_key_file: self.tls_key_file.or(fallback.tls_key_file),
+            tls_ca_cert_file: self.tls_ca_cert_file.or(fallback.tls_ca_cert_file),
+            tls_auth_clients: self.tls_auth_clients.or(fallback.tls_auth_clients),
+            http_origins: self.http_origins.or(fallback.http_origins),
+            http_max_per_address: self.http_max_per_address.or(fallback.http_max_per_address),
+            dir: self.dir.or(fallback.dir),
+            appendfsync: self.appendfsync.or(fallback.appendfsync),
+            databases: self.databases.or(fallback.databases),
+            requirepass: self.requirepass.or(fallback.requirepass),
+            maxclients: self.maxclients.or(fallback.maxclients),
+            proto_max_bulk_len: self.proto_max_bulk_len.or(fallback.proto_max_bulk_len),
+            blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
+            threads: self.threads.or(fallback.threads),
+            protected_mode: self.protected_mode.or(fallback.protected_mode),
+            enable_debug_command: self.enable_debug_command.or(fallback.enable_debug_command),
+            log_level: self.log_level.or(fallback.log_level),
+            config: self.config.or(fallback.config),
+            help: None,
+        }
+    }
+}
+
+impl Flags {
+    /// What is not plain TCP.
+    fn web(&self, host: &str) -> Result<WebOptions, OptionsError> {
+        let ports = [
+            (Speech::Http, self.http_port.unwrap_or(Port::At(8080))),
+            (Speech::Https, self.https_port.unwrap_or(Port::Off)),
+            (Speech::RespTls, self.tls_port.unwrap_or(Port::Off)),
+        ];
+        let mut doors = Vec::new();
+        for (speech, port) in ports {
+            if let Port::At(port) = port {
+                doors.extend(resolve(host, port)?.into_iter().map(|address| (speech, address)));
+            }
+        }
+        let tls = match (&self.tls_cert_file, &self.tls_key_file) {
+            _ if doors.iter().all(|(speech, _)| *speech == Speech::Http) => None,
+            (Some(certificate), Some(key)) => {
+                let authority = self.tls_ca_cert_file.clone();
+                let usual = if authority.is_some() { AuthClients::Yes } else { AuthClients::No };
+                let auth_clients = self.tls_auth_clients.unwrap_or(usual);
+                if authority.is_none() && auth_clients != AuthClients::No {
+                    return Err(OptionsError("--tls-auth-clients needs --tls-ca-cert-file".into()));
+                }
+                Some(TlsFiles { certificate: certificate.clone(), key: key.clone(), authority, auth_clients })
+            }
+            _ => return Err(OptionsError("TLS needs --tls-cert-file and --tls-key-file".into())),
+        };
+        let origins = self.http_origins.as_deref().unwrap_or_default();
+        Ok(WebOptions {
+            doors,
+            origins: Origins::parse(origins)
+                .map_err(|problem| OptionsError(format!("--http-origins: {problem}")))?,
+            max_per_address: self.http_max_per_address.unwrap_or(CONNECTIONS_PER_ADDRESS),
+            tls,
+        })
+    }
+}
+
+impl Options {
+    /// Reads the configuration file, if one is named, and decides everything.
+    pub fn decide(flags: Flags) -> Result<Options, OptionsError> {
+        let flags = match &flags.config {
+            Some(path) => {
+                let file = read_file(path)?;
+                flags.or(file)
+            }
+            None => flags,
+        };
+        let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".into());
+        let web = flags.web(&host)?;
+        let port = flags.port.unwrap_or(6379);
+        let requirepass = flags.requirepass.unwrap_or_default();
+        let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
+        let appendfsync = flags.appendfsync.unwrap_or_default();
+        // Clients, syncs and maintenance want a processor as well; with a worker on each, requests cost more (bench.py).
+        let workers = || std::thread::available_parallelism().map_or(1, |cores| (cores.get() - 1).max(1));
+        let tls_port = web.doors.iter().find(|(speech, _)| *speech == Speech::RespTls);
+        let tls_port = tls_port.map_or(0, |(_, address)| address.port());
+        let shown = |path: Option<&PathBuf>| path.map_or_else(String::new, |path| path.display().to_string());
+        let tls = web.tls.as_ref();
+        let tls_settings = [
+            ("tls-port", tls_port.to_string()),
+            ("tls-cert-file", shown(tls.map(|tls| &tls.certificate))),
+            ("tls-key-file", shown(tls.map(|tls| &tls.key))),
+            ("tls-ca-cert-file", shown(tls.and_then(|tls| tls.authority.as_ref()))),
+            ("tls-auth-clients", tls.map_or(AuthClients::Yes, |tls| tls.auth_clients).word().into()),
+        ];
+        let mut options = Options {
+            addresses: resolve(&host, port)?,
+            web,
+            protected_mode: flags.protected_mode != Some(YesNo::No),
+            threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(workers),
+            log_level: flags.log_level.unwrap_or(LogLevel::Info),
+            config: flags.config,
+            settings: vec![
+                ("appendfsync", appendfsync.word().into()),
+                ("bind", host),
+                ("databases", flags.databases.unwrap_or(16).to_string()),
+                ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
+                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
+                ("enable-debug-command", flags.enable_debug_command.unwrap_or_default().word().into()),
+                ("maxclients", flags.maxclients.unwrap_or(10_000).to_string()),
+                ("port", port.to_string()),
+                (
+                    "proto-max-bulk-len",
+                    flags.proto_max_bulk_len.unwrap_or_else(|| BULK_MAX_BYTES.to_string()),
+                ),
+                ("requirepass", requirepass),
+            ],
+            appendfsync,
+            directory,
+        };
+        options.settings.extend(tls_settings);
+        options.check_protection()?;
+        Ok(options)
+    }
+
+    /// The settings that CONFIG GET and SET see.
+    pub fn settings(&self) -> Result<Settings, OptionsError> {
+        Settings::new(&self.settings).map_err(|error| match error {
+            SettingError::Invalid(text) => OptionsError(format!("an option does not fit: {text}")),
+            error => OptionsError(error.to_string()),
+        })
+    }
+
+    /// A server that anybody can reach and that asks for nothing is found and emptied within hours.
+    fn check_protection(&self) -> Result<(), OptionsError> {
+        let has_password =
+            self.settings.iter().any(|(name, value)| *name == "requirepass" && !value.is_empty());
+        let public = self.addresses.iter().find(|address| !is_local(address.ip()));
+        match public {
+            Some(address) if self.protected_mode && !has_password => Err(OptionsError(format!(
+                "refusing to listen on {address} without a password: everybody who reaches this address could read \
+                 and delete all data. Set --requirepass, listen on 127.0.0.1, or pass --protected-mode no if only \
+                 trusted machines can reach it."
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether only this machine can use the address.
+pub fn is_local(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+fn read_file(path: &Path) -> Result<Flags, OptionsError> {
+    let told =
+        |error: &dyn std::fmt::Display| OptionsError(format!("configuration {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| told(&error))?;
+    toml::from_str(&text).map_err(|error| told(&error))
+}
+
+fn resolve(hosts: &str, port: u16) -> Result<Vec<SocketAddr>, OptionsError> {
+    let mut addresses = Vec::new();
+    for host in hosts.split(',').map(str::trim).filter(|host| !host.is_empty()) {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let found = (bare, port).to_socket_addrs();
+        addresses.extend(found.map_err(|error| OptionsError(format!("--host {host}: {error}")))?);
+    }
+    if addresses.is_empty() {
+        return Err(OptionsError("--host names no address".into()));
+    }
+    Ok(addresses)
+}
+
+#[cfg(test)]
+mod tests;

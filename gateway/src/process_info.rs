@@ -1,0 +1,119 @@
+//! What INFO says about this process and its machine.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use edgecask_core::server::HostFacts;
+
+/// What is known at the start; everything else is read from `/proc/self` when asked.
+pub struct ProcessInfo {
+    started: Instant,
+    run_id: String,
+    port: u16,
+    config: Option<PathBuf>,
+}
+
+impl ProcessInfo {
+    /// Facts of a process that begins now and listens on `port`.
+    pub fn new(port: u16, config: Option<PathBuf>) -> ProcessInfo {
+        let mut random = [0_u8; 20];
+        // Without randomness all runs have the same id, which does no harm to a standalone server.
+        let _ = getrandom::fill(&mut random);
+        let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        ProcessInfo { started: Instant::now(), run_id, port, config }
+    }
+
+    fn server(&self) -> Vec<(&'static str, String)> {
+        let uptime_s = self.started.elapsed().as_secs();
+        let executable = std::env::current_exe().unwrap_or_default();
+        let config = self.config.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()));
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        vec![
+            ("os", format!("{} {} {}", std::env::consts::OS, kernel.trim(), std::env::consts::ARCH)),
+            ("arch_bits", usize::BITS.to_string()),
+            ("multiplexing_api", "mio".into()),
+            ("process_id", std::process::id().to_string()),
+            ("run_id", self.run_id.clone()),
+            ("tcp_port", self.port.to_string()),
+            ("uptime_in_seconds", uptime_s.to_string()),
+            ("uptime_in_days", (uptime_s / (24 * 60 * 60)).to_string()),
+            ("executable", executable.display().to_string()),
+            ("config_file", config.unwrap_or_default().display().to_string()),
+        ]
+    }
+}
+
+impl HostFacts for ProcessInfo {
+    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
+        let server = self.server().into_iter().map(|(name, value)| ("server", name, value));
+        let memory = memory().into_iter().map(|(name, value)| ("memory", name, value));
+        let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
+        server.chain(memory).chain(cpu).collect()
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        // 64 bits of nanoseconds are some centuries.
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    fn sleep(&self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
+}
+
+/// Memory of this process. What is used is what has no file behind it: the mapped datafiles belong to the system's
+/// cache and are given back whenever it likes.
+fn memory() -> Vec<(&'static str, String)> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bytes = |field| kilobytes(&status, field).map_or(0, |kilobytes| kilobytes * 1024);
+    let total = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = kilobytes(&total, "MemTotal:").map_or(0, |kilobytes| kilobytes * 1024);
+    let (used, resident, peak) = (bytes("RssAnon:"), bytes("VmRSS:"), bytes("VmHWM:"));
+    vec![
+        ("used_memory", used.to_string()),
+        ("used_memory_rss", resident.to_string()),
+        ("used_memory_peak", peak.to_string()),
+        ("total_system_memory", total.to_string()),
+        ("mem_allocator", "mimalloc".into()),
+    ]
+}
+
+/// A field of `/proc/self/status` or `/proc/meminfo`.
+fn kilobytes(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
+}
+
+/// Processor seconds of this process: fields 14 to 17 of `/proc/self/stat`, counted from behind the name, which may
+/// hold spaces.
+fn cpu() -> Vec<(&'static str, String)> {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let ticks_per_second = rustix::param::clock_ticks_per_second().max(1) as f64;
+    let seconds = |field: usize| {
+        let ticks: f64 = fields.get(field).and_then(|text| text.parse().ok()).unwrap_or_default();
+        format!("{:.6}", ticks / ticks_per_second)
+    };
+    vec![
+        ("used_cpu_sys", seconds(12)),
+        ("used_cpu_user", seconds(11)),
+        ("used_cpu_sys_children", seconds(14)),
+        ("used_cpu_user_children", seconds(13)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HostFacts, ProcessInfo};
+
+    #[test]
+    fn facts_are_about_this_process() {
+        let facts = ProcessInfo::new(6379, None).facts();
+        let fact = |name: &str| &facts.iter().find(|(_, fact, _)| *fact == name).expect(name).2;
+        assert_eq!(fact("process_id"), &std::process::id().to_string());
+        assert!(fact("used_memory").parse::<u64>().expect("a number") > 100_000, "{}", fact("used_memory"));
+        assert!(fact("used_cpu_user").parse::<f64>().expect("a number") >= 0.0);
+        assert_eq!(fact("run_id").len(), 40);
+    }
+}
