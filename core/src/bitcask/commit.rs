@@ -19,7 +19,7 @@ use super::keydir::{
 use super::record::RecordType;
 use super::snapshot::Snapshot;
 use crate::engine::{
-    Change, Db, EngineError, Kind, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
+    Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
 };
 use crate::packed::tree::Tree;
 
@@ -126,9 +126,14 @@ fn adopted_collections(overlay: &Overlay) -> HashSet<u64> {
 
 impl Snapshot<'_> {
     /// Commits an overlay that changes something.
-    pub(super) fn commit(mut self, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+    pub(super) fn commit(
+        mut self,
+        overlay: &mut Overlay,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Receipt> {
         let mut scratch = overlay.take_scratch();
-        let outcome = self.commit_with(overlay, &mut scratch, now_ms);
+        let outcome = self.commit_with(overlay, &mut scratch, now_ms, ordered);
         overlay.put_scratch(scratch);
         if outcome.is_ok() {
             overlay.keep_blobs();
@@ -136,17 +141,25 @@ impl Snapshot<'_> {
         outcome
     }
 
-    fn commit_with(&mut self, overlay: &Overlay, scratch: &mut Vec<u8>, now_ms: u64) -> Result<Receipt> {
+    fn commit_with(
+        &mut self,
+        overlay: &Overlay,
+        scratch: &mut Vec<u8>,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Receipt> {
         match Sole::of(overlay) {
             Some(Sole::String(put)) => {
                 let store = self.store;
                 let name = Name::of(store.seed, put.key);
                 let hash = name.hash(store.seed);
                 let shard = self.shard(shard_of(hash))?;
-                return shard.put_string(store, &put, &name, hash, scratch, now_ms).map(|put| put.0);
+                return shard
+                    .put_string(store, &put, &name, hash, (scratch, now_ms, ordered))
+                    .map(|put| put.0);
             }
             Some(Sole::Subkeys { db, root, change }) => {
-                return self.commit_subkeys(db, &root, &change, scratch, now_ms);
+                return self.commit_subkeys(db, &root, &change, (scratch, now_ms, ordered));
             }
             None => {}
         }
@@ -155,7 +168,7 @@ impl Snapshot<'_> {
                 Databases { changed: None, before: SmallVec::from_slice(&shard.databases), fresh: Vec::new() }
             }
             Some((_, shard)) => Databases::plan(self.store, &shard.databases, overlay),
-            None => return Err(EngineError::OutOfScope),
+            None => return Err(EngineError::Undeclared),
         };
         let plans = self.plan(overlay, &databases)?;
         let spaces: Vec<u8> =
@@ -164,7 +177,7 @@ impl Snapshot<'_> {
         let mut frame = Frame::new(self.store.log.next_sequence(), now_ms, records, std::mem::take(scratch));
         let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
         let written = overlay.written_blobs();
-        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), &written, now_ms));
+        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), &written, now_ms, ordered));
         let (location, receipt) = match appended {
             Ok(appended) => appended,
             Err(error) => {
@@ -184,15 +197,14 @@ impl Snapshot<'_> {
         db: Db,
         root: &Root,
         change: &Change<'_>,
-        scratch: &mut Vec<u8>,
-        now_ms: u64,
+        (scratch, now_ms, ordered): (&mut Vec<u8>, u64, Ordered<'_>),
     ) -> Result<Receipt> {
         let store = self.store;
         let shard = self.shard(shard_of_root(root))?;
         let (sequence, records) = (store.log.next_sequence(), change.subs.len() as u64);
         let mut frame = Frame::new(sequence, now_ms, records, std::mem::take(scratch));
         let built = frame.add_subkeys(root.collection, change.subs);
-        let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], now_ms));
+        let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], now_ms, ordered));
         if let Ok((begin, _)) = appended {
             // So that the counters of a datafile begun by this very frame are found.
             shard.notice(store, begin.file);
@@ -208,7 +220,7 @@ impl Snapshot<'_> {
         let adopted = adopted_collections(overlay);
         let mut plans = SmallVec::new();
         for change in overlay.changes() {
-            let space = databases.space(change.source).ok_or(EngineError::OutOfScope)?;
+            let space = databases.space(change.source).ok_or(EngineError::Undeclared)?;
             let name = Name::of(self.store.seed, change.key);
             let hash = name.hash(self.store.seed);
             let shard = shard_of(hash);

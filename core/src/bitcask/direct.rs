@@ -12,7 +12,7 @@ use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
-    Db, EngineError, Kind, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
+    Db, EngineError, Kind, Ordered, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
 };
 use crate::limits::STORED_REPLY_MIN_BYTES;
 
@@ -70,7 +70,7 @@ impl Bitcask {
         let name = Name::of(self.seed, put.key);
         let hash = name.hash(self.seed);
         let mut shard = self.shards[shard_of(hash)].lock();
-        let (receipt, before) = shard.put_string(self, put, &name, hash, scratch, now_ms)?;
+        let (receipt, before) = shard.put_string(self, put, &name, hash, (scratch, now_ms, &mut |_| {}))?;
         Ok(Stored { receipt, has_expired: before.is_some_and(|before| before.is_expired(now_ms)) })
     }
 }
@@ -84,11 +84,10 @@ impl Shard {
         put: &StringPut<'_>,
         name: &Name<'_>,
         hash: u64,
-        scratch: &mut Vec<u8>,
-        now_ms: u64,
+        (scratch, now_ms, ordered): (&mut Vec<u8>, u64, Ordered<'_>),
     ) -> Result<(Receipt, Option<RootEntry>)> {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
-        let space = *self.databases.get(db as usize).ok_or(EngineError::OutOfScope)?;
+        let space = *self.databases.get(db as usize).ok_or(EngineError::NoSuchDatabase(db))?;
         if value.len() as u64 > VALUE_MAX_BYTES {
             return Err(too_large());
         }
@@ -99,9 +98,9 @@ impl Shard {
         header.write(key, value, scratch);
         let (location, receipt) = if value.len() < BORROWED_VALUE_BYTES {
             scratch.extend_from_slice(value);
-            store.log.append(&[scratch], &[], now_ms)?
+            store.log.append(&[scratch], &[], now_ms, ordered)?
         } else {
-            store.log.append(&[scratch, value], &[], now_ms)?
+            store.log.append(&[scratch, value], &[], now_ms, ordered)?
         };
         // So that the counters of a datafile begun by this very record are found.
         self.notice(store, location.file);

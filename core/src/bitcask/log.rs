@@ -13,7 +13,7 @@ use super::fault_injection::{Mistake, is_planted};
 use super::files::{File, FileTable};
 use super::keydir::Location;
 use super::record::{FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record};
-use crate::engine::{EngineError, Receipt, Result};
+use crate::engine::{EngineError, Ordered, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
@@ -159,12 +159,14 @@ impl Log {
         self.syncs.load(Ordering::Relaxed)
     }
 
-    /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it.
+    /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it; `ordered` is
+    /// called once its place is fixed.
     pub(super) fn append(
         &self,
         parts: &[&[u8]],
         blobs: &[(BlobId, Arc<dyn Blob>)],
         now_ms: u64,
+        ordered: Ordered<'_>,
     ) -> Result<(Location, Receipt)> {
         let frame_len: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let mut writer = self.writer.lock();
@@ -175,7 +177,9 @@ impl Log {
         if is_full {
             self.rotate(&mut writer, now_ms)?;
         }
-        let Some(active) = writer.active.as_mut() else { return Err(EngineError::OutOfScope) };
+        let Some(active) = writer.active.as_mut() else {
+            return Err(EngineError::ReadOnly("there is no active datafile".into()));
+        };
         let marker = active.marker(|| self.next_sequence(), now_ms);
         let begin = active.len + marker.len() as u64;
         let end = begin + frame_len;
@@ -204,7 +208,10 @@ impl Log {
             writer.note_unsynced(*id, blob, position);
         }
         self.appended.store(position, Ordering::Release);
-        Ok((location, Receipt::at(position)))
+        let receipt = Receipt::at(position);
+        // Still under the writer's lock, which orders the frames.
+        ordered(receipt);
+        Ok((location, receipt))
     }
 
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {

@@ -42,7 +42,7 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, Db, Draft, Engine, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Txn, Watch,
+    Admin, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Watch,
     access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
@@ -183,12 +183,39 @@ impl Engine for Bitcask {
         Ok(Snapshot::new(self, scope))
     }
 
-    fn commit(&self, guard: Snapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+    fn commit(
+        &self,
+        snapshot: Snapshot<'_>,
+        overlay: &mut Overlay,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Commit> {
         if overlay.is_empty() {
-            return Ok(Receipt::default());
+            return Ok(Commit::Done(Receipt::default()));
         }
         self.access_clock.store(access_clock(now_ms), Ordering::Relaxed);
-        guard.commit(overlay, now_ms)
+        snapshot.commit(overlay, now_ms, ordered).map(Commit::Done)
+    }
+
+    fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
+        let (mut visited, mut count) = (0, 0);
+        // One turn around the whole store at most.
+        for _ in 0..SHARDS {
+            if visited >= budget {
+                break;
+            }
+            let position = self.expiry_position.load(Ordering::Relaxed);
+            let at = shard_of(position);
+            let (expired, next) = self.expired_in(at, position, budget - visited, now_ms, &mut visited)?;
+            let next = next.unwrap_or((at as u64 + 1) << (u64::BITS - keydir::SHARD_BITS));
+            self.expiry_position
+                .store(if at + 1 == SHARDS && next <= position { 0 } else { next }, Ordering::Relaxed);
+            for (db, key) in expired {
+                count += 1;
+                visit(db, &key);
+            }
+        }
+        Ok(visited >= budget && count * 4 > visited)
     }
 
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together
@@ -239,35 +266,6 @@ impl Admin for Bitcask {
             self.sync()?;
         }
         Ok(self.synced() >= self.appended())
-    }
-
-    fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
-        let (mut visited, mut count) = (0, 0);
-        // One turn around the whole store at most.
-        for _ in 0..SHARDS {
-            if visited >= budget {
-                break;
-            }
-            let position = self.expiry_position.load(Ordering::Relaxed);
-            let at = shard_of(position);
-            let (expired, next) = self.expired_in(at, position, budget - visited, now_ms, &mut visited)?;
-            let next = next.unwrap_or((at as u64 + 1) << (u64::BITS - keydir::SHARD_BITS));
-            self.expiry_position
-                .store(if at + 1 == SHARDS && next <= position { 0 } else { next }, Ordering::Relaxed);
-            for (db, key) in expired {
-                // Reading an expired key in a transaction is what removes it.
-                let mut guard = self.begin(Scope::Keys(&[&key]))?;
-                let mut overlay = Overlay::new();
-                Txn::new(&mut guard, &mut overlay, now_ms).root(db, &key)?;
-                let has_gone = overlay.expired_count() > 0;
-                self.commit(guard, &mut overlay, now_ms)?;
-                if has_gone {
-                    count += 1;
-                    gone(db, &key);
-                }
-            }
-        }
-        Ok((count, visited >= budget && count * 4 > visited))
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {

@@ -28,13 +28,15 @@ const CHECKED_PART_BYTES: u64 = 256 * 1024;
 pub struct Snapshot<'e> {
     pub(super) store: &'e Bitcask,
     pub(super) shards: SmallVec<[(usize, MutexGuard<'e, Shard>); 2]>,
+    /// The first key that was asked for and whose shard is not locked.
+    undeclared: Option<Vec<u8>>,
 }
 
 impl<'e> Snapshot<'e> {
     pub(super) fn new(store: &'e Bitcask, scope: Scope<'_>) -> Snapshot<'e> {
         if let Scope::Keys([key]) = scope {
             let at = store.shard_of_key(key);
-            return Snapshot { store, shards: smallvec![(at, store.shards[at].lock())] };
+            return Snapshot { store, shards: smallvec![(at, store.shards[at].lock())], undeclared: None };
         }
         let mut wanted: SmallVec<[usize; 8]> = match scope {
             Scope::Nothing => SmallVec::new(),
@@ -44,14 +46,14 @@ impl<'e> Snapshot<'e> {
         wanted.sort_unstable();
         wanted.dedup();
         let shards = wanted.into_iter().map(|at| (at, store.shards[at].lock())).collect();
-        Snapshot { store, shards }
+        Snapshot { store, shards, undeclared: None }
     }
 
     pub(super) fn shard(&mut self, at: usize) -> Result<&mut Shard> {
         let place = match self.shards.as_slice() {
             [(only, _)] if *only == at => 0,
             shards => {
-                shards.binary_search_by_key(&at, |(shard, _)| *shard).map_err(|_| EngineError::OutOfScope)?
+                shards.binary_search_by_key(&at, |(shard, _)| *shard).map_err(|_| EngineError::Undeclared)?
             }
         };
         Ok(&mut self.shards[place].1)
@@ -94,7 +96,9 @@ impl Shard {
         hash: u64,
         accessed_s: Option<u32>,
     ) -> Result<Option<(RootEntry, u64)>> {
-        let Some(&number) = self.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
+        let Some(&number) = self.databases.get(db as usize) else {
+            return Err(EngineError::NoSuchDatabase(db));
+        };
         let Some(space) = self.space_mut(number) else { return Ok(None) };
         let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
         let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
@@ -176,7 +180,13 @@ impl Reader for Snapshot<'_> {
         let name = Name::of(store.seed, key);
         let hash = name.hash(store.seed);
         let at = shard_of(hash);
-        let found = self.shard(at)?.look_up(store, db, key, &name, hash, accessed_s)?;
+        let found = match self.shard(at) {
+            Ok(shard) => shard.look_up(store, db, key, &name, hash, accessed_s)?,
+            Err(error) => {
+                self.undeclared.get_or_insert_with(|| key.to_vec());
+                return Err(error);
+            }
+        };
         Ok(found.map(|(entry, prefix_len)| to_root(&entry, at, prefix_len)))
     }
 
@@ -213,6 +223,10 @@ impl Reader for Snapshot<'_> {
             }
         })?;
         if is_inside { Ok(()) } else { Err(outside()) }
+    }
+
+    fn undeclared(&self) -> Option<Vec<u8>> {
+        self.undeclared.clone()
     }
 
     fn blobs(&self) -> Arc<dyn BlobStore> {
@@ -501,7 +515,9 @@ impl Bitcask {
         from: u64,
         visit: KeyVisitor<'_>,
     ) -> Result<Option<u64>> {
-        let Some(&number) = shard.databases.get(db as usize) else { return Err(EngineError::OutOfScope) };
+        let Some(&number) = shard.databases.get(db as usize) else {
+            return Err(EngineError::NoSuchDatabase(db));
+        };
         let Some(space) = shard.space(number) else { return Ok(None) };
         let mut show = |key: &[u8], entry: &RootEntry| {
             visit(key, &to_root(entry, at, entry.prefix_len(number, key.len() as u64)));

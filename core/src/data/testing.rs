@@ -8,6 +8,6 @@ pub(super) fn with_txn<T>(engine: &MemoryEngine, body: impl FnOnce(&mut Txn<'_>)
     let mut overlay = Overlay::new();
     let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
     let result = body(&mut Txn::new(&mut guard, &mut overlay, 0));
-    engine.commit(guard, &mut overlay, 0).expect("a memory engine");
+    crate::engine::laws::commit(engine, guard, &mut overlay, 0).expect("a memory engine");
     result
 }

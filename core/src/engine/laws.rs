@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{Db, Direction, Engine, Kind, NewRoot, Overlay, Result, Scope, Start, Txn, Want};
+use super::{
+    Commit, Db, Direction, Engine, Kind, NewRoot, Overlay, Receipt, Result, Scope, Start, Txn, Want,
+};
 
 /// Databases that scripts use.
 pub const DATABASES: Db = 3;
@@ -254,8 +256,40 @@ fn write(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), part: u16, gap: u64, bytes: 
     txn.put(db, key, new, &value)
 }
 
+/// Commits a transaction and waits for its end.
+pub fn commit<E: Engine>(
+    engine: &E,
+    snapshot: E::Snapshot<'_>,
+    overlay: &mut Overlay,
+    now_ms: u64,
+) -> Result<Receipt> {
+    match engine.commit(snapshot, overlay, now_ms, &mut |_| {})? {
+        Commit::Done(receipt) => Ok(receipt),
+        Commit::Waiting(ticket) => loop {
+            if let Some(receipt) = engine.committed(ticket, &mut |_| {})? {
+                return Ok(receipt);
+            }
+        },
+    }
+}
+
+/// Collects about `budget` expired keys, each in a transaction of its own; returns how many went.
+pub fn expire<E: Engine>(engine: &E, now_ms: u64, budget: u64) -> Result<u64> {
+    let mut keys = Vec::new();
+    engine.expired_keys(now_ms, budget, &mut |db, key| keys.push((db, key.to_vec())))?;
+    let mut count = 0;
+    for (db, key) in keys {
+        let mut snapshot = engine.begin(Scope::Keys(&[&key]))?;
+        let mut overlay = Overlay::new();
+        Txn::new(&mut snapshot, &mut overlay, now_ms).root(db, &key)?;
+        count += overlay.expired_count();
+        commit(engine, snapshot, &mut overlay, now_ms)?;
+    }
+    Ok(count)
+}
+
 /// Runs one transaction and commits it.
-pub fn run<E: Engine>(engine: &E, operations: &[Operation], now_ms: u64) -> Result<super::Receipt> {
+pub fn run<E: Engine>(engine: &E, operations: &[Operation], now_ms: u64) -> Result<Receipt> {
     let mut guard = engine.begin(Scope::Everything)?;
     let mut overlay = Overlay::new();
     let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
@@ -263,7 +297,7 @@ pub fn run<E: Engine>(engine: &E, operations: &[Operation], now_ms: u64) -> Resu
     for operation in operations {
         perform(&mut txn, operation)?;
     }
-    engine.commit(guard, &mut overlay, now_ms)
+    commit(engine, guard, &mut overlay, now_ms)
 }
 
 /// Checks an empty engine of [`DATABASES`] databases against the reference engine: equal contents after every

@@ -12,8 +12,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    Admin, BlobStore, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Overlay, PatchSource, Patched,
-    Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, SubVisitor, Want, Watch,
+    Admin, BlobStore, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered, Overlay,
+    PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, SubVisitor, Want,
+    Watch,
 };
 use crate::storage::memory::{overwrite, resize, slice};
 use crate::storage::{self, Blob, BlobId};
@@ -133,7 +134,7 @@ impl MemorySnapshot<'_> {
     }
 
     fn keys(&mut self, db: Db) -> Result<&mut BTreeMap<Vec<u8>, Root>> {
-        self.0.keys.get_mut(db as usize).ok_or(EngineError::OutOfScope)
+        self.0.keys.get_mut(db as usize).ok_or(EngineError::NoSuchDatabase(db))
     }
 }
 
@@ -301,9 +302,15 @@ impl Engine for MemoryEngine {
         Ok(MemorySnapshot(self.state.lock(), &self.blobs))
     }
 
-    fn commit(&self, guard: MemorySnapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt> {
+    fn commit(
+        &self,
+        guard: MemorySnapshot<'_>,
+        overlay: &mut Overlay,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Commit> {
         if overlay.is_empty() {
-            return Ok(Receipt::default());
+            return Ok(Commit::Done(Receipt::default()));
         }
         let MemorySnapshot(mut state, blobs) = guard;
         // Whatever the commit takes away, blobs it refers to stay.
@@ -380,7 +387,20 @@ impl Engine for MemoryEngine {
         state.touched_shown(overlay);
         state.commits += 1;
         overlay.keep_blobs();
-        Ok(Receipt::at(state.commits))
+        let receipt = Receipt::at(state.commits);
+        ordered(receipt);
+        Ok(Commit::Done(receipt))
+    }
+
+    fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
+        let state = self.state.lock();
+        let keys = (0..).zip(&state.keys).flat_map(|(db, keys)| keys.iter().map(move |entry| (db, entry)));
+        let mut expired = keys.filter(|(_, (_, root))| root.is_expired(now_ms));
+        for _ in 0..budget {
+            let Some((db, (key, _))) = expired.next() else { return Ok(false) };
+            visit(db, key);
+        }
+        Ok(expired.next().is_some())
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -396,26 +416,6 @@ impl Engine for MemoryEngine {
 impl Admin for MemoryEngine {
     fn checkpoint(&self, _now_ms: u64) -> Result<()> {
         Ok(())
-    }
-
-    fn expire_slice(&self, now_ms: u64, budget: u64, show: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
-        let mut state = self.state.lock();
-        let mut gone = 0;
-        for db in 0..state.keys.len() {
-            let budget = usize::try_from(budget - gone).unwrap_or(usize::MAX);
-            let is_expired = |entry: &(&Vec<u8>, &Root)| entry.1.is_expired(now_ms);
-            let expired = state.keys[db].iter().filter(is_expired).take(budget);
-            let expired: Vec<(Vec<u8>, u64)> =
-                expired.map(|(key, root)| (key.clone(), root.place.0)).collect();
-            for (key, object) in expired {
-                state.keys[db].remove(&key);
-                state.objects.remove(&object);
-                state.touched(db as Db, &key);
-                show(db as Db, &key);
-                gone += 1;
-            }
-        }
-        Ok((gone, gone == budget))
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {

@@ -23,6 +23,7 @@ mod values;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use drafts::Drafts;
@@ -173,9 +174,27 @@ pub enum EngineError {
     /// Stored bytes do not carry their checksum, or could not be read.
     #[error("{0}")]
     Damaged(String),
-    /// A command touched a key its row in the catalog does not name. A bug of ours, never of the client.
+    /// A key outside the transaction's scope was touched; [`Reader::undeclared`] names it. The executor runs the
+    /// transaction again with more locks.
     #[error("key outside the transaction's scope")]
-    OutOfScope,
+    Undeclared,
+    /// There is no database with this number.
+    #[error("there is no database {0}")]
+    NoSuchDatabase(Db),
+    /// The engine must fetch something before it can answer; see [`Engine::park`]. The executor runs the transaction
+    /// again once it is there.
+    #[error("not here yet")]
+    NotHere,
+    /// A reaction to the changes refuses the transaction; the text is the reply. Nothing changed.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl EngineError {
+    /// Whether the transaction is to be run again from its start, with more locks or more fetched.
+    pub fn asks_to_run_again(&self) -> bool {
+        matches!(self, EngineError::Undeclared | EngineError::NotHere)
+    }
 }
 
 impl From<BudgetExceeded> for EngineError {
@@ -186,6 +205,10 @@ impl From<BudgetExceeded> for EngineError {
 
 /// Shorthand for results below commands.
 pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// Where the definitions of a store live: functions, users, indexes, tables. It is a database beside the numbered ones:
+/// commits that touch it and data are atomic, FLUSHALL and SWAPDB leave it alone, and no client can select it.
+pub const CATALOG: Db = Db::MAX;
 
 /// Which keys a transaction may touch; the engine locks (or fetches) these and nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -282,6 +305,15 @@ pub trait Reader {
 
     /// Shows a key picked with the help of `random`; nothing if the database is empty.
     fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()>;
+
+    /// Says what is about to be read, so that an engine which must fetch it can fetch it at once. A hint: it changes
+    /// nothing, and what is never read does no harm.
+    fn announce(&mut self, _db: Db, _keys: &[&[u8]]) {}
+
+    /// The key because of which a read failed with [`EngineError::Undeclared`].
+    fn undeclared(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// What [`Engine::get_string`] found.
@@ -303,6 +335,24 @@ pub struct Stored {
     /// Whether it replaced a key whose time had come.
     pub has_expired: bool,
 }
+
+/// A transaction that waits for its engine, by a number that only the engine can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// What became of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// It has happened.
+    Done(Receipt),
+    /// The engine waits for it; [`Engine::committed`] tells its end.
+    Waiting(Ticket),
+}
+
+/// Called with the receipt of a batch at the point that fixes its place in the log: calls for different batches come one
+/// after another, in log order. Called once, only for a batch that is committed, and before any other transaction can
+/// see what it changed. It must not touch the engine.
+pub type Ordered<'o> = &'o mut dyn FnMut(Receipt);
 
 /// A store: reads under a scope, and the commit of one batch.
 pub trait Engine: Admin + Send + Sync {
@@ -347,9 +397,39 @@ pub trait Engine: Admin + Send + Sync {
     /// Opens a transaction over the keys of `scope`.
     fn begin(&self, scope: Scope<'_>) -> Result<Self::Snapshot<'_>>;
 
+    /// Ends a run that failed with [`EngineError::NotHere`] and begins to fetch what it missed. The waker is woken once
+    /// [`Engine::resume`] has more to say. Engines that never answer so need not implement it.
+    fn park(&self, _snapshot: Self::Snapshot<'_>, _waker: &Waker) -> Ticket {
+        Ticket(0)
+    }
+
+    /// Opens a transaction again that was parked, with what was fetched for it; None while it still waits.
+    fn resume(&self, _ticket: Ticket, scope: Scope<'_>) -> Result<Option<Self::Snapshot<'_>>> {
+        self.begin(scope).map(Some)
+    }
+
+    /// Forgets a parked transaction that nobody resumes any more.
+    fn forget(&self, _ticket: Ticket) {}
+
     /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
-    /// that changes nothing gives the receipt of nothing.
-    fn commit(&self, guard: Self::Snapshot<'_>, overlay: &mut Overlay, now_ms: u64) -> Result<Receipt>;
+    /// that changes nothing gives the receipt of nothing, and `ordered` is not called for it.
+    fn commit(
+        &self,
+        snapshot: Self::Snapshot<'_>,
+        overlay: &mut Overlay,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Commit>;
+
+    /// The end of a commit that was waiting: None while it still does. An error means that nothing changed;
+    /// [`EngineError::NotHere`] that the transaction met another one and is to be run again from its start.
+    fn committed(&self, _ticket: Ticket, _ordered: Ordered<'_>) -> Result<Option<Receipt>> {
+        Ok(Some(Receipt::default()))
+    }
+
+    /// Names about `budget` keys whose time had come at `now_ms`; returns whether there may be more. Reading such a key in
+    /// a transaction, and committing that, removes it.
+    fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool>;
 
     /// Begins to watch a key: `watch` is tripped by any commit that changes it.
     fn watch(&self, db: Db, key: &[u8], watch: &Watch);
@@ -376,21 +456,19 @@ pub trait Admin {
         Ok(true)
     }
 
-    /// Collects about `budget` expired keys and shows them; returns how many went and whether there may be more.
-    fn expire_slice(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;
-
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 }
 
-/// Where in the log a commit ends: the count of log bytes ever appended in this process. Only engines make one for a
-/// commit that wrote something, so an OK for a write can be traced to its commit.
+/// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in
+/// this process. Only engines make one, and only for a commit that wrote something, so an OK for a write can be traced to
+/// its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Receipt(u64);
 
 impl Receipt {
-    /// The receipt of a batch that ends at this position.
-    pub(crate) fn at(position: u64) -> Receipt {
+    /// The receipt of a batch that ends at this position: for engines only.
+    pub fn at(position: u64) -> Receipt {
         Receipt(position)
     }
 

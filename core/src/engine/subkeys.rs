@@ -424,7 +424,7 @@ mod tests {
                 if expected.is_empty() {
                     txn.remove(0, KEY).expect("a memory engine");
                 }
-                engine.commit(guard, &mut overlay, 0).expect("a memory engine");
+                crate::engine::laws::commit(&engine, guard, &mut overlay, 0).expect("a memory engine");
                 let mut overlay = Overlay::new();
                 let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
                 assert_eq!(found(&mut Txn::new(&mut guard, &mut overlay, 0)), expected, "seed {seed}");

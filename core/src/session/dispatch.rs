@@ -382,8 +382,9 @@ impl State {
             self.events.publish(&server.shared.hub);
             return Ok(());
         }
-        match server.engine.commit(guard, &mut self.overlay, now_ms) {
-            Ok(receipt) => {
+        match server.engine.commit(guard, &mut self.overlay, now_ms, &mut |_| {}) {
+            Ok(commit) => {
+                let crate::engine::Commit::Done(receipt) = commit else { return Ok(()) };
                 let counters = &server.shared.counters;
                 let expired = self.overlay.expired_count();
                 if expired > 0 {

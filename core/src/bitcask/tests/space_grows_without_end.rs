@@ -51,7 +51,7 @@ fn check(live_bytes_max: u64, count: u64, transaction: impl Fn(u64, &mut fastran
         assert!(written.is_ok(), "{}: {written:?}", at(&store));
         laws::run(&model, &operations, now_ms).expect("memory");
         store.drain_garbage(100);
-        let expired = store.expire_slice(now_ms, 20, &mut |_, _| {});
+        let expired = laws::expire(&store, now_ms, 20);
         assert!(expired.is_ok(), "{}: {expired:?}", at(&store));
         budget += (store.appended() - appended) * MERGE_PER_WRITTEN;
         while budget > MERGE_STEP_BYTES {

@@ -19,7 +19,7 @@ fn run_on(store: &Bitcask, keys: &[&[u8]], operation: &Operation) -> Result<()> 
     let mut guard = store.begin(Scope::Keys(keys))?;
     let mut overlay = Overlay::new();
     laws::perform(&mut Txn::new(&mut guard, &mut overlay, 0), operation)?;
-    store.commit(guard, &mut overlay, 0).map(drop)
+    laws::commit(store, guard, &mut overlay, 0).map(drop)
 }
 
 /// Says that it is over, also when the test panics: otherwise the background would never end.
@@ -76,7 +76,7 @@ fn field_overlooked_while_its_hash_is_renamed() {
             }
             // By now it mostly waits for the shard that the hash is about to leave.
             (0..20).for_each(|_| std::thread::yield_now());
-            store.commit(guard, &mut overlay, 0).expect("commit");
+            laws::commit(&store, guard, &mut overlay, 0).expect("commit");
             asking.join().expect("no panic")
         });
         assert!(found.is_some(), "a living field was taken for dead in round {number}");
