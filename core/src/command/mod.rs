@@ -1,15 +1,17 @@
 //! The commands: one file per group, each handler a plain function of a context and the arguments.
 //!
-//! A handler reads and writes keys only through [`Context::txn`], replies only through [`Context::reply`], and asks the
-//! host for anything else with an [`Effect`]. It checks everything before it writes anything, so that an error leaves
+//! A handler reads and writes keys only through [`Context::txn`], replies only through [`Context::reply`], and asks others
+//! and the host for anything else through [`Context::outbox`]. It checks everything before it writes anything, so that an error leaves
 //! no half-done change in the transaction. What a Redis value *is* (how a hash becomes subkeys) belongs to
 //! [`crate::data`]; a handler only parses arguments and shapes replies.
 //!
 //! A new command is one row in the catalog, one handler here listed in its group's `HANDLERS`, and one transcript.
 
+pub mod admission;
 pub mod args;
 mod bitmap;
 mod blocking;
+pub mod call;
 mod cluster;
 mod connection;
 mod error;
@@ -38,11 +40,13 @@ use std::sync::LazyLock;
 
 use crate::catalog::{self, CommandId, CommandSpec};
 use crate::data::string::NewValue;
-use crate::engine::{Admin, Db, Drafts, Txn};
+use self::call::{Tally, TrackedReads};
+use crate::engine::{Admin, Db, Drafts, EngineError, Turn, Txn};
 use crate::resp::Reply;
 use crate::server::hub::Wait;
-use crate::server::hub::notify::{self, Events};
-use crate::server::{Client, Effect, Shared};
+use crate::server::hub::notify;
+use crate::server::outbox::Outbox;
+use crate::server::{Client, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
 pub type Outcome = std::result::Result<(), CommandError>;
@@ -62,12 +66,16 @@ pub struct Context<'c, 'e> {
     pub shared: &'c Shared,
     /// What an operator's commands ask of the engine.
     pub admin: &'c dyn Admin,
-    /// What the host is to do after the command.
-    pub effects: &'c mut Vec<Effect>,
+    /// What the transaction wants of others and of the host, once it is committed.
+    pub outbox: &'c mut Outbox,
     /// The arguments that came as blobs.
-    pub drafts: &'c mut Drafts,
-    /// What others may want to hear of.
-    pub events: &'c mut Events,
+    pub drafts: &'c Drafts,
+    /// What a connection with a cache has read.
+    pub reads: &'c mut TrackedReads,
+    /// What the executor counts once the transaction is committed.
+    pub tally: &'c mut Tally,
+    /// The error because of which the executor is to run everything again, once there was one.
+    pub interrupted: &'c mut Option<EngineError>,
     /// Where a command that finds nothing says what it waits for; None where it must not wait, in a MULTI.
     pub wait: Option<&'c mut Option<Wait>>,
 }
@@ -119,7 +127,7 @@ impl Context<'_, '_> {
 
     /// An argument that becomes a value, however it came.
     pub fn value<'a>(&mut self, args: &[&'a [u8]], number: usize) -> NewValue<'a> {
-        match self.drafts.take(number) {
+        match self.drafts.get(number) {
             Some(draft) => NewValue::Draft(draft),
             None => NewValue::Bytes(args.get(number).copied().unwrap_or_default()),
         }
@@ -135,16 +143,16 @@ impl Context<'_, '_> {
     /// The same for a key of another database than the selected one.
     #[inline]
     pub fn notify_in(&mut self, db: Db, class: u32, event: &'static str, key: &[u8]) {
-        if self.events.is_on() {
-            self.events.take_turns(self.txn, None);
-            self.events.add(class, event, db, key);
+        if self.outbox.keeps_events() {
+            self.take_turns(None);
+            self.outbox.note(class, event, db, key);
         }
     }
 
     /// Notes that something was taken out of a key, and `del` if that was the last.
     #[inline]
     pub fn notify_taken(&mut self, class: u32, event: &'static str, key: &[u8]) {
-        if self.events.is_on() {
+        if self.outbox.keeps_events() {
             self.notify(class, event, key);
             if self.txn.is_missing(self.client.db, key) {
                 self.notify(notify::GENERIC, "del", key);
@@ -156,9 +164,44 @@ impl Context<'_, '_> {
     /// events. If not all, the one it read last had a wrong type. Commands that only read need not note it.
     #[inline]
     pub fn note_reads(&mut self, keys: &[&[u8]], all: bool) {
-        if self.events.is_on() {
-            self.events.note_reads(self.txn, self.client.db, keys, all);
+        if self.outbox.keeps_events() {
+            self.note_reads_in(self.client.db, keys, all);
         }
+    }
+
+    fn note_reads_in(&mut self, db: Db, keys: &[&[u8]], all: bool) {
+        if !self.outbox.wants(notify::KEY_MISS) {
+            return;
+        }
+        for key in keys {
+            if !all && self.txn.was_asked_last(db, key) {
+                break;
+            }
+            self.take_turns(Some(key));
+            if self.txn.is_missing(db, key) {
+                self.outbox.note(notify::KEY_MISS, notify::MISS, db, key);
+            }
+        }
+    }
+
+    /// Looks for a key, which removes it if its time has come.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub(crate) fn look_at(&mut self, db: Db, key: &[u8]) -> Outcome {
+        self.txn.root(db, key)?;
+        self.take_turns(None);
+        Ok(())
+    }
+
+    /// Notes what became of keys since the last time: those that expired and those that are new. With a key, only as long
+    /// as it is the one that this is about.
+    fn take_turns(&mut self, key: Option<&[u8]>) {
+        let outbox = &mut *self.outbox;
+        self.txn.take_turns(key, &mut |turn, db, key| match turn {
+            Turn::Expired => outbox.note(notify::EXPIRED, "expired", db, key),
+            Turn::Appeared => outbox.note(notify::NEW, "new", db, key),
+        });
     }
 
     /// Waits for what is not there, or replies that it is not where waiting is not possible.

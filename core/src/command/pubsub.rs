@@ -5,7 +5,8 @@ use super::{CommandError, Context, Group, Outcome, help};
 use crate::catalog;
 use crate::memory_budget::LARGE_BYTES;
 use crate::resp::Protocol;
-use crate::server::hub::{Topic, TopicKind};
+use crate::server::hub::TopicKind;
+use crate::server::outbox::Action;
 
 pub(super) const HANDLERS: Group = &[
     ("psubscribe", psubscribe),
@@ -48,7 +49,7 @@ fn add(ctx: &mut Context<'_, '_>, args: &[&[u8]], kind: TopicKind, word: &[u8]) 
     for name in args.iter().skip(1) {
         let subscriptions = ctx.client.subscriptions.get_or_insert_default();
         if subscriptions.of(kind).insert(name.to_vec()) {
-            ctx.shared.hub.pubsub.subscribe(Topic { kind, name }, &ctx.client.inbox);
+            ctx.outbox.push(Action::Subscribe(kind, name.to_vec()));
         }
         let (count, all) = (subscriptions.count_for(kind), subscriptions.count());
         ctx.client.inbox.set_subscriptions(all);
@@ -75,7 +76,7 @@ fn remove(ctx: &mut Context<'_, '_>, args: &[&[u8]], kind: TopicKind, word: &[u8
         let mut count = 0;
         if let Some(subscriptions) = &mut ctx.client.subscriptions {
             if subscriptions.of(kind).remove(&name) {
-                ctx.shared.hub.pubsub.unsubscribe(Topic { kind, name: &name }, ctx.client.id);
+                ctx.outbox.push(Action::Unsubscribe(kind, name.clone()));
             }
             count = subscriptions.count_for(kind);
             let all = subscriptions.count();
@@ -101,20 +102,29 @@ fn answer(ctx: &mut Context<'_, '_>, word: &[u8], name: Option<&[u8]>, count: us
 
 fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
-    let budget = ctx.txn.budget();
     if message.len() as u64 >= LARGE_BYTES {
-        budget.ask(1 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
+        ctx.txn.budget().ask(2 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
     }
-    let count = ctx.shared.hub.pubsub.publish(channel, message);
-    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    send(ctx, TopicKind::Channel, channel, message);
     Ok(())
+}
+
+/// Sends a message once the transaction is committed; replies how many listeners it has now.
+fn send(ctx: &mut Context<'_, '_>, kind: TopicKind, channel: &[u8], message: &[u8]) {
+    // The connection's own subscriptions of this transaction are not among the listeners yet.
+    let own = ctx.client.subscriptions.as_ref().map_or(0, |own| own.copies(kind, channel));
+    let count = own + ctx.shared.hub.pubsub.audience(kind, channel, ctx.client.id);
+    if count > 0 {
+        let (channel, message) = (channel.to_vec(), message.to_vec());
+        ctx.outbox.push(Action::Publish { kind, channel, message });
+    }
+    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
 }
 
 fn spublish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
-    ctx.txn.budget().ask(3, message.len() as u64)?;
-    let count = ctx.shared.hub.pubsub.publish_to_shard(channel, message);
-    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    ctx.txn.budget().ask(4, message.len() as u64)?;
+    send(ctx, TopicKind::Shard, channel, message);
     Ok(())
 }
 

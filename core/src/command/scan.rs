@@ -25,6 +25,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use crate::server::outbox::Action;
 use crate::server::scan_positions::{TICKET_BITS, TICKET_MAX, Ticket, WalkId};
 
 use super::args::{integer, is_option};
@@ -225,8 +226,9 @@ impl SubScan<'_> {
         let rank = from.saturating_sub(self.ranks.start).saturating_add(self.options.count);
         // Collections of more elements than this do not exist; if one did, a forgotten position would repeat some.
         let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        let ticket = context.shared.scan_positions.lock().remember(walk, rank, &next);
-        context.client.was_given(ticket);
+        let position = context.shared.scan_positions.lock().position(walk, rank, &next);
+        let ticket = position.ticket();
+        context.outbox.push(Action::KeepPosition(position));
         Ok(u64::from(rank) << TICKET_BITS | u64::from(ticket))
     }
 

@@ -4,6 +4,7 @@
 //! the bytes themselves; no command behaves differently because of it.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
@@ -30,7 +31,7 @@ pub enum NewValue<'v> {
     /// These bytes.
     Bytes(&'v [u8]),
     /// What was written already.
-    Draft(Draft),
+    Draft(Arc<Draft>),
 }
 
 impl NewValue<'_> {
@@ -127,7 +128,7 @@ pub fn overwrite(
             Some(root) => become_blob(txn, db, key, root)?,
             None => {
                 let draft = txn.draft()?;
-                put(txn, db, key, NewValue::Draft(draft), GROWN, None)?;
+                put(txn, db, key, NewValue::Draft(draft.into()), GROWN, None)?;
             }
         }
         return Ok(txn.write_to_blob(db, key, GROWN, offset, bytes)?);
@@ -160,7 +161,7 @@ fn become_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Result<()>
         return Ok(());
     }
     let draft = txn.draft_of(db, key)?;
-    put(txn, db, key, NewValue::Draft(draft), GROWN, root.expires_at_ms)
+    put(txn, db, key, NewValue::Draft(draft.into()), GROWN, root.expires_at_ms)
 }
 
 /// Shows a part of a string, wherever its bytes are, in pieces as they come.

@@ -8,6 +8,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{EngineError, Result};
 use crate::storage::{self, Blob, BlobId, StorageError};
@@ -127,7 +128,7 @@ pub struct Draft {
     store: Arc<dyn BlobStore>,
     blob: Arc<dyn Blob>,
     reference: BlobRef,
-    is_kept: bool,
+    is_kept: AtomicBool,
 }
 
 impl Draft {
@@ -135,7 +136,7 @@ impl Draft {
     pub fn new(store: Arc<dyn BlobStore>) -> Result<Draft> {
         let (id, blob) = store.create()?;
         let reference = BlobRef { id, len: 0, checksum: 0 };
-        Ok(Draft { store, blob, reference, is_kept: false })
+        Ok(Draft { store, blob, reference, is_kept: AtomicBool::new(false) })
     }
 
     /// Writes on at the end.
@@ -156,14 +157,14 @@ impl Draft {
     }
 
     /// Says that a committed root refers to it now.
-    pub(super) fn keep(&mut self) {
-        self.is_kept = true;
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.is_kept {
+        if !self.is_kept.load(Ordering::Relaxed) {
             self.store.discard(self.reference.id);
         }
     }

@@ -1,10 +1,15 @@
 //! Arguments that came as blobs.
 
+use std::sync::Arc;
+
 use super::{Draft, EngineError};
 
 /// The arguments of one request that were written to blobs while they arrived; in the request they stand empty.
+///
+/// A run borrows them, so that it can be thrown away and repeated: a draft is removed when neither the request nor a
+/// transaction has it any more.
 #[derive(Debug, Default)]
-pub struct Drafts(Vec<(usize, Result<Draft, EngineError>)>);
+pub struct Drafts(Vec<(usize, Result<Arc<Draft>, EngineError>)>);
 
 impl Drafts {
     /// None.
@@ -14,7 +19,7 @@ impl Drafts {
 
     /// Adds an argument by its number, or why it could not be written.
     pub fn push(&mut self, number: usize, draft: Result<Draft, EngineError>) {
-        self.0.push((number, draft));
+        self.0.push((number, draft.map(Arc::new)));
     }
 
     /// Whether all arguments are in the request itself.
@@ -27,13 +32,13 @@ impl Drafts {
         self.0.iter().find_map(|(_, draft)| draft.as_ref().err())
     }
 
-    /// Takes an argument out.
-    pub fn take(&mut self, number: usize) -> Option<Draft> {
-        let at = self.0.iter().position(|(its_number, _)| *its_number == number)?;
-        self.0.swap_remove(at).1.ok()
+    /// An argument by its number.
+    pub fn get(&self, number: usize) -> Option<Arc<Draft>> {
+        let (_, draft) = self.0.iter().find(|(its_number, _)| *its_number == number)?;
+        draft.as_ref().ok().cloned()
     }
 
-    /// Removes the blobs that nobody took.
+    /// Forgets all; the blobs that no transaction has taken are removed.
     pub fn clear(&mut self) {
         self.0.clear();
     }

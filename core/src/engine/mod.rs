@@ -11,6 +11,7 @@
 //! This module never knows what a hash or a list is, and never knows files.
 
 mod blob;
+mod changed;
 mod drafts;
 pub mod laws;
 pub mod memory;
@@ -26,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
+pub use changed::Changed;
 pub use drafts::Drafts;
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
 pub use sub_changes::{SubBytes, SubChange, SubChanges};

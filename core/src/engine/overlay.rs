@@ -138,7 +138,7 @@ pub struct Overlay {
     /// What became of keys since somebody last asked, by their places in `keys`; kept if somebody wants it.
     turns: Option<Vec<(Turn, Db, usize)>>,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
-    drafts: Vec<Draft>,
+    drafts: Vec<Arc<Draft>>,
     /// Blobs of committed roots that the transaction has written on.
     grown: Vec<(BlobId, Arc<dyn Blob>)>,
     scratch: Vec<u8>,
@@ -182,7 +182,7 @@ impl Overlay {
     }
 
     /// Takes a new blob over, which lives on if the commit refers to it.
-    pub(super) fn adopt(&mut self, draft: Draft) {
+    pub(super) fn adopt(&mut self, draft: Arc<Draft>) {
         self.drafts.push(draft);
     }
 
@@ -216,7 +216,7 @@ impl Overlay {
     /// Says that the commit has happened: the blobs it refers to stay.
     pub fn keep_blobs(&mut self) {
         let kept: Vec<BlobId> = self.written_blobs().into_iter().map(|(id, _)| id).collect();
-        for draft in self.drafts.iter_mut().filter(|draft| kept.contains(&draft.reference().id)) {
+        for draft in self.drafts.iter().filter(|draft| kept.contains(&draft.reference().id)) {
             draft.keep();
         }
     }
@@ -293,12 +293,6 @@ impl Overlay {
     /// How many keys the transaction removed because their time had come.
     pub fn expired_count(&self) -> u64 {
         self.expired_count
-    }
-
-    /// How many keys the transaction looked for and found, and how many it did not find.
-    pub fn lookups(&self) -> (u64, u64) {
-        let hits = self.keys.iter().filter(|state| state.base.is_some()).count();
-        (hits as u64, (self.keys.len() - hits) as u64)
     }
 
     /// The changed keys, each once. Keys of a source that no database shows any more are left out.

@@ -447,7 +447,7 @@ impl<'e> Txn<'e> {
 
 impl KeyState {
     /// The root that the transaction put, if it did.
-    fn pending_root(&self, now_ms: u64) -> Option<Root> {
+    pub(super) fn pending_root(&self, now_ms: u64) -> Option<Root> {
         let PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } = self.root else { return None };
         let accessed_s = self.accessed_s.unwrap_or(access_clock(now_ms));
         Some(Root {

@@ -62,7 +62,14 @@ impl Txn<'_> {
     }
 
     /// As [`Txn::put`], with a value that was written already.
-    pub fn put_draft(&mut self, db: Db, key: &[u8], root: NewRoot, draft: Draft) -> Result<()> {
+    pub fn put_draft(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        root: NewRoot,
+        draft: impl Into<Arc<Draft>>,
+    ) -> Result<()> {
+        let draft = draft.into();
         self.put(db, key, root, &[])?;
         let at = self.state(db, key)?;
         self.refer(at, root, draft.reference());

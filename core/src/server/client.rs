@@ -7,11 +7,10 @@ use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::shared::Shared;
-use crate::engine::{Db, Watch};
+use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
-use crate::resp::Protocol;
-use crate::server::scan_positions::Ticket;
-use crate::session::Multi;
+use crate::resp::{Protocol, Reply};
+use super::scan_positions::Ticket;
 
 /// One connection.
 #[derive(Debug)]
@@ -22,12 +21,12 @@ pub struct Client {
     pub db: Db,
     /// Whether it has logged in, or had no need to when it connected.
     pub authenticated: bool,
-    /// The open MULTI, if there is one.
-    pub multi: Option<Multi>,
-    /// The watched keys, and the watch they all trip.
-    pub watched: Vec<WatchedKey>,
-    /// Tripped when a watched key changes.
-    pub watch: Watch,
+    /// Queued commands of an open MULTI, for CLIENT LIST.
+    pub queued: Option<u64>,
+    /// Number of watched keys, for CLIENT LIST.
+    pub watched: u64,
+    /// CLIENT SETNAME and SETINFO, and CLIENT NO-EVICT.
+    pub labels: Labels,
     /// Random numbers for SPOP and its like, seeded by the host.
     pub random: fastrand::Rng,
     /// What CLIENT REPLY asked for.
@@ -58,9 +57,9 @@ impl Client {
             id,
             db: 0,
             authenticated: true,
-            multi: None,
-            watched: Vec::new(),
-            watch: Watch::default(),
+            queued: None,
+            watched: 0,
+            labels: Labels::default(),
             random: fastrand::Rng::with_seed(seed),
             reply_mode: ReplyMode::On,
             no_touch: false,
@@ -95,8 +94,11 @@ impl Client {
         card.protocol = protocol;
         card.active_at_ms = now_ms;
         card.last_command = self.last_command;
-        card.queued = self.multi.as_ref().map(|multi| multi.queue.len() as u64);
-        card.watched = self.watched.len() as u64;
+        card.queued = self.queued;
+        card.watched = self.watched;
+        if card.labels != self.labels {
+            card.labels = self.labels.clone();
+        }
         card.no_touch = self.no_touch;
         card.is_monitor = self.is_monitor;
         card.subscribed = self.subscriptions.as_ref().map_or((0, 0, 0), |subscriptions| {
@@ -112,15 +114,89 @@ impl Client {
     }
 }
 
-/// A key under WATCH.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchedKey {
-    /// Its database.
-    pub db: Db,
-    /// The key.
-    pub key: Vec<u8>,
-    /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
-    pub expires_at_ms: Option<u64>,
+/// What a connection says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// CLIENT SETNAME.
+    pub name: Vec<u8>,
+    /// CLIENT SETINFO LIB-NAME.
+    pub library_name: Vec<u8>,
+    /// CLIENT SETINFO LIB-VER.
+    pub library_version: Vec<u8>,
+    /// CLIENT NO-EVICT.
+    pub no_evict: bool,
+}
+
+/// The state of a connection that nearly every transaction may change, to go back to where a run is thrown away.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    db: Db,
+    authenticated: bool,
+    random: fastrand::Rng,
+    reply_mode: ReplyMode,
+    no_touch: bool,
+    protocol: Protocol,
+}
+
+/// All of its state, for transactions with commands about the connection itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Saved {
+    labels: Labels,
+    subscriptions: Option<Box<Subscriptions>>,
+    tracking: Option<Box<Tracking>>,
+    is_monitor: bool,
+}
+
+impl Client {
+    /// Remembers what a run may change.
+    pub(crate) fn mark(&self, reply: &Reply) -> Mark {
+        Mark {
+            db: self.db,
+            authenticated: self.authenticated,
+            random: self.random.clone(),
+            reply_mode: self.reply_mode,
+            no_touch: self.no_touch,
+            protocol: reply.protocol(),
+        }
+    }
+
+    /// Goes back to a mark.
+    pub(crate) fn go_back(&mut self, reply: &mut Reply, mark: &Mark) {
+        self.db = mark.db;
+        self.authenticated = mark.authenticated;
+        self.random = mark.random.clone();
+        self.reply_mode = mark.reply_mode;
+        self.no_touch = mark.no_touch;
+        reply.set_protocol(mark.protocol);
+    }
+
+    /// Remembers what a [`Mark`] does not.
+    pub(crate) fn save(&self) -> Saved {
+        Saved {
+            labels: self.labels.clone(),
+            subscriptions: self.subscriptions.clone(),
+            tracking: self.tracking.clone(),
+            is_monitor: self.is_monitor,
+        }
+    }
+
+    /// Goes back to what was saved.
+    pub(crate) fn restore(&mut self, saved: &Saved) {
+        self.labels = saved.labels.clone();
+        self.subscriptions = saved.subscriptions.clone();
+        self.tracking = saved.tracking.clone();
+        self.is_monitor = saved.is_monitor;
+    }
+
+    /// The connection as a command sees it that runs for it later, while it is blocked: itself, without subscriptions.
+    pub(crate) fn for_waiting(&mut self) -> Client {
+        let mut waiting =
+            Client::new(self.id, self.card.clone(), self.inbox.clone(), self.random.u64(..));
+        waiting.db = self.db;
+        waiting.no_touch = self.no_touch;
+        waiting.tracking = self.tracking.clone();
+        waiting
+    }
 }
 
 /// Which replies a connection wants.
@@ -149,12 +225,8 @@ pub struct ClientCard {
     pub address: String,
     /// Own address, as `ip:port`.
     pub local_address: String,
-    /// CLIENT SETNAME.
-    pub name: Vec<u8>,
-    /// CLIENT SETINFO LIB-NAME.
-    pub library_name: Vec<u8>,
-    /// CLIENT SETINFO LIB-VER.
-    pub library_version: Vec<u8>,
+    /// What it says of itself.
+    pub labels: Labels,
     /// The selected database.
     pub db: Db,
     /// 2 or 3.
@@ -169,8 +241,6 @@ pub struct ClientCard {
     pub queued: Option<u64>,
     /// Number of watched keys.
     pub watched: u64,
-    /// CLIENT NO-EVICT.
-    pub no_evict: bool,
     /// CLIENT NO-TOUCH.
     pub no_touch: bool,
     /// MONITOR.

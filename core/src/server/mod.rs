@@ -3,22 +3,28 @@
 //! Commands and sessions read and change it; it knows neither. Everything here is shared by reference, each part under a
 //! lock of its own that is held for a look-up and never while a command runs.
 
+mod carry_out;
 mod client;
 mod effect;
+pub mod feed;
 pub mod hub;
 mod metrics;
+pub mod outbox;
+pub mod reaction;
 pub mod scan_positions;
 mod settings;
 mod shared;
 
-pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
+pub(crate) use carry_out::carry_out;
+pub(crate) use client::{Mark, Saved};
+pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
 pub use effect::Effect;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
 pub(crate) use metrics::{REDACTED, is_secret, shown};
 pub use settings::{
-    HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
+    Accepted, HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
 

@@ -35,15 +35,31 @@ impl WalkId {
 /// Where unfinished walks over subkeys stand.
 #[derive(Debug, Default)]
 pub struct Positions {
-    entries: BTreeMap<Ticket, Position>,
+    entries: BTreeMap<Ticket, Kept>,
     /// Tickets as they were given, the oldest first, each with the number of its giving.
     given: VecDeque<(Ticket, u64)>,
     next_giving: u64,
     subkeys_bytes: usize,
 }
 
+/// A position that is to be remembered once its transaction is committed.
 #[derive(Debug)]
-struct Position {
+pub struct Position {
+    ticket: Ticket,
+    walk: WalkId,
+    rank: u32,
+    next: Box<[u8]>,
+}
+
+impl Position {
+    /// The ticket under which it will be found; 0 if it is too long to be kept.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
     walk: WalkId,
     rank: u32,
     next: Box<[u8]>,
@@ -51,25 +67,33 @@ struct Position {
     giving: u64,
 }
 
-impl Position {
+impl Kept {
     fn is(&self, walk: WalkId, rank: u32) -> bool {
         self.walk == walk && self.rank == rank
     }
 }
 
 impl Positions {
-    /// Remembers the subkey at which a walk goes on, and returns its ticket; 0 if it is too long to be kept.
-    pub(crate) fn remember(&mut self, walk: WalkId, rank: u32, next: &[u8]) -> Ticket {
+    /// The subkey at which a walk goes on, with the ticket that is free for it now.
+    pub(crate) fn position(&self, walk: WalkId, rank: u32, next: &[u8]) -> Position {
         if next.len() > SCAN_POSITION_MAX_BYTES {
-            return 0;
+            return Position { ticket: 0, walk, rank, next: Box::default() };
         }
         let seed = walk.0 ^ u64::from(rank);
         let mut ticket = xxhash_rust::xxh3::xxh3_64_with_seed(next, seed) as Ticket % TICKET_MAX + 1;
         while self.entries.get(&ticket).is_some_and(|other| !other.is(walk, rank) || *other.next != *next) {
             ticket = ticket % TICKET_MAX + 1;
         }
-        self.put(ticket, walk, rank, next);
-        ticket
+        Position { ticket, walk, rank, next: next.into() }
+    }
+
+    /// Remembers a position. If another walk took its ticket meanwhile, the walk goes on by its rank.
+    pub(crate) fn keep(&mut self, position: Position) {
+        let Position { ticket, walk, rank, next } = position;
+        let is_taken = self.entries.get(&ticket).is_some_and(|kept| !kept.is(walk, rank) || *kept.next != *next);
+        if ticket != 0 && !is_taken {
+            self.put(ticket, walk, rank, &next);
+        }
     }
 
     fn put(&mut self, ticket: Ticket, walk: WalkId, rank: u32, next: &[u8]) {
@@ -77,7 +101,7 @@ impl Positions {
         self.next_giving += 1;
         self.given.push_back((ticket, giving));
         self.subkeys_bytes += next.len();
-        if let Some(before) = self.entries.insert(ticket, Position { walk, rank, next: next.into(), giving })
+        if let Some(before) = self.entries.insert(ticket, Kept { walk, rank, next: next.into(), giving })
         {
             self.subkeys_bytes -= before.next.len();
         }

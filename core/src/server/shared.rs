@@ -1,20 +1,21 @@
 //! What all sessions of one server share besides the engine: settings, counters and the list of clients.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::client::Known;
-use super::hub::{Hub, Interest, notify};
+use super::feed::Feed;
+use super::hub::{Hub, notify};
+use super::reaction::Reactions;
 use super::metrics::LatencyMonitor;
 use super::metrics::Rates;
 use super::metrics::SlowLog;
 use super::metrics::Statistics;
 use super::scan_positions::Positions;
 use super::settings::Settings;
-use crate::engine::Db;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -65,6 +66,8 @@ pub struct Counters {
     pub output_bytes: AtomicU64,
     /// Replies that were errors.
     pub error_replies: AtomicU64,
+    /// Changes of keys and of their members since the last save.
+    pub changes: AtomicU64,
 }
 
 impl Counters {
@@ -106,6 +109,10 @@ pub struct Shared {
     pub clients: Mutex<BTreeMap<u64, Known>>,
     /// What connections tell each other.
     pub hub: Hub,
+    /// What must happen in the same commit as the changes that cause it.
+    pub reactions: Reactions,
+    /// What was committed, in order.
+    pub feed: Feed,
     /// What only the host knows.
     pub host: Box<dyn HostFacts>,
     /// Unix time in milliseconds of the start.
@@ -143,6 +150,8 @@ impl Shared {
             expires_actively: AtomicBool::new(true),
             clients: Mutex::default(),
             hub: Hub::default(),
+            reactions: Reactions::default(),
+            feed: Feed::default(),
             host,
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
@@ -162,20 +171,33 @@ impl Shared {
         self.hub.tracking.set_most_keys(most);
     }
 
-    /// Tells connections that a key is gone because its time has come.
-    pub fn tell_expired(&self, db: Db, key: &[u8]) {
-        let classes = self.hub.notified();
-        if self.hub.interest.has(Interest::NOTIFY) && classes & notify::EXPIRED != 0 {
-            notify::publish(&self.hub, classes, "expired", db, key);
+    /// Closes the connections with these CLIENT IDs.
+    pub(crate) fn kill(&self, ids: &[u64]) {
+        let mut listeners = BTreeSet::new();
+        {
+            let clients = self.clients.lock();
+            for known in ids.iter().filter_map(|id| clients.get(id)) {
+                known.inbox.close();
+                if known.inbox.is_subscribed() {
+                    listeners.insert(known.inbox.id());
+                }
+            }
         }
-        if self.hub.interest.has(Interest::TRACKING) {
-            self.hub.tracking.invalidate(&[key], None);
+        if !listeners.is_empty() {
+            // A message that is published right behind this must not count them, though they have yet to close.
+            self.hub.pubsub.forget(&listeners);
         }
     }
 
     /// Has the rates of INFO stats go on; called by the host every so often.
     pub fn sample_rates(&self, now_ms: u64) {
         self.rates.sample(&self.counters, now_ms);
+    }
+
+    /// Counts a reply that was an error, by its text.
+    pub(crate) fn count_error(&self, text: &str) {
+        self.counters.error_replies.fetch_add(1, Ordering::Relaxed);
+        self.statistics.error(text);
     }
 
     /// Says what the home is short of: commands that may need more of it are refused as long as it is.

@@ -57,7 +57,7 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         at = end;
     }
-    let value = draft.map_or(NewValue::Bytes(&whole), NewValue::Draft);
+    let value = draft.map_or(NewValue::Bytes(&whole), |draft| NewValue::Draft(draft.into()));
     string::put(ctx.txn, db, destination, value, string::GROWN, None)?;
     ctx.notify(notify::STRING, "set", destination);
     ctx.reply.integer(as_integer(len));

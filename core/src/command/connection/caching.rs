@@ -6,6 +6,7 @@ use super::client::redirect_of;
 use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::server::hub::{Mode, Tracking};
+use crate::server::outbox::Action;
 
 pub(super) fn caching(ctx: &mut Context<'_, '_>, word: &[u8]) -> Outcome {
     let Some(tracking) = &mut ctx.client.tracking else {
@@ -149,7 +150,6 @@ fn overlapping(prefix: &[u8], which: &str, other: &[u8]) -> CommandError {
 
 pub(super) fn tracking(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let options = Options::parse(ctx, args.get(3..).unwrap_or_default())?;
-    let hub = &ctx.shared.hub;
     if is_option(args[2], "ON") {
         options.check(ctx.client.tracking.as_deref())?;
         let mut prefixes: BTreeSet<Vec<u8>> = options.prefixes.iter().map(|prefix| prefix.to_vec()).collect();
@@ -162,13 +162,11 @@ pub(super) fn tracking(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         let tracking =
             Tracking { mode, no_loop: options.no_loop, redirect: options.redirect, prefixes, caching: None };
-        let told = options
-            .redirect
-            .and_then(|id| ctx.shared.clients.lock().get(&id).map(|known| known.inbox.clone()));
-        hub.tracking.begin(&hub.interest, &ctx.client.inbox, told, &tracking);
-        ctx.client.tracking = Some(Box::new(tracking));
+        let tracking = Box::new(tracking);
+        ctx.outbox.push(Action::Track(tracking.clone()));
+        ctx.client.tracking = Some(tracking);
     } else if is_option(args[2], "OFF") {
-        hub.tracking.end(&hub.interest, ctx.client.id);
+        ctx.outbox.push(Action::Untrack);
         ctx.client.tracking = None;
     } else {
         return Err(CommandError::SYNTAX);

@@ -29,7 +29,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"list" => list(ctx, args),
         b"no-evict" => {
             let is_on = on_or_off(args[2])?;
-            ctx.client.card.lock().no_evict = is_on;
+            ctx.client.labels.no_evict = is_on;
             ctx.reply.ok();
             Ok(())
         }
@@ -43,7 +43,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"setinfo" => setinfo(ctx, args[2], args[3]),
         b"setname" => {
             check_name(args[2])?;
-            ctx.client.card.lock().name = args[2].to_vec();
+            ctx.client.labels.name = args[2].to_vec();
             ctx.reply.ok();
             Ok(())
         }
@@ -62,11 +62,10 @@ fn show(ctx: &mut Context<'_, '_>) {
 }
 
 fn getname(ctx: &mut Context<'_, '_>) -> Outcome {
-    let card = ctx.client.card.lock();
-    if card.name.is_empty() {
+    if ctx.client.labels.name.is_empty() {
         ctx.reply.null();
     } else {
-        ctx.reply.bulk(&card.name);
+        ctx.reply.bulk(&ctx.client.labels.name);
     }
     Ok(())
 }
@@ -94,8 +93,8 @@ fn setinfo(ctx: &mut Context<'_, '_>, option: &[u8], value: &[u8]) -> Outcome {
             "ERR {shown} cannot contain spaces, newlines or special characters."
         )));
     }
-    let mut card = ctx.client.card.lock();
-    let place = if is_name { &mut card.library_name } else { &mut card.library_version };
+    let labels = &mut ctx.client.labels;
+    let place = if is_name { &mut labels.library_name } else { &mut labels.library_version };
     *place = value.to_vec();
     ctx.reply.ok();
     Ok(())
@@ -209,7 +208,7 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
         (card.is_blocked, 'b'),
         (tracking.is_some(), 't'),
         (is_broadcast, 'B'),
-        (card.no_evict, 'e'),
+        (card.labels.no_evict, 'e'),
         (card.no_touch, 'T'),
     ]
     .into_iter()
@@ -218,7 +217,7 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     let queued = card.queued.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
     let mut line =
         format!("id={} addr={} laddr={} fd=-1 name=", card.id, card.address, card.local_address).into_bytes();
-    line.extend_from_slice(&card.name);
+    line.extend_from_slice(&card.labels.name);
     line.extend_from_slice(
         format!(
             " age={} idle={} flags={} db={} sub={channels} psub={patterns} ssub={shards} multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 \
@@ -234,9 +233,9 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
         )
         .as_bytes(),
     );
-    line.extend_from_slice(&card.library_name);
+    line.extend_from_slice(&card.labels.library_name);
     line.extend_from_slice(b" lib-ver=");
-    line.extend_from_slice(&card.library_version);
+    line.extend_from_slice(&card.labels.library_version);
     line.push(b'\n');
     line
 }

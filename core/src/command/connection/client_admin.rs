@@ -1,13 +1,12 @@
 //! What one connection does to others: CLIENT KILL, PAUSE, UNPAUSE, UNBLOCK, and MONITOR, which watches them.
 
-use std::collections::BTreeSet;
-
 use super::client::ClientType;
 use crate::command::args::{is_option, quoted};
 use crate::command::blocking::deadline_ms;
 use crate::command::{CommandError, Context, Outcome};
 use crate::resp;
 use crate::server::hub::{Pause, Unblock};
+use crate::server::outbox::Action;
 use crate::server::{ClientCard, Effect};
 
 pub(super) fn monitor(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
@@ -15,7 +14,7 @@ pub(super) fn monitor(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
         return Err(CommandError::text("ERR MONITOR isn't allowed for DENY BLOCKING client"));
     }
     ctx.client.is_monitor = true;
-    ctx.shared.hub.add_monitor(&ctx.client.inbox);
+    ctx.outbox.push(Action::Monitor);
     ctx.reply.ok();
     Ok(())
 }
@@ -89,7 +88,7 @@ pub(super) fn kill(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Filter::parse(args.get(2..).unwrap_or_default())?
     };
     let own = ctx.client.id;
-    let (mut killed, mut listeners) = (0, BTreeSet::new());
+    let (mut killed, mut others) = (0, Vec::new());
     for known in ctx.shared.clients.lock().values() {
         let card = known.card.lock();
         if !filter.means(&card, own) {
@@ -97,17 +96,13 @@ pub(super) fn kill(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         killed += 1;
         if card.id == own {
-            ctx.effects.push(Effect::Close);
+            ctx.outbox.effect(Effect::Close);
         } else {
-            known.inbox.close();
-            if known.inbox.is_subscribed() {
-                listeners.insert(card.id);
-            }
+            others.push(card.id);
         }
     }
-    if !listeners.is_empty() {
-        // Who publishes right behind this must not count them, though they have yet to hear that they are closed.
-        ctx.shared.hub.pubsub.forget(&listeners);
+    if !others.is_empty() {
+        ctx.outbox.push(Action::Kill(others));
     }
     match (is_old, killed) {
         (true, 0) => return Err(CommandError::text("ERR No such client")),
@@ -128,16 +123,13 @@ pub(super) fn pause(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         _ => return Err(CommandError::SYNTAX),
     };
     let until_ms = deadline_ms(ctx, args[2])?.unwrap_or(ctx.now_ms());
-    let hub = &ctx.shared.hub;
-    hub.pauses.begin(&hub.interest, Pause { until_ms, only_writes }, ctx.now_ms());
+    ctx.outbox.push(Action::Pause(Pause { until_ms, only_writes }));
     ctx.reply.ok();
     Ok(())
 }
 
 pub(super) fn unpause(ctx: &mut Context<'_, '_>) -> Outcome {
-    let hub = &ctx.shared.hub;
-    hub.pauses.end(&hub.interest);
-    ctx.shared.clients.lock().values().for_each(|known| known.inbox.wake());
+    ctx.outbox.push(Action::Unpause);
     ctx.reply.ok();
     Ok(())
 }
@@ -151,8 +143,11 @@ pub(super) fn unblock(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         _ => return Err(CommandError::SYNTAX),
     };
     let id = resp::parse_i64(args[2]).ok_or(CommandError::NOT_INTEGER)?;
-    let hub = &ctx.shared.hub;
-    let is_done = u64::try_from(id).is_ok_and(|id| hub.waiting.unblock(&hub.interest, id, how));
-    ctx.reply.integer(i64::from(is_done));
+    let waiting = &ctx.shared.hub.waiting;
+    let blocked = u64::try_from(id).ok().filter(|id| waiting.is_waiting(*id));
+    if let Some(id) = blocked {
+        ctx.outbox.push(Action::Unblock(id, how));
+    }
+    ctx.reply.integer(i64::from(blocked.is_some()));
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::pubsub::ping_while_listening;
 use super::{CommandError, Context, Group, Outcome};
 use crate::resp::{self, Protocol};
 use crate::server::REDIS_VERSION;
+use crate::server::outbox::Action;
 
 pub(super) const HANDLERS: Group = &[
     ("auth", auth),
@@ -124,11 +125,11 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ));
     }
     if let Some(name) = name {
-        ctx.client.card.lock().name = name.to_vec();
+        ctx.client.labels.name = name.to_vec();
     }
     if let Some(protocol) = protocol {
         ctx.reply.set_protocol(protocol);
-        ctx.client.inbox.set_protocol(protocol);
+        ctx.outbox.push(Action::Protocol(protocol));
     }
     describe_server(ctx);
     Ok(())

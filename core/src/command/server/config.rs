@@ -1,11 +1,11 @@
 //! CONFIG: the settings, read and changed while the server runs.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
 
 use crate::catalog;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::glob::Glob;
+use crate::server::outbox::Action;
 use crate::server::{Effect, SettingError, Settings};
 
 pub(super) fn config(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -16,9 +16,7 @@ pub(super) fn config(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         b"help" => help::reply_help(ctx.reply, catalog::spec(catalog::id("config"))),
         b"resetstat" => {
-            ctx.shared.counters.reset();
-            ctx.shared.statistics.reset();
-            ctx.shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
+            ctx.outbox.push(Action::ResetStatistics);
             ctx.reply.ok();
             Ok(())
         }
@@ -38,10 +36,17 @@ fn get(ctx: &mut Context<'_, '_>, patterns: &[&[u8]]) {
         let found = if pattern.iter().any(|byte| matches!(byte, b'[' | b'*' | b'?')) {
             let glob = Glob::ignoring_case(pattern);
             let all = settings.all(&mut |name| glob.matches(name.as_bytes()));
-            all.into_iter().map(|(name, value)| (name.as_bytes().to_vec(), value)).collect()
+            let shown = all.into_iter().map(|(name, value)| {
+                let value = ctx.outbox.setting(name).map(|change| settings.preview(name, change)).unwrap_or(value);
+                (name.as_bytes().to_vec(), value)
+            });
+            shown.collect()
         } else {
             let name = std::str::from_utf8(pattern).ok().and_then(Settings::name_of);
-            let value = name.and_then(|name| settings.get(name));
+            let value = name.and_then(|name| match ctx.outbox.setting(name) {
+                Some(change) => Some(settings.preview(name, change)),
+                None => settings.get(name),
+            });
             value.map(|value| vec![(pattern.to_vec(), value)]).unwrap_or_default()
         };
         for (name, value) in found {
@@ -68,10 +73,10 @@ fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         })?);
     }
     let changes: Vec<(&str, &str)> = texts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-    match ctx.shared.settings.set_all(&changes) {
-        Ok(()) => {
-            ctx.shared.settings_changed();
-            ctx.effects.push(Effect::SettingsChanged);
+    match ctx.shared.settings.accept(&changes) {
+        Ok(accepted) => {
+            ctx.outbox.push(Action::Settings(accepted));
+            ctx.outbox.effect(Effect::SettingsChanged);
             ctx.reply.ok();
             Ok(())
         }

@@ -1,7 +1,6 @@
 //! DEBUG: what helps to test clients and this server, and harms neither. The catalog refuses it unless the setting
 //! `enable-debug-command` allows it.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::command::args::is_option;
@@ -11,6 +10,7 @@ use crate::engine::{ACCESS_CLOCK_MASK, Direction, Start, Want, access_clock};
 use crate::limits::DEBUG_SLEEP_MAX_S;
 use crate::resp::{self, Protocol};
 use crate::server::Effect;
+use crate::server::outbox::Action;
 
 /// The subcommands: what is typed, and what it does.
 const HELP: &[(&str, &str)] = &[
@@ -67,7 +67,7 @@ pub(super) fn debug(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         (b"reload", options) => return reload(ctx, options),
         (b"set-active-expire", [switch]) => {
             let is_on = resp::parse_i64(switch).is_some_and(|number| number != 0);
-            ctx.shared.expires_actively.store(is_on, Ordering::Relaxed);
+            ctx.outbox.push(Action::ExpireActively(is_on));
             ctx.reply.ok();
         }
         (b"sleep", [seconds]) => {
@@ -126,7 +126,7 @@ fn reload(ctx: &mut Context<'_, '_>, options: &[&[u8]]) -> Outcome {
     }
     ctx.admin.reopen()?;
     if !options.iter().any(|option| is_option(option, "NOSAVE")) {
-        ctx.effects.push(Effect::Checkpoint);
+        ctx.outbox.effect(Effect::Checkpoint);
     }
     ctx.reply.ok();
     Ok(())

@@ -8,6 +8,7 @@ use crate::catalog::{self, CommandSpec};
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::server::{CommandStatistics, Event, Histogram, Spike};
+use crate::server::outbox::Action;
 
 pub(super) fn latency(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args[1].to_ascii_lowercase().as_slice() {
@@ -51,8 +52,12 @@ fn history(ctx: &mut Context<'_, '_>, name: &[u8]) {
 
 fn reset(ctx: &mut Context<'_, '_>, names: &[&[u8]]) {
     let is_named = |event: &str| names.iter().any(|name| name.eq_ignore_ascii_case(event.as_bytes()));
-    let count = ctx.shared.latency.reset(|event| names.is_empty() || is_named(event));
-    ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    let events = ctx.shared.latency.events().into_iter().map(|(name, _)| name);
+    let forgotten: Vec<&'static str> = events.filter(|name| names.is_empty() || is_named(name)).collect();
+    ctx.reply.integer(i64::try_from(forgotten.len()).unwrap_or(i64::MAX));
+    if !forgotten.is_empty() {
+        ctx.outbox.push(Action::ResetLatency(forgotten));
+    }
 }
 
 fn graph(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {

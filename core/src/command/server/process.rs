@@ -7,10 +7,11 @@ use std::sync::atomic::Ordering;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::server::Effect;
+use crate::server::outbox::Action;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     ctx.admin.checkpoint(ctx.now_ms())?;
-    ctx.shared.saved_at_s.store(ctx.now_ms() / 1000, Ordering::Relaxed);
+    ctx.outbox.push(Action::Saved(ctx.now_ms() / 1000));
     ctx.reply.ok();
     Ok(())
 }
@@ -21,13 +22,13 @@ pub(super) fn bgsave(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         [option] if is_option(option, "SCHEDULE") => {}
         _ => return Err(CommandError::SYNTAX),
     }
-    ctx.effects.push(Effect::Checkpoint);
+    ctx.outbox.effect(Effect::Checkpoint);
     ctx.reply.simple("Background saving started");
     Ok(())
 }
 
 pub(super) fn bgrewriteaof(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
-    ctx.effects.push(Effect::Checkpoint);
+    ctx.outbox.effect(Effect::Checkpoint);
     ctx.reply.simple("Background append only file rewriting started");
     Ok(())
 }
@@ -57,8 +58,8 @@ pub(super) fn shutdown(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if abort {
         return Err(CommandError::text("ERR No shutdown in progress."));
     }
-    ctx.effects.push(Effect::Shutdown { save: !no_save });
-    ctx.effects.push(Effect::Close);
+    ctx.outbox.effect(Effect::Shutdown { save: !no_save });
+    ctx.outbox.effect(Effect::Close);
     Ok(())
 }
 

@@ -2,17 +2,26 @@
 
 use crate::catalog;
 use crate::command::{CommandError, Context, Outcome, args as arguments, help};
+use crate::server::outbox::Action;
 
 /// Entries that SLOWLOG GET shows unless it is told how many.
 const SHOWN: usize = 10;
+
+/// Whether the transaction has emptied the log, which happens once it is committed.
+fn is_reset(ctx: &Context<'_, '_>) -> bool {
+    ctx.outbox.has(&|action| matches!(action, Action::ResetSlowLog))
+}
 
 pub(super) fn slowlog(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args[1].to_ascii_lowercase().as_slice() {
         b"get" => return get(ctx, args),
         b"help" => return help::reply_help(ctx.reply, catalog::spec(catalog::id("slowlog"))),
-        b"len" => ctx.reply.integer(i64::try_from(ctx.shared.slow_log.len()).unwrap_or(i64::MAX)),
+        b"len" => {
+            let count = if is_reset(ctx) { 0 } else { ctx.shared.slow_log.len() };
+            ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+        }
         _ => {
-            ctx.shared.slow_log.reset();
+            ctx.outbox.push(Action::ResetSlowLog);
             ctx.reply.ok();
         }
     }
@@ -29,7 +38,7 @@ fn get(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         }
         _ => return Err(help::unknown_subcommand("SLOWLOG", args[1])),
     };
-    let entries = ctx.shared.slow_log.latest(most);
+    let entries = if is_reset(ctx) { Vec::new() } else { ctx.shared.slow_log.latest(most) };
     let reply = &mut *ctx.reply;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     reply.array(entries.len());

@@ -54,6 +54,8 @@ pub struct Answer {
     pub reply: Vec<u8>,
     /// Where in the log that ends which the reply speaks of.
     pub wrote: Receipt,
+    /// How long the command took, in nanoseconds; the time it waited is not counted.
+    pub took_ns: u64,
 }
 
 /// How CLIENT UNBLOCK ends a wait.
@@ -109,6 +111,11 @@ impl Inbox {
     /// Who is to be woken when something comes.
     pub fn set_waker(&self, waker: Waker) {
         self.contents.lock().waker = Some(waker);
+    }
+
+    /// The waker that was set, or one that wakes nobody.
+    pub fn waker(&self) -> Waker {
+        self.contents.lock().waker.clone().unwrap_or_else(|| Waker::noop().clone())
     }
 
     /// Puts a message in. A connection that lets too many pile up is closed instead.

@@ -18,10 +18,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::engine::Db;
+
 pub use inbox::{Answer, Inbox, Mail, Unblock};
 pub use pause::{Pause, Pauses};
 pub use pubsub::{PubSub, Subscriptions, Topic, TopicKind};
-pub use tracking::{Mode, Tracking, TrackingTable};
+pub use tracking::{Mode, Reread, Tracking, TrackingTable};
 pub use waiting::{Nothing, Wait, Waiter, Waiting};
 
 /// Which parts of the hub are in use, one bit each.
@@ -40,8 +42,17 @@ impl Interest {
     /// Clients are paused.
     pub const PAUSE: u32 = 1 << 4;
 
+    /// Reactions want to see changes before they are committed.
+    pub const REACTIONS: u32 = 1 << 5;
+    /// Followers hear of every commit.
+    pub const FOLLOWERS: u32 = 1 << 6;
+
     /// What makes a write of a key a matter of others.
-    pub const OF_WRITES: u32 = Interest::WAITING | Interest::TRACKING | Interest::NOTIFY;
+    pub const OF_WRITES: u32 = Interest::WAITING
+        | Interest::TRACKING
+        | Interest::NOTIFY
+        | Interest::REACTIONS
+        | Interest::FOLLOWERS;
 
     /// Whether any of these parts is in use.
     pub fn has(&self, parts: u32) -> bool {
@@ -86,6 +97,18 @@ impl Hub {
     pub fn set_notified(&self, classes: u32) {
         self.notified.store(classes, Ordering::Relaxed);
         self.interest.set(Interest::NOTIFY, notify::is_heard(classes));
+    }
+
+    /// Publishes one event of the keyspace, by key and by event as the classes say.
+    pub(crate) fn publish_event(&self, classes: u32, event: &str, db: Db, key: &[u8]) {
+        if classes & notify::KEYSPACE != 0 {
+            let mut channel = format!("__keyspace@{db}__:").into_bytes();
+            channel.extend_from_slice(key);
+            self.pubsub.publish(&channel, event.as_bytes());
+        }
+        if classes & notify::KEYEVENT != 0 {
+            self.pubsub.publish(format!("__keyevent@{db}__:{event}").as_bytes(), key);
+        }
     }
 
     /// Has a connection see all requests from now on.

@@ -1,7 +1,4 @@
-//! Notifications of events in the keyspace: classes, the letters of `notify-keyspace-events`, and events on their way.
-
-use super::Hub;
-use crate::engine::{Db, Turn, Txn};
+//! The classes of events in the keyspace, and the letters of `notify-keyspace-events` that stand for them.
 
 /// `K`: published by key.
 pub const KEYSPACE: u32 = 1;
@@ -36,7 +33,7 @@ pub const NEW: u32 = 1 << 13;
 const ALL: u32 = GENERIC | STRING | LIST | SET | HASH | SORTED_SET | EXPIRED | EVICTED | STREAM | MODULE;
 
 /// The event of a read of a key that is not there.
-const MISS: &str = "keymiss";
+pub(crate) const MISS: &str = "keymiss";
 
 /// The letters in the order in which Redis shows them.
 const LETTERS: &[(char, u32)] = &[
@@ -94,99 +91,6 @@ pub fn format(classes: u32) -> String {
 /// Whether anything is published with these classes.
 pub fn is_heard(classes: u32) -> bool {
     classes & (KEYSPACE | KEYEVENT) != 0 && classes & !(KEYSPACE | KEYEVENT) != 0
-}
-
-/// Events of one command, or of one MULTI, until it has been committed.
-#[derive(Debug, Default)]
-pub struct Events {
-    classes: u32,
-    events: Vec<(&'static str, Db, Vec<u8>)>,
-}
-
-impl Events {
-    /// Forgets everything; events of these classes are kept from now on.
-    pub fn begin(&mut self, classes: u32) {
-        self.classes = if is_heard(classes) { classes } else { 0 };
-        self.events.clear();
-    }
-
-    /// Notes an event, if anybody could hear of it.
-    #[inline]
-    pub fn add(&mut self, class: u32, event: &'static str, db: Db, key: &[u8]) {
-        if self.classes & class != 0 {
-            self.events.push((event, db, key.to_vec()));
-        }
-    }
-
-    /// Whether events of one of these classes are kept.
-    #[inline]
-    pub fn wants(&self, classes: u32) -> bool {
-        self.classes & classes != 0
-    }
-
-    /// Whether any events are kept.
-    #[inline]
-    pub fn is_on(&self) -> bool {
-        self.classes != 0
-    }
-
-    /// Notes what became of keys in the transaction since the last time: those that expired and those that are new.
-    /// With a key, only as long as it is the one that this is about.
-    pub fn take_turns(&mut self, txn: &mut Txn<'_>, key: Option<&[u8]>) {
-        txn.take_turns(key, &mut |turn, db, key| match turn {
-            Turn::Expired => self.add(EXPIRED, "expired", db, key),
-            Turn::Appeared => self.add(NEW, "new", db, key),
-        });
-    }
-
-    /// Notes that the running command has read these keys, which matters for those that are not there. If not all, the
-    /// one it read last had a wrong type and ended the command.
-    pub fn note_reads(&mut self, txn: &mut Txn<'_>, db: Db, keys: &[&[u8]], all: bool) {
-        if self.wants(KEY_MISS) {
-            for key in keys {
-                if !all && txn.was_asked_last(db, key) {
-                    break;
-                }
-                self.take_turns(txn, Some(key));
-                if txn.is_missing(db, key) {
-                    self.add(KEY_MISS, MISS, db, key);
-                }
-            }
-        }
-    }
-
-    /// Forgets all but the reads: nothing else has happened.
-    pub fn keep_reads(&mut self) {
-        self.events.retain(|(event, ..)| *event == MISS);
-    }
-
-    /// Publishes what was noted.
-    #[inline]
-    pub fn publish(&mut self, hub: &Hub) {
-        if self.is_on() {
-            self.publish_all(hub);
-        }
-    }
-
-    #[cold]
-    fn publish_all(&mut self, hub: &Hub) {
-        let classes = self.classes;
-        for (event, db, key) in self.events.drain(..) {
-            publish(hub, classes, event, db, &key);
-        }
-    }
-}
-
-/// Publishes one event.
-pub fn publish(hub: &Hub, classes: u32, event: &str, db: Db, key: &[u8]) {
-    if classes & KEYSPACE != 0 {
-        let mut channel = format!("__keyspace@{db}__:").into_bytes();
-        channel.extend_from_slice(key);
-        hub.pubsub.publish(&channel, event.as_bytes());
-    }
-    if classes & KEYEVENT != 0 {
-        hub.pubsub.publish(format!("__keyevent@{db}__:{event}").as_bytes(), key);
-    }
 }
 
 #[cfg(test)]

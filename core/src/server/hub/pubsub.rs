@@ -30,7 +30,7 @@ pub struct Topic<'t> {
 }
 
 /// What one connection is subscribed to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Subscriptions {
     /// Channels.
     pub channels: BTreeSet<Vec<u8>>,
@@ -55,6 +55,17 @@ impl Subscriptions {
         match kind {
             TopicKind::Channel | TopicKind::Pattern => self.channels.len() + self.patterns.len(),
             TopicKind::Shard => self.shards.len(),
+        }
+    }
+
+    /// How many messages the connection gets of one message to a channel.
+    pub fn copies(&self, kind: TopicKind, channel: &[u8]) -> u64 {
+        match kind {
+            TopicKind::Shard => u64::from(self.shards.contains(channel)),
+            TopicKind::Channel | TopicKind::Pattern => {
+                let matching = self.patterns.iter().filter(|pattern| Glob::new(pattern).matches(channel));
+                u64::from(self.channels.contains(channel)) + matching.count() as u64
+            }
         }
     }
 
@@ -160,6 +171,20 @@ impl PubSub {
                 show(channel);
             }
         }
+    }
+
+    /// How many listeners a message to a channel has, those of patterns included and one connection left out.
+    pub fn audience(&self, kind: TopicKind, channel: &[u8], except: u64) -> u64 {
+        let tables = self.0.lock();
+        let others = |listeners: &Listeners| {
+            listeners.len() as u64 - u64::from(listeners.contains_key(&except))
+        };
+        let mut count = tables.channels_of(kind).get(channel).map_or(0, others);
+        if kind != TopicKind::Shard {
+            let matching = tables.patterns.iter().filter(|(pattern, _)| Glob::new(pattern).matches(channel));
+            count += matching.map(|(_, listeners)| others(listeners)).sum::<u64>();
+        }
+        count
     }
 
     /// Number of listeners of a channel, those of patterns not counted.

@@ -56,6 +56,15 @@ impl Tracking {
     }
 }
 
+/// A key that a transaction has read after it changed it last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reread {
+    /// The key.
+    pub key: Vec<u8>,
+    /// Whether the connection had also read it before that change, so that it has a stale value as well.
+    pub had_read: bool,
+}
+
 /// A connection with a cache.
 #[derive(Debug)]
 struct Cache {
@@ -64,6 +73,8 @@ struct Cache {
     told: Arc<Inbox>,
     is_redirected: bool,
     no_loop: bool,
+    /// Whether it hears of changes below prefixes instead of what it has read.
+    is_broadcast: bool,
 }
 
 /// All caches.
@@ -77,6 +88,8 @@ pub struct TrackingTable {
 #[derive(Debug, Default)]
 struct Table {
     caches: BTreeMap<u64, Cache>,
+    /// Connections that have ended tracking and may begin it again: what they had read still counts then.
+    paused: BTreeSet<u64>,
     /// Connections that have read a key.
     readers: HashMap<Box<[u8]>, BTreeSet<u64>>,
     /// Connections that hear of all keys below a prefix.
@@ -102,49 +115,61 @@ impl TrackingTable {
         let told = told.unwrap_or_else(|| own.clone());
         table
             .caches
-            .insert(own.id(), Cache { own: own.clone(), told, is_redirected, no_loop: tracking.no_loop });
+            .insert(
+                own.id(),
+                Cache {
+                    own: own.clone(),
+                    told,
+                    is_redirected,
+                    no_loop: tracking.no_loop,
+                    is_broadcast: tracking.mode == Mode::Broadcast,
+                },
+            );
+        table.paused.remove(&own.id());
         for prefix in &tracking.prefixes {
             table.prefixes.entry(prefix.clone()).or_default().insert(own.id());
         }
         interest.set(Interest::TRACKING, true);
     }
 
-    /// Ends the tracking of a connection. Keys it has read are forgotten as they change.
+    /// Ends the tracking of a connection, which may begin it again. Keys it has read are forgotten as they change.
     pub fn end(&self, interest: &Interest, id: u64) {
         let mut table = self.table.lock();
-        if table.caches.remove(&id).is_none() {
-            return;
+        if table.stop(id) && table.readers.values().any(|readers| readers.contains(&id)) {
+            table.paused.insert(id);
         }
-        table.prefixes.retain(|_, listeners| {
-            listeners.remove(&id);
-            !listeners.is_empty()
-        });
-        if table.caches.is_empty() {
-            *table = Table::default();
-        }
-        interest.set(Interest::TRACKING, !table.caches.is_empty());
+        table.clear_if_unused(interest);
     }
 
-    /// Notes that a connection has read a key. Where too many are remembered already, the readers of some other one are
-    /// told to forget it.
-    pub fn remember(&self, id: u64, key: &[u8]) {
+    /// Forgets a connection that is gone. Keys it has read are forgotten as they change, or with the last cache.
+    pub fn leave(&self, interest: &Interest, id: u64) {
+        let mut table = self.table.lock();
+        table.stop(id);
+        table.paused.remove(&id);
+        table.clear_if_unused(interest);
+    }
+
+    /// Notes that a connection has read a key; whether it had been noted before. Where too many are remembered already,
+    /// the readers of some other one are told to forget it.
+    pub fn remember(&self, id: u64, key: &[u8]) -> bool {
         let mut table = self.table.lock();
         if !table.caches.contains_key(&id) {
-            return;
+            return false;
         }
         let most = self.most_keys.load(Ordering::Relaxed);
         while most > 0 && table.readers.len() as u64 >= most && !table.readers.contains_key(key) {
             let Some(victim) = table.readers.keys().next().cloned() else { break };
-            table.tell_readers(&victim, None);
+            table.tell_readers(&victim, None, None);
         }
-        table.readers.entry(key.into()).or_default().insert(id);
+        !table.readers.entry(key.into()).or_default().insert(id)
     }
 
-    /// Tells whom it concerns that these keys have changed, by a connection if it was one.
-    pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>) {
+    /// Tells whom it concerns that these keys have changed, by a connection if it was one. `reread` are keys that the
+    /// transaction of that connection has read after it changed them: these it goes on to remember.
+    pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>, reread: &[Reread]) {
         let mut table = self.table.lock();
         for key in keys {
-            table.tell_readers(key, by);
+            table.tell_readers(key, by, reread.iter().find(|reread| reread.key == *key));
         }
         for (prefix, listeners) in &table.prefixes {
             let below: Vec<&[u8]> = keys.iter().copied().filter(|key| key.starts_with(prefix)).collect();
@@ -175,12 +200,34 @@ impl TrackingTable {
 }
 
 impl Table {
-    fn tell_readers(&mut self, key: &[u8], by: Option<u64>) {
+    /// Takes a connection out of those that are told; whether it was one.
+    fn stop(&mut self, id: u64) -> bool {
+        self.prefixes.retain(|_, listeners| {
+            listeners.remove(&id);
+            !listeners.is_empty()
+        });
+        self.caches.remove(&id).is_some()
+    }
+
+    fn clear_if_unused(&mut self, interest: &Interest) {
+        let is_used = !self.caches.is_empty() || !self.paused.is_empty();
+        if !is_used {
+            *self = Table::default();
+        }
+        interest.set(Interest::TRACKING, is_used);
+    }
+
+    fn tell_readers(&mut self, key: &[u8], by: Option<u64>, reread: Option<&Reread>) {
         let Some(readers) = self.readers.remove(key) else { return };
         for cache in readers.iter().filter_map(|id| self.caches.get(id)) {
-            if !(cache.no_loop && by == Some(cache.own.id())) {
+            let is_own = by == Some(cache.own.id());
+            let is_stale = !is_own || reread.is_none_or(|reread| reread.had_read);
+            if is_stale && !cache.is_broadcast && !(cache.no_loop && is_own) {
                 cache.tell(Some(&[key]));
             }
+        }
+        if let Some(id) = by.filter(|id| reread.is_some() && readers.contains(id)) {
+            self.readers.insert(key.into(), BTreeSet::from([id]));
         }
     }
 }

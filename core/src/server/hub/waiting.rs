@@ -4,7 +4,7 @@
 //! its keys are still held, so no change is missed. Whoever changes one of the keys runs the waiter's command again,
 //! on its own thread and right after its own command, as the first one it finds in line.
 //!
-//! A waiter ends once: served, timed out, unblocked or gone. Whoever ends it holds its lock ([`Waiter::is_over`]).
+//! A waiter ends once: served, timed out, unblocked or gone. The thread that ends it holds its lock ([`Waiter::state`]).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use super::{Answer, Inbox, Interest, Unblock};
 use crate::catalog::CommandSpec;
 use crate::engine::{Db, Kind, Receipt};
 use crate::resp::{Protocol, Reply};
+use crate::server::Client;
 
 /// The reply of a command that finds nothing where it may not wait. One that waited in vain replies with no array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,26 +70,35 @@ pub struct Waiter {
     pub request: Vec<Vec<u8>>,
     /// What it waits for.
     pub wait: Wait,
-    over: Mutex<bool>,
+    state: Mutex<WaiterState>,
+}
+
+/// What changes of a blocked connection while it waits; held by whoever serves or ends it.
+#[derive(Debug)]
+pub struct WaiterState {
+    /// Whether the wait has ended.
+    pub is_over: bool,
+    /// The connection as its command sees it when it runs again.
+    pub client: Client,
 }
 
 impl Waiter {
     /// A connection about to wait.
     pub fn new(
-        inbox: Arc<Inbox>,
-        db: Db,
+        client: Client,
         protocol: Protocol,
         spec: &'static CommandSpec,
         request: Vec<Vec<u8>>,
         wait: Wait,
     ) -> Waiter {
-        Waiter { inbox, db, protocol, spec, request, wait, over: Mutex::new(false) }
+        let (inbox, db) = (client.inbox.clone(), client.db);
+        let state = Mutex::new(WaiterState { is_over: false, client });
+        Waiter { inbox, db, protocol, spec, request, wait, state }
     }
 
-    /// Whether the wait is over, to be set by whoever ends it. Nobody else ends it while the lock is held; no lock of the
-    /// hub may be held when it is taken.
-    pub fn is_over(&self) -> MutexGuard<'_, bool> {
-        self.over.lock()
+    /// The state of the wait. Nobody else ends it while the lock is held; no lock of the hub may be held when it is taken.
+    pub fn state(&self) -> MutexGuard<'_, WaiterState> {
+        self.state.lock()
     }
 }
 
@@ -145,6 +155,11 @@ impl Waiting {
         line.range(arrival..).next().map(|(arrival, waiter)| (*arrival, waiter.clone()))
     }
 
+    /// Whether this connection waits.
+    pub fn is_waiting(&self, id: u64) -> bool {
+        self.0.lock().by_client.contains_key(&id)
+    }
+
     /// Whether somebody waits for a key.
     pub fn is_awaited(&self, db: Db, key: &[u8]) -> bool {
         self.0.lock().by_key.contains_key(&(db, key.to_vec()))
@@ -173,18 +188,18 @@ impl Waiting {
     /// Ends the wait of a connection; false if it does not wait.
     pub fn unblock(&self, interest: &Interest, id: u64, how: Unblock) -> bool {
         let Some((_, waiter)) = self.0.lock().by_client.get(&id).cloned() else { return false };
-        let mut is_over = waiter.is_over();
-        if *is_over {
+        let mut state = waiter.state();
+        if state.is_over {
             return false;
         }
-        *is_over = true;
+        state.is_over = true;
         self.remove(interest, &waiter);
         let mut reply = Reply::new(waiter.protocol);
         match how {
             Unblock::TimedOut => reply.null_array(),
             Unblock::Error => reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
         }
-        waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default() });
+        waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default(), took_ns: 0 });
         true
     }
 }

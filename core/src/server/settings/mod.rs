@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
+use self::memory_text::parse_memory;
 use super::hub::notify;
 use crate::limits;
 use crate::memory_budget::MemoryBudget;
 use crate::resp::{Protocol, Reply};
 
+mod memory_text;
 mod output_limits;
 mod table;
 
@@ -107,6 +109,17 @@ pub enum SettingError {
     Invalid(String),
 }
 
+/// Changes of settings that were checked and have yet to be made.
+#[derive(Clone, Debug)]
+pub struct Accepted(Vec<(&'static SettingSpec, String)>);
+
+impl Accepted {
+    /// The text that it gives a setting, by the name of the setting.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(spec, _)| spec.name == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// The settings of one server.
 #[derive(Debug)]
 pub struct Settings {
@@ -191,7 +204,7 @@ impl Settings {
         let mut values = BTreeMap::new();
         for (name, value) in defaults.chain(changes) {
             let spec = find(name).ok_or_else(|| unknown(name))?;
-            settings.apply(&mut values, spec, check(spec, value)?);
+            settings.change(&mut values, spec, check(spec, value)?);
         }
         settings.values = RwLock::new(values);
         settings.databases = settings.get("databases").and_then(|text| text.parse().ok()).unwrap_or(16);
@@ -219,6 +232,14 @@ impl Settings {
     /// The text of a setting as CONFIG GET shows it.
     pub fn get(&self, name: &str) -> Option<String> {
         self.kept(name).map(|value| shown(name, &value))
+    }
+
+    /// The text of a setting as CONFIG GET will show it once it was changed by this text.
+    pub fn preview(&self, name: &str, change: &str) -> String {
+        let is_output = find(name).is_some_and(|spec| spec.kind == SettingKind::Output);
+        let present = is_output.then(|| self.kept(name)).flatten();
+        let value = present.map_or(change.to_owned(), |present| output_limits::changed(&present, change));
+        shown(name, &value)
     }
 
     /// The text of a setting as it is kept, which may say more.
@@ -258,6 +279,15 @@ impl Settings {
     /// Changes mutable settings, all of them or none; of two names of one setting the later counts, as in Redis. On
     /// failure tells which one was refused.
     pub fn set_all(&self, changes: &[(&str, &str)]) -> Result<(), (String, SettingError)> {
+        self.apply(self.accept(changes)?);
+        Ok(())
+    }
+
+    /// Checks changes of mutable settings, which [`Settings::apply`] then makes.
+    ///
+    /// # Errors
+    /// The name of the first setting that is refused, and why.
+    pub fn accept(&self, changes: &[(&str, &str)]) -> Result<Accepted, (String, SettingError)> {
         let mut specs: Vec<&'static SettingSpec> = Vec::with_capacity(changes.len());
         let mut names = HashSet::new();
         for (name, _) in changes {
@@ -278,11 +308,15 @@ impl Settings {
         for (spec, (_, value)) in specs.into_iter().zip(changes) {
             checked.push((spec, check(spec, value).map_err(|error| (spec.name.to_string(), error))?));
         }
+        Ok(Accepted(checked))
+    }
+
+    /// Makes changes that were accepted.
+    pub fn apply(&self, accepted: Accepted) {
         let mut values = self.values.write();
-        for (spec, value) in checked {
-            self.apply(&mut values, spec, value);
+        for (spec, value) in accepted.0 {
+            self.change(&mut values, spec, value);
         }
-        Ok(())
     }
 
     /// `proto-max-bulk-len` in bytes, or what the home can do if that is less.
@@ -333,7 +367,7 @@ impl Settings {
         self.databases
     }
 
-    fn apply(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, mut value: String) {
+    fn change(&self, values: &mut BTreeMap<&'static str, String>, spec: &SettingSpec, mut value: String) {
         if spec.kind == SettingKind::Output {
             // A change names some classes; the others stay.
             value =
@@ -456,25 +490,6 @@ fn number_of(text: &str) -> i64 {
     memory.or(text.parse().ok()).unwrap_or(0)
 }
 
-/// Redis' memory sizes: `1k` is 1000 bytes, `1kb` is 1024 bytes, and so on, in any case. What is too large for 64 bits is
-/// the largest such number, and a unit multiplies modulo 2^64.
-pub(crate) fn parse_memory(text: &str) -> Option<u64> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let scale: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" => 1000,
-        "kb" => 1 << 10,
-        "m" => 1_000_000,
-        "mb" => 1 << 20,
-        "g" => 1_000_000_000,
-        "gb" => 1 << 30,
-        _ => return None,
-    };
-    // A unit alone is no bytes, as in Redis.
-    let number = if number.is_empty() { 0 } else { number.parse::<u64>().unwrap_or(u64::MAX) };
-    Some(number.wrapping_mul(scale))
-}
 
 #[cfg(test)]
 mod tests {

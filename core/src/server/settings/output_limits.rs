@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::parse_memory;
+use super::memory_text::parse_memory;
 
 /// Output that is not counted: as much as Redis keeps beside what it counts.
 const UNCOUNTED_BYTES: u64 = 16 * 1024;

@@ -1,0 +1,172 @@
+//! Which requests may run: known, of the right arity, from a connection that may, and with memory for what they need.
+//!
+//! Every request passes here, whether a connection sent it, EXEC runs it, or another command calls it. The proof is an
+//! [`Admitted`], which nothing else can make and without which no handler runs. The access control lists to come check
+//! here, too.
+
+use super::CommandError;
+use super::args::quoted;
+use crate::catalog::{self, CommandSpec, Flags};
+use crate::server::{Client, Shared};
+
+/// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
+const QUOTED_ARGUMENT_BYTES: usize = 128;
+
+/// A request that may run.
+#[derive(Clone, Copy, Debug)]
+pub struct Admitted<'a> {
+    spec: &'static CommandSpec,
+    args: &'a [&'a [u8]],
+}
+
+impl<'a> Admitted<'a> {
+    /// Its row; of a subcommand, the subcommand's.
+    pub fn spec(&self) -> &'static CommandSpec {
+        self.spec
+    }
+
+    /// Its arguments, the name first.
+    pub fn args(&self) -> &'a [&'a [u8]] {
+        self.args
+    }
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The connection sent it.
+    Connection,
+    /// The connection sent it into an open MULTI.
+    Queue,
+    /// A command that is running calls it (a script, SQL, a trigger).
+    Nested,
+}
+
+/// The row of a request.
+///
+/// # Errors
+/// Redis' texts for a command or a subcommand that there is not.
+pub fn find(args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
+    let name = args.first().copied().unwrap_or_default();
+    let spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
+    match args.get(1) {
+        Some(sub) if spec.is_container() => {
+            catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))
+        }
+        _ => Ok(spec),
+    }
+}
+
+/// Lets a request of this row run.
+///
+/// # Errors
+/// Why it may not, in Redis' words.
+pub fn admit<'a>(
+    shared: &Shared,
+    client: &Client,
+    spec: &'static CommandSpec,
+    args: &'a [&'a [u8]],
+    origin: Origin,
+) -> Result<Admitted<'a>, CommandError> {
+    if !spec.accepts(args.len()) {
+        let name = spec.name;
+        return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
+    }
+    if spec.is(Flags::PROTECTED) {
+        check_protected(shared, client, spec)?;
+    }
+    if !spec.is(Flags::NO_AUTH) && client.must_authenticate(shared) {
+        return Err(CommandError::text("NOAUTH Authentication required."));
+    }
+    if origin == Origin::Nested && spec.is(Flags::NOSCRIPT) {
+        return Err(CommandError::text("ERR This Redis command is not allowed from script"));
+    }
+    let name_max_bytes = shared.settings.bounds().name_max_bytes;
+    if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
+        check_names(spec, args, name_max_bytes)?;
+    }
+    check_memory(shared, spec, origin)?;
+    if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
+        let name = spec.name;
+        return Err(CommandError::owned(format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed \
+             in this context"
+        )));
+    }
+    Ok(Admitted { spec, args })
+}
+
+/// A request that was admitted when it was queued and that EXEC runs now.
+pub(crate) fn admit_again<'a>(spec: &'static CommandSpec, args: &'a [&'a [u8]]) -> Admitted<'a> {
+    Admitted { spec, args }
+}
+
+/// Refuses what may need more of what the home is short of.
+fn check_memory(shared: &Shared, spec: &CommandSpec, origin: Origin) -> Result<(), CommandError> {
+    // Something of the request stays in memory though it writes nothing: what is queued, or a name.
+    let is_kept = || spec.is(Flags::KEEPS_NAMES) || origin == Origin::Queue && spec.waits_for_exec();
+    let is_refused = spec.is(Flags::DENYOOM) || shared.is_short_of_memory() && is_kept();
+    match shared.shortage_text() {
+        Some(text) if is_refused => Err(CommandError::text(text)),
+        _ => Ok(()),
+    }
+}
+
+/// Commands that could harm the server are off unless its configuration, or the configuration for connections of the
+/// same machine, says otherwise.
+fn check_protected(shared: &Shared, client: &Client, spec: &CommandSpec) -> Result<(), CommandError> {
+    let name = spec.container().unwrap_or(spec).name;
+    let setting = format!("enable-{name}-command");
+    let is_allowed = match shared.settings.get(&setting).as_deref() {
+        Some("yes") => true,
+        Some("local") => client.card.lock().is_local(),
+        _ => false,
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    Err(CommandError::owned(format!(
+        "ERR {} command not allowed. If the {setting} option is set to \"local\", you can run it from a local \
+         connection, otherwise you need to set this option in the configuration file, and then restart the server.",
+        name.to_ascii_uppercase()
+    )))
+}
+
+/// Refuses a name (key, member, field, channel) of more than `name_max_bytes`, in a home where memory is little: values and
+/// messages are in memory once, names several times while a request runs, and in the keydir for good.
+#[cold]
+fn check_names(spec: &CommandSpec, args: &[&[u8]], name_max_bytes: usize) -> Result<(), CommandError> {
+    // A request whose keys cannot be found is refused by its handler, whatever else it has.
+    let keys = catalog::keys(spec, args).unwrap_or_default();
+    let is_name = |at: usize| keys.contains(&at) || !spec.is_value(at);
+    let too_long = |(at, argument): &(usize, &&[u8])| argument.len() > name_max_bytes && is_name(*at);
+    match args.iter().enumerate().find(too_long) {
+        None => Ok(()),
+        Some((at, argument)) => Err(CommandError::owned(format!(
+            "ERR argument {at} of '{}' has {} bytes; only values may have more than {name_max_bytes} here",
+            spec.name,
+            argument.len()
+        ))),
+    }
+}
+
+fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
+    let mut text =
+        format!("ERR unknown command '{}', with args beginning with: ", quoted(name, QUOTED_ARGUMENT_BYTES));
+    let mut used = 0;
+    for argument in args.iter().skip(1) {
+        if used >= QUOTED_ARGUMENT_BYTES {
+            break;
+        }
+        let shown = quoted(argument, QUOTED_ARGUMENT_BYTES - used);
+        used += shown.len() + 3;
+        text.push_str(&format!("'{shown}' "));
+    }
+    CommandError::owned(text)
+}
+
+fn unknown_subcommand(spec: &CommandSpec, sub: &[u8]) -> CommandError {
+    let shown = quoted(sub, QUOTED_ARGUMENT_BYTES);
+    let container = spec.name.to_ascii_uppercase();
+    CommandError::owned(format!("ERR unknown subcommand '{shown}'. Try {container} HELP."))
+}

@@ -1,0 +1,202 @@
+//! One command inside an open transaction: its handler runs, and what it read is noted.
+//!
+//! The executor calls the commands of requests and queues; a handler that runs commands itself (scripts, SQL, triggers)
+//! uses [`Context::call`]. Both come through [`Context::run`], so a command behaves the same whatever runs it.
+
+use smallvec::SmallVec;
+
+use super::admission::{self, Admitted, Origin};
+use super::{CommandError, Context, Outcome, handler};
+use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::engine::{Drafts, EngineError};
+use crate::resp::{Decoder, Reply, Value};
+
+/// The keys of one request.
+pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
+
+/// Adds the keys a request names. A request whose keys cannot be found in its arguments is wrong in a way that its handler
+/// will name before it touches any key.
+pub fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut Keys<'a>) {
+    if let Ok(places) = catalog::keys(spec, args) {
+        keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
+    }
+}
+
+/// What is counted of one transaction, once it is committed.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Keys that reads have looked for and found.
+    pub hits: u64,
+    /// Keys that they have not found.
+    pub misses: u64,
+    /// Nested calls, each with whether it failed.
+    pub calls: SmallVec<[(CommandId, bool); 2]>,
+}
+
+impl Tally {
+    /// Counts nothing.
+    pub fn clear(&mut self) {
+        (self.hits, self.misses) = (0, 0);
+        self.calls.clear();
+    }
+}
+
+/// What a connection with a cache has read in one transaction.
+#[derive(Debug, Default)]
+pub struct TrackedReads(Vec<TrackedRead>);
+
+/// A key that was read.
+#[derive(Debug)]
+pub struct TrackedRead {
+    /// The key.
+    pub key: Vec<u8>,
+    /// Whether it was read before a later command of the transaction named it for writing.
+    pub before: bool,
+    /// Whether it was read after the last of these commands.
+    pub after: bool,
+}
+
+impl TrackedReads {
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The keys, each once.
+    pub fn iter(&self) -> std::slice::Iter<'_, TrackedRead> {
+        self.0.iter()
+    }
+
+    fn add(&mut self, key: &[u8]) {
+        match self.0.iter_mut().find(|read| read.key == key) {
+            Some(read) => read.after = true,
+            None => self.0.push(TrackedRead { key: key.to_vec(), before: false, after: true }),
+        }
+    }
+
+    fn written(&mut self, key: &[u8]) {
+        if let Some(read) = self.0.iter_mut().find(|read| read.key == key) {
+            read.before |= read.after;
+            read.after = false;
+        }
+    }
+}
+
+impl<'e> Context<'_, 'e> {
+    /// Runs a command that was admitted.
+    ///
+    /// # Errors
+    /// What its handler ends with; its reply is then to be undone.
+    pub fn run(&mut self, admitted: &Admitted<'_>) -> Outcome {
+        let (spec, args) = (admitted.spec(), admitted.args());
+        let Some(handler) = handler(spec) else {
+            return Err(CommandError::text("ERR This Redis command is not allowed from script"));
+        };
+        let db = self.client.db;
+        let seen = self.txn.keys_seen();
+        let outcome = handler(self, args);
+        if spec.is(Flags::READONLY) && outcome.is_ok() {
+            let (hits, misses) = self.txn.lookups_since(seen);
+            self.tally.hits += hits;
+            self.tally.misses += misses;
+        }
+        if self.outbox.keeps_events() {
+            if spec.reads_are_noted() {
+                let mut keys = Keys::new();
+                keys_of(spec, args, &mut keys);
+                self.note_reads_in(db, &keys, !matches!(outcome, Err(ref error) if *error == CommandError::WRONG_TYPE));
+            }
+            self.take_turns(None);
+        }
+        if self.client.tracking.is_some() && outcome.is_ok() {
+            self.track(spec, args);
+        }
+        if let Err(CommandError::Engine(error)) = &outcome
+            && error.asks_to_run_again()
+        {
+            *self.interrupted = Some(error.clone());
+        }
+        outcome
+    }
+
+    /// Notes what a connection with a cache has read, or wrote over.
+    #[cold]
+    fn track(&mut self, spec: &CommandSpec, args: &[&[u8]]) {
+        let Some(tracking) = &self.client.tracking else { return };
+        let mut keys = Keys::new();
+        keys_of(spec, args, &mut keys);
+        if spec.is(Flags::WRITE) {
+            keys.iter().for_each(|key| self.reads.written(key));
+        } else if spec.is(Flags::READONLY) && tracking.remembers() {
+            keys.iter().for_each(|key| self.reads.add(key));
+        }
+    }
+
+    /// Calls a command from inside the running one, in the same transaction, and gives its reply as a value. It is admitted
+    /// like any other call; it never waits, and its events, reads and actions are those of the transaction.
+    ///
+    /// # Errors
+    /// The error that the command replies with. An error of the engine that
+    /// [asks to run again](crate::engine::EngineError::asks_to_run_again) must be passed on by the handler: the executor
+    /// runs the whole transaction again, whatever its handlers made of the error.
+    pub fn call(&mut self, args: &[&[u8]]) -> Result<Value, CommandError> {
+        let mut reply = self.reply.beside();
+        self.call_into(args, &mut reply)?;
+        // Values in blobs are read into memory here.
+        let bytes = reply.take().map_err(|error| EngineError::Damaged(error.to_string()))?;
+        match Decoder::new().decode(&bytes) {
+            Ok(Some((value, _))) => Ok(value),
+            _ => Err(CommandError::text("ERR the reply of a nested call cannot be read")),
+        }
+    }
+
+    /// The same, with the reply as bytes in the protocol of `reply`, which must be empty.
+    ///
+    /// # Errors
+    /// As for [`Context::call`].
+    pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
+        let admitted = admission::find(args)
+            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested))?;
+        let no_drafts = Drafts::new();
+        self.txn.next_command();
+        let mut nested = Context {
+            txn: &mut *self.txn,
+            reply,
+            client: &mut *self.client,
+            shared: self.shared,
+            admin: self.admin,
+            outbox: &mut *self.outbox,
+            drafts: &no_drafts,
+            reads: &mut *self.reads,
+            tally: &mut *self.tally,
+            interrupted: &mut *self.interrupted,
+            wait: None,
+        };
+        let outcome = nested.run(&admitted);
+        self.tally.calls.push((admitted.spec().id, outcome.is_err()));
+        outcome
+    }
+
+    /// Runs another command of the same transaction, with arguments of its own that came as blobs, in the same reply. It
+    /// must not wait.
+    ///
+    /// # Errors
+    /// As for [`Context::run`].
+    pub(crate) fn run_inner(&mut self, request: &Admitted<'_>, drafts: &Drafts) -> Outcome {
+        self.txn.next_command();
+        let mut inner = Context {
+            txn: &mut *self.txn,
+            reply: &mut *self.reply,
+            client: &mut *self.client,
+            shared: self.shared,
+            admin: self.admin,
+            outbox: &mut *self.outbox,
+            drafts,
+            reads: &mut *self.reads,
+            tally: &mut *self.tally,
+            interrupted: &mut *self.interrupted,
+            wait: None,
+        };
+        inner.run(request)
+    }
+}

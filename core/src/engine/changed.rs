@@ -1,0 +1,124 @@
+//! What a transaction has changed so far, as reactions and the feed see it.
+
+use std::ops::ControlFlow;
+
+use super::overlay::{Overlay, Source};
+use super::{Db, Result, Root, RootChange, Txn};
+
+/// A key that a transaction has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The database that shows the key after the transaction.
+    pub db: Db,
+    /// The key.
+    pub key: Vec<u8>,
+    /// Its root before the transaction, expired or not.
+    pub old: Option<Root>,
+    /// Its root after it; equal to the old one if only subkeys changed.
+    pub new: Option<Root>,
+    /// How many subkeys were put or removed one by one. Those that went with the whole key are not counted.
+    pub changed_subkeys: u64,
+}
+
+impl Overlay {
+    /// The database that shows what is in a source, if one does.
+    fn database_of(&self, source: Source) -> Option<Db> {
+        let moved = self.db_changes().iter().find(|change| change.source == source).map(|change| change.db);
+        moved.or(match source {
+            Source::Base(db) if self.db_changes().iter().all(|change| change.db != db) => Some(db),
+            _ => None,
+        })
+    }
+
+    /// The changed keys. Those that were only emptied or moved with their database are not among them.
+    pub fn changed(&self, now_ms: u64) -> Vec<Changed> {
+        let changed = self.changes().filter_map(|change| {
+            let new = match change.root {
+                RootChange::Unchanged => change.base.copied(),
+                RootChange::Removed => None,
+                RootChange::Put { .. } => {
+                    let at = self.find(change.source, change.key)?;
+                    self.keys.get(at)?.pending_root(now_ms)
+                }
+            };
+            Some(Changed {
+                db: self.database_of(change.source)?,
+                key: change.key.to_vec(),
+                old: change.base.copied(),
+                new,
+                changed_subkeys: change.subs.len() as u64,
+            })
+        });
+        changed.collect()
+    }
+
+    /// How many changes the transaction holds: changed roots and changed subkeys.
+    pub fn change_count(&self) -> u64 {
+        let count = |change: super::Change<'_>| {
+            u64::from(change.root != RootChange::Unchanged && change.subs.is_empty())
+                + change.subs.len() as u64
+        };
+        self.changes().map(count).sum::<u64>() + self.db_changes().len() as u64
+    }
+}
+
+impl Txn<'_> {
+    /// How many keys were looked for and found, and how many not, of those that were new to the transaction since it had
+    /// seen so many ([`Txn::keys_seen`]).
+    pub fn lookups_since(&self, seen: usize) -> (u64, u64) {
+        let new = self.overlay.keys.get(seen..).unwrap_or_default();
+        let hits = new.iter().filter(|state| state.base.is_some()).count();
+        (hits as u64, (new.len() - hits) as u64)
+    }
+
+    /// The keys that the transaction has changed so far.
+    pub fn changed(&self) -> Vec<Changed> {
+        self.overlay.changed(self.now_ms())
+    }
+
+    /// Shows the changed subkeys of a key in order: each with its new value, or None if it was removed, and whether it was
+    /// there before the transaction.
+    pub fn changed_subkeys(
+        &self,
+        db: Db,
+        key: &[u8],
+        visit: &mut dyn FnMut(&[u8], Option<&[u8]>, bool) -> ControlFlow<()>,
+    ) {
+        let Some(at) = self.overlay.find(self.overlay.source(db), key) else { return };
+        let Some(state) = self.overlay.keys.get(at) else { return };
+        for (subkey, change) in &state.subs {
+            if visit(subkey, change.value.as_deref(), change.in_base).is_break() {
+                return;
+            }
+        }
+    }
+
+    /// Shows the value that a subkey had before the transaction; false if it was not there.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn old_subkey(
+        &mut self,
+        old: &Root,
+        subkey: &[u8],
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
+        self.reader.sub_read(old, subkey, visit)
+    }
+
+    /// Shows the value that a root had before the transaction. One in a blob is not shown.
+    ///
+    /// # Errors
+    /// Those of reading it, and [`EngineError::TooLarge`](super::EngineError::TooLarge) for a blob.
+    pub fn old_value(&mut self, old: &Root, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        if old.blob.is_some() {
+            return Err(super::EngineError::TooLarge(old.value_len));
+        }
+        if let Some(short) = &old.short {
+            visit(short.as_bytes());
+            return Ok(());
+        }
+        self.budget.ask(1, old.value_len)?;
+        self.reader.read_value(old, (0, old.value_len), visit)
+    }
+}

@@ -1,0 +1,254 @@
+//! The commit boundary: the one place where changes become part of the store, whatever made them.
+//!
+//! Under the locks of the transaction: what a connection with a cache has read is remembered, a command that found nothing
+//! is registered as waiting, and the entry of the feed is made if anybody is interested. The engine appends that entry at
+//! the place of the commit in the log. Afterwards, without locks, actions happen and the feed is delivered.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits, Wider};
+use crate::catalog::CommandSpec;
+use crate::command::CommandError;
+use crate::engine::{Commit, Db, Engine, EngineError, Receipt, Ticket};
+use crate::resp::Reply;
+use crate::server::feed::Entry;
+use crate::server::hub::{Inbox, Interest, Reread, Wait, Waiter};
+use crate::server::{Server, Shared, carry_out};
+
+/// A commit that the engine has taken over and not ended.
+pub(super) struct Pending {
+    ticket: Ticket,
+    /// What joins the feed with it.
+    entry: Option<Entry>,
+    /// The reply that may be sent once it has happened.
+    reply: Reply,
+    before: Before,
+    expired: u64,
+    changes: u64,
+    waiter: Option<Arc<Waiter>>,
+    wider: Wider,
+}
+
+impl Executor {
+    /// Ends a run that went well: commits what it has changed.
+    pub(super) fn end<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        snapshot: E::Snapshot<'_>,
+        (plan, args, before, wider): (&Plan<'_>, &[&[u8]], &Before, Wider),
+        now_ms: u64,
+    ) -> Result<Ran, Stop> {
+        let shared = &server.shared;
+        let mut waiter = None;
+        if let Some(wait) = self.wait.take() {
+            match plan.may_wait {
+                // It still waits, so it has not happened.
+                Waits::Goes => {
+                    drop(snapshot);
+                    before.go_back(caller);
+                    return Ok(Ran::Nothing);
+                }
+                Waits::Begins(spec) => waiter = Some(begin_wait(shared, caller, spec, args, wait)),
+                Waits::Never => {}
+            }
+        }
+        let reread = self.remember_reads(shared, caller);
+        self.hits += self.tally.hits;
+        self.misses += self.tally.misses;
+        if self.overlay.is_empty() {
+            drop(snapshot);
+            self.carry_out(shared, &caller.client.inbox, now_ms);
+            self.outbox.take_effects(&mut self.effects);
+            return Ok(waiter.map_or(Ran::Done, Ran::Waits));
+        }
+        let mut entry = self.entry(shared, caller, plan, reread, now_ms);
+        let (expired, changes) = (self.overlay.expired_count(), self.overlay.change_count());
+        let mut ordered = |receipt| {
+            if let Some(entry) = entry.take() {
+                shared.feed.append(Entry { receipt, ..entry });
+            }
+        };
+        match server.engine.commit(snapshot, &mut self.overlay, now_ms, &mut ordered) {
+            Ok(Commit::Done(receipt)) => {
+                self.committed(shared, receipt, (expired, changes));
+                Ok(waiter.map_or(Ran::Done, Ran::Waits))
+            }
+            Ok(Commit::Waiting(ticket)) => {
+                let reply = caller.reply.split_off(before.reply_len);
+                let before = before.clone();
+                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter, wider };
+                let commit = Box::new(pending);
+                self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
+                Err(Stop::Suspended)
+            }
+            // A read that met an expired key tried to collect it; the read itself is fine.
+            Err(EngineError::Full(_) | EngineError::ReadOnly(_)) if !plan.writes => {
+                if let Some(entry) = entry {
+                    self.outbox.put_back(entry.actions);
+                }
+                self.outbox.keep_reads();
+                self.carry_out(shared, &caller.client.inbox, now_ms);
+                Ok(waiter.map_or(Ran::Done, Ran::Waits))
+            }
+            Err(error) => {
+                if let Some(waiter) = waiter {
+                    end_wait(shared, &waiter);
+                }
+                before.go_back(caller);
+                Err(Stop::Error(error.into()))
+            }
+        }
+    }
+
+    /// Looks whether a commit that was waiting has ended; None if its transaction is to be run again.
+    pub(super) fn resume_commit<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        plan: &Plan<'_>,
+        mut pending: Pending,
+    ) -> Result<Option<Ran>, Stop> {
+        let shared = &server.shared;
+        let entry = &mut pending.entry;
+        let mut ordered = |receipt| {
+            if let Some(entry) = entry.take() {
+                shared.feed.append(Entry { receipt, ..entry });
+            }
+        };
+        let outcome = server.engine.committed(pending.ticket, &mut ordered);
+        match outcome {
+            Ok(None) => {
+                let commit = Box::new(pending);
+                self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
+                Err(Stop::Suspended)
+            }
+            Ok(Some(receipt)) => {
+                caller.reply.append_whole(pending.reply);
+                self.committed(shared, receipt, (pending.expired, pending.changes));
+                Ok(Some(pending.waiter.map_or(Ran::Done, Ran::Waits)))
+            }
+            Err(error) => {
+                if let Some(waiter) = &pending.waiter {
+                    end_wait(shared, waiter);
+                }
+                pending.before.go_back(caller);
+                self.outbox.begin(0);
+                if error.asks_to_run_again() { Ok(None) } else { Err(Stop::Error(CommandError::from(error))) }
+            }
+        }
+    }
+
+    /// A commit has happened: its effects do, too.
+    fn committed(&mut self, shared: &Shared, receipt: Receipt, (expired, changes): (u64, u64)) {
+        if expired > 0 {
+            shared.counters.expired_keys.fetch_add(expired, Ordering::Relaxed);
+        }
+        shared.counters.changes.fetch_add(changes, Ordering::Relaxed);
+        self.wrote = self.wrote.max(receipt);
+        self.outbox.take_effects(&mut self.effects);
+        self.deliver(shared);
+    }
+
+    /// The entry of the feed, if anybody is interested in this commit. The locks are held, so nobody who becomes interested
+    /// in its keys is missed.
+    fn entry(
+        &mut self,
+        shared: &Shared,
+        caller: &Caller<'_>,
+        plan: &Plan<'_>,
+        reread: Vec<Reread>,
+        now_ms: u64,
+    ) -> Option<Entry> {
+        let of_keys = Interest::WAITING | Interest::TRACKING | Interest::FOLLOWERS;
+        let is_about_keys = shared.hub.interest.has(of_keys);
+        if !is_about_keys && self.outbox.is_empty() {
+            return None;
+        }
+        Some(Entry {
+            receipt: Receipt::default(),
+            now_ms,
+            by: caller.client.inbox.clone(),
+            changes: if is_about_keys { self.overlay.changed(now_ms) } else { Vec::new() },
+            has_changed_databases: !self.overlay.db_changes().is_empty(),
+            wakes: plan.wakes,
+            reread,
+            actions: self.outbox.take(),
+        })
+    }
+
+    /// Has the reads of a connection with a cache remembered; the keys that it changed and then read. The locks are held:
+    /// no change of these keys may come between.
+    fn remember_reads(&mut self, shared: &Shared, caller: &Caller<'_>) -> Vec<Reread> {
+        let mut reread = Vec::new();
+        for read in self.reads.iter() {
+            let had_read = shared.hub.tracking.remember(caller.client.id, &read.key) || read.before;
+            if read.after {
+                reread.push(Reread { key: read.key.clone(), had_read });
+            }
+        }
+        reread
+    }
+
+    /// Carries out actions of a transaction that has changed nothing.
+    pub(super) fn carry_out(&mut self, shared: &Shared, inbox: &Arc<Inbox>, now_ms: u64) {
+        if !self.outbox.is_empty() {
+            let actions = self.outbox.take();
+            carry_out(shared, inbox, actions, now_ms);
+        }
+    }
+
+    /// Delivers the feed; keys for which blocked connections wait are noted, to be served after the reply.
+    pub(super) fn deliver(&mut self, shared: &Shared) {
+        let ready = &mut self.ready;
+        shared.feed.deliver(&mut |entry| deliver(shared, entry, ready));
+    }
+}
+
+fn deliver(shared: &Shared, entry: Entry, ready: &mut Vec<(Db, Vec<u8>)>) {
+    let Entry { by, changes, has_changed_databases, wakes, reread, actions, now_ms, .. } = entry;
+    let hub = &shared.hub;
+    carry_out(shared, &by, actions, now_ms);
+    if hub.interest.has(Interest::TRACKING) {
+        if has_changed_databases {
+            hub.tracking.invalidate_all();
+        } else if !changes.is_empty() {
+            let keys: Vec<&[u8]> = changes.iter().map(|changed| changed.key.as_slice()).collect();
+            hub.tracking.invalidate(&keys, Some(by.id()), &reread);
+        }
+    }
+    if wakes && hub.interest.has(Interest::WAITING) {
+        if has_changed_databases {
+            ready.extend(hub.waiting.keys());
+        } else {
+            let awaited = changes.into_iter().filter(|changed| hub.waiting.is_awaited(changed.db, &changed.key));
+            ready.extend(awaited.map(|changed| (changed.db, changed.key)));
+        }
+    }
+}
+
+/// Blocks a connection in the command that it runs; the locks of its keys are held.
+fn begin_wait(
+    shared: &Shared,
+    caller: &mut Caller<'_>,
+    spec: &'static CommandSpec,
+    args: &[&[u8]],
+    mut wait: Wait,
+) -> Arc<Waiter> {
+    let request = wait.request.take();
+    let request = request.unwrap_or_else(|| args.iter().map(|argument| argument.to_vec()).collect());
+    let waiting = caller.client.for_waiting();
+    let waiter = Arc::new(Waiter::new(waiting, caller.reply.protocol(), spec, request, wait));
+    shared.hub.waiting.add(&shared.hub.interest, &waiter);
+    waiter
+}
+
+/// Takes back what [`begin_wait`] did.
+fn end_wait(shared: &Shared, waiter: &Waiter) {
+    let mut state = waiter.state();
+    if !state.is_over {
+        state.is_over = true;
+        shared.hub.waiting.remove(&shared.hub.interest, waiter);
+    }
+}

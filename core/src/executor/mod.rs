@@ -1,0 +1,433 @@
+//! The executor: the only way a command runs, whoever asks.
+//!
+//! ```text
+//!  request, EXEC, wake-up, expiry
+//!     |  begin: locks of the declared keys
+//!     |  run: handlers over one transaction; writes go to the overlay, wishes to the outbox
+//!     |     a key was not declared   -> drop all, begin again with more locks
+//!     |     the engine must fetch    -> drop all, suspend; resumed once it is there
+//!     |  reactions see the changes, add to them or refuse
+//!     |  commit: one frame; its place in the log is fixed, an entry joins the feed
+//!     |  actions of the outbox happen, the feed is delivered, blocked connections are served
+//! ```
+//!
+//! A run that is thrown away leaves no trace: not in the store, not with other connections, not in the client, not in the
+//! counters. [`commit`] is the only place that commits.
+
+mod commit;
+mod direct;
+mod expiry;
+mod meter;
+mod monitors;
+mod queue;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+pub use expiry::Expiry;
+pub use queue::{Call, Executed};
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use self::meter::Meter;
+use crate::catalog::{CommandSpec, Flags};
+use crate::command::admission::Admitted;
+use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
+use crate::command::{CommandError, Context, Outcome};
+use crate::engine::{Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
+use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
+use crate::resp::Reply;
+use crate::server::hub::notify::{EXPIRED, NEW};
+use crate::server::hub::{Interest, Wait, Waiter};
+use crate::server::outbox::Outbox;
+use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
+
+/// The connection for which something runs.
+pub struct Caller<'c> {
+    /// Its state.
+    pub client: &'c mut Client,
+    /// Where its replies go.
+    pub reply: &'c mut Reply,
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub enum Ran {
+    /// It is committed, and the reply is written.
+    Done,
+    /// It found nothing and waits; there is no reply yet.
+    Waits(Arc<Waiter>),
+    /// It has nothing to do yet, and nothing has happened.
+    Nothing,
+}
+
+/// Why a run did not end.
+#[derive(Debug)]
+pub enum Stop {
+    /// Nothing has happened; this is the reply.
+    Error(CommandError),
+    /// The engine must fetch something: run the same again when the connection is woken.
+    Suspended,
+}
+
+impl From<CommandError> for Stop {
+    fn from(error: CommandError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+impl From<EngineError> for Stop {
+    fn from(error: EngineError) -> Stop {
+        Stop::Error(error.into())
+    }
+}
+
+/// What is known of a transaction before it begins.
+struct Plan<'p> {
+    /// The keys it declares.
+    keys: &'p [&'p [u8]],
+    /// Whether it may touch any key.
+    touches_all: bool,
+    /// Whether a command of it is flagged as a write.
+    writes: bool,
+    /// Whether blocked connections may find what they wait for behind it.
+    wakes: bool,
+    /// Whether it may wait.
+    may_wait: Waits,
+    /// Whether it may change what a [`Mark`] does not hold.
+    changes_connection: bool,
+    /// Tells its runs from those of other transactions that may be suspended: 0 for the connection's own request, one
+    /// more than its arrival for a blocked connection.
+    identity: u64,
+}
+
+/// What a transaction does that finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// It replies that there is nothing.
+    Never,
+    /// Its connection is blocked.
+    Begins(&'static CommandSpec),
+    /// Its connection is blocked already and stays so.
+    Goes,
+}
+
+/// A transaction that was thrown away because its engine must fetch something, or that waits for its commit.
+enum Suspended {
+    Reads { identity: u64, ticket: Ticket, wider: Wider },
+    Commit { identity: u64, commit: Box<commit::Pending> },
+}
+
+/// Keys beyond those that a plan declares.
+#[derive(Clone, Debug, Default)]
+struct Wider {
+    keys: Vec<Vec<u8>>,
+    all: bool,
+}
+
+/// The state of a client before a run.
+#[derive(Clone)]
+struct Before {
+    mark: Mark,
+    saved: Option<Saved>,
+    reply_len: usize,
+}
+
+impl Before {
+    fn of(caller: &Caller<'_>, plan: &Plan<'_>) -> Before {
+        Before {
+            mark: caller.client.mark(caller.reply),
+            saved: plan.changes_connection.then(|| caller.client.save()),
+            reply_len: caller.reply.len(),
+        }
+    }
+
+    fn go_back(&self, caller: &mut Caller<'_>) {
+        caller.reply.truncate(self.reply_len);
+        caller.client.go_back(caller.reply, &self.mark);
+        if let Some(saved) = &self.saved {
+            caller.client.restore(saved);
+        }
+    }
+}
+
+/// The workspace of one connection's transactions, reused from one to the next.
+#[derive(Default)]
+pub struct Executor {
+    overlay: Overlay,
+    outbox: Outbox,
+    reads: TrackedReads,
+    tally: Tally,
+    wait: Option<Wait>,
+    /// Keys that changed and that blocked connections wait for.
+    ready: Vec<(Db, Vec<u8>)>,
+    meter: Meter,
+    suspended: Option<Suspended>,
+    effects: Vec<Effect>,
+    wrote: Receipt,
+    hits: u64,
+    misses: u64,
+    /// Changes that went the short way.
+    direct_changes: u64,
+}
+
+impl Executor {
+    /// Runs one command as a transaction of its own.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        request: &Admitted<'_>,
+        drafts: &Drafts,
+        now_ms: u64,
+    ) -> Result<Ran, Stop> {
+        let (spec, args) = (request.spec(), request.args());
+        let mut keys = Keys::new();
+        let touches_all = spec.touches_all_keys(args);
+        if !touches_all {
+            keys_of(spec, args, &mut keys);
+            if keys.len() >= PIPELINE_AHEAD_MIN {
+                server.engine.prefetch(caller.client.db, &keys);
+            }
+        }
+        let plan = Plan {
+            keys: &keys,
+            touches_all,
+            writes: spec.is(Flags::WRITE),
+            wakes: !spec.is(Flags::WAKES_NOBODY),
+            may_wait: Waits::Begins(spec),
+            // What touches no key is never run again.
+            changes_connection: false,
+            identity: 0,
+        };
+        self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))
+    }
+
+    /// Runs `body` over a transaction until it is committed, refused or suspended.
+    fn transact<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        (plan, args, drafts): (&Plan<'_>, &[&[u8]], &Drafts),
+        now_ms: u64,
+        mut body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
+    ) -> Result<Ran, Stop> {
+        let before = Before::of(caller, plan);
+        let (mut ticket, mut wider) = (None, Wider::default());
+        if self.suspended.is_some() {
+            match self.take_suspended(server, plan.identity) {
+                Some(Suspended::Reads { ticket: parked, wider: known, .. }) => (ticket, wider) = (Some(parked), known),
+                Some(Suspended::Commit { commit, .. }) => {
+                    if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
+                        return Ok(ran);
+                    }
+                }
+                None => {}
+            }
+        }
+        loop {
+            let widened: Keys<'_> = match wider.keys.as_slice() {
+                [] => Keys::new(),
+                more => plan.keys.iter().copied().chain(more.iter().map(Vec::as_slice)).collect(),
+            };
+            let scope = match (plan.touches_all || wider.all, widened.is_empty(), plan.keys) {
+                (true, ..) => Scope::Everything,
+                (_, false, _) => Scope::Keys(&widened),
+                (_, _, []) => Scope::Nothing,
+                (_, _, keys) => Scope::Keys(keys),
+            };
+            let mut snapshot = match ticket.take() {
+                None => server.engine.begin(scope)?,
+                Some(parked) => match server.engine.resume(parked, scope)? {
+                    Some(snapshot) => snapshot,
+                    None => {
+                        let identity = plan.identity;
+                        self.suspended = Some(Suspended::Reads { identity, ticket: parked, wider });
+                        return Err(Stop::Suspended);
+                    }
+                },
+            };
+            snapshot.announce(caller.client.db, plan.keys);
+            self.begin(&server.shared);
+            let mut interrupted = None;
+            let outcome = {
+                let mut txn = Txn::new(&mut snapshot, &mut self.overlay, now_ms);
+                bound(&mut txn, caller.client, &server.shared);
+                let mut context = Context {
+                    txn: &mut txn,
+                    reply: &mut *caller.reply,
+                    client: &mut *caller.client,
+                    shared: &server.shared,
+                    admin: &server.engine,
+                    outbox: &mut self.outbox,
+                    drafts,
+                    reads: &mut self.reads,
+                    tally: &mut self.tally,
+                    interrupted: &mut interrupted,
+                    wait: (plan.may_wait != Waits::Never).then_some(&mut self.wait),
+                };
+                let outcome = body(&mut context).and_then(|()| fits(caller.reply));
+                let reacts = server.shared.hub.interest.has(Interest::REACTIONS);
+                match outcome {
+                    Ok(()) if reacts && interrupted.is_none() && !txn.is_unchanged() => {
+                        server.shared.reactions.run(&mut txn).map_err(CommandError::from)
+                    }
+                    other => other,
+                }
+            };
+            let outcome = interrupted.map_or(outcome, |error| Err(error.into()));
+            match outcome {
+                Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before, wider), now_ms),
+                Err(CommandError::Engine(EngineError::Undeclared)) => {
+                    let key = snapshot.undeclared();
+                    drop(snapshot);
+                    before.go_back(caller);
+                    wider.widen(key)?;
+                }
+                Err(CommandError::Engine(EngineError::NotHere)) => {
+                    before.go_back(caller);
+                    let ticket = server.engine.park(snapshot, &caller.client.inbox.waker());
+                    self.suspended = Some(Suspended::Reads { identity: plan.identity, ticket, wider });
+                    return Err(Stop::Suspended);
+                }
+                Err(error) => {
+                    drop(snapshot);
+                    before.go_back(caller);
+                    self.drop_run(&server.shared, caller, now_ms);
+                    return Err(Stop::Error(error));
+                }
+            }
+        }
+    }
+
+    /// Empties the workspace for a run.
+    fn begin(&mut self, shared: &Shared) {
+        self.overlay.clear();
+        self.outbox.begin(shared.hub.notified());
+        self.reads.clear();
+        self.tally.clear();
+        self.wait = None;
+        if self.outbox.wants(EXPIRED | NEW) {
+            self.overlay.keep_turns();
+        }
+    }
+
+    /// What was suspended of this transaction. What was suspended of another one is forgotten: nobody resumes it.
+    fn take_suspended<E: Engine>(&mut self, server: &Server<E>, identity: u64) -> Option<Suspended> {
+        let suspended = self.suspended.take()?;
+        let (Suspended::Reads { identity: its_own, .. } | Suspended::Commit { identity: its_own, .. }) = &suspended;
+        if *its_own == identity {
+            return Some(suspended);
+        }
+        if let Suspended::Reads { ticket, .. } = suspended {
+            server.engine.forget(ticket);
+        }
+        None
+    }
+
+    /// A run failed: nothing of it has happened, except that it looked for keys.
+    fn drop_run(&mut self, shared: &Shared, caller: &Caller<'_>, now_ms: u64) {
+        self.outbox.keep_reads();
+        self.carry_out(shared, &caller.client.inbox, now_ms);
+        self.wait = None;
+    }
+
+    /// Whether it waits for the engine.
+    pub fn is_suspended(&self) -> bool {
+        self.suspended.is_some()
+    }
+
+    /// Forgets a suspended run, because its connection is gone. A commit that the engine has taken over still happens.
+    pub fn forget_suspended<E: Engine>(&mut self, server: &Server<E>) {
+        if let Some(Suspended::Reads { ticket, .. }) = self.suspended.take() {
+            server.engine.forget(ticket);
+        }
+    }
+
+    /// Gives back what a large transaction has left.
+    pub fn release(&mut self) {
+        self.overlay.release();
+    }
+
+    /// Takes what the host is to do.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Adds something for the host.
+    pub fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Whether the connection is to be closed.
+    pub fn must_close(&self) -> bool {
+        self.effects.contains(&Effect::Close)
+    }
+
+    /// Where in the log the last write ended since the last call.
+    pub fn take_wrote(&mut self) -> Receipt {
+        std::mem::take(&mut self.wrote)
+    }
+
+    /// Something that the connection's replies speak of was written up to there.
+    pub fn note_written(&mut self, receipt: Receipt) {
+        self.wrote = self.wrote.max(receipt);
+    }
+
+    /// Brings the counters that all sessions share up to date.
+    pub fn count(&mut self, counters: &Counters) {
+        let counts = [
+            (&counters.keyspace_hits, &mut self.hits),
+            (&counters.keyspace_misses, &mut self.misses),
+            (&counters.changes, &mut self.direct_changes),
+        ];
+        for (counter, count) in counts.into_iter().filter(|(_, count)| **count > 0) {
+            counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Wider {
+    /// Takes one key more, or all keys.
+    fn widen(&mut self, key: Option<Vec<u8>>) -> Result<(), EngineError> {
+        if self.all {
+            // There is nothing beyond everything.
+            return Err(EngineError::Undeclared);
+        }
+        match key {
+            Some(key) if self.keys.len() < WIDENED_KEYS_MAX && !self.keys.contains(&key) => self.keys.push(key),
+            _ => self.all = true,
+        }
+        Ok(())
+    }
+}
+
+/// Sets what its client and its home want of a transaction.
+fn bound(txn: &mut Txn<'_>, client: &Client, shared: &Shared) {
+    let settings = &shared.settings;
+    txn.set_touches(!client.no_touch);
+    txn.set_blob_min(settings.blob_min_bytes());
+    txn.set_changes_max(settings.bounds().changes_max);
+    txn.set_budget(settings.bounds().budget);
+}
+
+/// An error if something was left out of the reply.
+fn fits(reply: &Reply) -> Outcome {
+    if reply.is_cut() {
+        return Err(CommandError::text(
+            "ERR the reply does not fit into this server's memory; ask for less at a time",
+        ));
+    }
+    Ok(())
+}
+
+/// Replies with an error and counts it.
+pub fn reply_error(reply: &mut Reply, shared: &Shared, error: &CommandError) {
+    let text = error.reply_text();
+    reply.error(&text);
+    shared.count_error(&text);
+}

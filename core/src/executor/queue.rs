@@ -1,0 +1,157 @@
+//! EXEC: the queue of a MULTI as one transaction.
+
+use smallvec::SmallVec;
+
+use super::{Caller, Executor, Plan, Ran, Stop, Waits, fits, monitors};
+use crate::catalog::{Flags, Group};
+use crate::command::admission::Admitted;
+use crate::command::call::{Keys, keys_of};
+use crate::command::{CommandError, Context, Outcome, handler};
+use crate::engine::{Drafts, Engine, Watch};
+use crate::server::Server;
+use crate::server::hub::Interest;
+
+/// One command of a queue.
+pub struct Call<'q> {
+    /// The request.
+    pub request: Admitted<'q>,
+    /// Its arguments that came as blobs.
+    pub drafts: &'q Drafts,
+}
+
+/// What became of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Executed {
+    /// It has run.
+    All,
+    /// A watched key has changed, so that nothing of it has happened.
+    Changed,
+}
+
+/// How one command of a queue went.
+struct Ended {
+    /// How long it took, in nanoseconds, if it was timed by itself.
+    took_ns: Option<u64>,
+    error: Option<CommandError>,
+}
+
+impl Executor {
+    /// Runs a queue as one transaction: all of it happens or none. The watched keys are locked with its own.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn run_queue<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        calls: &[Call<'_>],
+        (watched, watch): (&[&[u8]], &Watch),
+        now_ms: u64,
+    ) -> Result<Executed, Stop> {
+        let mut keys = Keys::new();
+        calls.iter().for_each(|call| keys_of(call.request.spec(), call.request.args(), &mut keys));
+        keys.extend_from_slice(watched);
+        let specs = || calls.iter().map(|call| call.request.spec());
+        let plan = Plan {
+            keys: &keys,
+            touches_all: calls.iter().any(|call| call.request.spec().touches_all_keys(call.request.args())),
+            writes: specs().any(|spec| spec.is(Flags::WRITE)),
+            wakes: specs().any(|spec| !spec.is(Flags::WAKES_NOBODY)),
+            may_wait: Waits::Never,
+            changes_connection: specs().any(|spec| matches!(spec.group, Group::Connection | Group::PubSub)),
+            identity: 0,
+        };
+        let mut ended: SmallVec<[Ended; 4]> = SmallVec::new();
+        let mut executed = Executed::All;
+        let is_exact = self.meter.is_exact();
+        let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
+            ended.clear();
+            // Only now that the locks are held can no watched key change any more.
+            if watch.is_tripped() {
+                executed = Executed::Changed;
+                ctx.reply.null_array();
+                return Ok(());
+            }
+            executed = Executed::All;
+            run_all(ctx, calls, is_exact, &mut ended)
+        })?;
+        debug_assert!(matches!(ran, Ran::Done), "a queue never waits");
+        if executed == Executed::All {
+            self.account(server, caller, calls, &ended, now_ms);
+        }
+        Ok(executed)
+    }
+
+    /// Counts and shows what has run, now that it has happened.
+    fn account<E>(
+        &mut self,
+        server: &Server<E>,
+        caller: &Caller<'_>,
+        calls: &[Call<'_>],
+        ended: &[Ended],
+        now_ms: u64,
+    ) {
+        let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
+        for (call, ended) in calls.iter().zip(ended) {
+            let (spec, args) = (call.request.spec(), call.request.args());
+            if let Some(error) = &ended.error {
+                server.shared.statistics.failed(spec.id);
+                server.shared.count_error(&error.reply_text());
+            }
+            if handler(spec).is_some() {
+                self.meter.took((server, caller.client), spec, ended.took_ns, args, now_ms);
+            }
+            if is_watched && handler(spec).is_some() {
+                monitors::show(&server.shared, caller.client, spec, args, now_ms);
+            }
+        }
+        self.meter.settle(server, now_ms);
+        self.meter.log_late(
+            (server, caller.client),
+            calls.len(),
+            |at| calls.get(at).map(|call| call.request.args()),
+            now_ms,
+        );
+    }
+}
+
+fn run_all(
+    ctx: &mut Context<'_, '_>,
+    calls: &[Call<'_>],
+    is_exact: bool,
+    ended: &mut SmallVec<[Ended; 4]>,
+) -> Outcome {
+    ctx.reply.array(calls.len());
+    for call in calls {
+        let spec = call.request.spec();
+        if handler(spec).is_none() {
+            // UNWATCH: EXEC has forgotten the watched keys.
+            ctx.reply.ok();
+            ended.push(Ended { took_ns: None, error: None });
+            continue;
+        }
+        let is_timed = is_exact || !spec.is(Flags::FAST);
+        let begin_ns = if is_timed { ctx.shared.host.monotonic_ns() } else { 0 };
+        let start = ctx.reply.len();
+        let outcome = ctx.run_inner(&call.request, call.drafts);
+        if ctx.interrupted.is_some() {
+            return outcome;
+        }
+        let error = match outcome {
+            // What a command took from a key is nowhere if its reply is: nothing of the queue happens then.
+            Ok(()) => {
+                fits(ctx.reply)?;
+                None
+            }
+            Err(error @ CommandError::Engine(_)) => return Err(error),
+            Err(error) => {
+                ctx.reply.truncate(start);
+                ctx.reply.error(&error.reply_text());
+                Some(error)
+            }
+        };
+        let took_ns = is_timed.then(|| ctx.shared.host.monotonic_ns().saturating_sub(begin_ns));
+        ended.push(Ended { took_ns, error });
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! The end of what [`outbox`](super::outbox) collects: actions of a committed transaction happen.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::Shared;
+use super::hub::{Inbox, Topic, TopicKind};
+use super::outbox::{Action, Actions};
+
+/// Carries actions out in their order, for the connection with this inbox.
+pub(crate) fn carry_out(shared: &Shared, inbox: &Arc<Inbox>, actions: Actions, now_ms: u64) {
+    let classes = actions.classes();
+    for action in actions {
+        carry_out_one(shared, inbox, classes, action, now_ms);
+    }
+}
+
+fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Action, now_ms: u64) {
+    let hub = &shared.hub;
+    match action {
+        Action::Notify { event, db, key } => hub.publish_event(classes, event, db, &key),
+        Action::Publish { kind: TopicKind::Shard, channel, message } => {
+            hub.pubsub.publish_to_shard(&channel, &message);
+        }
+        Action::Publish { channel, message, .. } => {
+            hub.pubsub.publish(&channel, &message);
+        }
+        Action::Subscribe(kind, name) => hub.pubsub.subscribe(Topic { kind, name: &name }, inbox),
+        Action::Unsubscribe(kind, name) => hub.pubsub.unsubscribe(Topic { kind, name: &name }, inbox.id()),
+        Action::Monitor => hub.add_monitor(inbox),
+        Action::Track(tracking) => {
+            let redirect = tracking.redirect;
+            let target = redirect.and_then(|id| shared.clients.lock().get(&id).map(|it| it.inbox.clone()));
+            hub.tracking.begin(&hub.interest, inbox, target, &tracking);
+        }
+        Action::Untrack => hub.tracking.end(&hub.interest, inbox.id()),
+        Action::Protocol(protocol) => inbox.set_protocol(protocol),
+        Action::Kill(ids) => shared.kill(&ids),
+        Action::Pause(pause) => hub.pauses.begin(&hub.interest, pause, now_ms),
+        Action::Unpause => {
+            hub.pauses.end(&hub.interest);
+            shared.clients.lock().values().for_each(|known| known.inbox.wake());
+        }
+        Action::Unblock(id, how) => {
+            hub.waiting.unblock(&hub.interest, id, how);
+        }
+        Action::Settings(accepted) => {
+            shared.settings.apply(accepted);
+            shared.settings_changed();
+        }
+        Action::ExpireActively(is_on) => shared.expires_actively.store(is_on, Ordering::Relaxed),
+        Action::ResetStatistics => {
+            shared.counters.reset();
+            shared.statistics.reset();
+            shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
+        }
+        Action::ResetSlowLog => shared.slow_log.reset(),
+        Action::ResetLatency(names) => {
+            shared.latency.reset(|event| names.contains(&event));
+        }
+        Action::Saved(at_s) => shared.saved_at_s.store(at_s, Ordering::Relaxed),
+        Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),
+    }
+}
