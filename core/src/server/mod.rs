@@ -16,7 +16,7 @@ pub use effect::Effect;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
-pub(crate) use metrics::{REDACTED, is_secret, shown};
+pub(crate) use metrics::{REDACTED, shown};
 pub use settings::{
     HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
 };
