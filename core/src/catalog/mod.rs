@@ -27,4 +27,6 @@ pub use keys::{
 };
 pub use markdown::readme_table;
 pub use spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
-pub use table::{COMMAND_COUNT, COUNT, all, commands, id, lookup, lookup_full, lookup_sub, spec};
+pub use table::{
+    COMMAND_COUNT, COUNT, all, commands, id, lookup, lookup_full, lookup_request, lookup_sub, spec,
+};

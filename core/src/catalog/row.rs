@@ -13,7 +13,9 @@
 
 use super::arguments::Kind;
 use super::keys::{KeyRange, KeySpec};
-use super::spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group, ReachesUnnamedKeys};
+use super::spec::{
+    Categories, CommandId, CommandSpec, Deprecated, Flags, Group, IsSecret, ReachesUnnamedKeys,
+};
 
 /// A row before it has a place in the table.
 #[derive(Clone, Copy)]
@@ -45,6 +47,7 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         types: &[],
         reaches_unnamed_keys: None,
         values: None,
+        secrets: None,
         subcommands_first: 0,
         subcommands_count: 0,
         container: None,
@@ -71,7 +74,7 @@ impl Row {
         self
     }
 
-    /// Flags by the words of `COMMAND INFO`, and our own `touches_all_keys`.
+    /// Flags by the words of `COMMAND INFO`, and our own ([`Flags::INTERNAL`]).
     pub(super) const fn flags(mut self, words: &str) -> Row {
         self.spec.flags = Flags::parse(words);
         self
@@ -132,10 +135,16 @@ impl Row {
         self
     }
 
-    /// Arguments that may be values too large for memory: the first of them, and the distance to the next (0 if it is the
-    /// only one). The command's name is argument 0.
+    /// Arguments that are values or messages: the first of them, and the distance to the next (0 if it is the only one).
+    /// The command's name is argument 0; a key among them stays a key.
     pub(super) const fn values(mut self, first: usize, step: usize) -> Row {
         self.spec.values = Some((first, step));
+        self
+    }
+
+    /// Names the function that tells which arguments are secrets.
+    pub(super) const fn secrets(mut self, is_secret: IsSecret) -> Row {
+        self.spec.secrets = Some(is_secret);
         self
     }
 

@@ -53,8 +53,10 @@ pub struct CommandSpec {
     pub(super) types: &'static [(&'static str, Kind)],
     /// Tells of requests that need keys which they do not name.
     pub(super) reaches_unnamed_keys: Option<ReachesUnnamedKeys>,
-    /// The first argument that may be a value too large for memory, and the distance to the next, or 0.
+    /// The first argument that is a value, and the distance to the next, or 0.
     pub(super) values: Option<(usize, usize)>,
+    /// Tells which arguments are secrets, of a command that has some.
+    pub(super) secrets: Option<IsSecret>,
     /// Where the subcommands of a container stand in the table.
     pub(super) subcommands_first: u16,
     pub(super) subcommands_count: u16,
@@ -74,6 +76,9 @@ pub struct Deprecated {
 /// Tells of a request (the name included) whether it needs keys that it does not name.
 pub type ReachesUnnamedKeys = fn(&[&[u8]]) -> bool;
 
+/// Tells of an argument of a request (the name included) whether it is a secret; the name is argument 0.
+pub type IsSecret = fn(&[&[u8]], usize) -> bool;
+
 impl CommandSpec {
     /// Whether a request of `count` arguments, the name included, fits the arity. The caller answers a misfit with
     /// `wrong number of arguments for '<name>' command`.
@@ -82,11 +87,32 @@ impl CommandSpec {
         if self.arity >= 0 { count == wanted } else { count >= wanted }
     }
 
-    /// Whether an argument may come as a blob; the command's name is argument 0.
-    pub fn streams(&self, number: usize) -> bool {
+    /// Whether an argument is a value or a message, which is in memory once, and not a name (a key, member, field or
+    /// channel), which is there several times. The command's name is argument 0.
+    pub fn is_value(&self, number: usize) -> bool {
         self.values.is_some_and(|(first, step)| {
             number == first || (step > 0 && number > first && (number - first).is_multiple_of(step))
         })
+    }
+
+    /// Whether an argument may come as a blob; the command's name is argument 0.
+    pub fn streams(&self, number: usize) -> bool {
+        self.is(Flags::STREAMED_VALUES) && self.is_value(number)
+    }
+
+    /// Whether an argument of a request must not be shown to anybody: a password, or the name that goes with it.
+    pub fn is_secret(&self, args: &[&[u8]], number: usize) -> bool {
+        self.secrets.is_some_and(|is_secret| is_secret(args, number))
+    }
+
+    /// Whether an open MULTI queues the command.
+    pub const fn waits_for_exec(&self) -> bool {
+        !self.is(Flags::NOT_QUEUED)
+    }
+
+    /// Whether the executor notes the keys that the command found missing or expired.
+    pub const fn reads_are_noted(&self) -> bool {
+        self.is(Flags::READONLY) && !self.flags.intersects(Flags::SILENT_READS.with(Flags::NOTES_OWN_READS))
     }
 
     /// Whether this row has all of `flags`.
@@ -107,16 +133,6 @@ impl CommandSpec {
     /// Whether the first argument selects a subcommand.
     pub const fn is_container(&self) -> bool {
         self.subcommands_count > 0
-    }
-
-    /// The subcommands of a container; empty for other commands.
-    pub fn subcommands(&self) -> &'static [CommandSpec] {
-        super::table::slice(self.subcommands_first, self.subcommands_count)
-    }
-
-    /// The container of a subcommand.
-    pub fn container(&self) -> Option<&'static CommandSpec> {
-        self.container.map(super::spec)
     }
 
     /// The argument tree of `COMMAND DOCS`. The laws prove that every row parses.
@@ -166,13 +182,43 @@ named_bits! {
         TOUCHES_ALL_KEYS = "touches_all_keys",
         /// EdgeCask's own: runs only where the setting enable-<name>-command allows it.
         PROTECTED = "protected",
+        /// EdgeCask's own: stores names that its arguments give for its connection, so that it needs memory though it
+        /// writes nothing.
+        KEEPS_NAMES = "keeps_names",
+        /// EdgeCask's own: allowed on a connection of RESP2 that is subscribed.
+        WHILE_SUBSCRIBED = "while_subscribed",
+        /// EdgeCask's own: runs at once between MULTI and EXEC.
+        NOT_QUEUED = "not_queued",
+        /// EdgeCask's own: CLIENT PAUSE WRITE holds it though it is not flagged as a write. Redis would send it to replicas.
+        MAY_REPLICATE = "may_replicate",
+        /// EdgeCask's own: writes nothing that a blocked connection could be waiting for. Every reader of a stream runs such
+        /// commands, so that waking all the others each time would cost too much.
+        WAKES_NOBODY = "wakes_nobody",
+        /// EdgeCask's own: looks at keys without an event for those that are missing or expired.
+        SILENT_READS = "silent_reads",
+        /// EdgeCask's own: the handler notes which keys it found missing or expired, since it reads more than the keys that
+        /// the request names, or reads them twice.
+        NOTES_OWN_READS = "notes_own_reads",
+        /// EdgeCask's own: arguments that are values may come as blobs.
+        STREAMED_VALUES = "streamed_values",
+        /// EdgeCask's own: goes on answering for as long as the connection lasts.
+        EVENT_STREAM = "event_stream",
+        /// EdgeCask's own: changes or ends the connection it runs on and nothing else, which makes no sense where a request
+        /// has a connection of its own.
+        OWN_CONNECTION = "own_connection",
     }
 }
 
 impl Flags {
-    /// The words of `COMMAND INFO`: all but our own two.
+    /// EdgeCask's own flags, which no reply shows.
+    pub const INTERNAL: Flags = Flags::parse(
+        "touches_all_keys protected keeps_names while_subscribed not_queued may_replicate wakes_nobody silent_reads \
+         notes_own_reads streamed_values event_stream own_connection",
+    );
+
+    /// The words of `COMMAND INFO`: all but our own.
     pub fn printed(self) -> impl Iterator<Item = &'static str> {
-        self.without(Flags::TOUCHES_ALL_KEYS).without(Flags::PROTECTED).words()
+        self.without(Flags::INTERNAL).words()
     }
 }
 

@@ -171,10 +171,27 @@ pub fn all() -> &'static [CommandSpec] {
     &TABLE
 }
 
-/// A run of rows, for [`CommandSpec::subcommands`].
-pub(super) fn slice(first: u16, count: u16) -> &'static [CommandSpec] {
-    let first = usize::from(first);
-    &TABLE[first..first + usize::from(count)]
+/// The row of a request: the command's, or that of the subcommand which the request names. A request that names none of a
+/// container's subcommands has the container's row.
+pub fn lookup_request(args: &[&[u8]]) -> Option<&'static CommandSpec> {
+    let spec = lookup(args.first()?)?;
+    let subcommand = args.get(1).filter(|_| spec.is_container()).and_then(|word| lookup_sub(spec, word));
+    Some(subcommand.unwrap_or(spec))
+}
+
+/// What a row says of other rows.
+impl CommandSpec {
+    /// The subcommands of a container; empty for other commands.
+    pub fn subcommands(&self) -> &'static [CommandSpec] {
+        // Invariant: `gather` put them there.
+        let first = usize::from(self.subcommands_first);
+        &TABLE[first..first + usize::from(self.subcommands_count)]
+    }
+
+    /// The container of a subcommand.
+    pub fn container(&self) -> Option<&'static CommandSpec> {
+        self.container.map(spec)
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub use server::{Facts, facts};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::catalog::{self, CommandId, CommandSpec};
+use crate::catalog::{self, CommandSpec};
 use crate::data::string::NewValue;
 use self::call::{Tally, TrackedReads};
 use crate::engine::{Admin, Db, Drafts, EngineError, Turn, Txn};
@@ -111,12 +111,6 @@ static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
 /// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
 pub fn handler(spec: &CommandSpec) -> Option<Handler> {
     BY_ID.get(spec.container().unwrap_or(spec).id.index()).copied().flatten()
-}
-
-/// Whether a request of a command that touches all keys touches any; only DEBUG has some that do not.
-pub fn is_about_keys(spec: &CommandSpec, args: &[&[u8]]) -> bool {
-    const DEBUG: CommandId = catalog::id("debug");
-    spec.id != DEBUG || server::is_about_keys(args)
 }
 
 impl Context<'_, '_> {

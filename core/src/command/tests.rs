@@ -1,6 +1,8 @@
 //! Runs every transcript of `tests/transcripts` in process, on the reference engine.
 
+use super::handler;
 use crate::bitcask::{Bitcask, Options};
+use crate::catalog;
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::resp::{Decoder, Value, write_request};
@@ -113,6 +115,15 @@ impl<E: Engine> Console<E> {
                 }
             }
         }
+    }
+}
+
+/// The session runs what has no handler: what MULTI does not queue, and UNWATCH, which has nothing left to do in a queue.
+#[test]
+fn command_has_neither_a_handler_nor_a_session() {
+    for spec in catalog::all() {
+        let is_of_the_session = !spec.waits_for_exec() || spec.name == "unwatch";
+        assert_eq!(handler(spec).is_none(), is_of_the_session, "{}", spec.name);
     }
 }
 

@@ -145,7 +145,7 @@ impl Meter {
         let Some(late) = self.late.take() else { return };
         let first = run.checked_sub(late.count).and_then(request);
         let Some(args) = first else { return };
-        let Some(spec) = args.first().and_then(|name| catalog::lookup(name)) else { return };
+        let Some(spec) = catalog::lookup_request(args) else { return };
         log_slow((server, client), spec, args, late.count, late.took_ns, now_ms);
     }
 }
@@ -174,7 +174,7 @@ fn log_slow<E>(
     if took_ns < settings.slow_ns() || most == 0 || spec.flags.contains(Flags::SKIP_SLOWLOG) {
         return;
     }
-    let mut args = shown(args);
+    let mut args = shown(spec, args);
     if count > 1 {
         args.push(format!("... ({} more commands of the pipeline)", count - 1).into_bytes());
     }

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use crate::resp::{write_argument, write_argument_count};
+use smallvec::SmallVec;
 
-/// Paths that answer with a stream of events.
-pub(super) const STREAMS: [&str; 4] = ["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR"];
-const TRANSACTION: [&str; 5] = ["MULTI", "EXEC", "DISCARD", "WATCH", "UNWATCH"];
-const CONNECTION: [&str; 7] =
-    ["AUTH", "HELLO", "RESET", "QUIT", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE"];
+use crate::catalog::{self, Flags, Group};
+use crate::resp::{write_argument, write_argument_count};
 
 /// The arguments of one command.
 #[derive(Default)]
@@ -44,24 +41,25 @@ impl Arguments {
     /// Why this command cannot be a request of its own, if so. Refused are all whose replies are none or several, or that
     /// would have the session take the next commands for something else.
     pub(super) fn refusal(&self) -> Option<String> {
-        let among = |names: &[&'static str]| names.iter().copied().find(|name| self.is(0, name));
-        if let Some(name) = among(&STREAMS) {
-            let path = name.to_ascii_lowercase();
+        let leading: SmallVec<[&[u8]; 2]> =
+            (0..self.count).map_while(|number| self.leading(number)).collect();
+        let spec = catalog::lookup_request(&leading)?;
+        let name = spec.name.to_ascii_uppercase().replace('|', " ");
+        if spec.is(Flags::EVENT_STREAM) {
+            let path = spec.name;
             return Some(format!("ERR {name} answers with a stream of events: ask for the path /{path}"));
         }
-        if let Some(name) = among(&TRANSACTION) {
+        if spec.group == Group::Transactions {
             return Some(format!("ERR {name} needs a connection that lasts: ask for the path /multi-exec"));
         }
-        let is_client_reply = self.is(0, "CLIENT") && self.is(1, "REPLY");
-        let name = if is_client_reply { "CLIENT REPLY" } else { among(&CONNECTION)? };
-        Some(format!("ERR {name} concerns a connection, and every request has one of its own"))
+        let concerns_connection = spec.is(Flags::OWN_CONNECTION);
+        concerns_connection
+            .then(|| format!("ERR {name} concerns a connection, and every request has one of its own"))
     }
 
-    /// Whether one of the first two arguments is this word.
-    fn is(&self, number: usize, word: &str) -> bool {
-        let place = self.leading.get(number).filter(|_| number < self.count);
-        let argument = place.and_then(|place| self.written.get(place.clone()));
-        argument.is_some_and(|argument| argument.eq_ignore_ascii_case(word.as_bytes()))
+    /// One of the first two arguments.
+    fn leading(&self, number: usize) -> Option<&[u8]> {
+        self.leading.get(number).and_then(|place| self.written.get(place.clone()))
     }
 }
 

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::body::{Fault, read_command, read_commands};
-use super::commands::{Arguments, Commands, STREAMS};
+use super::commands::{Arguments, Commands};
 use super::credentials::auth;
 use super::exchange::{Kind, Style};
 use super::json::Strings;
 use super::{Exchange, Request, Response};
+use crate::catalog::{self, Flags};
 use crate::resp::write_request;
 
 /// The parameter that holds the token.
@@ -108,7 +109,7 @@ fn transaction(body: &[u8]) -> Result<Commands, Response> {
 /// Whether the path asks for a stream.
 fn stream_of(path: &str) -> bool {
     let name = segments(path).next().unwrap_or_default();
-    STREAMS.iter().any(|stream| name.eq_ignore_ascii_case(stream.as_bytes()))
+    catalog::lookup(&name).is_some_and(|spec| spec.is(Flags::EVENT_STREAM))
 }
 
 fn push_path(path: &str, arguments: &mut Arguments) {

@@ -22,7 +22,7 @@ pub use effect::Effect;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
-pub(crate) use metrics::{REDACTED, is_secret, shown};
+pub(crate) use metrics::{REDACTED, shown};
 pub use settings::{
     Accepted, HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
 };

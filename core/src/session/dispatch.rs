@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::serve::{may_wake, note_reads, show_monitors};
+use super::serve::{note_reads, show_monitors};
 use super::{Queued, State, long_arguments};
-use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::catalog::{self, CommandSpec, Flags};
 use crate::command::args::quoted;
 use crate::command::{self, CommandError, Context, Handler, Outcome};
 use crate::engine::{Drafts, Engine, EngineError, Scope, Txn};
@@ -19,11 +19,6 @@ use crate::server::{Client, Effect, ReplyMode, Server, Settings, WatchedKey};
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
 const QUOTED_ARGUMENT_BYTES: usize = 128;
-
-/// Commands that keep names for their connection.
-const KEEPS_NAMES: &[&str] = &["psubscribe", "ssubscribe", "subscribe", "watch"];
-
-const UNWATCH: CommandId = catalog::id("unwatch");
 
 impl State {
     /// Runs or queues one request and leaves its reply.
@@ -82,7 +77,7 @@ impl State {
                 return Err(error);
             }
         };
-        let is_queued = self.client.multi.is_some() && waits_for_exec(spec);
+        let is_queued = self.client.multi.is_some() && spec.waits_for_exec();
         let outcome = self.queue_or_run(server, spec, args, now_ms);
         if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued {
             show_monitors(&server.shared, &self.client, spec, args, now_ms);
@@ -106,7 +101,7 @@ impl State {
             return Ok(());
         }
         if let Some(multi) = &mut self.client.multi
-            && waits_for_exec(spec)
+            && spec.waits_for_exec()
         {
             if spec.flags.contains(Flags::NO_MULTI) {
                 multi.refused = true;
@@ -179,7 +174,7 @@ impl State {
         if is_refused && let Some(text) = server.shared.shortage_text() {
             return Err(CommandError::text(text));
         }
-        if self.client.is_listening() && !may_run_while_listening(spec) {
+        if self.client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
             let name = spec.name;
             return Err(CommandError::owned(format!(
                 "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed \
@@ -191,7 +186,7 @@ impl State {
 
     /// Whether something of a request stays in memory though it writes nothing: what is queued, or a name.
     fn is_kept_in_memory(&self, spec: &CommandSpec) -> bool {
-        self.client.multi.is_some() && waits_for_exec(spec) || KEEPS_NAMES.contains(&spec.name)
+        self.client.multi.is_some() && spec.waits_for_exec() || spec.is(Flags::KEEPS_NAMES)
     }
 
     /// Commands that could harm the server are off unless its configuration, or the configuration for connections of
@@ -224,7 +219,7 @@ impl State {
         now_ms: u64,
     ) -> Result<(), CommandError> {
         let mut keys: SmallVec<[&[u8]; 4]> = SmallVec::new();
-        let scope = if spec.touches_all_keys(args) && command::is_about_keys(spec, args) {
+        let scope = if spec.touches_all_keys(args) {
             Scope::Everything
         } else {
             keys_of(spec, args, &mut keys);
@@ -259,7 +254,7 @@ impl State {
             }
         }
         outcome.and_then(|()| fits(&self.reply))?;
-        self.wakes = may_wake(spec);
+        self.wakes = !spec.is(Flags::WAKES_NOBODY);
         self.count_lookups(spec);
         if self.wait.is_some() && self.is_serving {
             // It still waits, so it has not happened.
@@ -350,7 +345,7 @@ impl State {
                 show_monitors(&server.shared, &self.client, queued.spec, args, now_ms);
             }
         }
-        self.wakes = queue.iter().any(|queued| may_wake(queued.spec));
+        self.wakes = queue.iter().any(|queued| !queued.spec.is(Flags::WAKES_NOBODY));
         self.meter.settle(server, now_ms);
         self.meter.log_late(
             (server, &self.client),
@@ -458,28 +453,6 @@ fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [
 /// Whether a command that read its keys one after the other came to the last of them.
 fn read_all(outcome: &Outcome) -> bool {
     !matches!(outcome, Err(error) if *error == CommandError::WRONG_TYPE)
-}
-
-/// Whether a MULTI queues a command. Of the session's own only UNWATCH waits for EXEC, which has then forgotten the watched
-/// keys already.
-fn waits_for_exec(spec: &CommandSpec) -> bool {
-    command::handler(spec).is_some() || spec.id == UNWATCH
-}
-
-/// Whether a connection of RESP2 that is subscribed may run a command.
-fn may_run_while_listening(spec: &CommandSpec) -> bool {
-    const ALLOWED: &[&str] = &[
-        "ping",
-        "psubscribe",
-        "punsubscribe",
-        "quit",
-        "reset",
-        "ssubscribe",
-        "subscribe",
-        "sunsubscribe",
-        "unsubscribe",
-    ];
-    ALLOWED.contains(&spec.name)
 }
 
 fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {

@@ -9,7 +9,7 @@ use crate::command::CommandError;
 pub(super) fn check(spec: &CommandSpec, args: &[&[u8]], name_max_bytes: usize) -> Result<(), CommandError> {
     // Whose keys cannot be told is refused by its handler, whatever else it has.
     let keys = catalog::keys(spec, args).unwrap_or_default();
-    let is_name = |at: usize| keys.contains(&at) || !may_be_long(spec.name, at);
+    let is_name = |at: usize| keys.contains(&at) || !spec.is_value(at);
     let too_long = |(at, argument): &(usize, &&[u8])| argument.len() > name_max_bytes && is_name(*at);
     match args.iter().enumerate().find(too_long) {
         None => Ok(()),
@@ -18,17 +18,5 @@ pub(super) fn check(spec: &CommandSpec, args: &[&[u8]], name_max_bytes: usize) -
             spec.name,
             argument.len()
         ))),
-    }
-}
-
-/// Whether the argument at this place, which is no key, is a value.
-fn may_be_long(name: &str, at: usize) -> bool {
-    match name {
-        "append" | "echo" | "getset" | "linsert" | "lpos" | "lpush" | "lpushx" | "lrem" | "lset" | "mset"
-        | "msetnx" | "pfadd" | "ping" | "psetex" | "restore" | "rpush" | "rpushx" | "set" | "setex"
-        | "setnx" | "setrange" | "xadd" => true,
-        "hset" | "hmset" | "hsetnx" => at >= 3 && !at.is_multiple_of(2),
-        "publish" | "spublish" => at == 2,
-        _ => false,
     }
 }

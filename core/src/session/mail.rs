@@ -9,9 +9,6 @@ use crate::server::{Effect, ReplyMode, Server};
 
 const EXEC: CommandId = catalog::id("exec");
 
-/// Commands that write nothing here and are held back with the writes nevertheless, as in Redis.
-const MAY_REPLICATE: &[&str] = &["pfcount", "publish", "spublish"];
-
 impl State {
     /// Whether requests must wait for something other than the output.
     pub(super) fn is_waiting(&self) -> bool {
@@ -80,12 +77,12 @@ impl State {
 
     /// Whether a request could change something, here or for other connections.
     fn may_write(&self, args: &[&[u8]]) -> bool {
-        let Some(spec) = args.first().and_then(|name| catalog::lookup(name)) else { return false };
+        let Some(spec) = catalog::lookup_request(args) else { return false };
         if spec.id == EXEC {
             let queue = self.client.multi.as_ref().map(|multi| multi.queue.as_slice()).unwrap_or_default();
             return queue.iter().any(|queued| queued.spec.flags.contains(Flags::WRITE));
         }
-        spec.flags.contains(Flags::WRITE) || MAY_REPLICATE.contains(&spec.name)
+        spec.flags.intersects(Flags::WRITE.with(Flags::MAY_REPLICATE))
     }
 
     /// CLIENT CACHING is about the next command that is not CLIENT again, or about all of a MULTI.

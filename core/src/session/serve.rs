@@ -5,15 +5,15 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::State;
-use crate::catalog::{CommandSpec, Flags, Group};
+use crate::catalog::{CommandSpec, Flags};
 use crate::command;
 use crate::engine::{Db, Engine, Reader, Scope, Source, Txn};
 use crate::resp::quote;
 use crate::server::ClientCard;
+use crate::server::REDACTED;
 use crate::server::hub::notify::Events;
 use crate::server::hub::{Answer, Interest, Wait, Waiter};
 use crate::server::{Client, Server, Shared};
-use crate::server::{REDACTED, is_secret};
 
 impl State {
     /// Blocks the connection in the running command; the locks of its keys are held.
@@ -135,27 +135,6 @@ impl State {
     }
 }
 
-/// Commands that change what a stream knows of its readers and nothing that a blocked one could be waiting for. They are
-/// run by every reader, so waking all others each time would cost too much.
-const WAKES_NOBODY: &[&str] = &[
-    "xack",
-    "xautoclaim",
-    "xclaim",
-    "xdel",
-    "xgroup|create",
-    "xgroup|createconsumer",
-    "xgroup|delconsumer",
-    "xgroup|setid",
-    "xreadgroup",
-    "xsetid",
-    "xtrim",
-];
-
-/// Whether blocked connections may find what they wait for after this command.
-pub(super) fn may_wake(spec: &CommandSpec) -> bool {
-    spec.group != Group::Stream || !WAKES_NOBODY.contains(&spec.name)
-}
-
 /// Notes what a command that has just run did to keys without a word of its handler: those it found missing or expired.
 pub(super) fn note_reads(
     events: &mut Events,
@@ -164,12 +143,7 @@ pub(super) fn note_reads(
     spec: &CommandSpec,
     (keys, all): (&[&[u8]], bool),
 ) {
-    /// Containers whose subcommands look at keys without anybody hearing of it.
-    const SILENT: &[&str] = &["memory", "object"];
-    /// Commands that note themselves what they read, since they read more than their keys or read them twice.
-    const NOTED: &[&str] = &["sort_ro", "xread"];
-    let is_silent = spec.container().is_some_and(|container| SILENT.contains(&container.name));
-    if spec.flags.contains(Flags::READONLY) && !is_silent && !NOTED.contains(&spec.name) {
+    if spec.reads_are_noted() {
         events.note_reads(txn, db, keys, all);
     }
     events.take_turns(txn, None);
@@ -191,7 +165,7 @@ pub(super) fn show_monitors(
     let mut line = format!("+{seconds}.{millis:03}000 [{} {address}]", client.db).into_bytes();
     for (number, argument) in args.iter().enumerate() {
         line.push(b' ');
-        let shown = if is_secret(args, number) { REDACTED } else { argument };
+        let shown = if spec.is_secret(args, number) { REDACTED } else { argument };
         // A byte may be four, and a text that grows is there twice; it is in the line, too.
         if shared.settings.bounds().budget.ask(4, 4 * shown.len() as u64).is_ok() {
             line.extend_from_slice(quote(shown).as_bytes());

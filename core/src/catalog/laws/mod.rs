@@ -1,5 +1,7 @@
 //! The laws of the table, and the facts it must agree with.
 
+mod own_flags;
+
 use std::collections::{HashMap, HashSet};
 
 use super::*;

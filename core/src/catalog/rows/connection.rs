@@ -5,8 +5,9 @@ use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
     command("auth", -2, "[username] password")
+        .secrets(is_credential)
         .since("1.0.0")
-        .flags("noscript loading stale fast no_auth allow_busy")
+        .flags("noscript loading stale fast no_auth allow_busy own_connection")
         .complexity("O(N), N: passwords of the user")
         .summary("Logs the connection in with a password, or with a user name and a password"),
     command("client", -2, "")
@@ -84,7 +85,7 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Holds commands, or those that write, back for some milliseconds"),
             command("client|reply", 3, "<ON | OFF | SKIP>")
                 .since("3.2.0")
-                .flags("noscript loading stale")
+                .flags("noscript loading stale own_connection")
                 .complexity("O(1)")
                 .summary("Turns replies to this connection on or off, or skips the next one"),
             command("client|setinfo", 4, "<LIB-NAME libname | LIB-VER libver>")
@@ -123,32 +124,35 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Ends CLIENT PAUSE"),
         ]),
     command("echo", 2, "message")
+        .values(1, 0)
         .since("1.0.0")
         .flags("loading stale fast")
         .complexity("O(1)")
         .summary("Sends its argument back"),
     command("hello", -1, "[protover [AUTH username password] [SETNAME clientname]]")
+        .secrets(is_behind_auth)
         .since("6.0.0")
-        .flags("noscript loading stale fast no_auth allow_busy")
+        .flags("noscript loading stale fast no_auth allow_busy own_connection")
         .complexity("O(1)")
         .summary(
             "Chooses the protocol version, logs in and names the connection if wanted, describes the server",
         ),
     command("ping", -1, "[message]")
+        .values(1, 0)
         .since("1.0.0")
-        .flags("fast")
+        .flags("fast while_subscribed")
         .tips("request_policy:all_shards response_policy:all_succeeded")
         .complexity("O(1)")
         .summary("Answers PONG or sends its argument back"),
     command("quit", -1, "")
         .since("1.0.0")
-        .flags("noscript loading stale fast no_auth allow_busy")
+        .flags("noscript loading stale fast no_auth allow_busy while_subscribed not_queued own_connection")
         .deprecated("7.2.0", "closing the connection")
         .complexity("O(1)")
         .summary("Closes the connection after everything already asked has been answered"),
     command("reset", 1, "")
         .since("6.2.0")
-        .flags("noscript loading stale fast no_auth allow_busy")
+        .flags("noscript loading stale fast no_auth allow_busy while_subscribed not_queued own_connection")
         .complexity("O(1)")
         .summary("Takes the connection back to the state in which it was accepted"),
     command("select", 2, "index")
@@ -157,3 +161,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Changes the database the connection works on"),
 ];
+
+/// AUTH: both the user and the password.
+fn is_credential(_args: &[&[u8]], number: usize) -> bool {
+    number > 0
+}
+
+/// HELLO: the two arguments behind the word AUTH.
+fn is_behind_auth(args: &[&[u8]], number: usize) -> bool {
+    let is_auth = |at: usize| at > 0 && args.get(at).is_some_and(|word| word.eq_ignore_ascii_case(b"auth"));
+    [1, 2].into_iter().filter_map(|distance| number.checked_sub(distance)).any(is_auth)
+}

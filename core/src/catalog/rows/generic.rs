@@ -70,14 +70,14 @@ pub(super) const ROWS: &[Row] = &[
         .subcommands(&[
             command("object|encoding", 3, "key")
                 .since("2.2.3")
-                .flags("readonly")
+                .flags("readonly silent_reads")
                 .keys(&[key(2, "RO")])
                 .tips("nondeterministic_output")
                 .complexity("O(1)")
                 .summary("Names the internal representation of a value"),
             command("object|freq", 3, "key")
                 .since("4.0.0")
-                .flags("readonly")
+                .flags("readonly silent_reads")
                 .keys(&[key(2, "RO")])
                 .tips("nondeterministic_output")
                 .complexity("O(1)")
@@ -89,14 +89,14 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Lists the subcommands of OBJECT"),
             command("object|idletime", 3, "key")
                 .since("2.2.3")
-                .flags("readonly")
+                .flags("readonly silent_reads")
                 .keys(&[key(2, "RO")])
                 .tips("nondeterministic_output")
                 .complexity("O(1)")
                 .summary("Tells the seconds since a key was last used"),
             command("object|refcount", 3, "key")
                 .since("2.2.3")
-                .flags("readonly")
+                .flags("readonly silent_reads")
                 .keys(&[key(2, "RO")])
                 .tips("nondeterministic_output")
                 .complexity("O(1)")
@@ -152,6 +152,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Gives a key another name, unless that name is taken"),
     command("restore", -4, "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]")
+        .values(3, 0)
         .since("2.6.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update")])
@@ -188,7 +189,7 @@ pub(super) const ROWS: &[Row] = &[
         "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
     )
     .since("7.0.0")
-    .flags("readonly")
+    .flags("readonly notes_own_reads")
     .keys(&[key(1, "RO access"), unnamed_keys("RO access")])
     .reaches_unnamed_keys(sort_has_patterns)
     .also_in("set sortedset list dangerous")

@@ -63,6 +63,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: fields asked for")
         .summary("Returns the values of several fields, nil where there is none"),
     command("hmset", -4, "key field value [field value ...]")
+        .values(3, 2)
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW update")])
@@ -84,12 +85,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1) for each call, O(N) for a full round, N: fields of the hash")
         .summary("Walks through the fields of a hash with a cursor"),
     command("hset", -4, "key field value [field value ...]")
+        .values(3, 2)
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW update")])
         .complexity("O(N), N: fields set")
         .summary("Sets fields of a hash and counts the new ones"),
     command("hsetnx", 4, "key field value")
+        .values(3, 0)
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])

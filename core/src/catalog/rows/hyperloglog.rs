@@ -5,6 +5,7 @@ use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
     command("pfadd", -2, "key [element [element ...]]")
+        .values(2, 1)
         .since("2.8.9")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
@@ -12,7 +13,7 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Adds elements to a sketch and tells whether its estimate may have changed"),
     command("pfcount", -2, "key [key ...]")
         .since("2.8.9")
-        .flags("readonly")
+        .flags("readonly may_replicate")
         .keys(&[keys_from(1, "RW access")])
         .complexity("O(1) for one key, O(N) for N keys, each costing more than one alone")
         .summary("Estimates how many different elements were added to sketches"),

@@ -52,6 +52,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: elements between the index and the nearer end")
         .summary("Returns the element at an index; negative indexes count from the tail"),
     command("linsert", 5, "key <BEFORE | AFTER> pivot element")
+        .values(3, 1)
         .since("2.2.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW insert")])
@@ -82,18 +83,21 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: elements returned")
         .summary("Takes elements from the head of a list"),
     command("lpos", -3, "key element [RANK rank] [COUNT num-matches] [MAXLEN len]")
+        .values(2, 0)
         .since("6.0.6")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .complexity("O(N), N: elements compared")
         .summary("Finds the indexes of the elements equal to a value"),
     command("lpush", -3, "key element [element ...]")
+        .values(2, 1)
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the head of a list, creating it when there is none"),
     command("lpushx", -3, "key element [element ...]")
+        .values(2, 1)
         .since("2.2.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
@@ -106,12 +110,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(S+N), S: elements between the range and the nearer end, N: elements returned")
         .summary("Returns the elements of a range, bounds included"),
     command("lrem", 4, "key count element")
+        .values(3, 0)
         .since("1.0.0")
         .flags("write")
         .keys(&[key(1, "RW delete")])
         .complexity("O(N+M), N: elements of the list, M: elements removed")
         .summary("Removes elements equal to a value, from the head, from the tail or all"),
     command("lset", 4, "key index element")
+        .values(3, 0)
         .since("1.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW update")])
@@ -137,12 +143,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Takes an element from the tail of a list and puts it at the head of another"),
     command("rpush", -3, "key element [element ...]")
+        .values(2, 1)
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the tail of a list, creating it when there is none"),
     command("rpushx", -3, "key element [element ...]")
+        .values(2, 1)
         .since("2.2.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])

@@ -6,12 +6,13 @@ use crate::catalog::row::{Row, command};
 pub(super) const ROWS: &[Row] = &[
     command("psubscribe", -2, "pattern [pattern ...]")
         .since("2.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale keeps_names while_subscribed event_stream")
         .complexity("O(N), N: patterns this connection is subscribed to")
         .summary("Listens to all channels whose names match patterns"),
     command("publish", 3, "channel message")
+        .values(2, 0)
         .since("2.0.0")
-        .flags("pubsub loading stale fast")
+        .flags("pubsub loading stale fast may_replicate")
         .complexity("O(N+M), N: listeners of the channel, M: patterns anybody listens to")
         .summary("Sends a message to all who listen to a channel"),
     command("pubsub", -2, "")
@@ -52,35 +53,36 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     command("punsubscribe", -1, "[pattern [pattern ...]]")
         .since("2.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale while_subscribed own_connection")
         .complexity("O(N), N: patterns")
         .summary("Ends listening to patterns, or to all of them"),
     command("spublish", 3, "shardchannel message")
+        .values(2, 0)
         .since("7.0.0")
-        .flags("pubsub loading stale fast")
+        .flags("pubsub loading stale fast may_replicate")
         .keys(&[key(1, "not_key")])
         .complexity("O(N), N: listeners of the shard channel")
         .summary("Sends a message to all who listen to a shard channel"),
     command("ssubscribe", -2, "shardchannel [shardchannel ...]")
         .since("7.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale keeps_names while_subscribed event_stream")
         .keys(&[keys_from(1, "not_key")])
         .complexity("O(N), N: shard channels")
         .summary("Listens to shard channels"),
     command("subscribe", -2, "channel [channel ...]")
         .since("2.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale keeps_names while_subscribed event_stream")
         .complexity("O(N), N: channels")
         .summary("Listens to channels"),
     command("sunsubscribe", -1, "[shardchannel [shardchannel ...]]")
         .since("7.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale while_subscribed own_connection")
         .keys(&[keys_from(1, "not_key")])
         .complexity("O(N), N: shard channels")
         .summary("Ends listening to shard channels, or to all of them"),
     command("unsubscribe", -1, "[channel [channel ...]]")
         .since("2.0.0")
-        .flags("pubsub noscript loading stale")
+        .flags("pubsub noscript loading stale while_subscribed own_connection")
         .complexity("O(N), N: channels")
         .summary("Ends listening to channels, or to all of them"),
 ];

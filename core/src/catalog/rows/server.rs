@@ -101,6 +101,7 @@ pub(super) const ROWS: &[Row] = &[
             command("config|set", -4, "parameter value [parameter value ...]")
                 .since("2.0.0")
                 .flags("admin noscript loading stale")
+                .secrets(is_secret_setting)
                 .tips("request_policy:all_nodes response_policy:all_succeeded")
                 .complexity("O(N), N: settings")
                 .summary("Changes settings while the server runs, all of them or none"),
@@ -114,7 +115,8 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Counts the keys of the selected database"),
     command("debug", -2, "")
         .since("1.0.0")
-        .flags("admin noscript loading stale touches_all_keys protected")
+        .flags("admin noscript loading stale protected")
+        .reaches_unnamed_keys(debug_reaches_keys)
         .complexity("depends on the subcommand")
         .summary("Helps to test clients and the server itself, where enable-debug-command allows it"),
     command("failover", -1, "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]")
@@ -237,7 +239,7 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Reports the use of memory, number by number"),
             command("memory|usage", -3, "key [SAMPLES count]")
                 .since("4.0.0")
-                .flags("readonly")
+                .flags("readonly silent_reads")
                 .keys(&[key(2, "RO")])
                 .complexity("O(1)")
                 .summary("Tells how many bytes of memory a key takes"),
@@ -276,7 +278,7 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     command("monitor", 1, "")
         .since("1.0.0")
-        .flags("admin noscript loading stale")
+        .flags("admin noscript loading stale event_stream")
         .complexity("O(1)")
         .summary("Shows this connection every request that the server runs"),
     command("replicaof", 3, "<host port | NO ONE>")
@@ -350,3 +352,21 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Tells the server's clock as seconds and microseconds"),
 ];
+
+/// DEBUG reads any key of the store, except where it waits: a request that waits must hold no lock meanwhile, nor take
+/// all of them later.
+fn debug_reaches_keys(args: &[&[u8]]) -> bool {
+    let is = |word: &[u8], known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+    args.get(1).is_none_or(|word| !is(word, "sleep") && !is(word, "reload"))
+}
+
+/// CONFIG SET: the values behind the names of settings that Redis calls sensitive.
+fn is_secret_setting(args: &[&[u8]], number: usize) -> bool {
+    const SENSITIVE: [&str; 5] =
+        ["masterauth", "masteruser", "requirepass", "tls-client-key-file-pass", "tls-key-file-pass"];
+    let is_value = number > 2 && number % 2 == 1;
+    let setting = number.checked_sub(1).and_then(|before| args.get(before));
+    is_value
+        && setting
+            .is_some_and(|name| SENSITIVE.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())))
+}

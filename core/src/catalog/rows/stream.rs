@@ -26,7 +26,7 @@ fn behind_streams(args: &[&[u8]]) -> Option<usize> {
 pub(super) const ROWS: &[Row] = &[
     command("xack", -4, "key group id [id ...]")
         .since("5.0.0")
-        .flags("write fast")
+        .flags("write fast wakes_nobody")
         .keys(&[key(1, "RW update")])
         .complexity("O(log(N)) for each id, N: pending entries of the group")
         .summary("Acknowledges entries, which are then no longer pending in the group"),
@@ -35,6 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         -5,
         "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]",
     )
+    .values(2, 1)
     .since("5.0.0")
     .flags("write denyoom fast")
     .keys(&[key(1, "RW update")])
@@ -44,7 +45,7 @@ pub(super) const ROWS: &[Row] = &[
     command("xautoclaim", -6, "key group consumer min-idle-time start [COUNT count] [JUSTID]")
         .types(&[("start", Kind::String)])
         .since("6.2.0")
-        .flags("write fast")
+        .flags("write fast wakes_nobody")
         .keys(&[key(1, "RW delete")])
         .tips("nondeterministic_output")
         .complexity("O(M*log(N)), N: pending entries of the group, M: entries looked at")
@@ -57,14 +58,14 @@ pub(super) const ROWS: &[Row] = &[
     )
     .types(&[("ms", Kind::Integer)])
     .since("5.0.0")
-    .flags("write fast")
+    .flags("write fast wakes_nobody")
     .keys(&[key(1, "RW update")])
     .tips("nondeterministic_output")
     .complexity("O(log(N)) for each id, N: pending entries of the group")
     .summary("Gives pending entries to another consumer"),
     command("xdel", -3, "key id [id ...]")
         .since("5.0.0")
-        .flags("write fast")
+        .flags("write fast wakes_nobody")
         .keys(&[key(1, "RW delete")])
         .complexity("O(log(N)) for each id, N: entries of the stream")
         .summary("Deletes entries by their ids and counts those that were there"),
@@ -76,19 +77,19 @@ pub(super) const ROWS: &[Row] = &[
             command("xgroup|create", -5, "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]")
                 .types(&[("entries-read", Kind::Integer)])
                 .since("5.0.0")
-                .flags("write denyoom")
+                .flags("write denyoom wakes_nobody")
                 .keys(&[key(2, "RW insert")])
                 .complexity("O(log(N)), N: groups of the stream")
                 .summary("Makes a group that reads from an id on"),
             command("xgroup|createconsumer", 5, "key group consumer")
                 .since("6.2.0")
-                .flags("write denyoom")
+                .flags("write denyoom wakes_nobody")
                 .keys(&[key(2, "RW insert")])
                 .complexity("O(log(N)), N: consumers of the group")
                 .summary("Makes a consumer in a group"),
             command("xgroup|delconsumer", 5, "key group consumer")
                 .since("5.0.0")
-                .flags("write")
+                .flags("write wakes_nobody")
                 .keys(&[key(2, "RW delete")])
                 .complexity("O(M*log(N)), N: pending entries of the group, M: those of the consumer")
                 .summary("Removes a consumer and counts the entries that were pending for it"),
@@ -106,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
             command("xgroup|setid", -5, "key group <id | $> [ENTRIESREAD entries-read]")
                 .types(&[("entries-read", Kind::Integer)])
                 .since("5.0.0")
-                .flags("write")
+                .flags("write wakes_nobody")
                 .keys(&[key(2, "RW update")])
                 .complexity("O(log(N)), N: groups of the stream")
                 .summary("Moves a group to another id, from which it reads on"),
@@ -164,7 +165,7 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Returns the entries of a range of ids"),
     command("xread", -4, "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]")
         .since("5.0.0")
-        .flags("readonly blocking")
+        .flags("readonly blocking notes_own_reads")
         .keys(&[first_half_after("STREAMS", 1, "RO access").sought_by(behind_streams)])
         .complexity("O(log(N)+M) for each stream, N: entries of the stream, M: entries returned")
         .summary("Returns the entries behind given ids of several streams"),
@@ -174,7 +175,7 @@ pub(super) const ROWS: &[Row] = &[
         "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]",
     )
     .since("5.0.0")
-    .flags("write blocking")
+    .flags("write blocking wakes_nobody")
     .keys(&[first_half_after("STREAMS", 4, "RO access").sought_by(behind_streams)])
     .complexity("O(M*log(N)) for each stream, N: entries of the stream, M: entries returned")
     .summary("Returns entries that no consumer of a group got yet, or those pending for a consumer"),
@@ -188,13 +189,13 @@ pub(super) const ROWS: &[Row] = &[
     command("xsetid", -3, "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]")
         .types(&[("entries-added", Kind::Integer)])
         .since("5.0.0")
-        .flags("write denyoom fast")
+        .flags("write denyoom fast wakes_nobody")
         .keys(&[key(1, "RW update")])
         .complexity("O(log(N)), N: entries of the stream")
         .summary("Sets the last id of a stream and what it counts"),
     command("xtrim", -4, "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]")
         .since("5.0.0")
-        .flags("write")
+        .flags("write wakes_nobody")
         .keys(&[key(1, "RW delete")])
         .tips("nondeterministic_output")
         .complexity("O(M*log(N)), N: entries of the stream, M: entries trimmed")

@@ -36,11 +36,6 @@ const HELP: &[(&str, &str)] = &[
     ("HELP", "Shows this list."),
 ];
 
-/// Whether a request reads keys. One that only waits must not hold any lock meanwhile, nor one that waits for all of them.
-pub fn is_about_keys(args: &[&[u8]]) -> bool {
-    args.get(1).is_none_or(|word| !is_option(word, "SLEEP") && !is_option(word, "RELOAD"))
-}
-
 pub(super) fn debug(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let word = args[1].to_ascii_lowercase();
     match (word.as_slice(), args.get(2..).unwrap_or_default()) {

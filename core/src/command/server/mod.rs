@@ -19,7 +19,6 @@ mod statistics;
 mod tests;
 
 use super::Group;
-pub use debug::is_about_keys;
 pub use info::{Facts, facts};
 
 pub(super) const HANDLERS: Group = &[

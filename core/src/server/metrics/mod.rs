@@ -9,6 +9,6 @@ mod statistics;
 pub use histogram::Histogram;
 pub use latency::{Event, LatencyMonitor, Spike};
 pub use rates::Rates;
-pub(crate) use slow_log::{REDACTED, is_secret, shown};
+pub(crate) use slow_log::{REDACTED, shown};
 pub use slow_log::{SlowEntry, SlowLog};
 pub use statistics::{CommandStatistics, Statistics};

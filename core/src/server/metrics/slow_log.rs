@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
-use crate::command::args::is_option;
+use crate::catalog::CommandSpec;
 use crate::limits::{SLOW_LOG_ARGUMENT_MAX_BYTES, SLOW_LOG_ARGUMENTS_MAX};
 
 /// The entries, the oldest first.
@@ -70,13 +70,13 @@ impl SlowLog {
 /// What stands in the place of a secret.
 pub(crate) const REDACTED: &[u8] = b"(redacted)";
 
-/// A request as the slow log shows it: without secrets, and no more of it than Redis shows.
-pub(crate) fn shown(args: &[&[u8]]) -> Vec<Vec<u8>> {
+/// A request of a command as the slow log shows it: without secrets, and no more of it than Redis shows.
+pub(crate) fn shown(spec: &CommandSpec, args: &[&[u8]]) -> Vec<Vec<u8>> {
     let is_cut = args.len() > SLOW_LOG_ARGUMENTS_MAX;
     let kept = if is_cut { SLOW_LOG_ARGUMENTS_MAX - 1 } else { args.len() };
     let mut all: Vec<Vec<u8>> = Vec::with_capacity(kept + 1);
     for (number, argument) in args.iter().enumerate().take(kept) {
-        all.push(if is_secret(args, number) { REDACTED.to_vec() } else { cut(argument) });
+        all.push(if spec.is_secret(args, number) { REDACTED.to_vec() } else { cut(argument) });
     }
     if is_cut {
         all.push(format!("... ({} more arguments)", args.len() - kept).into_bytes());
@@ -95,35 +95,18 @@ fn cut(argument: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Whether an argument is a password, or the name of whoever has it: nobody is shown these.
-pub(crate) fn is_secret(args: &[&[u8]], number: usize) -> bool {
-    let Some(name) = args.first() else { return false };
-    let before = |distance: usize, option: &str| {
-        let at = number.checked_sub(distance).filter(|at| *at > 0);
-        at.and_then(|at| args.get(at)).is_some_and(|argument| is_option(argument, option))
-    };
-    if is_option(name, "AUTH") {
-        return number > 0;
-    }
-    if is_option(name, "HELLO") {
-        return before(1, "AUTH") || before(2, "AUTH");
-    }
-    let sets = is_option(name, "CONFIG") && args.get(1).is_some_and(|word| is_option(word, "SET"));
-    sets && number > 2
-        && number % 2 == 1
-        && ["REQUIREPASS", "MASTERAUTH", "MASTERUSER", "TLS-KEY-FILE-PASS"]
-            .iter()
-            .any(|secret| before(1, secret))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog;
 
     fn line(request: &str) -> String {
         let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
-        let shown: Vec<String> =
-            shown(&args).iter().map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();
+        let spec = catalog::lookup_request(&args).expect("a command");
+        let shown: Vec<String> = shown(spec, &args)
+            .iter()
+            .map(|argument| String::from_utf8_lossy(argument).into_owned())
+            .collect();
         shown.join(" ")
     }
 
@@ -144,8 +127,9 @@ mod tests {
         let long = "x".repeat(200);
         assert_eq!(line(&format!("get {long}")), format!("get {}... (72 more bytes)", "x".repeat(128)));
         assert_eq!(line(&format!("get {}", "x".repeat(128))), format!("get {}", "x".repeat(128)));
-        let many = vec!["a"; 40].join(" ");
+        let many = format!("get {}", vec!["a"; 39].join(" "));
         assert!(line(&many).ends_with("a a ... (9 more arguments)"), "{}", line(&many));
-        assert_eq!(line(&vec!["a"; 32].join(" ")), vec!["a"; 32].join(" "));
+        let all = format!("get {}", vec!["a"; 31].join(" "));
+        assert_eq!(line(&all), all);
     }
 }
