@@ -11,6 +11,8 @@ pub mod rest;
 
 pub mod session;
 
+pub mod executor;
+
 pub mod command;
 
 pub mod server;

@@ -4,7 +4,7 @@
 /// Largest inline (non-multibulk) request line in bytes: Redis' own figure.
 pub const INLINE_REQUEST_MAX_BYTES: usize = 64 * 1024;
 
-/// Most arguments in one request: Redis' own figure since 7.0 (`INT_MAX`). MemoryBudget for them comes as they do.
+/// Most arguments in one request: Redis' own figure since 7.0 (`INT_MAX`). Space for them grows as they come.
 pub const REQUEST_ARGUMENTS_MAX: u64 = i32::MAX as u64;
 
 /// Most arguments an unauthenticated peer may send in one request: Redis' own figure.
@@ -34,6 +34,10 @@ pub const VALUE_PIECE_BYTES: u64 = 256 * 1024;
 /// Requests of a pipeline that are parsed before the first of them runs: enough to wait for memory side by side, few
 /// enough for the stack.
 pub const PIPELINE_AHEAD: usize = 16;
+
+/// A transaction that touches keys which it did not declare takes the lock of each in turn, up to so many; then all of
+/// them. Each one costs a run that is thrown away.
+pub const WIDENED_KEYS_MAX: usize = 8;
 
 /// A shorter pipeline gains nothing from being looked at ahead.
 pub const PIPELINE_AHEAD_MIN: usize = 4;

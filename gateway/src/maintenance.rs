@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::Engine;
+use edgecask_core::executor::Expiry;
 use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
 use tracing::{info, warn};
@@ -46,6 +47,7 @@ impl Maintenance {
     /// The thread's life.
     pub fn run<E: Engine + Maintain>(&self, server: &Server<E>) {
         let mut merge_works = true;
+        let mut expiry = Expiry::new(&server.shared);
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
         loop {
@@ -61,7 +63,7 @@ impl Maintenance {
                 server.shared.sample_rates(now_ms());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
-            let has_more = step(server, &mut merge_works);
+            let has_more = step(server, &mut expiry, &mut merge_works);
             rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
         }
     }
@@ -78,15 +80,13 @@ impl Maintenance {
 }
 
 /// One piece of each kind of work; true if any of them has more to do at once.
-fn step<E: Engine + Maintain>(server: &Server<E>, merge_works: &mut bool) -> bool {
+fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_works: &mut bool) -> bool {
     let mut has_more = false;
     // An error here means that the store is read-only or full, which whoever writes is told.
-    let mut tell = |db, key: &[u8]| server.shared.tell_expired(db, key);
     if server.shared.expires_actively.load(Ordering::Relaxed)
-        && let Ok((gone, more)) = server.engine.expire_step(now_ms(), EXPIRE_STEP_KEYS, &mut tell)
+        && let Ok(expired) = expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
     {
-        server.shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
-        has_more |= more && gone > 0;
+        has_more |= expired.has_more && expired.keys > 0;
     }
     has_more |= server.engine.garbage_step(GARBAGE_STEP);
     // A store that cannot remove them is one that cannot be written to.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use edgecask_core::bitcask::{Bitcask, OpenError, Options};
-use edgecask_core::engine::{Admin, Db, Result};
+use edgecask_core::engine::{Admin, Result};
 use edgecask_core::storage::DeviceStorage;
 use tracing::{info, warn};
 
@@ -32,9 +32,6 @@ pub trait Durable: Send + Sync {
 
 /// What maintenance asks of a store. Every call does a bounded piece of work; true means that there is more to do.
 pub trait Maintain: Send + Sync {
-    /// Collects up to `budget` expired keys; returns how many went and whether there may be more.
-    fn expire_step(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)>;
-
     /// Moves up to about `budget_bytes` of live data out of mostly dead datafiles.
     fn merge_step(&self, budget_bytes: u64) -> Result<bool>;
 
@@ -97,10 +94,6 @@ impl Durable for Bitcask {
 }
 
 impl Maintain for Bitcask {
-    fn expire_step(&self, now_ms: u64, budget: u64, gone: &mut dyn FnMut(Db, &[u8])) -> Result<(u64, bool)> {
-        self.expire_slice(now_ms, budget, gone)
-    }
-
     fn merge_step(&self, budget_bytes: u64) -> Result<bool> {
         Bitcask::merge_step(self, budget_bytes).map(|step| step.is_unfinished)
     }

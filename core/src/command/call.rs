@@ -104,7 +104,11 @@ impl<'e> Context<'_, 'e> {
             if spec.reads_are_noted() {
                 let mut keys = Keys::new();
                 keys_of(spec, args, &mut keys);
-                self.note_reads_in(db, &keys, !matches!(outcome, Err(ref error) if *error == CommandError::WRONG_TYPE));
+                self.note_reads_in(
+                    db,
+                    &keys,
+                    !matches!(outcome, Err(ref error) if *error == CommandError::WRONG_TYPE),
+                );
             }
             self.take_turns(None);
         }

@@ -38,9 +38,9 @@ pub use server::{Facts, facts};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use self::call::{Tally, TrackedReads};
 use crate::catalog::{self, CommandSpec};
 use crate::data::string::NewValue;
-use self::call::{Tally, TrackedReads};
 use crate::engine::{Admin, Db, Drafts, EngineError, Turn, Txn};
 use crate::resp::Reply;
 use crate::server::hub::Wait;
@@ -178,14 +178,21 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Looks for a key, which removes it if its time has come.
+    /// Looks for a key, which removes it if its time has come; the unix time in milliseconds at which it will be gone, if it
+    /// ever will.
     ///
     /// # Errors
     /// The engine's.
-    pub(crate) fn look_at(&mut self, db: Db, key: &[u8]) -> Outcome {
-        self.txn.root(db, key)?;
+    pub(crate) fn look_at(&mut self, db: Db, key: &[u8]) -> std::result::Result<Option<u64>, CommandError> {
+        let found = self.txn.root(db, key);
+        if let Err(error) = &found
+            && error.asks_to_run_again()
+        {
+            *self.interrupted = Some(error.clone());
+        }
+        let root = found?;
         self.take_turns(None);
-        Ok(())
+        Ok(root.and_then(|root| root.expires_at_ms))
     }
 
     /// Notes what became of keys since the last time: those that expired and those that are new. With a key, only as long

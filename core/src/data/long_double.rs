@@ -99,9 +99,12 @@ fn round(negative: bool, digits: u128, exponent: i32, inexact: bool) -> Option<F
     let bits = 128 - digits.leading_zeros() as i32;
     let dropped = (bits - 64).max(EXPONENT_MIN - exponent);
     if dropped <= 0 || digits == 0 {
-        let budget = (64 - bits).min(exponent - EXPONENT_MIN).max(0);
-        let (mantissa, exponent) =
-            if digits == 0 { (0, EXPONENT_MIN) } else { ((digits as u64) << budget, exponent - budget) };
+        let spare_bits = (64 - bits).min(exponent - EXPONENT_MIN).max(0);
+        let (mantissa, exponent) = if digits == 0 {
+            (0, EXPONENT_MIN)
+        } else {
+            ((digits as u64) << spare_bits, exponent - spare_bits)
+        };
         return (exponent <= EXPONENT_MAX).then_some(Finite { negative, mantissa, exponent });
     }
     if dropped > 128 {

@@ -71,6 +71,11 @@ impl Txn<'_> {
         (hits as u64, (new.len() - hits) as u64)
     }
 
+    /// Whether a commit would change nothing.
+    pub fn is_unchanged(&self) -> bool {
+        self.overlay.is_empty()
+    }
+
     /// The keys that the transaction has changed so far.
     pub fn changed(&self) -> Vec<Changed> {
         self.overlay.changed(self.now_ms())
@@ -97,12 +102,7 @@ impl Txn<'_> {
     ///
     /// # Errors
     /// Those of reading it.
-    pub fn old_subkey(
-        &mut self,
-        old: &Root,
-        subkey: &[u8],
-        visit: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool> {
+    pub fn old_subkey(&mut self, old: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.reader.sub_read(old, subkey, visit)
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits, Wider};
+use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits};
 use crate::catalog::CommandSpec;
 use crate::command::CommandError;
 use crate::engine::{Commit, Db, Engine, EngineError, Receipt, Ticket};
@@ -27,7 +27,6 @@ pub(super) struct Pending {
     expired: u64,
     changes: u64,
     waiter: Option<Arc<Waiter>>,
-    wider: Wider,
 }
 
 impl Executor {
@@ -37,7 +36,7 @@ impl Executor {
         server: &Server<E>,
         caller: &mut Caller<'_>,
         snapshot: E::Snapshot<'_>,
-        (plan, args, before, wider): (&Plan<'_>, &[&[u8]], &Before, Wider),
+        (plan, args, before): (&Plan<'_>, &[&[u8]], &Before),
         now_ms: u64,
     ) -> Result<Ran, Stop> {
         let shared = &server.shared;
@@ -57,7 +56,12 @@ impl Executor {
         let reread = self.remember_reads(shared, caller);
         self.hits += self.tally.hits;
         self.misses += self.tally.misses;
-        if self.overlay.is_empty() {
+        let is_kept_back = !self.overlay.is_empty() && !plan.writes && is_paused(shared, now_ms);
+        if is_kept_back {
+            // Under a pause nothing changes: an expired key is missing, and stays until the pause ends.
+            self.outbox.drop_event("expired");
+        }
+        if self.overlay.is_empty() || is_kept_back {
             drop(snapshot);
             self.carry_out(shared, &caller.client.inbox, now_ms);
             self.outbox.take_effects(&mut self.effects);
@@ -78,7 +82,7 @@ impl Executor {
             Ok(Commit::Waiting(ticket)) => {
                 let reply = caller.reply.split_off(before.reply_len);
                 let before = before.clone();
-                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter, wider };
+                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter };
                 let commit = Box::new(pending);
                 self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
                 Err(Stop::Suspended)
@@ -222,10 +226,17 @@ fn deliver(shared: &Shared, entry: Entry, ready: &mut Vec<(Db, Vec<u8>)>) {
         if has_changed_databases {
             ready.extend(hub.waiting.keys());
         } else {
-            let awaited = changes.into_iter().filter(|changed| hub.waiting.is_awaited(changed.db, &changed.key));
+            let awaited =
+                changes.into_iter().filter(|changed| hub.waiting.is_awaited(changed.db, &changed.key));
             ready.extend(awaited.map(|changed| (changed.db, changed.key)));
         }
     }
+}
+
+/// Whether clients are paused.
+pub(super) fn is_paused(shared: &Shared, now_ms: u64) -> bool {
+    let hub = &shared.hub;
+    hub.interest.has(Interest::PAUSE) && hub.pauses.present(&hub.interest, now_ms).is_some()
 }
 
 /// Blocks a connection in the command that it runs; the locks of its keys are held.

@@ -40,7 +40,9 @@ impl Executor {
                 self.get_directly(server, caller, key, now_ms)
             }
             [_, key, value]
-                if command == SET && is_plain(server, drafts, value) && !interest.has(Interest::OF_WRITES) =>
+                if command == SET
+                    && is_plain(server, drafts, value)
+                    && !interest.has(Interest::OF_WRITES) =>
             {
                 self.set_directly(server, caller, key, value, now_ms)
             }

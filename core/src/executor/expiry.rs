@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::commit::is_paused;
 use super::{Caller, Executor, Plan, Stop, Waits};
 use crate::command::CommandError;
 use crate::engine::{Db, Drafts, Engine, EngineError};
@@ -52,16 +53,22 @@ impl Expiry {
         budget: u64,
     ) -> Result<Expired, EngineError> {
         let mut has_more = false;
+        if is_paused(&server.shared, now_ms) {
+            return Ok(Expired::default());
+        }
         if self.keys.is_empty() {
             let keys = &mut self.keys;
-            has_more = server.engine.expired_keys(now_ms, budget, &mut |db, key| keys.push((db, key.to_vec())))?;
+            has_more =
+                server.engine.expired_keys(now_ms, budget, &mut |db, key| keys.push((db, key.to_vec())))?;
         }
         let mut count = 0;
         while let Some((db, key)) = self.keys.last() {
             let (db, key) = (*db, key.clone());
             match self.remove(server, db, &key, now_ms) {
                 Ok(()) => {}
-                Err(Stop::Suspended) => return Ok(Expired { keys: count, has_more: true, is_suspended: true }),
+                Err(Stop::Suspended) => {
+                    return Ok(Expired { keys: count, has_more: true, is_suspended: true });
+                }
                 Err(Stop::Error(error)) => {
                     self.keys.clear();
                     return match error {
@@ -91,7 +98,7 @@ impl Expiry {
         };
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
-            ctx.look_at(db, key)
+            ctx.look_at(db, key).map(drop)
         });
         ran.map(drop)
     }

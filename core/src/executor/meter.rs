@@ -20,7 +20,7 @@ const EXACT_BELOW_NS: u64 = 1_000_000;
 
 /// The clock of one session.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub struct Meter {
     /// The last reading; None before the first of a batch.
     read_ns: Option<u64>,
     /// What has run since, each command with how many times in a row.
@@ -40,12 +40,12 @@ struct Late {
 }
 
 /// The reading before a command that is timed by itself.
-pub(super) struct Begin(Option<u64>);
+pub struct Begin(Option<u64>);
 
 impl Meter {
     /// A command ran that shares its reading with its neighbours.
     #[inline]
-    pub(super) fn ran(&mut self, command: CommandId) {
+    pub fn ran(&mut self, command: CommandId) {
         match self.since.last_mut() {
             Some((last, count)) if *last == command => *count += 1,
             _ => self.since.push((command, 1)),
@@ -54,7 +54,7 @@ impl Meter {
 
     /// Reads the clock if this is the first command of a batch.
     #[inline]
-    pub(super) fn start<E>(&mut self, server: &Server<E>) {
+    pub fn start<E>(&mut self, server: &Server<E>) {
         if self.read_ns.is_none() {
             self.read_ns = Some(server.shared.host.monotonic_ns());
             self.is_exact = server.shared.settings.slow_ns() < EXACT_BELOW_NS;
@@ -63,17 +63,22 @@ impl Meter {
 
     /// Whether every command is timed by itself.
     #[inline]
-    pub(super) fn is_exact(&self) -> bool {
+    pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
+    /// The last reading, if no command has run since.
+    pub fn fresh_reading(&self) -> Option<u64> {
+        self.read_ns.filter(|_| self.since.is_empty())
+    }
+
     /// Ends a batch: the next begins with a reading of its own.
-    pub(super) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.read_ns = None;
     }
 
     /// Divides the time since the last reading among what has run since; returns the reading.
-    pub(super) fn settle<E>(&mut self, server: &Server<E>, now_ms: u64) -> u64 {
+    pub fn settle<E>(&mut self, server: &Server<E>, now_ms: u64) -> u64 {
         let before = self.read_ns;
         if self.since.is_empty()
             && let Some(read_ns) = before
@@ -101,13 +106,13 @@ impl Meter {
     }
 
     /// The reading before a command, if it is to be timed by itself.
-    pub(super) fn begin<E>(&mut self, server: &Server<E>, spec: &CommandSpec, now_ms: u64) -> Begin {
+    pub fn begin<E>(&mut self, server: &Server<E>, spec: &CommandSpec, now_ms: u64) -> Begin {
         let is_alone = self.is_exact || !spec.flags.contains(Flags::FAST);
         Begin(is_alone.then(|| self.settle(server, now_ms)))
     }
 
     /// Counts a command that has run.
-    pub(super) fn end<E>(
+    pub fn end<E>(
         &mut self,
         (server, client): (&Server<E>, &Client),
         spec: &CommandSpec,
@@ -118,24 +123,45 @@ impl Meter {
         let Begin(Some(begin)) = begin else { return self.ran(spec.id) };
         let read_ns = server.shared.host.monotonic_ns();
         self.read_ns = Some(read_ns);
-        let took_ns = read_ns.saturating_sub(*begin);
-        let settings = &server.shared.settings;
-        server.shared.statistics.ran(spec.id, 1, took_ns, settings.tracks_latency());
-        if took_ns >= settings.alarm_ns() {
-            note_spike(server, spec, took_ns, now_ms);
-            log_slow((server, client), spec, args, 1, took_ns, now_ms);
-        }
+        record((server, client), spec, read_ns.saturating_sub(*begin), args, now_ms);
+    }
+
+    /// Counts a command by the time it took, which nothing else shares.
+    pub fn record<E>(
+        &mut self,
+        about: (&Server<E>, &Client),
+        spec: &CommandSpec,
+        took_ns: u64,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) {
+        record(about, spec, took_ns, args, now_ms);
+    }
+
+    /// Counts a command of a queue that has run, by the time it took; without one it shares that of its neighbours.
+    pub fn took<E>(
+        &mut self,
+        (server, client): (&Server<E>, &Client),
+        spec: &CommandSpec,
+        took_ns: Option<u64>,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) {
+        let Some(took_ns) = took_ns else { return self.ran(spec.id) };
+        // What it took is not its neighbours'.
+        self.read_ns = self.read_ns.map(|read_ns| read_ns.saturating_add(took_ns));
+        record((server, client), spec, took_ns, args, now_ms);
     }
 
     /// Whether commands that shared a reading were slow and wait for [`Meter::log_late`].
     #[inline]
-    pub(super) fn is_late(&self) -> bool {
+    pub fn is_late(&self) -> bool {
         self.late.is_some()
     }
 
     /// Writes the commands that were slow together into the slow log; `run` are the requests that have run, up to the
     /// last of them.
-    pub(super) fn log_late<'a, E>(
+    pub fn log_late<'a, E>(
         &mut self,
         (server, client): (&Server<E>, &Client),
         run: usize,
@@ -147,6 +173,22 @@ impl Meter {
         let Some(args) = first else { return };
         let Some(spec) = catalog::lookup_request(args) else { return };
         log_slow((server, client), spec, args, late.count, late.took_ns, now_ms);
+    }
+}
+
+/// Counts one command by the time it took.
+fn record<E>(
+    (server, client): (&Server<E>, &Client),
+    spec: &CommandSpec,
+    took_ns: u64,
+    args: &[&[u8]],
+    now_ms: u64,
+) {
+    let settings = &server.shared.settings;
+    server.shared.statistics.ran(spec.id, 1, took_ns, settings.tracks_latency());
+    if took_ns >= settings.alarm_ns() {
+        note_spike(server, spec, took_ns, now_ms);
+        log_slow((server, client), spec, args, 1, took_ns, now_ms);
     }
 }
 
@@ -178,10 +220,8 @@ fn log_slow<E>(
     if count > 1 {
         args.push(format!("... ({} more commands of the pipeline)", count - 1).into_bytes());
     }
-    let (address, name) = {
-        let card = client.card.lock();
-        (card.address.clone(), card.name.clone())
-    };
+    let address = client.card.lock().address.clone();
+    let name = client.labels.name.clone();
     let entry = SlowEntry { id: 0, at_s: now_ms / 1000, took_us: took_ns / 1000, args, address, name };
     server.shared.slow_log.push(entry, most);
 }

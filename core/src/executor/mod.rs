@@ -18,19 +18,19 @@ mod commit;
 mod direct;
 mod expiry;
 mod meter;
-mod monitors;
+pub mod monitors;
 mod queue;
 mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use expiry::Expiry;
+pub use expiry::{Expired, Expiry};
+pub use meter::Meter;
 pub use queue::{Call, Executed};
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use self::meter::Meter;
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
@@ -103,7 +103,7 @@ struct Plan<'p> {
 }
 
 /// What a transaction does that finds nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Waits {
     /// It replies that there is nothing.
     Never,
@@ -207,6 +207,40 @@ impl Executor {
         self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))
     }
 
+    /// Looks for keys of the selected database, which removes those whose time has come; tells when the others will be gone.
+    /// `turn` tells several looks of one request apart.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn look_at<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        keys: &[&[u8]],
+        turn: u64,
+        now_ms: u64,
+    ) -> Result<Vec<Option<u64>>, Stop> {
+        let plan = Plan {
+            keys,
+            touches_all: false,
+            writes: false,
+            wakes: true,
+            may_wait: Waits::Never,
+            changes_connection: false,
+            identity: u64::MAX - turn,
+        };
+        let mut expiries = Vec::new();
+        self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
+            expiries.clear();
+            for key in keys {
+                let db = ctx.db();
+                expiries.push(ctx.look_at(db, key)?);
+            }
+            Ok(())
+        })?;
+        Ok(expiries)
+    }
+
     /// Runs `body` over a transaction until it is committed, refused or suspended.
     fn transact<E: Engine>(
         &mut self,
@@ -220,7 +254,9 @@ impl Executor {
         let (mut ticket, mut wider) = (None, Wider::default());
         if self.suspended.is_some() {
             match self.take_suspended(server, plan.identity) {
-                Some(Suspended::Reads { ticket: parked, wider: known, .. }) => (ticket, wider) = (Some(parked), known),
+                Some(Suspended::Reads { ticket: parked, wider: known, .. }) => {
+                    (ticket, wider) = (Some(parked), known)
+                }
                 Some(Suspended::Commit { commit, .. }) => {
                     if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
                         return Ok(ran);
@@ -230,27 +266,11 @@ impl Executor {
             }
         }
         loop {
-            let widened: Keys<'_> = match wider.keys.as_slice() {
-                [] => Keys::new(),
-                more => plan.keys.iter().copied().chain(more.iter().map(Vec::as_slice)).collect(),
+            let Some(mut snapshot) = open(&server.engine, plan, &wider, ticket)? else {
+                self.park(plan, ticket, wider);
+                return Err(Stop::Suspended);
             };
-            let scope = match (plan.touches_all || wider.all, widened.is_empty(), plan.keys) {
-                (true, ..) => Scope::Everything,
-                (_, false, _) => Scope::Keys(&widened),
-                (_, _, []) => Scope::Nothing,
-                (_, _, keys) => Scope::Keys(keys),
-            };
-            let mut snapshot = match ticket.take() {
-                None => server.engine.begin(scope)?,
-                Some(parked) => match server.engine.resume(parked, scope)? {
-                    Some(snapshot) => snapshot,
-                    None => {
-                        let identity = plan.identity;
-                        self.suspended = Some(Suspended::Reads { identity, ticket: parked, wider });
-                        return Err(Stop::Suspended);
-                    }
-                },
-            };
+            ticket = None;
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
             let mut interrupted = None;
@@ -268,7 +288,7 @@ impl Executor {
                     reads: &mut self.reads,
                     tally: &mut self.tally,
                     interrupted: &mut interrupted,
-                    wait: (plan.may_wait != Waits::Never).then_some(&mut self.wait),
+                    wait: (!matches!(plan.may_wait, Waits::Never)).then_some(&mut self.wait),
                 };
                 let outcome = body(&mut context).and_then(|()| fits(caller.reply));
                 let reacts = server.shared.hub.interest.has(Interest::REACTIONS);
@@ -281,7 +301,7 @@ impl Executor {
             };
             let outcome = interrupted.map_or(outcome, |error| Err(error.into()));
             match outcome {
-                Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before, wider), now_ms),
+                Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before), now_ms),
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
                     let key = snapshot.undeclared();
                     drop(snapshot);
@@ -291,7 +311,7 @@ impl Executor {
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);
                     let ticket = server.engine.park(snapshot, &caller.client.inbox.waker());
-                    self.suspended = Some(Suspended::Reads { identity: plan.identity, ticket, wider });
+                    self.park(plan, Some(ticket), wider);
                     return Err(Stop::Suspended);
                 }
                 Err(error) => {
@@ -302,6 +322,11 @@ impl Executor {
                 }
             }
         }
+    }
+
+    /// Notes that a transaction waits for what the engine fetches under this ticket.
+    fn park(&mut self, plan: &Plan<'_>, ticket: Option<Ticket>, wider: Wider) {
+        self.suspended = ticket.map(|ticket| Suspended::Reads { identity: plan.identity, ticket, wider });
     }
 
     /// Empties the workspace for a run.
@@ -319,7 +344,8 @@ impl Executor {
     /// What was suspended of this transaction. What was suspended of another one is forgotten: nobody resumes it.
     fn take_suspended<E: Engine>(&mut self, server: &Server<E>, identity: u64) -> Option<Suspended> {
         let suspended = self.suspended.take()?;
-        let (Suspended::Reads { identity: its_own, .. } | Suspended::Commit { identity: its_own, .. }) = &suspended;
+        let (Suspended::Reads { identity: its_own, .. } | Suspended::Commit { identity: its_own, .. }) =
+            &suspended;
         if *its_own == identity {
             return Some(suspended);
         }
@@ -346,6 +372,17 @@ impl Executor {
         if let Some(Suspended::Reads { ticket, .. }) = self.suspended.take() {
             server.engine.forget(ticket);
         }
+    }
+
+    /// The clock of the connection's commands.
+    pub fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    /// Whether the workspace holds nothing of a transaction.
+    #[cfg(test)]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.overlay.is_empty()
     }
 
     /// Gives back what a large transaction has left.
@@ -399,10 +436,35 @@ impl Wider {
             return Err(EngineError::Undeclared);
         }
         match key {
-            Some(key) if self.keys.len() < WIDENED_KEYS_MAX && !self.keys.contains(&key) => self.keys.push(key),
+            Some(key) if self.keys.len() < WIDENED_KEYS_MAX && !self.keys.contains(&key) => {
+                self.keys.push(key)
+            }
             _ => self.all = true,
         }
         Ok(())
+    }
+}
+
+/// Opens a transaction over the keys of a plan and those that it turned out to need; None while it waits under its ticket.
+fn open<'e, E: Engine>(
+    engine: &'e E,
+    plan: &Plan<'_>,
+    wider: &Wider,
+    ticket: Option<Ticket>,
+) -> Result<Option<E::Snapshot<'e>>, EngineError> {
+    let widened: Keys<'_> = match wider.keys.as_slice() {
+        [] => Keys::new(),
+        more => plan.keys.iter().copied().chain(more.iter().map(Vec::as_slice)).collect(),
+    };
+    let scope = match (plan.touches_all || wider.all, widened.is_empty(), plan.keys) {
+        (true, ..) => Scope::Everything,
+        (_, false, _) => Scope::Keys(&widened),
+        (_, _, []) => Scope::Nothing,
+        (_, _, keys) => Scope::Keys(keys),
+    };
+    match ticket {
+        None => engine.begin(scope).map(Some),
+        Some(ticket) => engine.resume(ticket, scope),
     }
 }
 

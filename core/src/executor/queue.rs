@@ -63,7 +63,7 @@ impl Executor {
         };
         let mut ended: SmallVec<[Ended; 4]> = SmallVec::new();
         let mut executed = Executed::All;
-        let is_exact = self.meter.is_exact();
+        let (is_exact, read_ns) = (self.meter.is_exact(), self.meter.fresh_reading());
         let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ended.clear();
             // Only now that the locks are held can no watched key change any more.
@@ -73,7 +73,7 @@ impl Executor {
                 return Ok(());
             }
             executed = Executed::All;
-            run_all(ctx, calls, is_exact, &mut ended)
+            run_all(ctx, calls, (is_exact, read_ns), &mut ended)
         })?;
         debug_assert!(matches!(ran, Ran::Done), "a queue never waits");
         if executed == Executed::All {
@@ -118,7 +118,7 @@ impl Executor {
 fn run_all(
     ctx: &mut Context<'_, '_>,
     calls: &[Call<'_>],
-    is_exact: bool,
+    (is_exact, mut read_ns): (bool, Option<u64>),
     ended: &mut SmallVec<[Ended; 4]>,
 ) -> Outcome {
     ctx.reply.array(calls.len());
@@ -131,7 +131,9 @@ fn run_all(
             continue;
         }
         let is_timed = is_exact || !spec.is(Flags::FAST);
-        let begin_ns = if is_timed { ctx.shared.host.monotonic_ns() } else { 0 };
+        // The end of one timed command is the beginning of the next.
+        let begin_ns = read_ns.take().filter(|_| is_timed);
+        let begin_ns = begin_ns.unwrap_or_else(|| if is_timed { ctx.shared.host.monotonic_ns() } else { 0 });
         let start = ctx.reply.len();
         let outcome = ctx.run_inner(&call.request, call.drafts);
         if ctx.interrupted.is_some() {
@@ -150,7 +152,11 @@ fn run_all(
                 Some(error)
             }
         };
-        let took_ns = is_timed.then(|| ctx.shared.host.monotonic_ns().saturating_sub(begin_ns));
+        let took_ns = is_timed.then(|| {
+            let end_ns = ctx.shared.host.monotonic_ns();
+            read_ns = Some(end_ns);
+            end_ns.saturating_sub(begin_ns)
+        });
         ended.push(Ended { took_ns, error });
     }
     Ok(())

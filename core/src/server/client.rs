@@ -6,11 +6,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
+use super::scan_positions::Ticket;
 use super::shared::Shared;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::{Protocol, Reply};
-use super::scan_positions::Ticket;
 
 /// One connection.
 #[derive(Debug)]
@@ -190,8 +190,7 @@ impl Client {
 
     /// The connection as a command sees it that runs for it later, while it is blocked: itself, without subscriptions.
     pub(crate) fn for_waiting(&mut self) -> Client {
-        let mut waiting =
-            Client::new(self.id, self.card.clone(), self.inbox.clone(), self.random.u64(..));
+        let mut waiting = Client::new(self.id, self.card.clone(), self.inbox.clone(), self.random.u64(..));
         waiting.db = self.db;
         waiting.no_touch = self.no_touch;
         waiting.tracking = self.tracking.clone();

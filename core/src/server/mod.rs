@@ -16,15 +16,16 @@ mod settings;
 mod shared;
 
 pub(crate) use carry_out::carry_out;
-pub(crate) use client::{Mark, Saved};
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
+pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
 pub(crate) use metrics::{REDACTED, shown};
 pub use settings::{
-    Accepted, HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
+    Accepted, HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec,
+    Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
 

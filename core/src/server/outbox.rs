@@ -129,6 +129,11 @@ impl Outbox {
         })
     }
 
+    /// Drops the events with this name.
+    pub(crate) fn drop_event(&mut self, name: &str) {
+        self.actions.retain(|action| !matches!(action, Action::Notify { event, .. } if *event == name));
+    }
+
     /// Drops all but the events of reads: nothing else has happened.
     pub(crate) fn keep_reads(&mut self) {
         self.actions.retain(|action| matches!(action, Action::Notify { event, .. } if *event == MISS));

@@ -90,7 +90,8 @@ impl Positions {
     /// Remembers a position. If another walk took its ticket meanwhile, the walk goes on by its rank.
     pub(crate) fn keep(&mut self, position: Position) {
         let Position { ticket, walk, rank, next } = position;
-        let is_taken = self.entries.get(&ticket).is_some_and(|kept| !kept.is(walk, rank) || *kept.next != *next);
+        let is_taken =
+            self.entries.get(&ticket).is_some_and(|kept| !kept.is(walk, rank) || *kept.next != *next);
         if ticket != 0 && !is_taken {
             self.put(ticket, walk, rank, &next);
         }
@@ -101,8 +102,7 @@ impl Positions {
         self.next_giving += 1;
         self.given.push_back((ticket, giving));
         self.subkeys_bytes += next.len();
-        if let Some(before) = self.entries.insert(ticket, Kept { walk, rank, next: next.into(), giving })
-        {
+        if let Some(before) = self.entries.insert(ticket, Kept { walk, rank, next: next.into(), giving }) {
             self.subkeys_bytes -= before.next.len();
         }
         while self.given.len() > SCAN_POSITIONS_MAX || self.subkeys_bytes > SCAN_POSITIONS_MAX_BYTES {
@@ -181,6 +181,15 @@ fn take<const COUNT: usize>(from: &mut &[u8]) -> Option<[u8; COUNT]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Positions {
+        fn remember(&mut self, walk: WalkId, rank: u32, next: &[u8]) -> Ticket {
+            let position = self.position(walk, rank, next);
+            let ticket = position.ticket();
+            self.keep(position);
+            ticket
+        }
+    }
 
     #[test]
     fn position_found_under_a_wrong_ticket() {

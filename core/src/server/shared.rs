@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 use super::client::Known;
 use super::feed::Feed;
 use super::hub::{Hub, notify};
-use super::reaction::Reactions;
 use super::metrics::LatencyMonitor;
 use super::metrics::Rates;
 use super::metrics::SlowLog;
 use super::metrics::Statistics;
+use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::settings::Settings;
 
@@ -133,7 +133,7 @@ pub enum Shortage {
     None = 0,
     /// Memory.
     Memory = 1,
-    /// MemoryBudget for the log.
+    /// Space for the log.
     Storage = 2,
 }
 

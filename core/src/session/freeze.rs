@@ -16,14 +16,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Multi, Peer, Queued, Session};
+use super::transaction::{Multi, Queued, WatchedKey};
+use super::{Peer, Session};
 use crate::catalog::{self, CommandSpec};
 use crate::engine::Drafts;
 use crate::engine::{Engine, Kind};
 use crate::limits::SCAN_POSITIONS_KEPT_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Mode, Nothing, Subscriptions, Topic, TopicKind, Tracking, Wait, Waiter};
-use crate::server::{ReplyMode, Server, WatchedKey};
+use crate::server::{ReplyMode, Server};
 
 const VERSION: u8 = 2;
 
@@ -41,16 +42,11 @@ impl Session {
     /// The session as at most so many bytes; None if they do not hold it, while it has output or mail, or in the middle of a
     /// huge value.
     pub fn freeze<E: Engine>(&self, server: &Server<E>, max_bytes: usize) -> Option<Vec<u8>> {
-        let client = &self.state.client;
-        let is_at_rest = self.state.reply.is_empty()
-            && self.stream.is_none()
-            && self.state.drafts.is_empty()
-            && !self.is_closing
-            && !client.inbox.has_mail()
-            && !client.inbox.must_close();
-        let multi = client.multi.as_ref();
+        let (client, transaction) = (self.connection.client(), self.connection.transaction());
+        let is_at_rest = self.connection.is_at_rest() && !self.pipeline.is_streaming() && !self.is_closing;
+        let multi = transaction.multi();
         let has_drafts =
-            multi.is_some_and(|multi| multi.queue.iter().any(|queued| !queued.drafts.is_empty()));
+            multi.is_some_and(|multi| multi.queue().iter().any(|queued| !queued.drafts().is_empty()));
         if !is_at_rest || has_drafts {
             return None;
         }
@@ -60,11 +56,11 @@ impl Session {
         let card = client.card.lock();
         for truth in [
             client.authenticated,
-            self.state.reply.protocol() == Protocol::Resp3,
+            self.connection.reply().protocol() == Protocol::Resp3,
             client.no_touch,
-            card.no_evict,
+            client.labels.no_evict,
             client.is_monitor,
-            client.watch.is_tripped(),
+            transaction.watch().is_tripped(),
         ] {
             out.truth(truth);
         }
@@ -76,17 +72,19 @@ impl Session {
         for text in [card.address.as_bytes(), card.local_address.as_bytes()] {
             out.bytes(text);
         }
-        for text in [&card.name, &card.library_name, &card.library_version] {
+        for text in [&client.labels.name, &client.labels.library_name, &client.labels.library_version] {
             out.bytes(text);
         }
         out.bytes(client.last_command.as_bytes());
         drop(card);
-        out.bytes(&self.input);
+        out.bytes(self.pipeline.waiting_input());
         out.option(multi, |out, multi| {
-            out.truth(multi.refused);
-            out.list(multi.queue.iter(), |out, queued| out.request(queued.spec, queued.args().into_iter()));
+            out.truth(multi.is_refused());
+            out.list(multi.queue().iter(), |out, queued| {
+                out.request(queued.spec(), queued.args().into_iter())
+            });
         });
-        out.list(client.watched.iter(), |out, watched| {
+        out.list(transaction.watched().iter(), |out, watched| {
             out.number(u64::from(watched.db));
             out.bytes(&watched.key);
             out.option(watched.expires_at_ms, Writer::number);
@@ -104,7 +102,7 @@ impl Session {
             out.option(tracking.caching, Writer::truth);
         });
         let arrival = server.shared.hub.waiting.arrival(client.id).unwrap_or_default();
-        out.option(self.state.waiter.as_deref(), |out, waiter| {
+        out.option(self.connection.waiting().waiter(), |out, waiter| {
             out.number(arrival);
             out.request(waiter.spec, waiter.request.iter().map(Vec::as_slice));
             let wait = &waiter.wait;
@@ -142,7 +140,7 @@ impl Session {
 
     fn thaw_fields<E: Engine>(&mut self, server: &Server<E>, from: &mut Reader<'_>) -> Result<(), ThawError> {
         let shared = &server.shared;
-        let client = &mut self.state.client;
+        let client = self.connection.client_mut();
         client.db = from.small()?;
         if client.db >= shared.settings.databases() {
             return Err(ThawError);
@@ -150,10 +148,9 @@ impl Session {
         client.authenticated = from.truth()?;
         let is_resp3 = from.truth()?;
         let protocol = if is_resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
-        self.state.reply.set_protocol(protocol);
         client.inbox.set_protocol(protocol);
         client.no_touch = from.truth()?;
-        let no_evict = from.truth()?;
+        client.labels.no_evict = from.truth()?;
         client.is_monitor = from.truth()?;
         let is_tripped = from.truth()?;
         client.reply_mode = from.place(&REPLY_MODES)?;
@@ -161,39 +158,35 @@ impl Session {
         let last_active_ms;
         {
             let mut card = client.card.lock();
-            card.no_evict = no_evict;
             card.connected_at_ms = from.number()?;
             last_active_ms = from.number()?;
             card.address = from.text()?;
             card.local_address = from.text()?;
-            card.name = from.bytes()?.to_vec();
-            card.library_name = from.bytes()?.to_vec();
-            card.library_version = from.bytes()?.to_vec();
         }
+        client.labels.name = from.bytes()?.to_vec();
+        client.labels.library_name = from.bytes()?.to_vec();
+        client.labels.library_version = from.bytes()?.to_vec();
         client.last_command = match from.bytes()? {
             b"" => "",
             name => catalog::lookup_full(name).ok_or(ThawError)?.name,
         };
-        self.input = from.bytes()?.to_vec();
-        client.multi = from.option(|from| {
+        *self.pipeline.input() = from.bytes()?.to_vec();
+        let multi = from.option(|from| {
             let refused = from.truth()?;
             let queue = from.list(|from| {
                 let (spec, request) = from.request()?;
                 let args: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
                 Ok(Queued::new(spec, &args, Drafts::new()))
             })?;
-            Ok(Multi { queue, refused })
+            Ok(Multi::of(queue, refused))
         })?;
-        client.watched = from.list(|from| {
+        let watched = from.list(|from| {
             let (db, key) = (from.small()?, from.bytes()?.to_vec());
             Ok(WatchedKey { db, key, expires_at_ms: from.option(Reader::number)? })
         })?;
-        for watched in &client.watched {
-            server.engine.watch(watched.db, &watched.key, &client.watch);
-        }
-        if is_tripped {
-            client.watch.trip();
-        }
+        self.connection.reply_mut().set_protocol(protocol);
+        self.connection.resume_transaction(&server.engine, multi, watched, is_tripped);
+        let client = self.connection.client_mut();
         let subscriptions = from.option(|from| {
             let mut names = || Ok(from.list(|from| Ok(from.bytes()?.to_vec()))?.into_iter().collect());
             let channels: BTreeSet<Vec<u8>> = names()?;
@@ -233,12 +226,11 @@ impl Session {
             Ok((arrival, spec, request, wait))
         })?;
         if let Some((arrival, spec, request, wait)) = waiting {
-            let waiter =
-                Arc::new(Waiter::new(client.inbox.clone(), client.db, protocol, spec, request, wait));
+            let waiter = Arc::new(Waiter::new(client.for_waiting(), protocol, spec, request, wait));
             shared.hub.waiting.add_at(&shared.hub.interest, &waiter, arrival);
-            client.card.lock().is_blocked = true;
-            self.state.waiter = Some(waiter);
+            self.connection.resume_wait(waiter);
         }
+        let client = self.connection.client_mut();
         client.walks = shared.scan_positions.lock().thaw(from.bytes()?).into();
         client.show(if is_resp3 { 3 } else { 2 }, last_active_ms);
         Ok(())
@@ -246,7 +238,7 @@ impl Session {
 
     /// Has a client with a cache begin anew. To be called once all sessions are thawed, since it may redirect.
     pub fn begin_tracking_again<E: Engine>(&mut self, server: &Server<E>) {
-        let client = &self.state.client;
+        let client = self.connection.client();
         let Some(tracking) = client.tracking.as_deref() else { return };
         let known = tracking.redirect.and_then(|id| server.shared.clients.lock().get(&id).cloned());
         let told = known.map(|known| known.inbox);
@@ -369,7 +361,7 @@ impl<'b> Reader<'b> {
         if self.truth()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// MemoryBudget comes as items do: every one takes at least a byte.
+    /// Space grows as items come: every one takes at least a byte.
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader<'b>) -> Thawed<T>) -> Thawed<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::new();

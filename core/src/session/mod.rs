@@ -3,47 +3,35 @@
 //! A host appends what it received to [`Session::input`], calls [`Session::process`], sends what [`Session::reply`]
 //! holds, and carries out the effects. Processing stops when enough output has piled up, so a slow reader bounds its
 //! own memory. Sessions know nothing of sockets: TCP, WebSocket and the Durable Object all drive the same one.
+//!
+//! Its parts, none of which touches another's fields: [`pipeline`] has the bytes that came, [`connection`] admits, queues
+//! and runs requests, [`transaction`] has an open MULTI and the watched keys, [`waiting`] what the connection waits for,
+//! and [`subscription`] ends what ties it to others.
 
 mod arriving;
-mod direct;
-mod dispatch;
+mod connection;
 mod freeze;
-mod long_arguments;
-mod meter;
+mod pipeline;
+mod subscription;
 #[cfg(test)]
-mod bound_of_a_home_is_passed;
-#[cfg(test)]
-mod huge_value_in_memory;
-mod mail;
-#[cfg(test)]
-mod reply_depends_on_split;
-mod serve;
-#[cfg(test)]
-mod slow_reader_not_cut;
+mod tests;
 mod transaction;
+mod waiting;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use parking_lot::Mutex;
-use smallvec::SmallVec;
 
 pub use freeze::ThawError;
-pub use transaction::{Multi, Queued};
 
-use self::arriving::Stream;
-use self::meter::Meter;
-use crate::engine::Drafts;
-use crate::engine::{Db, Engine, Overlay, Receipt};
-use crate::limits::{INPUT_KEPT_BYTES, OUTPUT_PAUSE_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
-use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits, RequestParser, second_argument};
-use crate::server::hub::notify::Events;
-use crate::server::hub::{Inbox, Wait, Waiter};
-use crate::server::{Client, ClientCard, Counters, Effect, Known, Server, Shared};
-
-/// Input longer than this many bytes is taken for a pipeline by whoever only guesses.
-const ONE_REQUEST_BYTES: usize = 256;
+use self::connection::{Connection, Step};
+use self::pipeline::Pipeline;
+use crate::engine::{Db, Engine, Receipt};
+use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
+use crate::server::hub::Inbox;
+use crate::server::{Client, ClientCard, Effect, Known, Server, Shared};
 
 /// Who connected, as the host knows it.
 #[derive(Clone, Debug, Default)]
@@ -71,82 +59,9 @@ pub struct Progress {
 
 /// One connection.
 pub struct Session {
-    input: Vec<u8>,
-    parser: RequestParser,
-    /// The huge argument that the input is in the middle of, if it is.
-    stream: Option<Box<Stream>>,
-    state: State,
+    pipeline: Pipeline,
+    connection: Connection,
     is_closing: bool,
-}
-
-/// What commands need of a session; apart from the input, which arguments borrow.
-struct State {
-    client: Client,
-    reply: Reply,
-    overlay: Overlay,
-    /// The huge arguments of the next request.
-    drafts: Drafts,
-    effects: Vec<Effect>,
-    wrote: Receipt,
-    commands: u64,
-    meter: Meter,
-    /// Reads that found their key, and those that did not.
-    hits: u64,
-    misses: u64,
-    /// Events of the running command that others may hear of.
-    events: Events,
-    /// What the running command wants to wait for.
-    wait: Option<Wait>,
-    /// The command that the connection is blocked in.
-    waiter: Option<Arc<Waiter>>,
-    /// Keys that changed and that blocked connections wait for.
-    ready: Vec<(Db, Vec<u8>)>,
-    /// Whether blocked connections may find what they wait for after the running command.
-    wakes: bool,
-    /// Whether the running command is that of a blocked connection, run once more.
-    is_serving: bool,
-    /// Unix time in milliseconds until which a pause holds the next request back.
-    held_until_ms: Option<u64>,
-}
-
-impl State {
-    /// Whether so many replies wait that requests must.
-    fn must_pause(&self) -> bool {
-        self.reply.unsent() >= OUTPUT_PAUSE_BYTES as u64
-    }
-
-    fn is_closing(&self) -> bool {
-        self.effects.contains(&Effect::Close)
-    }
-
-    /// Whether other connections may have something for this one that it did not ask for.
-    fn hears_of_others(&self) -> bool {
-        self.client.subscriptions.is_some() || self.client.is_monitor || self.client.tracking.is_some()
-    }
-
-    /// Cuts the connection if it has more output than it may have.
-    fn check_output(&mut self) {
-        let held_bytes = self.reply.unsent();
-        if !self.client.inbox.admits(held_bytes) {
-            self.reply.clear();
-            self.effects.push(Effect::Close);
-        }
-        if self.hears_of_others() {
-            self.client.inbox.set_held(held_bytes);
-        }
-    }
-
-    /// Brings the counters that all sessions share up to date, once for all requests that were run together.
-    fn count(&mut self, counters: &Counters) {
-        let counts = [
-            (&counters.commands, &mut self.commands),
-            (&counters.keyspace_hits, &mut self.hits),
-            (&counters.keyspace_misses, &mut self.misses),
-        ];
-        for (counter, count) in counts.into_iter().filter(|(_, count)| **count > 0) {
-            counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
-        }
-    }
 }
 
 impl Session {
@@ -171,309 +86,237 @@ impl Session {
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         let mut client = Client::new(id, card, inbox, seed);
         client.authenticated = !shared.settings.has_password();
+        let reply = shared.settings.bounds().reply(Protocol::Resp2);
         Session {
-            input: Vec::new(),
-            parser: RequestParser::new(),
-            stream: None,
-            state: State {
-                client,
-                reply: shared.settings.bounds().reply(Protocol::Resp2),
-                overlay: Overlay::new(),
-                drafts: Drafts::new(),
-                effects: Vec::new(),
-                wrote: Receipt::default(),
-                commands: 0,
-                meter: Meter::default(),
-                hits: 0,
-                misses: 0,
-                events: Events::default(),
-                wait: None,
-                waiter: None,
-                ready: Vec::new(),
-                wakes: true,
-                is_serving: false,
-                held_until_ms: None,
-            },
+            pipeline: Pipeline::default(),
+            connection: Connection::new(client, reply),
             is_closing: false,
         }
     }
 
     /// Where the host appends received bytes.
     pub fn input(&mut self) -> &mut Vec<u8> {
-        &mut self.input
+        self.pipeline.input()
     }
 
     /// Whether the peer may run commands beyond AUTH and HELLO.
     pub fn is_authenticated(&self) -> bool {
-        self.state.client.authenticated
+        self.connection.client().authenticated
     }
 
     /// What is to be sent; the host clears what it has sent.
     pub fn reply(&mut self) -> &mut Reply {
-        &mut self.state.reply
+        self.connection.reply_mut()
     }
 
     /// The database and key that the only request in the input is most likely about: nearly every command that names a
     /// key names one first. None for a pipeline, which looks ahead by itself.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
-        if self.input.len() > ONE_REQUEST_BYTES {
-            return None;
-        }
-        second_argument(&self.input).map(|key| (self.state.client.db, key))
+        self.pipeline.only_key().map(|key| (self.connection.client().db, key))
     }
 
     /// Runs the complete requests in the input at unix time `now_ms`.
     pub fn process<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
-        let mut consumed = 0;
-        let mut progress = Progress { wanted: self.feed_stream(), ..Progress::default() };
-        self.state.held_until_ms = None;
-        self.state.take_mail();
-        self.state.end_wait_if_late(server, now_ms);
-        self.is_closing |= self.state.is_closing();
-        while !self.is_closing && self.stream.is_none() && !self.state.is_waiting() {
-            if self.state.must_pause() {
+        let wanted = self.pipeline.feed_stream(self.connection.drafts());
+        let mut progress = Progress { wanted, ..Progress::default() };
+        self.connection.begin(server, now_ms);
+        self.is_closing |= self.connection.is_closing();
+        while !self.is_closing && !self.pipeline.is_streaming() && !self.connection.waiting().is_on() {
+            if self.connection.must_pause() {
                 progress.is_paused = true;
                 break;
             }
             let limits = RequestLimits {
-                authenticated: !self.state.client.must_authenticate(&server.shared),
+                authenticated: !self.connection.client().must_authenticate(&server.shared),
                 bulk_max_bytes: server.shared.settings.bulk_max_bytes(),
                 arguments_max: server.shared.settings.bounds().arguments_max,
             };
-            let used = self.process_pipeline(consumed, &limits, server, now_ms);
-            consumed += used;
-            if used > 0 {
+            if self.run_ahead(&limits, server, now_ms) {
                 continue;
             }
-            let mut args = Args::new();
-            match self.parser.parse(&self.input[consumed..], &limits, &mut args) {
-                Ok(Parsed::Request { .. }) if self.state.hold(server, &args, now_ms) => {
-                    drop(args);
-                    self.parser.rewind();
-                    break;
-                }
-                Ok(Parsed::Request { consumed: used }) => {
-                    self.state.run(server, &args, now_ms);
-                    self.state.meter.settle(server, now_ms);
-                    self.state.meter.log_late((server, &self.state.client), 1, |_| Some(&*args), now_ms);
-                    consumed += used;
-                }
-                Ok(Parsed::Nothing { consumed: used }) => consumed += used,
-                Ok(Parsed::Incomplete { wanted }) => {
-                    progress.wanted = wanted;
-                    break;
-                }
-                Err(error) => {
-                    self.state.reply.error_bytes(&error.text());
-                    self.state.effects.push(Effect::Close);
-                }
+            if !self.run_next(&limits, server, now_ms, &mut progress) {
+                break;
             }
-            self.is_closing = self.state.is_closing();
         }
-        self.forget_input(consumed);
-        if progress.wanted > 0 && self.stream.is_none() && self.begin_stream(server) {
-            progress.wanted = self.feed_stream();
+        self.pipeline.forget_consumed();
+        if progress.wanted > 0 && !self.pipeline.is_streaming() && self.begin_stream(server) {
+            progress.wanted = self.pipeline.feed_stream(self.connection.drafts());
         }
-        self.state.check_output();
-        progress.wake_at_ms = self.state.wake_at_ms();
-        progress.effects = std::mem::take(&mut self.state.effects);
-        progress.wrote = std::mem::take(&mut self.state.wrote);
-        if self.state.commands > 0 {
-            self.state.meter.stop();
-            self.state.count(&server.shared.counters);
-            let protocol = if self.state.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
-            self.state.client.show(protocol, now_ms);
-        }
+        self.connection.check_output();
+        self.connection.finish(server, &mut progress, now_ms);
         progress
     }
 
-    /// Runs plain requests from `from` on, a few of which are parsed ahead so that the engine hears of their keys
-    /// together. Returns how many bytes they took.
-    fn process_pipeline<E: Engine>(
+    /// Runs the next request, of whatever form; false if there is none to run now.
+    fn run_next<E: Engine>(
         &mut self,
-        from: usize,
         limits: &RequestLimits,
         server: &Server<E>,
         now_ms: u64,
-    ) -> usize {
-        // Whoever must log in first has other limits after that.
-        let most = if limits.authenticated { PIPELINE_AHEAD } else { 1 };
-        let input = self.input.get(from..).unwrap_or_default();
-        let mut pipeline: SmallVec<[(Args<'_>, usize); PIPELINE_AHEAD]> = SmallVec::new();
-        let mut end = 0;
-        while pipeline.len() < most {
-            // Parsed in place: arguments are large to move.
-            pipeline.push((Args::new(), 0));
-            let Some((args, its_end)) = pipeline.last_mut() else { break };
-            let Some(used) = self.parser.parse_plain(&input[end..], limits, args) else {
-                pipeline.pop();
-                break;
-            };
-            end += used;
-            *its_end = end;
-        }
-        if pipeline.len() >= PIPELINE_AHEAD_MIN {
-            // Nearly every command that names a key names one first.
-            let first = pipeline.iter().filter_map(|(args, _)| args.get(1).copied());
-            let keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = first.collect();
-            server.engine.prefetch(self.state.client.db, &keys);
-        }
-        let mut consumed = 0;
-        let mut run = 0;
-        for (args, end) in &pipeline {
-            if self.state.hold(server, args, now_ms) {
+        progress: &mut Progress,
+    ) -> bool {
+        let connection = &mut self.connection;
+        let mut args = Args::new();
+        let used = match self.pipeline.next(limits, &mut args) {
+            Ok(Parsed::Request { consumed }) => {
+                let goes_on = !connection.hold(server, &args, now_ms)
+                    && connection.run(server, &args, now_ms) == Step::Done;
+                if !goes_on {
+                    drop(args);
+                    self.pipeline.rewind();
+                    return false;
+                }
+                connection.settle(server, now_ms);
+                connection.log_late(server, 1, |_| Some(&*args), now_ms);
+                consumed
+            }
+            Ok(Parsed::Nothing { consumed }) => consumed,
+            Ok(Parsed::Incomplete { wanted }) => {
+                progress.wanted = wanted;
+                return false;
+            }
+            Err(error) => {
+                connection.reply_mut().error_bytes(&error.text());
+                connection.close_after_reply();
+                0
+            }
+        };
+        drop(args);
+        self.pipeline.consume(used, used);
+        self.is_closing = self.connection.is_closing();
+        true
+    }
+
+    /// Runs plain requests, a few of which are parsed ahead. Returns whether any ran.
+    fn run_ahead<E: Engine>(&mut self, limits: &RequestLimits, server: &Server<E>, now_ms: u64) -> bool {
+        let connection = &mut self.connection;
+        let ahead = self.pipeline.ahead(limits, server, connection.client().db);
+        let parsed = ahead.last().map_or(0, |(_, end)| *end);
+        let (mut consumed, mut run) = (0, 0);
+        let request = |at: usize| ahead.get(at).map(|(args, _)| &**args);
+        for (args, end) in &ahead {
+            if connection.hold(server, args, now_ms)
+                || connection.run(server, args, now_ms) == Step::Suspended
+            {
                 break;
             }
-            self.state.run(server, args, now_ms);
-            if self.state.meter.is_late() {
+            if connection.is_late() {
                 // What was slow together is what stands before the command that has its own reading.
-                self.state.meter.log_late(
-                    (server, &self.state.client),
-                    run,
-                    |at| pipeline.get(at).map(|(args, _)| &**args),
-                    now_ms,
-                );
+                connection.log_late(server, run, request, now_ms);
             }
             run += 1;
             consumed = *end;
-            self.is_closing = self.state.is_closing();
-            if self.is_closing || self.state.is_waiting() || self.state.must_pause() {
+            self.is_closing = connection.is_closing();
+            if self.is_closing || connection.waiting().is_on() || connection.must_pause() {
                 break;
             }
         }
         if run > 0 {
-            self.state.meter.settle(server, now_ms);
-            self.state.meter.log_late(
-                (server, &self.state.client),
-                run,
-                |at| pipeline.get(at).map(|(args, _)| &**args),
-                now_ms,
-            );
+            connection.settle(server, now_ms);
+            connection.log_late(server, run, request, now_ms);
         }
-        if consumed < end {
-            self.parser.rewind();
-        }
-        consumed
+        drop(ahead);
+        self.pipeline.consume(consumed, parsed);
+        consumed > 0
     }
 
-    /// Has the argument that is on its way go to a blob, if it may; returns whether it does.
+    /// Sends the argument that is on its way to a blob, if it may; returns whether it does.
     fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> bool {
-        match Stream::begin(server, &self.parser, &self.input) {
-            Ok(stream) => self.stream = stream.map(Box::new),
+        match self.pipeline.begin_stream(server) {
+            Ok(begun) => begun,
             Err(error) => {
-                self.state.reply.error_bytes(&error.text());
-                self.state.effects.push(Effect::Close);
+                self.connection.reply_mut().error_bytes(&error.text());
+                self.connection.close_after_reply();
                 self.is_closing = true;
+                false
             }
         }
-        self.stream.is_some()
     }
 
-    /// Lets the stream, if there is one, take what has come for it; returns how many bytes it still misses.
-    fn feed_stream(&mut self) -> usize {
-        let (Some(stream), Some(arriving)) = (&mut self.stream, self.parser.arriving()) else { return 0 };
-        stream.feed(&mut self.input, arriving.position);
-        let missing = stream.missing();
-        if missing == 0
-            && let Some(stream) = self.stream.take()
-        {
-            self.parser.pass_over();
-            stream.finish(&mut self.state.drafts);
-        }
-        missing
-    }
-
-    /// Who is to be woken when other connections have something for this one: [`Session::process`] is to be called then.
+    /// Sets what is woken when other connections have something for this one, or its engine: [`Session::process`] is to be
+    /// called then.
     pub fn set_waker(&self, waker: Waker) {
-        self.state.client.inbox.set_waker(waker);
+        self.connection.client().inbox.set_waker(waker);
     }
 
     /// To be called by the host when it has sent all there was.
     pub fn has_sent(&self) {
-        if self.state.hears_of_others() {
-            self.state.client.inbox.set_held(0);
+        if self.connection.hears_of_others() {
+            self.connection.client().inbox.set_held(0);
         }
     }
 
     /// Whether so much output has been waiting for so long that the connection is to be closed, whatever it has still to
     /// be sent. To be asked about once a second.
     pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
-        let held_bytes = self.state.reply.unsent();
-        self.state.client.inbox.set_held(held_bytes);
-        self.state.client.inbox.cut_if_over(now_ms)
+        let held_bytes = self.connection.reply().unsent();
+        self.connection.client().inbox.set_held(held_bytes);
+        self.connection.client().inbox.cut_if_over(now_ms)
     }
 
     /// Whether other connections have something for this one.
     pub fn has_mail(&self) -> bool {
-        self.state.client.inbox.has_mail()
+        self.connection.client().inbox.has_mail()
     }
 
     /// Whether the connection is to be closed, whatever it has still to be sent.
     pub fn must_close(&self) -> bool {
-        self.state.client.inbox.must_close()
+        self.connection.client().inbox.must_close()
     }
 
     /// Whether requests that come will not run yet, because the connection is blocked or paused.
     pub fn is_waiting(&self) -> bool {
-        self.state.is_waiting()
+        self.connection.waiting().is_on()
     }
 
     /// Unix time in milliseconds at which it is to run though nothing has come.
     pub fn wake_at_ms(&self) -> Option<u64> {
-        self.state.wake_at_ms()
+        self.connection.waiting().wake_at_ms()
     }
 
     /// Whether it was told of a place at which HSCAN and its like go on.
     pub fn is_walking(&self) -> bool {
-        !self.state.client.walks.is_empty()
+        !self.connection.client().walks.is_empty()
     }
 
     /// Unix time in milliseconds at which the peer connected.
     pub fn connected_at_ms(&self) -> u64 {
-        self.state.client.card.lock().connected_at_ms
+        self.connection.client().card.lock().connected_at_ms
     }
 
     /// Whether it is there to hear of what others do.
     pub fn is_listening(&self) -> bool {
-        self.state.client.subscriptions.is_some() || self.state.client.is_monitor
+        self.connection.client().subscriptions.is_some() || self.connection.client().is_monitor
     }
 
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
-        self.state.client.id
+        self.connection.client().id
     }
 
     /// Gives the peer another address, for a home that makes up what it is not told.
     pub fn set_address(&self, address: String) {
-        self.state.client.card.lock().address = address;
+        self.connection.client().card.lock().address = address;
     }
 
     /// Whether it watches keys.
     pub fn is_watching(&self) -> bool {
-        !self.state.client.watched.is_empty()
+        !self.connection.transaction().watched().is_empty()
     }
 
     /// Whether a key that it watches has changed: the only part of a frozen session that others change.
     pub fn is_watch_tripped(&self) -> bool {
-        self.state.client.watch.is_tripped()
+        self.connection.transaction().watch().is_tripped()
+    }
+
+    /// Whether nothing of a transaction is left in memory.
+    #[cfg(test)]
+    fn holds_no_transaction(&self) -> bool {
+        self.connection.holds_no_transaction()
     }
 
     /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
-        self.state.unwatch(server);
-        self.state.leave_hub(server);
-        self.state.client.inbox.leave();
-        server.shared.clients.lock().remove(&self.state.client.id);
-    }
-
-    fn forget_input(&mut self, consumed: usize) {
-        if consumed == self.input.len() {
-            self.input.clear();
-        } else if consumed > 0 {
-            self.input.drain(..consumed);
-        }
-        if self.input.capacity() > INPUT_KEPT_BYTES && self.input.len() < INPUT_KEPT_BYTES / 2 {
-            self.input.shrink_to(INPUT_KEPT_BYTES / 2);
-        }
+        self.connection.close(server);
     }
 }

@@ -1,35 +1,55 @@
-//! MULTI, EXEC, DISCARD, WATCH and UNWATCH: the commands that decide when other commands run.
+//! MULTI and WATCH: the queue of an open MULTI, and the watched keys.
 
-use super::State;
-use crate::catalog::CommandSpec;
+use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
-use crate::engine::{Drafts, Engine, Reader, Scope, Watch};
-use crate::resp::Protocol;
-use crate::server::{ReplyMode, Server, WatchedKey};
+use crate::command::admission::{Admitted, admit_again};
+use crate::engine::{Db, Drafts, Engine, Watch};
+use crate::memory_budget::MemoryBudget;
+use crate::server::Client;
+
+/// The transaction of one connection, as far as it is open.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    multi: Option<Multi>,
+    watched: Vec<WatchedKey>,
+    /// Of so many of the last ones it is not known yet when they will be gone.
+    unknown: usize,
+    /// Tripped when a watched key changes.
+    watch: Watch,
+}
 
 /// The queue of an open MULTI.
 #[derive(Debug, Default)]
-pub struct Multi {
-    /// The queued commands in order.
-    pub queue: Vec<Queued>,
+pub(super) struct Multi {
+    queue: Vec<Queued>,
     /// Whether a command was refused while queueing, so that EXEC must refuse all.
-    pub refused: bool,
+    refused: bool,
 }
 
 /// A command waiting for EXEC.
 #[derive(Debug)]
-pub struct Queued {
-    /// Its row.
-    pub spec: &'static CommandSpec,
+pub(super) struct Queued {
+    spec: &'static CommandSpec,
     /// The arguments that came as blobs.
-    pub drafts: Drafts,
+    drafts: Drafts,
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
+/// A key under WATCH.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WatchedKey {
+    /// Its database.
+    pub(super) db: Db,
+    /// The key.
+    pub(super) key: Vec<u8>,
+    /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
+    pub(super) expires_at_ms: Option<u64>,
+}
+
 impl Queued {
     /// A copy of a request.
-    pub fn new(spec: &'static CommandSpec, args: &[&[u8]], drafts: Drafts) -> Queued {
+    pub(super) fn new(spec: &'static CommandSpec, args: &[&[u8]], drafts: Drafts) -> Queued {
         let mut bytes = Vec::with_capacity(args.iter().map(|argument| argument.len()).sum());
         let mut ends = Vec::with_capacity(args.len());
         for argument in args {
@@ -39,8 +59,13 @@ impl Queued {
         Queued { spec, drafts, bytes, ends }
     }
 
+    /// Its row.
+    pub(super) fn spec(&self) -> &'static CommandSpec {
+        self.spec
+    }
+
     /// The arguments, the name first.
-    pub fn args(&self) -> Vec<&[u8]> {
+    pub(super) fn args(&self) -> Vec<&[u8]> {
         let mut start = 0;
         let cut = |end: &usize| {
             let argument = &self.bytes[start..*end];
@@ -49,135 +74,170 @@ impl Queued {
         };
         self.ends.iter().map(cut).collect()
     }
+
+    /// The arguments that came as blobs.
+    pub(super) fn drafts(&self) -> &Drafts {
+        &self.drafts
+    }
+
+    /// The request that it is, with these arguments of its own.
+    pub(super) fn request<'a>(&self, args: &'a [&'a [u8]]) -> Admitted<'a> {
+        admit_again(self.spec, args)
+    }
 }
 
-impl State {
-    /// Runs a command that belongs to the session itself. These are the rows without a handler.
-    pub(super) fn session_command<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        spec: &CommandSpec,
-        args: &[&[u8]],
-        now_ms: u64,
-    ) -> Result<(), CommandError> {
-        match spec.name {
-            "multi" => self.multi(),
-            "exec" => self.exec(server, now_ms),
-            "discard" => self.discard(server),
-            "watch" => self.watch(server, args, now_ms),
-            "unwatch" => {
-                self.unwatch(server);
-                self.reply.ok();
-                Ok(())
-            }
-            "reset" => {
-                self.reset(server);
-                Ok(())
-            }
-            "quit" => {
-                self.reply.ok();
-                self.close_after_reply();
-                Ok(())
-            }
-            _ => Err(CommandError::owned(format!("ERR unknown command '{}'", spec.name))),
-        }
+impl Multi {
+    /// A queue that was open before.
+    pub(super) fn of(queue: Vec<Queued>, refused: bool) -> Multi {
+        Multi { queue, refused }
     }
 
-    fn multi(&mut self) -> Result<(), CommandError> {
-        if self.client.multi.is_some() {
+    /// The queued commands in order.
+    pub(super) fn queue(&self) -> &[Queued] {
+        &self.queue
+    }
+
+    /// Whether EXEC must refuse all.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Whether a command of it may write.
+    pub(super) fn writes(&self) -> bool {
+        self.queue.iter().any(|queued| queued.spec.is(Flags::WRITE))
+    }
+}
+
+impl Transaction {
+    /// Whether a MULTI is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.multi.is_some()
+    }
+
+    /// The open MULTI.
+    pub(super) fn multi(&self) -> Option<&Multi> {
+        self.multi.as_ref()
+    }
+
+    /// Opens a MULTI.
+    ///
+    /// # Errors
+    /// One is open already.
+    pub(super) fn open(&mut self, client: &mut Client) -> Result<(), CommandError> {
+        if self.multi.is_some() {
             return Err(CommandError::text("ERR MULTI calls can not be nested"));
         }
-        self.client.multi = Some(Multi::default());
-        self.reply.ok();
+        self.multi = Some(Multi::default());
+        self.show(client);
         Ok(())
     }
 
-    fn discard<E: Engine>(&mut self, server: &Server<E>) -> Result<(), CommandError> {
-        if self.client.multi.take().is_none() {
-            return Err(CommandError::text("ERR DISCARD without MULTI"));
-        }
-        self.unwatch(server);
-        self.reply.ok();
-        Ok(())
+    /// Opens a MULTI that was open before.
+    pub(super) fn reopen(&mut self, client: &mut Client, multi: Option<Multi>) {
+        self.multi = multi;
+        self.show(client);
     }
 
-    fn exec<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), CommandError> {
-        let Some(mut multi) = self.client.multi.take() else {
-            return Err(CommandError::text("ERR EXEC without MULTI"));
-        };
-        let expired = |key: &WatchedKey| key.expires_at_ms.is_some_and(|at| at <= now_ms);
-        let is_stale = self.client.watch.is_tripped() || self.client.watched.iter().any(expired);
-        if multi.refused {
-            self.unwatch(server);
-            return Err(CommandError::text("EXECABORT Transaction discarded because of previous errors."));
+    /// A command was refused while a MULTI was open.
+    pub(super) fn refuse(&mut self) {
+        if let Some(multi) = &mut self.multi {
+            multi.refused = true;
         }
-        if is_stale {
-            self.unwatch(server);
-            self.reply.null_array();
-            return Ok(());
-        }
-        let watched = std::mem::take(&mut self.client.watched);
-        let db = self.client.db;
-        let outcome = self.execute_queue(server, &mut multi.queue, &watched, now_ms);
-        if outcome.is_err() {
-            // Nothing of it has happened, SELECT included.
-            self.client.db = db;
-        }
-        self.client.watched = watched;
-        self.unwatch(server);
-        outcome
     }
 
-    fn watch<E: Engine>(
+    /// Queues a command.
+    ///
+    /// # Errors
+    /// The command may not stand in a MULTI, or there is no memory for it; EXEC then refuses all.
+    pub(super) fn queue(
         &mut self,
-        server: &Server<E>,
-        args: &[&[u8]],
-        now_ms: u64,
+        client: &mut Client,
+        request: &Admitted<'_>,
+        drafts: &mut Drafts,
+        budget: MemoryBudget,
     ) -> Result<(), CommandError> {
-        if self.client.multi.is_some() {
-            return Err(CommandError::text("ERR WATCH inside MULTI is not allowed"));
+        let Some(multi) = &mut self.multi else { return Ok(()) };
+        let (spec, args) = (request.spec(), request.args());
+        if spec.is(Flags::NO_MULTI) {
+            multi.refused = true;
+            return Err(CommandError::text("ERR Command not allowed inside a transaction"));
         }
-        for key in args.iter().skip(1) {
-            let db = self.client.db;
-            if self.client.watched.iter().any(|watched| watched.db == db && watched.key == *key) {
-                continue;
-            }
-            server.engine.watch(db, key, &self.client.watch);
-            let root = server.engine.begin(Scope::Keys(&[key]))?.root(db, key, None)?;
-            // A key that was gone already when it was watched may stay gone; one that goes later is a change.
-            let expires_at_ms = root.and_then(|root| root.expires_at_ms).filter(|at| *at > now_ms);
-            self.client.watched.push(WatchedKey { db, key: key.to_vec(), expires_at_ms });
+        let bytes = args.iter().map(|argument| argument.len() as u64).sum();
+        if let Err(error) = budget.ask(1, bytes) {
+            multi.refused = true;
+            return Err(error.into());
         }
-        self.reply.ok();
+        multi.queue.push(Queued::new(spec, args, std::mem::take(drafts)));
+        self.show(client);
         Ok(())
+    }
+
+    /// Ends the MULTI and forgets the watched keys; whether one was open.
+    pub(super) fn end<E: Engine>(&mut self, engine: &E, client: &mut Client) -> bool {
+        let was_open = self.multi.take().is_some();
+        self.unwatch(engine, client);
+        was_open
+    }
+
+    /// The watched keys.
+    pub(super) fn watched(&self) -> &[WatchedKey] {
+        &self.watched
+    }
+
+    /// What is tripped when one of them changes.
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Whether a watched key has changed, its expiry included.
+    pub(super) fn is_stale(&self, now_ms: u64) -> bool {
+        let expired = |key: &WatchedKey| key.expires_at_ms.is_some_and(|at| at <= now_ms);
+        self.watch.is_tripped() || self.watched.iter().any(expired)
+    }
+
+    /// Whether a key is watched.
+    pub(super) fn watches(&self, db: Db, key: &[u8]) -> bool {
+        self.watched.iter().any(|watched| watched.db == db && watched.key == key)
+    }
+
+    /// Begins to watch a key.
+    pub(super) fn add_watch<E: Engine>(&mut self, engine: &E, client: &mut Client, key: WatchedKey) {
+        engine.watch(key.db, &key.key, &self.watch);
+        self.watched.push(key);
+        self.show(client);
+    }
+
+    /// Begins to watch a key of which it is not known yet when it will be gone.
+    pub(super) fn add_unknown<E: Engine>(&mut self, engine: &E, client: &mut Client, db: Db, key: &[u8]) {
+        self.add_watch(engine, client, WatchedKey { db, key: key.to_vec(), expires_at_ms: None });
+        self.unknown += 1;
+    }
+
+    /// The keys of which it is not known yet when they will be gone.
+    pub(super) fn unknown(&self) -> &[WatchedKey] {
+        self.watched.get(self.watched.len().saturating_sub(self.unknown)..).unwrap_or_default()
+    }
+
+    /// Says when these keys will be gone.
+    pub(super) fn note_expiries(&mut self, expiries: &[Option<u64>]) {
+        let first = self.watched.len().saturating_sub(std::mem::take(&mut self.unknown));
+        for (watched, expires_at_ms) in self.watched.iter_mut().skip(first).zip(expiries) {
+            watched.expires_at_ms = *expires_at_ms;
+        }
     }
 
     /// Forgets all watched keys.
-    pub(super) fn unwatch<E: Engine>(&mut self, server: &Server<E>) {
-        for watched in std::mem::take(&mut self.client.watched) {
-            server.engine.unwatch(watched.db, &watched.key, &self.client.watch);
+    pub(super) fn unwatch<E: Engine>(&mut self, engine: &E, client: &mut Client) {
+        for watched in std::mem::take(&mut self.watched) {
+            engine.unwatch(watched.db, &watched.key, &self.watch);
         }
-        self.client.watch = Watch::default();
+        self.watch = Watch::default();
+        self.unknown = 0;
+        self.show(client);
     }
 
-    fn reset<E: Engine>(&mut self, server: &Server<E>) {
-        self.client.multi = None;
-        self.unwatch(server);
-        self.leave_hub(server);
-        self.client.db = 0;
-        self.client.authenticated = !server.shared.settings.has_password();
-        self.client.reply_mode = ReplyMode::On;
-        self.client.no_touch = false;
-        self.reply.set_protocol(Protocol::Resp2);
-        self.client.inbox.set_protocol(Protocol::Resp2);
-        {
-            let mut card = self.client.card.lock();
-            card.name.clear();
-            card.db = 0;
-            card.protocol = 2;
-            card.no_touch = false;
-            card.no_evict = false;
-        }
-        self.reply.simple("RESET");
+    fn show(&self, client: &mut Client) {
+        client.queued = self.multi.as_ref().map(|multi| multi.queue.len() as u64);
+        client.watched = self.watched.len() as u64;
     }
 }

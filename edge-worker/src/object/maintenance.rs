@@ -64,12 +64,9 @@ impl<H: Host> Object<H> {
         let mut has_more = false;
         // An error here means that the store is full or broken, which whoever writes is told.
         if shared.expires_actively.load(Ordering::Relaxed)
-            && let Ok((gone, more)) = engine.expire_slice(now_ms, EXPIRE_STEP_KEYS, &mut |db, key| {
-                shared.tell_expired(db, key);
-            })
+            && let Ok(expired) = self.expiry.step(&self.server, now_ms, EXPIRE_STEP_KEYS)
         {
-            shared.counters.expired_keys.fetch_add(gone, Ordering::Relaxed);
-            has_more |= more && gone > 0;
+            has_more |= expired.has_more && expired.keys > 0;
         }
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
         // Behind a merge that has ended the next one may wait.

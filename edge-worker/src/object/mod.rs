@@ -23,6 +23,7 @@ use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::{Bitcask, Options};
 use edgecask_core::engine::Admin;
+use edgecask_core::executor::Expiry;
 use edgecask_core::server::{Effect, Server, Shared, Shortage};
 use edgecask_core::storage::Storage;
 
@@ -49,6 +50,7 @@ pub struct Object<H: Host> {
     bells: Arc<Bells>,
     outbox: Outbox,
     maintenance: Maintenance,
+    expiry: Expiry,
     alarm_ms: Option<u64>,
     /// What the rows say of LASTSAVE.
     saved_at_s: Option<u64>,
@@ -73,6 +75,7 @@ impl<H: Host> Object<H> {
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
         let saved_at_s = persisted::recall(&shared, &storage);
+        let expiry = Expiry::new(&shared);
         let server = Server { engine: opened.store, shared };
         let has_expiring = has_expiring(&server.engine, databases);
         let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);
@@ -85,6 +88,7 @@ impl<H: Host> Object<H> {
             bells: Arc::default(),
             outbox: Outbox::default(),
             maintenance,
+            expiry,
             alarm_ms: None,
             saved_at_s,
             appended: 0,

@@ -37,7 +37,8 @@ fn get(ctx: &mut Context<'_, '_>, patterns: &[&[u8]]) {
             let glob = Glob::ignoring_case(pattern);
             let all = settings.all(&mut |name| glob.matches(name.as_bytes()));
             let shown = all.into_iter().map(|(name, value)| {
-                let value = ctx.outbox.setting(name).map(|change| settings.preview(name, change)).unwrap_or(value);
+                let value =
+                    ctx.outbox.setting(name).map(|change| settings.preview(name, change)).unwrap_or(value);
                 (name.as_bytes().to_vec(), value)
             });
             shown.collect()

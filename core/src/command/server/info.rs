@@ -240,7 +240,7 @@ fn clients(sources: &Sources<'_, '_>) -> Lines {
         ("maxclients".into(), setting(sources, "maxclients")),
     ];
     all.extend(lines(&[("client_recent_max_input_buffer", "0"), ("client_recent_max_output_buffer", "0")]));
-    all.push(("blocked_clients".into(), hub.waiting.count().to_string()));
+    all.push(("blocked_clients".into(), (hub.waiting.count() as u64 + hub.pauses.held()).to_string()));
     all.push(("tracking_clients".into(), tracking.to_string()));
     all.push(("clients_in_timeout_table".into(), "0".to_string()));
     all.push(("total_blocking_keys".into(), hub.waiting.key_count().to_string()));

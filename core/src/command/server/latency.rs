@@ -7,8 +7,8 @@ use super::sparkline;
 use crate::catalog::{self, CommandSpec};
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome, help};
-use crate::server::{CommandStatistics, Event, Histogram, Spike};
 use crate::server::outbox::Action;
+use crate::server::{CommandStatistics, Event, Histogram, Spike};
 
 pub(super) fn latency(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args[1].to_ascii_lowercase().as_slice() {

@@ -10,6 +10,7 @@
 //! reply as well ([`Reply::bounded`]): what does not fit is left out, and [`Reply::is_cut`] says so until it is undone.
 
 mod deferred;
+mod split;
 
 use std::mem;
 use std::sync::Arc;

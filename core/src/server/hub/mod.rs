@@ -48,11 +48,8 @@ impl Interest {
     pub const FOLLOWERS: u32 = 1 << 6;
 
     /// What makes a write of a key a matter of others.
-    pub const OF_WRITES: u32 = Interest::WAITING
-        | Interest::TRACKING
-        | Interest::NOTIFY
-        | Interest::REACTIONS
-        | Interest::FOLLOWERS;
+    pub const OF_WRITES: u32 =
+        Interest::WAITING | Interest::TRACKING | Interest::NOTIFY | Interest::REACTIONS | Interest::FOLLOWERS;
 
     /// Whether any of these parts is in use.
     pub fn has(&self, parts: u32) -> bool {

@@ -176,9 +176,8 @@ impl PubSub {
     /// How many listeners a message to a channel has, those of patterns included and one connection left out.
     pub fn audience(&self, kind: TopicKind, channel: &[u8], except: u64) -> u64 {
         let tables = self.0.lock();
-        let others = |listeners: &Listeners| {
-            listeners.len() as u64 - u64::from(listeners.contains_key(&except))
-        };
+        let others =
+            |listeners: &Listeners| listeners.len() as u64 - u64::from(listeners.contains_key(&except));
         let mut count = tables.channels_of(kind).get(channel).map_or(0, others);
         if kind != TopicKind::Shard {
             let matching = tables.patterns.iter().filter(|(pattern, _)| Glob::new(pattern).matches(channel));

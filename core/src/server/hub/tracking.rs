@@ -113,18 +113,16 @@ impl TrackingTable {
         let mut table = self.table.lock();
         let is_redirected = told.is_some();
         let told = told.unwrap_or_else(|| own.clone());
-        table
-            .caches
-            .insert(
-                own.id(),
-                Cache {
-                    own: own.clone(),
-                    told,
-                    is_redirected,
-                    no_loop: tracking.no_loop,
-                    is_broadcast: tracking.mode == Mode::Broadcast,
-                },
-            );
+        table.caches.insert(
+            own.id(),
+            Cache {
+                own: own.clone(),
+                told,
+                is_redirected,
+                no_loop: tracking.no_loop,
+                is_broadcast: tracking.mode == Mode::Broadcast,
+            },
+        );
         table.paused.remove(&own.id());
         for prefix in &tracking.prefixes {
             table.prefixes.entry(prefix.clone()).or_default().insert(own.id());
@@ -291,9 +289,14 @@ mod tests {
         // The two that had to go were told of.
         assert_eq!(inbox.take(usize::MAX).pushes.len(), 2);
         table.set_most_keys(0);
-        (0..10_u8).for_each(|key| table.remember(1, &[key]));
+        for key in 0..10_u8 {
+            table.remember(1, &[key]);
+        }
         assert_eq!(table.counts().1, 12);
+        // What it had read counts again if it goes on, and is forgotten with it.
         table.end(&interest, 1);
+        assert_eq!(table.counts().1, 12);
+        table.leave(&interest, 1);
         assert_eq!(table.counts(), (0, 0, 0, 0));
     }
 }

@@ -199,7 +199,11 @@ impl Waiting {
             Unblock::TimedOut => reply.null_array(),
             Unblock::Error => reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
         }
-        waiter.inbox.answer(Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default(), took_ns: 0 });
+        waiter.inbox.answer(Answer {
+            reply: reply.as_bytes().to_vec(),
+            wrote: Receipt::default(),
+            took_ns: 0,
+        });
         true
     }
 }

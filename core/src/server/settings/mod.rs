@@ -490,7 +490,6 @@ fn number_of(text: &str) -> i64 {
     memory.or(text.parse().ok()).unwrap_or(0)
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! Replies must be the same however the bytes of the requests came, and whatever else was in the input with them.
 
-use super::{Peer, Session};
 use crate::engine::memory::MemoryEngine;
 use crate::limits::OUTPUT_PAUSE_BYTES;
 use crate::resp::write_request;
 use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 
 const NOW_MS: u64 = 1_700_000_000_000;
 

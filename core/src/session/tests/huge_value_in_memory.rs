@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Peer, Session};
 use crate::bitcask::{Bitcask, Options};
 use crate::limits::{BLOB_MIN_BYTES, INPUT_KEPT_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
 use crate::resp::{Front, Part, write_request};
 use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -200,7 +200,7 @@ fn argument_that_is_no_value_fills_the_memory() {
     let progress = session.process(&scene.server, NOW_MS);
     let reply = session.reply().take().expect("a healthy disk");
     assert_eq!(reply, b"-ERR Protocol error: invalid bulk length\r\n");
-    assert_eq!(progress.effects, [super::Effect::Close]);
+    assert_eq!(progress.effects, [crate::server::Effect::Close]);
 }
 
 #[test]

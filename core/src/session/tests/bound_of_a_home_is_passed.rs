@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{Peer, Session};
 use crate::bitcask::{Bitcask, Options};
 use crate::memory_budget::MemoryBudget;
 use crate::server::{HomeBounds, NoFacts, Server, Settings, Shared, Shortage};
+use crate::session::{Peer, Session};
 use crate::storage::{Simulation, Storage};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -127,7 +127,7 @@ fn idle_connection_holds_what_its_last_transaction_changed() {
         [("SADD set a b c d\r\n", ":4\r\n"), ("SADD set e a\r\n", ":1\r\n"), ("SPOP set 3\r\n", "*")]
     {
         assert!(home.ask(request).starts_with(reply), "{request}");
-        assert!(home.session.state.overlay.is_empty(), "{request}");
+        assert!(home.session.holds_no_transaction(), "{request}");
     }
 }
 

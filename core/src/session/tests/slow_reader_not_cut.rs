@@ -1,9 +1,9 @@
 //! Connections that do not take what is there for them are cut as `client-output-buffer-limit` says, and no others.
 
-use super::{Peer, Session};
 use crate::engine::memory::MemoryEngine;
 use crate::resp::write_request;
 use crate::server::{Effect, NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
 
 const NOW_MS: u64 = 1_700_000_000_000;
 

@@ -1,0 +1,545 @@
+//! One connection's requests: admission, the queue of a MULTI, execution, and what comes back from other connections.
+
+use std::sync::Arc;
+
+use super::subscription;
+use super::transaction::{Multi, Transaction, WatchedKey};
+use super::waiting::Waiting;
+use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::command::admission::{self, Admitted, Origin};
+use crate::command::{CommandError, handler};
+use crate::engine::{Drafts, Engine};
+use crate::executor::{Call, Caller, Executed, Executor, Ran, Stop, monitors, reply_error};
+use crate::limits::OUTPUT_PAUSE_BYTES;
+use crate::resp::{Protocol, Reply};
+use crate::server::hub::{Interest, Waiter};
+use crate::server::{Client, Effect, ReplyMode, Server};
+
+const EXEC: CommandId = catalog::id("exec");
+
+/// Everything of a session but its input.
+pub(super) struct Connection {
+    client: Client,
+    reply: Reply,
+    /// The huge arguments of the next request.
+    drafts: Drafts,
+    executor: Executor,
+    transaction: Transaction,
+    waiting: Waiting,
+    commands: u64,
+}
+
+/// Whether a request has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It has, or it waits for a key, or it was refused.
+    Done,
+    /// The engine must fetch something: it is to be run again from its bytes.
+    Suspended,
+}
+
+impl Connection {
+    pub(super) fn new(client: Client, reply: Reply) -> Connection {
+        Connection {
+            client,
+            reply,
+            drafts: Drafts::new(),
+            executor: Executor::default(),
+            transaction: Transaction::default(),
+            waiting: Waiting::default(),
+            commands: 0,
+        }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    pub(super) fn reply(&self) -> &Reply {
+        &self.reply
+    }
+
+    pub(super) fn reply_mut(&mut self) -> &mut Reply {
+        &mut self.reply
+    }
+
+    pub(super) fn drafts(&mut self) -> &mut Drafts {
+        &mut self.drafts
+    }
+
+    pub(super) fn transaction(&self) -> &Transaction {
+        &self.transaction
+    }
+
+    pub(super) fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
+    /// Whether nothing is under way that a frozen session would lose.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.reply.is_empty()
+            && self.drafts.is_empty()
+            && !self.executor.is_suspended()
+            && !self.executor.has_ready()
+            && !self.client.inbox.has_mail()
+            && !self.client.inbox.must_close()
+    }
+
+    /// Whether nothing of a transaction is left in memory.
+    #[cfg(test)]
+    pub(super) fn holds_no_transaction(&self) -> bool {
+        self.executor.is_clear()
+    }
+
+    /// Continues a MULTI and watches that there were before.
+    pub(super) fn resume_transaction<E: Engine>(
+        &mut self,
+        engine: &E,
+        multi: Option<Multi>,
+        watched: Vec<WatchedKey>,
+        is_tripped: bool,
+    ) {
+        self.transaction.reopen(&mut self.client, multi);
+        for key in watched {
+            self.transaction.add_watch(engine, &mut self.client, key);
+        }
+        if is_tripped {
+            self.transaction.watch().trip();
+        }
+    }
+
+    /// Continues a wait that there was before.
+    pub(super) fn resume_wait(&mut self, waiter: Arc<Waiter>) {
+        self.waiting.block(&self.client, waiter);
+    }
+
+    /// Whether so many replies wait that requests must.
+    pub(super) fn must_pause(&self) -> bool {
+        self.reply.unsent() >= OUTPUT_PAUSE_BYTES as u64
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.executor.must_close()
+    }
+
+    /// Closes the connection once its replies are sent.
+    pub(super) fn close_after_reply(&mut self) {
+        self.executor.effect(Effect::Close);
+    }
+
+    /// Whether other connections may have something for this one that it did not ask for.
+    pub(super) fn hears_of_others(&self) -> bool {
+        self.client.subscriptions.is_some() || self.client.is_monitor || self.client.tracking.is_some()
+    }
+
+    /// Cuts the connection if it has more output than it may have.
+    pub(super) fn check_output(&mut self) {
+        let held_bytes = self.reply.unsent();
+        if !self.client.inbox.admits(held_bytes) {
+            self.reply.clear();
+            self.close_after_reply();
+        }
+        if self.hears_of_others() {
+            self.client.inbox.set_held(held_bytes);
+        }
+    }
+
+    /// The session runs: takes what has come from others, ends a wait whose time has passed, and goes on where it had to
+    /// wait for its engine.
+    pub(super) fn begin<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        self.waiting.try_again(&server.shared, &self.client);
+        self.take_mail(server, now_ms);
+        self.end_wait_if_late(server, now_ms);
+        self.serve_ready(server, now_ms);
+    }
+
+    /// Takes what the session owes its host, once it has run.
+    pub(super) fn finish<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        progress: &mut super::Progress,
+        now_ms: u64,
+    ) {
+        progress.wake_at_ms = self.waiting.wake_at_ms();
+        progress.effects = self.executor.take_effects();
+        progress.wrote = self.executor.take_wrote();
+        if self.commands > 0 {
+            self.executor.meter().stop();
+            let counters = &server.shared.counters;
+            counters
+                .commands
+                .fetch_add(std::mem::take(&mut self.commands), std::sync::atomic::Ordering::Relaxed);
+            self.executor.count(counters);
+            let protocol = if self.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
+            self.client.show(protocol, now_ms);
+        }
+    }
+
+    /// Writes into the slow log what was slow together; `run` are the requests that have run, up to the last of them.
+    pub(super) fn log_late<'a, E>(
+        &mut self,
+        server: &Server<E>,
+        run: usize,
+        request: impl Fn(usize) -> Option<&'a [&'a [u8]]>,
+        now_ms: u64,
+    ) {
+        self.executor.meter().log_late((server, &self.client), run, request, now_ms);
+    }
+
+    /// Whether commands that shared a reading of the clock were slow together.
+    pub(super) fn is_late(&mut self) -> bool {
+        self.executor.meter().is_late()
+    }
+
+    /// Divides the time since the last reading of the clock among the commands that have run since.
+    pub(super) fn settle<E>(&mut self, server: &Server<E>, now_ms: u64) {
+        self.executor.meter().settle(server, now_ms);
+    }
+
+    /// Whether a pause holds a request back. One that would be refused anyway is not held, as in Redis.
+    pub(super) fn hold<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> bool {
+        let hub = &server.shared.hub;
+        if !hub.interest.has(Interest::PAUSE) {
+            return false;
+        }
+        let Some(pause) = hub.pauses.present(&hub.interest, now_ms) else { return false };
+        let Ok(spec) = admission::find(args) else { return false };
+        let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
+        if admission::admit(&server.shared, &self.client, spec, args, origin).is_err() {
+            return false;
+        }
+        if pause.only_writes && !self.may_write(spec) {
+            return false;
+        }
+        self.waiting.hold(&server.shared, &self.client, pause.until_ms);
+        true
+    }
+
+    /// Whether a request could change something, here or for other connections.
+    fn may_write(&self, spec: &CommandSpec) -> bool {
+        if spec.id == EXEC {
+            return self.transaction.multi().is_some_and(Multi::writes);
+        }
+        spec.flags.intersects(Flags::WRITE.with(Flags::MAY_REPLICATE))
+    }
+
+    /// Runs or queues one request and leaves its reply.
+    pub(super) fn run<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> Step {
+        self.executor.meter().start(server);
+        let start = self.reply.len();
+        let outcome = self.admit_and_run(server, args, now_ms);
+        self.executor.release();
+        if let Err(Stop::Suspended) = outcome {
+            self.reply.truncate(start);
+            self.waiting.suspend();
+            return Step::Suspended;
+        }
+        self.commands += 1;
+        self.drafts.clear();
+        if !self.transaction.is_open() && self.client.tracking.is_some() {
+            subscription::forget_caching(&mut self.client);
+        }
+        if let Err(Stop::Error(error)) = outcome {
+            self.reply.truncate(start);
+            reply_error(&mut self.reply, &server.shared, &error);
+        }
+        match self.client.reply_mode {
+            ReplyMode::On => {}
+            ReplyMode::Off => self.reply.truncate(start),
+            ReplyMode::SkipNext => {
+                self.reply.truncate(start);
+                self.client.reply_mode = ReplyMode::SkipThis;
+            }
+            ReplyMode::SkipThis => {
+                self.reply.truncate(start);
+                self.client.reply_mode = ReplyMode::On;
+            }
+        }
+        self.serve_ready(server, now_ms);
+        // What the command did to its own connection through others comes behind its reply.
+        if self.client.inbox.has_mail() {
+            self.take_mail(server, now_ms);
+        }
+        Step::Done
+    }
+
+    /// Serves blocked connections whose keys have changed.
+    fn serve_ready<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        if self.executor.has_ready() {
+            if !self.executor.serve_ready(server, now_ms) {
+                self.waiting.suspend();
+            }
+            self.executor.release();
+        }
+    }
+
+    fn admit_and_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), Stop> {
+        let is_queueing = self.transaction.is_open();
+        let request = match self.admit(server, args) {
+            Ok(request) => request,
+            Err(error) => {
+                self.transaction.refuse();
+                return Err(self.refused(server, error).into());
+            }
+        };
+        let is_queued = is_queueing && request.spec().waits_for_exec();
+        let outcome = self.queue_or_run(server, &request, now_ms);
+        let is_suspended = matches!(outcome, Err(Stop::Suspended));
+        if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued && !is_suspended {
+            monitors::show(&server.shared, &self.client, request.spec(), args, now_ms);
+        }
+        outcome
+    }
+
+    /// Lets a request run.
+    fn admit<'a, E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        args: &'a [&'a [u8]],
+    ) -> Result<Admitted<'a>, CommandError> {
+        self.client.last_command = "";
+        let spec = admission::find(args)?;
+        self.client.last_command = spec.name;
+        let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
+        let request = admission::admit(&server.shared, &self.client, spec, args, origin)
+            .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+        match self.drafts.failure() {
+            Some(error) => Err(CommandError::Engine(error.clone())),
+            None => Ok(request),
+        }
+    }
+
+    /// An EXEC that is refused ends its MULTI, as in Redis.
+    fn refused<E: Engine>(&mut self, server: &Server<E>, error: CommandError) -> CommandError {
+        if self.client.last_command != "exec" {
+            return error;
+        }
+        self.transaction.end(&server.engine, &mut self.client);
+        let text = error.reply_text();
+        let text = text.strip_prefix("ERR ").unwrap_or(&text);
+        CommandError::owned(format!("EXECABORT Transaction discarded because of: {text}"))
+    }
+
+    fn queue_or_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        request: &Admitted<'_>,
+        now_ms: u64,
+    ) -> Result<(), Stop> {
+        let (spec, args) = (request.spec(), request.args());
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        if !self.transaction.is_open() {
+            if self.executor.run_directly(server, &mut caller, request, &self.drafts, now_ms)? {
+                let meter = self.executor.meter();
+                meter.ran(spec.id);
+                if meter.is_exact() {
+                    meter.settle(server, now_ms);
+                    meter.log_late((server, &self.client), 1, |_| Some(args), now_ms);
+                }
+                return Ok(());
+            }
+        } else if spec.waits_for_exec() {
+            let budget = server.shared.settings.bounds().budget;
+            self.transaction
+                .queue(&mut self.client, request, &mut self.drafts, budget)
+                .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+            self.reply.simple("QUEUED");
+            return Ok(());
+        }
+        let begin = self.executor.meter().begin(server, spec, now_ms);
+        let outcome = match handler(spec) {
+            Some(_) => self.executor.run(server, &mut caller, request, &self.drafts, now_ms),
+            None => self.session_command(server, spec, args, now_ms).map(|()| Ran::Done),
+        };
+        let waiter = match outcome {
+            Ok(Ran::Waits(waiter)) => waiter,
+            Ok(_) => {
+                self.executor.meter().end((server, &self.client), spec, &begin, args, now_ms);
+                return Ok(());
+            }
+            Err(Stop::Suspended) => return Err(Stop::Suspended),
+            Err(Stop::Error(error)) => {
+                server.shared.statistics.failed(spec.id);
+                self.executor.meter().end((server, &self.client), spec, &begin, args, now_ms);
+                return Err(Stop::Error(error));
+            }
+        };
+        // It is counted once it has been served.
+        self.waiting.block(&self.client, waiter);
+        Ok(())
+    }
+
+    /// Runs a command that belongs to the session itself. These are the rows without a handler.
+    fn session_command<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        spec: &CommandSpec,
+        args: &[&[u8]],
+        now_ms: u64,
+    ) -> Result<(), Stop> {
+        match spec.name {
+            "multi" => {
+                self.transaction.open(&mut self.client)?;
+                self.reply.ok();
+            }
+            "exec" => return self.exec(server, now_ms),
+            "discard" => {
+                if !self.transaction.is_open() {
+                    return Err(CommandError::text("ERR DISCARD without MULTI").into());
+                }
+                self.transaction.end(&server.engine, &mut self.client);
+                self.reply.ok();
+            }
+            "watch" => return self.watch(server, args, now_ms),
+            "unwatch" => {
+                self.transaction.unwatch(&server.engine, &mut self.client);
+                self.reply.ok();
+            }
+            "reset" => self.reset(server),
+            "quit" => {
+                self.reply.ok();
+                self.close_after_reply();
+            }
+            _ => return Err(CommandError::owned(format!("ERR unknown command '{}'", spec.name)).into()),
+        }
+        Ok(())
+    }
+
+    fn exec<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), Stop> {
+        let Some(multi) = self.transaction.multi() else {
+            return Err(CommandError::text("ERR EXEC without MULTI").into());
+        };
+        if multi.is_refused() {
+            self.transaction.end(&server.engine, &mut self.client);
+            return Err(
+                CommandError::text("EXECABORT Transaction discarded because of previous errors.").into()
+            );
+        }
+        if self.transaction.is_stale(now_ms) {
+            self.transaction.end(&server.engine, &mut self.client);
+            self.reply.null_array();
+            return Ok(());
+        }
+        let arguments: Vec<Vec<&[u8]>> = multi.queue().iter().map(super::transaction::Queued::args).collect();
+        let calls: Vec<Call<'_>> = multi
+            .queue()
+            .iter()
+            .zip(&arguments)
+            .map(|(queued, args)| Call { request: queued.request(args), drafts: queued.drafts() })
+            .collect();
+        let watched: Vec<&[u8]> =
+            self.transaction.watched().iter().map(|watched| watched.key.as_slice()).collect();
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        let watch = self.transaction.watch();
+        let outcome = self.executor.run_queue(server, &mut caller, &calls, (&watched, watch), now_ms);
+        if let Err(Stop::Suspended) = outcome {
+            return Err(Stop::Suspended);
+        }
+        self.transaction.end(&server.engine, &mut self.client);
+        match outcome? {
+            Executed::All | Executed::Changed => Ok(()),
+        }
+    }
+
+    fn watch<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> Result<(), Stop> {
+        if self.transaction.is_open() {
+            return Err(CommandError::text("ERR WATCH inside MULTI is not allowed").into());
+        }
+        let db = self.client.db;
+        let mut new: Vec<&[u8]> = args.iter().skip(1).copied().collect();
+        new.retain(|key| !self.transaction.watches(db, key));
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        if !new.is_empty() {
+            // A key that was gone already when it is watched may go: that it is removed must not count as a change.
+            self.executor.look_at(server, &mut caller, &new, 1, now_ms)?;
+            for key in new {
+                if !self.transaction.watches(db, key) {
+                    self.transaction.add_unknown(&server.engine, &mut self.client, db, key);
+                }
+            }
+        }
+        let keys: Vec<Vec<u8>> =
+            self.transaction.unknown().iter().map(|watched| watched.key.clone()).collect();
+        if !keys.is_empty() {
+            let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+            let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+            let expiries = self.executor.look_at(server, &mut caller, &keys, 0, now_ms)?;
+            self.transaction.note_expiries(&expiries);
+        }
+        self.reply.ok();
+        Ok(())
+    }
+
+    fn reset<E: Engine>(&mut self, server: &Server<E>) {
+        self.transaction.end(&server.engine, &mut self.client);
+        self.waiting.leave(&server.shared);
+        subscription::leave(&mut self.client, &server.shared);
+        self.client.db = 0;
+        self.client.authenticated = !server.shared.settings.has_password();
+        self.client.reply_mode = ReplyMode::On;
+        self.client.no_touch = false;
+        self.client.labels.name.clear();
+        self.client.labels.no_evict = false;
+        self.reply.set_protocol(Protocol::Resp2);
+        self.client.inbox.set_protocol(Protocol::Resp2);
+        self.reply.simple("RESET");
+    }
+
+    /// Takes what has come: the reply to the command that blocks, messages, the order to close.
+    fn take_mail<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        if !self.client.inbox.has_mail() {
+            return;
+        }
+        let mail = self.client.inbox.take(OUTPUT_PAUSE_BYTES);
+        let mut has_room = true;
+        if let Some(answer) = mail.answer {
+            if let Some(waiter) = self.waiting.end(&self.client) {
+                self.count_waiter(server, &waiter, answer.took_ns, now_ms);
+            }
+            has_room &= self.client.reply_mode != ReplyMode::On || self.reply.mail(&answer.reply);
+            self.executor.note_written(answer.wrote);
+        }
+        has_room &= mail.pushes.iter().all(|message| self.reply.mail(message));
+        // A connection that misses a message is better told so by its end.
+        if mail.must_close || !has_room {
+            self.close_after_reply();
+        }
+    }
+
+    /// Ends a wait whose time has passed, unless another connection serves it just now.
+    fn end_wait_if_late<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        match self.waiting.end_if_late(&server.shared, &self.client, now_ms) {
+            Some(waiter) => {
+                self.count_waiter(server, &waiter, 0, now_ms);
+                // Whatever the command replies elsewhere, as in Redis.
+                self.reply.null_array();
+            }
+            None => self.take_mail(server, now_ms),
+        }
+    }
+
+    /// A blocked command has ended: it counts now, and not when it began to wait.
+    fn count_waiter<E: Engine>(&mut self, server: &Server<E>, waiter: &Waiter, took_ns: u64, now_ms: u64) {
+        let args: Vec<&[u8]> = waiter.request.iter().map(Vec::as_slice).collect();
+        self.executor.meter().record((server, &self.client), waiter.spec, took_ns, &args, now_ms);
+    }
+
+    /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
+    pub(super) fn close<E: Engine>(&mut self, server: &Server<E>) {
+        self.executor.forget_suspended(server);
+        self.transaction.end(&server.engine, &mut self.client);
+        self.waiting.leave(&server.shared);
+        subscription::leave(&mut self.client, &server.shared);
+        self.client.inbox.leave();
+        server.shared.clients.lock().remove(&self.client.id);
+    }
+}
