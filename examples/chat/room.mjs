@@ -12,7 +12,7 @@ export class Room {
   static async enter(url, { password, onMessage }) {
     const room = new Room();
     const show = (json) => onMessage(...JSON.parse(json));
-    // What is said while the history is read comes behind it.
+    // Messages that arrive while the history is read come behind it.
     let early = [];
     const onPush = ([kind, , json]) => {
       if (kind !== 'message') return;
