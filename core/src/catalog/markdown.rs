@@ -52,7 +52,7 @@ fn write_row(page: &mut String, spec: &CommandSpec) {
         syntax => format!("`{}`", syntax.replace('|', "\\|")),
     };
     let deprecated = spec.deprecated.map_or_else(String::new, |deprecated| {
-        format!(". Deprecated since {}: use {}", deprecated.since, deprecated.replaced_by)
+        format!(". Deprecated since {} in favour of {}", deprecated.since, deprecated.replaced_by)
     });
     let text = format!("{}{deprecated}", spec.summary).replace('|', "\\|");
     let _ = writeln!(page, "| `{name}` | {} | {syntax} | {text} |", spec.since);
