@@ -1,29 +1,59 @@
-//! The README's table of commands, made from the rows.
+//! The reference of commands, `docs/commands.md`, made from the rows.
 
 use std::fmt::Write;
 
 use super::rows::GROUPS;
-use super::spec::CommandSpec;
+use super::spec::{CommandSpec, Group};
 
-/// A markdown table: one line for each command and subcommand, ordered by group and then as in `rows/`, with the group
-/// named on its first line. A container that does nothing by itself has no line of its own.
-pub fn readme_table() -> String {
-    let mut table = String::from("| group | command | what it does |\n| --- | --- | --- |\n");
+/// What stands above the tables.
+const HEAD: &str = "\
+# Commands
+
+<!-- Made from core/src/catalog/rows. Do not edit: run
+     EDGECASK_UPDATE=1 cargo test -p edgecask-core --lib commands_md_differs_from_the_catalog -->
+
+The commands of EdgeCask with the version of Redis that introduced each. *Syntax* is in the notation of the Redis
+reference: words in capitals are typed as they stand, `[x]` may be left out, `<A | B>` is a choice, `x [x ...]` may be
+repeated. `COMMAND DOCS name` tells the same on the wire. [compatibility.md](compatibility.md) says what differs from
+Redis and which commands are missing.
+";
+
+/// The page in Markdown: a contents line for each group, then a table for each, with one row for each command and
+/// subcommand in the order of `rows/`. A container that does nothing by itself has no row of its own.
+pub fn commands_page() -> String {
+    let mut page = String::from(HEAD);
+    page.push('\n');
     for (group, _) in GROUPS {
-        let mut heading = group.name();
-        for spec in super::commands().iter().filter(|spec| spec.group == group) {
-            let own_line = (!spec.is_container() || spec.accepts(1)).then_some(spec);
-            for spec in own_line.into_iter().chain(spec.subcommands()) {
-                write_line(&mut table, heading, spec);
-                heading = "";
-            }
-        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(page, "- [{0}](#{0}): {1}", group.name(), rows_of(group).count());
     }
-    table
+    for (group, _) in GROUPS {
+        let _ = write!(page, "\n## {}\n\n| command | since | syntax | what it does |\n", group.name());
+        page.push_str("| --- | --- | --- | --- |\n");
+        rows_of(group).for_each(|spec| write_row(&mut page, spec));
+    }
+    page
 }
 
-fn write_line(table: &mut String, heading: &str, spec: &CommandSpec) {
+/// The rows of a group that can be called.
+fn rows_of(group: Group) -> impl Iterator<Item = &'static CommandSpec> {
+    let commands = super::commands().iter().filter(move |spec| spec.group == group);
+    commands.flat_map(|spec| {
+        let own_row = (!spec.is_container() || spec.accepts(1)).then_some(spec);
+        own_row.into_iter().chain(spec.subcommands())
+    })
+}
+
+fn write_row(page: &mut String, spec: &CommandSpec) {
     let name = spec.name.to_ascii_uppercase().replace('|', " ");
-    // Writing to a String cannot fail.
-    let _ = writeln!(table, "| {heading} | `{name}` | {} |", spec.summary.replace('|', "\\|"));
+    // Inside a table a bar separates cells in code, too.
+    let syntax = match spec.syntax {
+        "" => String::new(),
+        syntax => format!("`{}`", syntax.replace('|', "\\|")),
+    };
+    let deprecated = spec.deprecated.map_or_else(String::new, |deprecated| {
+        format!(". Deprecated since {} in favour of {}", deprecated.since, deprecated.replaced_by)
+    });
+    let text = format!("{}{deprecated}", spec.summary).replace('|', "\\|");
+    let _ = writeln!(page, "| `{name}` | {} | {syntax} | {text} |", spec.since);
 }

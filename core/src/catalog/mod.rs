@@ -1,7 +1,7 @@
 //! The catalog: **the** table of commands. One row says all there is to say of a command except how it is carried out.
 //!
 //! Everything else that needs to know a command reads its row: dispatch (by [`CommandId`]), the arity error, the keys
-//! that a request touches, ACL categories, the replies of `COMMAND`, completion in the console and the README's table.
+//! that a request touches, ACL categories, the replies of `COMMAND`, completion in the console and `docs/commands.md`.
 //! To add a command is to add one row in `rows/` and one function in `command/`.
 //!
 //! The facts in the rows are those of Redis 7.2; the sentences are our own. `laws.rs` compares every fact with what
@@ -25,7 +25,7 @@ pub use keys::{
     Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, Narrow, keys,
     keys_counted_loosely, keys_with_flags,
 };
-pub use markdown::readme_table;
+pub use markdown::commands_page;
 pub use spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
 pub use table::{
     COMMAND_COUNT, COUNT, all, commands, id, lookup, lookup_full, lookup_request, lookup_sub, spec,

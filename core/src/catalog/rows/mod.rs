@@ -21,7 +21,7 @@ mod transactions;
 use super::row::Row;
 use super::spec::Group;
 
-/// Every group with its rows, in the order of the table and of the README.
+/// Every group with its rows, in the order of the table and of `docs/commands.md`.
 pub(super) const GROUPS: [(Group, &[Row]); 15] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
