@@ -1,16 +1,17 @@
 import { defineConfig } from 'vite';
 
-// dist/ is what the gateway embeds: index.html, and every other file named by its hash so that it may be cached for ever.
+// The gateway embeds dist/: index.html, and all other files with a hash in their names, so that browsers may cache them
+// for ever.
 export default defineConfig({
   base: './',
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2022',
-    // These know light-dark() and nesting by themselves.
+    // These browsers support light-dark() and nesting.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     sourcemap: false,
-    // The content security policy allows no data: scripts, and a wasm module must be a file to be compiled as it comes.
+    // The content security policy allows no data: scripts, and only a wasm file can be compiled while it loads.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,

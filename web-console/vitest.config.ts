@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['page/**/*.test.ts', 'page/**/*.test.tsx'],
-    // What needs a document is tested in a browser, by tests/console.
+    // Tests that need a document run in a browser: tests/console.
     environment: 'node',
   },
 });

@@ -41,7 +41,7 @@ describe('the command line', () => {
     assert.match((await run('GET'))[0], /^\(error\) ERR wrong number of arguments for 'get' command$/);
   });
 
-  it('shows RESP3 types as what they are', async () => {
+  it('shows the types of RESP3', async () => {
     await console_.redis.pipeline([['HSET', 'h', 'f', '1', 'g', '2'], ['SADD', 's', 'a'], ['ZADD', 'z', '1.5', 'm'], ['RPUSH', 'l', 'x', 'y']]);
     assert.deepEqual(await run('HGETALL h'), ['1# "f" => "1"', '2# "g" => "2"']);
     assert.deepEqual(await run('SMEMBERS s'), ['1~ "a"']);
@@ -51,7 +51,7 @@ describe('the command line', () => {
     assert.deepEqual(await run('HGETALL none'), ['(empty map)']);
   });
 
-  it('hints the syntax that is still to be typed, and says what the command does', async () => {
+  it('hints the syntax that is still to be typed, and shows the command\'s summary', async () => {
     await editor().fill('');
     await page.keyboard.type('HSET k ');
     assert.equal(await page.locator('.cm-ghost').innerText(), 'field value [field value ...]');
@@ -122,7 +122,7 @@ describe('the command line', () => {
     await page.keyboard.press('Control+u');
   });
 
-  it('HELP tells what the table says', async () => {
+  it('HELP shows the command table', async () => {
     await editor().fill('HELP client kill');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Enter');

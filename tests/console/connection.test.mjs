@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { Gateway, start } from './harness.mjs';
 import { Redis } from './redis.mjs';
 
-/** Budgets of the console: what the first view loads, compressed, and how soon something is painted on loopback. */
+/** Budgets of the console: the compressed size of the first view, and the time to its first paint on loopback. */
 const WEIGHT_MAX_BYTES = 500_000;
 const FIRST_PAINT_MAX_MS = 1000;
 
@@ -44,7 +44,7 @@ describe('the connection', () => {
 
   const badge = () => page.getByRole('status').filter({ hasText: /onnect|Lost/ });
 
-  it('comes back when the gateway does, and says what it does meanwhile', async () => {
+  it('connects again when the gateway is back, and shows its state meanwhile', async () => {
     await page.getByRole('combobox', { name: 'Database' }).selectOption('5');
     await page.getByText('[5]>').waitFor();
     await console_.gateway.stop();
@@ -92,14 +92,14 @@ describe('the connection', () => {
     await badge().filter({ hasText: /^Connected/ }).waitFor();
   });
 
-  it('refuses an address that is none, and goes back to the one before', async () => {
+  it('refuses an invalid address, and goes back to the one before', async () => {
     await page.getByRole('button', { name: /Connected/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Connection' });
     const address = dialog.getByLabel('Address');
     const before = await address.inputValue();
     await address.fill('http://');
     await page.keyboard.press('Enter');
-    await dialog.getByRole('alert').filter({ hasText: 'no address' }).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'not the address' }).waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Connected/ }).click();

@@ -1,4 +1,4 @@
-// What the browser tests stand on: a gateway in a directory of its own, and a chromium that shows its console.
+// The fixture of the browser tests: a gateway in a directory of its own, and a chromium that shows its console.
 //
 //   EDGECASK_BIN           the gateway, with the console built in
 //   EDGECASK_CONSOLE_DIST  a built page to show instead of the gateway's own: tests of the page need no new gateway then
@@ -172,7 +172,7 @@ export async function start({ options = [] } = {}) {
 function watch(page, problems, gateway) {
   page.on('pageerror', (error) => problems.push(String(error.stack ?? error)));
   page.on('console', (message) => {
-    // A socket that is lost is told of there too, and is no fault of the page.
+    // Chromium also logs lost sockets, which are not errors of the page.
     if (message.type() === 'error' && !/WebSocket connection/.test(message.text())) problems.push(message.text());
   });
   page.on('request', (request) => {

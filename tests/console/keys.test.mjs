@@ -1,14 +1,14 @@
-// The key browser (web-console/page/keys): browsing, filtering and editing in Chromium; what was done is
-// looked at with a second client.
+// The key browser (web-console/page/keys): browsing, filtering and editing in Chromium. A second client checks the
+// outcome on the server.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { start } from './harness.mjs';
 
-/** As a person sees it at most: a frame that takes longer is a pause. */
+/** A frame that takes longer is a visible pause. */
 const LONG_TASK_MS = 200;
 const PASSES = 5;
-/** How long anything may take to be seen; the machine may be busy. */
+/** How long an element may take to appear; the machine may be busy. */
 const PATIENCE_MS = 10_000;
 
 describe('keys', () => {
@@ -62,7 +62,7 @@ describe('keys', () => {
     // It may be gone by itself by now.
     await message.getByRole('button', { name: 'Close message' }).click({ timeout: 5000 }).catch(() => {});
   };
-  /** Answers the question that is open. */
+  /** Answers the open question. */
   const answer = async (name) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   /** The string has exactly these bytes: compared by the server, as the client here reads text only. */
   const holds = async (key, bytes) => {
@@ -208,10 +208,10 @@ describe('keys', () => {
     await tree.focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('Shift+Enter');
-    await page.getByText('Keys found beneath').waitFor();
+    await page.getByText('Keys found below').waitFor();
   });
 
-  // ----- What every key has
+  // ----- Actions on every key
 
   test('time to live is set, shown and taken away', async () => {
     await redis.call('SET', 'k', 'v');
@@ -321,7 +321,7 @@ describe('keys', () => {
     assert.ok((await redis.call('TTL', 'k')) > 900);
   });
 
-  test('a value that somebody else changed is not overwritten unasked, and nothing typed is lost', async () => {
+  test('a value that another client changed is not overwritten unasked, and nothing typed is lost', async () => {
     await redis.call('SET', 'k', 'read');
     await openKey('k');
     await rewrite('typed here');
@@ -336,7 +336,7 @@ describe('keys', () => {
     assert.equal(await redis.call('GET', 'k'), 'typed here');
   });
 
-  test('what was typed is not left without a question', async () => {
+  test('unsaved text is not left without a question', async () => {
     await redis.call('MSET', 'k', 'v', 'other', 'o');
     await openKey('k');
     await rewrite('typed here');
@@ -363,7 +363,7 @@ describe('keys', () => {
     assert.equal(await redis.call('GET', 'k'), '{"id":9007199254740993,"a":[1,2]}');
   });
 
-  test('bytes that are no text come back exactly, as escapes and as digits', async () => {
+  test('bytes that are not text come back exactly, as escapes and as digits', async () => {
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const key = Buffer.from([0xff, 0x00, 0x3a, 0xfe, 0x5c]);
     await redis.call('SET', key, all);
@@ -386,7 +386,7 @@ describe('keys', () => {
     assert.ok(await holds(key, Buffer.from([0, 0xff, 0x1f])));
   });
 
-  test('of a large string only what is looked at is read, and a part of it is overwritten', async () => {
+  test('of a large string only the shown part is read, and a part of it is overwritten', async () => {
     const large = Buffer.alloc(5_000_000, 'abcdefghij');
     await redis.call('SET', 'k', large);
     await redis.call('CONFIG', 'RESETSTAT');
@@ -411,7 +411,7 @@ describe('keys', () => {
     assert.ok(await holds('k', large));
   });
 
-  test('an image is shown as one, and what only claims to be is not', async () => {
+  test('an image is shown as one, and a broken one is reported', async () => {
     const dot = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',
@@ -603,7 +603,7 @@ describe('keys', () => {
     assert.equal((await redis.call('XINFO', 'GROUPS', 'x')).length, 1);
   });
 
-  // ----- Other things that happen
+  // ----- Other cases
 
   test('hostile names and values are text', async () => {
     const evil = '<img src=x onerror="alert(1)"><script>alert(2)</script>';

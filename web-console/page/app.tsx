@@ -1,4 +1,4 @@
-// The shell: header with the connection and the database, navigation by the hash of the address, and the page chosen.
+// The shell: a header with the connection and the database, navigation by the hash of the address, and the chosen page.
 
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
@@ -8,7 +8,8 @@ import { DatabaseChoice } from './connection/database.tsx';
 import { ConfirmHost } from './parts/confirm.tsx';
 import { Icon, type IconName } from './parts/icon.tsx';
 import { ToastHost } from './parts/toast.tsx';
-import { nextTheme, theme } from './theme.ts';
+import { ready } from './resp/codec.ts';
+import { nextTheme, theme } from './parts/theme.ts';
 
 interface Page {
   name: string;
@@ -27,7 +28,7 @@ const PAGES: Page[] = [
 // Each page is a chunk of its own, loaded when it is first shown; its default export is the component.
 const modules = import.meta.glob<{ default: ComponentType }>('./*/index.tsx');
 
-/** `#/keys/anything` is the page `keys`, which reads the rest itself. */
+/** `#/keys/anything` is the page `keys`; the page reads the rest of the hash. */
 export const route = signal(location.hash);
 addEventListener('hashchange', () => (route.value = location.hash));
 
@@ -89,13 +90,14 @@ function ThemeButton() {
   );
 }
 
+/** A page, drawn once its code and the wasm module are there: every page may call the module's functions. */
 function LazyPage(props: { name: string }) {
   const [Component, setComponent] = useState<ComponentType>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
     let wanted = true;
-    modules[`./${props.name}/index.tsx`]?.().then(
-      (module) => wanted && setComponent(() => module.default),
+    Promise.all([modules[`./${props.name}/index.tsx`]?.(), ready()]).then(
+      ([module]) => wanted && module && setComponent(() => module.default),
       () => wanted && setProblem('This part of the console could not be loaded. Reload the page to try again.'),
     );
     return () => {

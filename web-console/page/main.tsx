@@ -1,4 +1,4 @@
-// The entry: the shell is drawn at once, while the connection and the wasm module are on their way.
+// The entry point: it draws the shell at once, while the connection and the wasm module are loading.
 
 import './style/base.css';
 import './style/shell.css';
@@ -6,7 +6,7 @@ import './style/parts.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { connection } from './connection/state.ts';
-import { applyTheme } from './theme.ts';
+import { applyTheme } from './parts/theme.ts';
 
 applyTheme();
 connection.reconnect();

@@ -1,8 +1,8 @@
-//! Help while a command is typed: what may come next, and what is still to be typed.
+//! Help while a command is typed: completions, and the remaining syntax as a hint.
 //!
-//! The words so far are laid over the argument tree of the command's row. Optional arguments that stand together may
-//! come in any order, as Redis takes them; what the words leave open is the hint, and the words that can begin it are
-//! the completions. Guesses are allowed here and nothing else depends on them: the server judges the command.
+//! The typed words are matched against the argument tree of the command's row. Adjacent optional arguments may come in
+//! any order, as in Redis. The hint is the syntax that no word has matched, and the completions are the words that can
+//! begin it. The match may guess, because nothing else depends on it: the server parses the command.
 
 use edgecask_core::catalog::{self, Argument, CommandSpec, Kind, print_syntax};
 use edgecask_core::resp::split_line;
@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::input::statements;
 
-/// What to show beside the line.
+/// The help for one position in an input.
 #[derive(Default, Serialize, Debug, PartialEq)]
 pub struct Assistance {
     /// The command that is being typed, `CLIENT LIST`; empty if there is none yet.
     command: String,
-    /// What is still to be typed.
+    /// The syntax that is still to be typed.
     hint: String,
-    /// How many bytes before the cursor a completion takes the place of.
+    /// How many bytes before the cursor a completion replaces.
     replaces: usize,
     completions: Vec<Completion>,
 }
@@ -26,19 +26,19 @@ pub struct Assistance {
 #[derive(Serialize, Debug, PartialEq)]
 pub struct Completion {
     word: String,
-    /// What it does, or what belongs to it.
+    /// The summary of a command, or the syntax that the word begins.
     detail: String,
 }
 
-/// A part of a command's syntax that no word has taken yet.
+/// A part of a command's syntax that no word has matched yet.
 struct Piece {
     syntax: String,
-    /// Words that can begin it, and what to say of them.
+    /// Words that can begin it, with the details of their completions.
     begins: Vec<(String, String)>,
     optional: bool,
 }
 
-/// Help for the command at the end of `text`, which is what stands before the cursor.
+/// Help for the command at the end of `text`, the text before the cursor.
 pub fn assist(text: &str) -> Assistance {
     let statement = statements(text.as_bytes()).last().copied().unwrap_or_default();
     if text.ends_with('\n') && statement.is_empty() {
@@ -53,7 +53,7 @@ pub fn assist(text: &str) -> Assistance {
     let partial = if typing && !quoted { words.last().cloned().unwrap_or_default() } else { String::new() };
     let whole = if typing && !words.is_empty() { words.len() - 1 } else { words.len() };
     let mut help = help(&words, whole, &partial);
-    // What stands in quotes or is escaped differs from its text: it is left alone.
+    // A quoted or escaped word is not its source text, so no completion can replace it.
     if quoted || !statement.ends_with(partial.as_bytes()) {
         help.completions.clear();
     }
@@ -76,7 +76,7 @@ fn is_number(word: Option<&String>) -> bool {
     word.is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `whole` words are complete; another one may be under way.
+/// Help after `whole` complete words and the beginning of another one, `partial`.
 fn help(words: &[String], whole: usize, partial: &str) -> Assistance {
     let done = words.get(..whole).unwrap_or_default();
     let Some((name, rest)) = done.split_first() else {
@@ -115,14 +115,14 @@ fn help(words: &[String], whole: usize, partial: &str) -> Assistance {
     }
     // The laws of the catalog prove that every row parses.
     let tree = spec.arguments().unwrap_or_default();
-    let open = lay(&tree, arguments);
+    let open = match_words(&tree, arguments);
     let completions = open.as_deref().map(|pieces| words_with(pieces, partial)).unwrap_or_default();
     let is_word = completions.iter().any(|completion| completion.word.eq_ignore_ascii_case(partial));
     let open = if partial.is_empty() {
         open
     } else if completions.is_empty() || is_word {
         let with_partial: Vec<_> = arguments.iter().cloned().chain([partial.to_owned()]).collect();
-        lay(&tree, &with_partial)
+        match_words(&tree, &with_partial)
     } else {
         // It may still become one of several words.
         None
@@ -163,7 +163,7 @@ fn named<'a>(
     found
 }
 
-/// Words that can stand next: those of the options that are open, up to the first part that must come.
+/// Words that may come next: those of the open options, up to and including the first required argument.
 fn words_with(pieces: &[Piece], partial: &str) -> Vec<Completion> {
     let reach = pieces.iter().position(|piece| !piece.optional).map_or(pieces.len(), |at| at + 1);
     let begins = pieces.iter().take(reach).flat_map(|piece| &piece.begins);
@@ -180,15 +180,15 @@ fn join(pieces: &[Piece]) -> String {
     pieces.iter().map(|piece| piece.syntax.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// What `words` leave open of a list of arguments; `None` if a word fits nowhere.
-fn lay(arguments: &[Argument<'_>], words: &[String]) -> Option<Vec<Piece>> {
-    let (used, open) = lay_sequence(arguments, words);
+/// The pieces of a list of arguments that `words` leave open; `None` if a word matches none.
+fn match_words(arguments: &[Argument<'_>], words: &[String]) -> Option<Vec<Piece>> {
+    let (used, open) = match_sequence(arguments, words);
     (used == words.len()).then_some(open)
 }
 
-/// How many of `words` a list of arguments takes, and what stays open of it. The recursion here follows the nesting of
+/// How many of `words` a list of arguments takes, and the pieces that stay open. The recursion follows the nesting of
 /// our own grammar, which the catalog bounds.
-fn lay_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Piece>) {
+fn match_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Piece>) {
     let mut used = 0;
     let mut open = Vec::new();
     let mut keys_counted = None;
@@ -198,7 +198,7 @@ fn lay_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Pie
         if first.optional {
             let length = rest.iter().take_while(|argument| argument.optional).count();
             let (group, behind) = rest.split_at(length);
-            used += lay_options(group, left, &mut open);
+            used += match_options(group, left, &mut open);
             rest = behind;
             continue;
         }
@@ -207,7 +207,9 @@ fn lay_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Pie
             open.push(piece(first));
         } else {
             let ends: Vec<_> = after.iter().flat_map(begins).collect();
-            let Some((taken, pieces)) = lay_repeated(first, left, limit, &ends) else { return (used, open) };
+            let Some((taken, pieces)) = match_repeated(first, left, limit, &ends) else {
+                return (used, open);
+            };
             if first.name == "numkeys" {
                 keys_counted = left.first().and_then(|word| word.parse().ok());
             }
@@ -219,24 +221,24 @@ fn lay_sequence(arguments: &[Argument<'_>], words: &[String]) -> (usize, Vec<Pie
     (used, open)
 }
 
-/// Options that stand together, in any order.
-fn lay_options(group: &[Argument<'_>], words: &[String], open: &mut Vec<Piece>) -> usize {
+/// Adjacent options, in any order. Returns how many words they take.
+fn match_options(group: &[Argument<'_>], words: &[String], open: &mut Vec<Piece>) -> usize {
     let mut used = 0;
     let mut unused: Vec<_> = group.iter().collect();
-    // What an option under way still needs comes before all others.
+    // The rest of an unfinished option comes before all other options.
     let mut needed = Vec::new();
     while needed.is_empty() {
         let left = words.get(used..).unwrap_or_default();
-        let laid = |at: usize| {
+        let matched = |at: usize| {
             let others = unused.iter().enumerate().filter(|(other, _)| *other != at);
             let ends: Vec<_> = others.flat_map(|(_, argument)| begins(argument)).collect();
-            unused.get(at).and_then(|argument| lay_repeated(argument, left, None, &ends))
+            unused.get(at).and_then(|argument| match_repeated(argument, left, None, &ends))
         };
-        // Words before values: a value would take any word.
+        // Options that begin with a word come before values: a value would match any word.
         let values = (0..unused.len()).filter(|at| !unused.get(*at).is_some_and(|it| starts_with_word(it)));
         let words_first =
             (0..unused.len()).filter(|at| unused.get(*at).is_some_and(|it| starts_with_word(it)));
-        let found = words_first.chain(values).find_map(|at| laid(at).map(|found| (at, found)));
+        let found = words_first.chain(values).find_map(|at| matched(at).map(|found| (at, found)));
         let Some((at, (taken, pieces))) = found else { break };
         unused.remove(at);
         used += taken;
@@ -254,30 +256,30 @@ fn starts_with_word(argument: &Argument<'_>) -> bool {
     !begins(argument).is_empty()
 }
 
-/// One argument, as often as it may stand, at the start of `words`: how many it takes and what stays open. `None` if
-/// the first word does not fit. `limit` is how often it stands, where a number before it says so; the words `ends` begin
-/// what may follow.
-fn lay_repeated(
+/// One argument at the start of `words`, as often as it may repeat: how many words it takes, and the pieces that stay
+/// open. `None` if the first word does not match. `limit` is the number of repetitions if a number before it gives one;
+/// the words in `ends` begin the arguments that may follow.
+fn match_repeated(
     argument: &Argument<'_>,
     words: &[String],
     limit: Option<usize>,
     ends: &[(String, String)],
 ) -> Option<(usize, Vec<Piece>)> {
-    let (mut used, mut open) = lay_one(argument, words)?;
+    let (mut used, mut open) = match_one(argument, words)?;
     if !argument.multiple {
         return Some((used, open));
     }
     let mut times = 1;
-    // The word is given once, the values behind it again and again.
+    // The token comes once, the values after it may repeat.
     let again = Argument {
         token: argument.token.filter(|_| argument.multiple_token || argument.kind == Kind::PureToken),
         ..argument.clone()
     };
     while open.is_empty() && limit.is_none_or(|limit| times < limit) {
         let left = words.get(used..).unwrap_or_default();
-        // A word that begins something behind ends the repetition.
+        // A word that begins a later argument ends the repetition.
         let over = limit.is_none() && left.first().is_some_and(|word| is_one_of(ends, word));
-        let Some((taken, pieces)) = (!over).then(|| lay_one(&again, left)).flatten() else { break };
+        let Some((taken, pieces)) = (!over).then(|| match_one(&again, left)).flatten() else { break };
         used += taken;
         open = pieces;
         times += 1;
@@ -296,9 +298,9 @@ fn is_one_of(begins: &[(String, String)], word: &str) -> bool {
 }
 
 /// One argument, once.
-fn lay_one(argument: &Argument<'_>, words: &[String]) -> Option<(usize, Vec<Piece>)> {
+fn match_one(argument: &Argument<'_>, words: &[String]) -> Option<(usize, Vec<Piece>)> {
     let (first, behind) = words.split_first()?;
-    let Some(token) = argument.token else { return lay_value(argument, words) };
+    let Some(token) = argument.token else { return match_value(argument, words) };
     if !first.eq_ignore_ascii_case(token) {
         return None;
     }
@@ -314,18 +316,18 @@ fn lay_one(argument: &Argument<'_>, words: &[String]) -> Option<(usize, Vec<Piec
     if behind.is_empty() {
         return Some((1, vec![piece(&value)]));
     }
-    let (used, open) = lay_value(&value, behind)?;
+    let (used, open) = match_value(&value, behind)?;
     Some((1 + used, open))
 }
 
-fn lay_value(argument: &Argument<'_>, words: &[String]) -> Option<(usize, Vec<Piece>)> {
+fn match_value(argument: &Argument<'_>, words: &[String]) -> Option<(usize, Vec<Piece>)> {
     match argument.kind {
         Kind::OneOf => {
-            let laid = argument.arguments.iter().filter_map(|each| lay_repeated(each, words, None, &[]));
-            // The alternative that takes most, and of equal ones the first.
-            laid.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            let matched = argument.arguments.iter().filter_map(|each| match_repeated(each, words, None, &[]));
+            // The alternative that takes the most words; of equal ones the first.
+            matched.reduce(|best, next| if next.0 > best.0 { next } else { best })
         }
-        Kind::Block => Some(lay_sequence(&argument.arguments, words)).filter(|(used, _)| *used > 0),
+        Kind::Block => Some(match_sequence(&argument.arguments, words)).filter(|(used, _)| *used > 0),
         _ => Some((1, Vec::new())),
     }
 }

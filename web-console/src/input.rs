@@ -1,9 +1,9 @@
-//! What a person typed: one command, or several lines of them.
+//! Splitting an input into commands: one command, or several lines of them.
 
 use edgecask_core::resp::split_line;
 
-/// Splits an input into commands and these into words. A line end separates commands unless it stands within quotes;
-/// blank lines are nothing. `None` if quotes are not closed or text follows a closing quote.
+/// Splits an input into commands, and each command into words. A line end separates commands unless it is within
+/// quotes; blank lines are skipped. `None` if quotes are not closed or text follows a closing quote.
 pub fn split_input(input: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     let commands = statements(input).into_iter().map(split_line).collect::<Option<Vec<_>>>()?;
     Some(commands.into_iter().filter(|words| !words.is_empty()).collect())

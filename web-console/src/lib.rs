@@ -1,16 +1,18 @@
-//! What the browser console shares with the core, compiled to wasm: the page never speaks RESP or knows a command by
-//! itself.
+//! The part of the core that the browser console uses, compiled to wasm: RESP and the command table have no second
+//! implementation in TypeScript.
 //!
 //! - [`ReplyDecoder`] turns bytes of a connection into reply objects of the page (`page/resp/reply.ts`).
 //! - [`encode`] writes a request.
-//! - [`split_input`] splits what a person typed into commands and their arguments, as redis-cli does.
-//! - [`assist`] tells what may come next in a line: completions, and the syntax that is still to be typed.
-//! - [`command_table`] is the table of commands, as JSON.
+//! - [`split_input`] splits an input into commands and their arguments, by redis-cli's rules.
+//! - [`unescape`] reads a text with escapes as bytes.
+//! - [`assist`] completes a command and gives its remaining syntax.
+//! - [`command_table`] is the command table as JSON.
 //!
-//! The logic is in functions that know nothing of JavaScript and have their tests beside them; here is only the border.
-//! Nothing here does I/O.
+//! This file only converts between JavaScript and Rust values. The logic is in modules without JavaScript types, with
+//! their tests beside them. No part of the crate does I/O.
 
 mod assist;
+mod escapes;
 mod input;
 mod replies;
 mod table;
@@ -20,11 +22,11 @@ use wasm_bindgen::prelude::*;
 
 pub use replies::ReplyDecoder;
 
-/// One request, for the arguments of a command: texts (sent as UTF-8) or byte arrays.
+/// Encodes one request. The arguments are texts, sent as UTF-8, or byte arrays.
 ///
 /// # Errors
 ///
-/// A `TypeError`-like text if an argument is neither.
+/// An argument is neither a text nor a byte array.
 #[wasm_bindgen]
 pub fn encode(arguments: &Array) -> Result<Vec<u8>, JsError> {
     let arguments = arguments.iter().map(argument_bytes).collect::<Result<Vec<_>, _>>()?;
@@ -44,7 +46,7 @@ fn argument_bytes(argument: JsValue) -> Result<Vec<u8>, JsError> {
 }
 
 /// The commands of an input of one or more lines, each an array of its arguments as byte arrays. A line end separates
-/// commands, but not within quotes. Nothing if quotes are not closed or text follows a closing quote.
+/// commands unless it is within quotes. `None` if quotes are not closed or text follows a closing quote.
 #[wasm_bindgen(js_name = splitInput)]
 pub fn split_input(input: &str) -> Option<Array> {
     let commands = input::split_input(input.as_bytes())?;
@@ -53,15 +55,33 @@ pub fn split_input(input: &str) -> Option<Array> {
     Some(commands.into_iter().map(command).collect())
 }
 
-/// What may come next behind `text`, as JSON: an object with `command`, `hint`, `replaces` and `completions`, each of
-/// these with `word` and `detail`.
+/// The bytes that a text with redis-cli's escapes stands for, written without quotes around it.
+///
+/// # Errors
+///
+/// The text ends within an escape, or `\x` has fewer than two digits; the message says where.
+#[wasm_bindgen]
+pub fn unescape(text: &str) -> Result<Vec<u8>, JsError> {
+    Ok(escapes::unescape(text)?)
+}
+
+/// Help for the end of `text`, as JSON: an object with `command`, `hint`, `replaces` and `completions`; each completion
+/// has a `word` and a `detail`.
+///
+/// # Errors
+///
+/// The help cannot be written as JSON, which its types rule out.
 #[wasm_bindgen(js_name = assist)]
 pub fn assist(text: &str) -> Result<String, JsError> {
     Ok(serde_json::to_string(&assist::assist(text))?)
 }
 
 /// All commands and subcommands, as JSON: an array of objects with `name`, `group`, `since`, `summary`, `complexity`,
-/// `syntax`, `container` and, where a newer command does the same, `deprecated`.
+/// `syntax`, `container` and, if a newer command replaces it, `deprecated`.
+///
+/// # Errors
+///
+/// The table cannot be written as JSON, which its types rule out.
 #[wasm_bindgen(js_name = commandTable)]
 pub fn command_table() -> Result<String, JsError> {
     Ok(serde_json::to_string(&table::entries())?)

@@ -1,5 +1,5 @@
-// The reply objects of page/resp/reply.ts, made in JavaScript: one call for each value, instead of one for each field.
-// Bytes come as a view of the wasm memory, which moves: they are copied here.
+// Makes the reply objects of page/resp/reply.ts in JavaScript: one call per value instead of one per field.
+// Bytes arrive as a view of the wasm memory, which may move: they are copied here.
 
 export const simple = (text) => ({ type: 'simple', text });
 export const error = (text) => ({ type: 'error', text });

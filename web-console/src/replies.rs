@@ -1,23 +1,23 @@
 //! Replies for the page: bytes of a connection in, reply objects out.
 //!
-//! The objects are those of `page/resp/reply.ts`, made by `replies.js`. Strings stay bytes; texts of errors and simple
-//! strings become text, bytes that are no UTF-8 replaced.
+//! `replies.js` makes the objects; `page/resp/reply.ts` has their types. Bulk strings stay bytes. Errors and simple
+//! strings become text; bytes that are not UTF-8 are replaced.
 
 use edgecask_core::resp::{Decoder, Value, format_f64};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
-/// Consumed bytes are kept until there are this many of them, so that many small replies in one message do not move
-/// the rest of it each time.
+/// The buffer drops its consumed bytes when there are more than this: dropping them after each of many small replies
+/// would move the rest of the message each time.
 const CONSUMED_KEPT_BYTES: usize = 64 * 1024;
 
-/// The replies of one connection.
+/// Decodes the replies of one connection.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct ReplyDecoder {
     decoder: Decoder,
     buffer: Vec<u8>,
-    /// How much of the buffer is decoded already. Invariant: not above its length.
+    /// The number of decoded bytes at the start of the buffer. Invariant: at most its length.
     consumed: usize,
 }
 
@@ -29,7 +29,7 @@ impl ReplyDecoder {
         ReplyDecoder::default()
     }
 
-    /// Takes bytes that have come.
+    /// Appends received bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.consumed == self.buffer.len() || self.consumed > CONSUMED_KEPT_BYTES {
             self.buffer.drain(..self.consumed);
@@ -42,7 +42,7 @@ impl ReplyDecoder {
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes; the connection cannot be used any more.
+    /// The bytes are not RESP; the connection cannot be used any more.
     pub fn take(&mut self) -> Result<JsValue, JsError> {
         Ok(self.next_value()?.map_or(JsValue::UNDEFINED, |value| object(&value)))
     }
@@ -72,7 +72,7 @@ extern "C" {
     fn map(pairs: Array) -> JsValue;
 }
 
-/// Recursion is bounded: the decoder refuses what is nested deeper than `REPLY_DEPTH_MAX`.
+/// The recursion is bounded: the decoder refuses replies nested deeper than `REPLY_DEPTH_MAX`.
 fn object(value: &Value) -> JsValue {
     match value {
         Value::Simple(text) => simple(&String::from_utf8_lossy(text)),

@@ -1,20 +1,20 @@
-//! The table of commands as the page needs it: what is said of a command, without what only a server asks.
+//! The command table for the page: the documentation of each command, without the columns that only a server needs.
 
 use edgecask_core::catalog::{self, CommandSpec};
 use serde::Serialize;
 
-/// What completion and HELP show of a command.
+/// The columns that completion and HELP show.
 #[derive(Serialize)]
 pub struct Entry {
-    /// Upper case, a subcommand behind its container: `CLIENT LIST`.
+    /// Upper case, a subcommand after its container: `CLIENT LIST`.
     name: String,
     group: &'static str,
     since: &'static str,
     summary: &'static str,
     complexity: &'static str,
-    /// The arguments behind the name, in the notation of the Redis reference.
+    /// The arguments after the name, in the notation of the Redis reference.
     syntax: &'static str,
-    /// Whether it does nothing by itself but select a subcommand.
+    /// Whether it only selects a subcommand.
     container: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<Deprecated>,
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_there_once_and_says_what_it_does() {
+    fn every_row_is_listed_once_with_its_summary() {
         let entries = entries();
         assert_eq!(entries.len(), catalog::COUNT);
         assert!(entries.windows(2).all(|pair| matches!(pair, [a, b] if a.name < b.name)));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subcommand_stands_behind_its_container() {
+    fn a_subcommand_is_named_after_its_container() {
         let json = serde_json::to_value(entries()).expect("entries are JSON");
         let find = |name: &str| {
             json.as_array()

@@ -1,8 +1,8 @@
 //! `edgecask-console-bindgen WASM DIRECTORY`: writes the wasm that the page loads, and its JavaScript and types, into
 //! a directory.
 //!
-//! It is the program `wasm-bindgen` without its command line: as a member of this workspace its version is pinned to
-//! that of the crate, and it needs neither an installation nor the half of that program which runs tests.
+//! It replaces the program `wasm-bindgen`: as a member of this workspace its version is pinned to that of the crate,
+//! and it needs no installation.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-// The line that is typed: CodeMirror with completion, the ghost of the syntax to come, and the keys of a shell.
+// The input line: CodeMirror with completion, the remaining syntax as ghost text, and the keys of a shell.
 //
-// It lives in a shadow root: there CodeMirror adds its styles as constructed sheets, where in the document itself it
+// Its root is a shadow root: there CodeMirror adds its styles as constructed style sheets. In the document itself it
 // would add <style> elements, which the content security policy forbids.
 
 import {
@@ -14,7 +14,7 @@ import {
 } from '@codemirror/view';
 import { type Assistance, assist, commands } from '../resp/codec.ts';
 
-/** Help is for what a person types; a pasted megabyte gets none. */
+/** Longer inputs were pasted, and get no help. */
 const ASSIST_MAX_CHARACTERS = 5000;
 
 export interface Keys {
@@ -30,7 +30,7 @@ export interface Keys {
   changed(text: string, help: Assistance | undefined): void;
 }
 
-/** Help for what stands before a position; the console's own commands included. */
+/** Help for the text before the cursor, the console's own commands included. */
 function helpAt(state: EditorState): Assistance | undefined {
   const { head } = state.selection.main;
   if (head > ASSIST_MAX_CHARACTERS) return undefined;
@@ -53,20 +53,20 @@ function helpAt(state: EditorState): Assistance | undefined {
 }
 
 const OWN_COMMANDS = [
-  ['HELP', 'Shows what a command does and how it is written'],
+  ['HELP', 'Shows the summary and the syntax of a command'],
   ['CLEAR', 'Empties this page'],
 ] as const;
 
 function complete(context: CompletionContext) {
   const help = helpAt(context.state);
   if (!help || help.completions.length === 0) return null;
-  // Nothing typed yet: all there is only if it was asked for, except for the words of options and subcommands.
+  // Before the first letter, the list of all commands opens only on request; options and subcommands open at once.
   if (!context.explicit && help.replaces === 0 && help.command === '') return null;
   return {
     from: context.pos - help.replaces,
     options: help.completions.map(({ word, detail }) => ({
       label: word,
-      // The list shows the word already.
+      // The list already shows the word.
       detail: detail.startsWith(`${word} `) ? detail.slice(word.length + 1) : detail,
       apply: `${word} `,
     })),
@@ -85,7 +85,7 @@ class Ghost extends WidgetType {
     const span = document.createElement('span');
     span.className = 'cm-ghost';
     span.textContent = this.text;
-    // Screen readers get it from the line below the editor.
+    // Screen readers read it from the line below the editor.
     span.setAttribute('aria-hidden', 'true');
     return span;
   }
@@ -94,7 +94,7 @@ class Ghost extends WidgetType {
   }
 }
 
-/** Shows the hint behind the cursor, if that stands at the end of the text. */
+/** Shows the hint behind the cursor if the cursor is at the end of the text. */
 function ghost(changed: Keys['changed']): Extension {
   return ViewPlugin.define(
     (view) => {
@@ -112,7 +112,7 @@ function ghost(changed: Keys['changed']): Extension {
           plugin.decorations = help?.hint && atEnd && state.doc.length > 0
             ? Decoration.set(Decoration.widget({ widget: new Ghost(space + help.hint), side: 1 }).range(main.head))
             : Decoration.none;
-          // Not within the update itself: the listener draws the page.
+          // After the update: the listener draws the page.
           queueMicrotask(() => changed(state.doc.toString(), help));
         },
       };
@@ -167,7 +167,7 @@ export function createEditor(parent: HTMLElement, keys: Keys): EditorView {
   const shell = keymap.of([
     {
       key: 'Enter',
-      // Runs the line unless a completion was picked with the arrows.
+      // Runs the line, or accepts the completion that the arrows have picked.
       run: (view) => {
         if (chosen(view) && acceptCompletion(view)) return true;
         closeCompletion(view);
@@ -184,7 +184,7 @@ export function createEditor(parent: HTMLElement, keys: Keys): EditorView {
           if (!chosen(view)) moveCompletionSelection(true)(view);
           return acceptCompletion(view);
         }
-        // With nothing to complete, Tab goes on to the next control: the keyboard is not trapped.
+        // With nothing to complete, Tab moves to the next control, so that the keyboard is not trapped.
         const help = helpAt(view.state);
         if (view.state.doc.length === 0 || !help?.completions.length) return false;
         const [only, second] = help.completions;

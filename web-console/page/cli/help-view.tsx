@@ -1,4 +1,4 @@
-// HELP: what the table of commands says, laid out to be read.
+// HELP: the documentation of a command, from the command table.
 
 import { commands, type Command } from '../resp/codec.ts';
 
@@ -57,11 +57,11 @@ function List(props: { commands: Command[] }) {
 
 const KEYS = [
   ['Tab', 'completes commands, subcommands and options; ↓ picks from the list'],
-  ['↑ ↓', 'walk through what was typed before'],
+  ['↑ ↓', 'walk through the history'],
   ['Ctrl-R', 'searches it'],
   ['Shift-Enter', 'begins a new line; several commands run as one pipeline'],
   ['Ctrl-L', 'empties this page, as CLEAR does'],
-  ['Ctrl-C', 'stops what runs, or drops the line'],
+  ['Ctrl-C', 'stops the current command, or empties the line'],
 ] as const;
 
 function Usage() {

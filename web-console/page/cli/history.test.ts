@@ -6,7 +6,7 @@ function memory() {
   return { getItem: (key: string) => map.get(key) ?? null, setItem: (key: string, value: string) => void map.set(key, value) };
 }
 
-it('goes back and forth, and back to what was being typed', () => {
+it('goes back and forth, and returns to the unfinished line', () => {
   const history = new History(memory());
   history.add('GET a');
   history.add('GET b');
@@ -18,7 +18,7 @@ it('goes back and forth, and back to what was being typed', () => {
   expect(history.next()).toBeUndefined();
 });
 
-it('lasts over sessions, and what another tab wrote stays', () => {
+it('lasts over sessions, and the commands of another tab stay', () => {
   const storage = memory();
   const one = new History(storage);
   const other = new History(storage);

@@ -1,18 +1,18 @@
-// The commands typed before: kept in the browser, walked with up and down, searched with Ctrl-R.
+// The history of commands: stored in the browser, walked with the arrows, searched with Ctrl-R.
 
-/** As many as a person may look for; the oldest go first. */
+/** More than a person would look for. The oldest ones are dropped. */
 const ENTRIES_MAX = 500;
-/** A pasted value of a megabyte is nothing that one looks for, and storage is small. */
+/** Longer inputs are pasted values: nobody searches for them, and storage is small. */
 const ENTRY_MAX_CHARACTERS = 4000;
 const KEY = 'edgecask.history';
 
-/** Commands whose arguments are secrets, which must not lie in storage. */
+/** Commands whose arguments are secrets: storage must not hold them. */
 const SECRET = /^\s*(?:\d+\s+)?(?:auth\s|hello\s.*\bauth\b|acl\s+setuser\s|config\s+set\s.*(?:requirepass|masterauth|password)|migrate\s.*\bauth)/is;
 
 export class History {
   readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
   #entries: string[];
-  /** Where the walk stands; the length of the list is the line that is being typed. */
+  /** The position of the walk; the length of the list stands for the line that is being typed. */
   #at: number;
   #draft = '';
 
@@ -26,10 +26,10 @@ export class History {
     return this.#entries;
   }
 
-  /** Remembers a command, not twice in a row, and ends the walk. */
+  /** Adds a command, but not twice in a row, and ends the walk. */
   add(entry: string): void {
     const text = entry.trim();
-    // Another tab may have written meanwhile: its commands stay.
+    // Another tab may have added commands meanwhile: they stay.
     const entries = load(this.#storage);
     const keep = text !== '' && text.length <= ENTRY_MAX_CHARACTERS && !text.split('\n').some((line) => SECRET.test(line));
     if (keep && entries.at(-1) !== text) entries.push(text);
@@ -40,11 +40,11 @@ export class History {
     try {
       this.#storage.setItem(KEY, JSON.stringify(this.#entries));
     } catch {
-      // Storage is full or forbidden: the history lasts as long as the page.
+      // Storage is full or forbidden: this history ends with the page.
     }
   }
 
-  /** The entry before the current one; `line` is what stands in the editor. Undefined at the oldest. */
+  /** The entry before the current one; `line` is the text in the editor. Undefined at the oldest entry. */
   previous(line: string): string | undefined {
     if (this.#at === 0) return undefined;
     if (this.#at === this.#entries.length) this.#draft = line;
@@ -52,7 +52,7 @@ export class History {
     return this.#entries[this.#at];
   }
 
-  /** The entry after the current one, and at last what was being typed. */
+  /** The entry after the current one; after the newest one, the line that was being typed. */
   next(): string | undefined {
     if (this.#at >= this.#entries.length) return undefined;
     this.#at += 1;

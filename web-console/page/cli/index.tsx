@@ -1,4 +1,4 @@
-// The command line: what was run above, the line to type in below.
+// The command line page: the results above, the input line below.
 
 import './cli.css';
 import { signal, useSignal } from '@preact/signals';
@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { type Assistance, commands, ready, splitInput } from '../resp/codec.ts';
+import { type Assistance, commands, splitInput } from '../resp/codec.ts';
 import { createEditor, setText } from './editor.ts';
 import { HelpView } from './help-view.tsx';
 import { History } from './history.ts';
@@ -16,11 +16,11 @@ import { ReplyView } from './reply-view.tsx';
 import { clear, entries, type Entry, type Outcome, run, running, stop, transaction } from './session.ts';
 import { showDuration } from './words.ts';
 
-/** More than this of an input is not repeated above its results. */
+/** A longer input is cut above its results. */
 const INPUT_SHOWN_CHARACTERS = 2000;
 
 const history = new History(localStorage);
-/** What stands in the line while another page is shown. */
+/** The text of the line, also while another page is shown. */
 const draft = signal('');
 
 export default function CommandLinePage() {
@@ -30,7 +30,7 @@ export default function CommandLinePage() {
   const problem = useSignal('');
   const searching = useSignal(false);
   const output = useRef<HTMLDivElement>(null);
-  /** Whether the end of the output is in sight: then it stays there. */
+  /** Whether the end of the output is visible: then new results scroll to the end. */
   const following = useRef(true);
 
   const submit = () => {
@@ -46,35 +46,28 @@ export default function CommandLinePage() {
   };
 
   useEffect(() => {
-    let view: EditorView | undefined;
-    let gone = false;
-    void ready().then(() => {
-      if (gone || !host.current) return;
-      view = createEditor(host.current, {
-        run: submit,
-        previous: (line) => history.previous(line),
-        next: () => history.next(),
-        search: () => (searching.value = true),
-        clear,
-        interrupt() {
-          const entry = running();
-          if (entry) stop(entry.id);
-          else if (view) setText(view, '');
-        },
-        changed(text, assistance) {
-          if (draft.value !== text) problem.value = '';
-          draft.value = text;
-          help.value = assistance;
-        },
-      });
-      editor.current = view;
-      if (draft.value) setText(view, draft.value);
-      view.focus();
+    if (!host.current) return;
+    const view = createEditor(host.current, {
+      run: submit,
+      previous: (line) => history.previous(line),
+      next: () => history.next(),
+      search: () => (searching.value = true),
+      clear,
+      interrupt() {
+        const entry = running();
+        if (entry) stop(entry.id);
+        else setText(view, '');
+      },
+      changed(text, assistance) {
+        if (draft.value !== text) problem.value = '';
+        draft.value = text;
+        help.value = assistance;
+      },
     });
-    return () => {
-      gone = true;
-      view?.destroy();
-    };
+    editor.current = view;
+    if (draft.value) setText(view, draft.value);
+    view.focus();
+    return () => view.destroy();
   }, []);
 
   const all = entries.value;
@@ -92,7 +85,7 @@ export default function CommandLinePage() {
     return () => observer.disconnect();
   }, []);
 
-  /** The editor has these keys itself; here they act wherever the focus is. */
+  /** The editor handles these keys itself; this handles them when the focus is elsewhere. */
   const shortcut = (event: KeyboardEvent) => {
     if (!event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
     const entry = running();
@@ -117,7 +110,7 @@ export default function CommandLinePage() {
           following.current = box.scrollHeight - box.scrollTop - box.clientHeight < 24;
         }}
         onClick={(event) => {
-          // As in a terminal a click gives the line the focus, unless it is part of a selection or on a control.
+          // As in a terminal, a click focuses the line, unless it selects text or is on a control.
           if (!(event.target as Element).closest('button, a') && getSelection()?.isCollapsed) editor.current?.focus();
         }}
       >
@@ -141,7 +134,7 @@ function prompt(db: number, inTransaction: boolean): string {
   return `${db > 0 ? `[${db}]` : ''}${inTransaction ? '(TX)' : ''}>`;
 }
 
-/** Below the line: what is wrong, how many commands it is, or what the command does. */
+/** Below the line: a problem, the number of commands, or the summary of the command. */
 function Below(props: { help: Assistance | undefined; problem: string; text: string }) {
   const { help, problem, text } = props;
   const count = text.includes('\n') ? (splitInput(text)?.length ?? 0) : 0;
@@ -171,8 +164,8 @@ function Below(props: { help: Assistance | undefined; problem: string; text: str
 function Welcome() {
   return (
     <div class="cli-welcome">
-      <p>{connection.status.value === 'open' ? `Connected to ${connection.settings.value.url}` : 'There is no connection yet: commands wait for it.'}</p>
-      <p>Type a command below. <b>HELP</b> tells more.</p>
+      <p>{connection.status.value === 'open' ? `Connected to ${connection.settings.value.url}` : 'There is no connection yet: commands will wait for it.'}</p>
+      <p>Type a command below. <b>HELP</b> explains more.</p>
     </div>
   );
 }
@@ -198,7 +191,7 @@ function EntryView(props: { entry: Entry; again(text: string): void }) {
           )}
         </span>
       </div>
-      {entry.dropped > 0 && <p class="v-type">{entry.dropped.toLocaleString('en')} earlier messages are not kept</p>}
+      {entry.dropped > 0 && <p class="v-type">{entry.dropped.toLocaleString('en')} earlier messages were dropped</p>}
       {entry.outcomes.map((outcome, at) => <OutcomeView outcome={outcome} key={entry.dropped + at} />)}
     </section>
   );
@@ -226,42 +219,42 @@ function textOf(outcome: Outcome): string {
   return 'status' in outcome ? outcome.status : 'problem' in outcome ? outcome.problem : '';
 }
 
-/** How many finds are listed. */
-const FINDS_MAX = 8;
+/** How many matches are listed. */
+const MATCHES_MAX = 8;
 
-/** Ctrl-R: the history, newest first, narrowed by what is typed. */
+/** Ctrl-R: a search in the history, newest first. */
 function Search(props: { pick(text: string | undefined): void }) {
   const wanted = useSignal('');
   const at = useSignal(0);
-  const finds = history.search(wanted.value, FINDS_MAX);
+  const matches = history.search(wanted.value, MATCHES_MAX);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);
-  const move = (by: number) => (at.value = Math.max(0, Math.min(finds.length - 1, at.value + by)));
+  const move = (by: number) => (at.value = Math.max(0, Math.min(matches.length - 1, at.value + by)));
   return (
     <div class="cli-search">
-      <ul role="listbox" id="cli-finds" aria-label="Commands typed before">
-        {finds.map((text, index) => (
+      <ul role="listbox" id="cli-matches" aria-label="Commands typed before">
+        {matches.map((text, index) => (
           <li
-            key={text} id={`find-${index}`} role="option" aria-selected={index === at.value}
+            key={text} id={`match-${index}`} role="option" aria-selected={index === at.value}
             onMouseDown={(event) => event.preventDefault()} onClick={() => props.pick(text)}
           >
             {text.slice(0, 300)}
           </li>
         ))}
-        {finds.length === 0 && <li class="cli-none">Nothing found</li>}
+        {matches.length === 0 && <li class="cli-none">Nothing found</li>}
       </ul>
       <label class="cli-search-field">
         <Icon name="search" />
         <input
           ref={field} class="mono" value={wanted.value} placeholder="Search the history" aria-label="Search the history" role="combobox"
-          aria-expanded aria-controls="cli-finds" aria-activedescendant={`find-${at.value}`} spellcheck={false} autocapitalize="off"
+          aria-expanded aria-controls="cli-matches" aria-activedescendant={`match-${at.value}`} spellcheck={false} autocapitalize="off"
           onInput={(event) => {
             wanted.value = event.currentTarget.value;
             at.value = 0;
           }}
           onBlur={() => props.pick(undefined)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' || event.key === 'Tab') props.pick(finds[at.value]);
+            if (event.key === 'Enter' || event.key === 'Tab') props.pick(matches[at.value]);
             else if (event.key === 'Escape' || (event.ctrlKey && event.key === 'c')) props.pick(undefined);
             else if (event.key === 'ArrowDown' || (event.ctrlKey && event.key === 'r')) move(1);
             else if (event.key === 'ArrowUp' || (event.ctrlKey && event.key === 's')) move(-1);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Reply } from '../resp/reply.ts';
-import { copyOf, head, lines, plainText } from './lines.ts';
+import { copyOf, lines, plainText } from './lines.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const bulk = (text: string): Reply => ({ type: 'bulk', bytes: bytes(text) });
@@ -13,7 +13,7 @@ function check(reply: Reply, expected: string[]): void {
   expect(shown).toEqual(expected);
 }
 
-it('types are told apart as by redis-cli', () => {
+it('types are marked as by redis-cli', () => {
   check(integer(5), ['1) (integer) 5']);
   check({ type: 'double', text: '1.5' }, ['1) (double) 1.5']);
   check({ type: 'boolean', value: true }, ['1) (boolean) true']);
@@ -25,7 +25,7 @@ it('types are told apart as by redis-cli', () => {
   check({ type: 'set', items: [bulk('a'), bulk('b')] }, ['1~ "a"', '2~ "b"']);
 });
 
-it('what is nested is indented below its number', () => {
+it('nested replies are indented below their numbers', () => {
   check(array(array(bulk('a'), bulk('b')), integer(1)), ['1) 1) "a"', '   2) "b"', '2) (integer) 1']);
   check({ type: 'map', pairs: [[bulk('k'), integer(1)], [bulk('l'), array(bulk('x'), array(bulk('y')))]] }, [
     '1# "k" => (integer) 1', '2# "l" =>', '   1) "x"', '   2) 1) "y"',
@@ -34,7 +34,7 @@ it('what is nested is indented below its number', () => {
   expect(copyOf(array(...ten)).split('\n')[0]).toBe(' 1) (integer) 0');
 });
 
-it('lines are made only as they are asked for', () => {
+it('lines are made on demand only', () => {
   let made = 0;
   const items = new Proxy([] as Reply[], {
     get: (target, name, receiver) => {
@@ -51,16 +51,11 @@ it('lines are made only as they are asked for', () => {
   expect(made).toBe(3);
 });
 
-it('a string alone is copied as it is, binary ones escaped', () => {
+it('a single string is copied without quotes, a binary one with escapes', () => {
   expect(copyOf(bulk('a "b"\n'))).toBe('a "b"\n');
   expect(copyOf({ type: 'bulk', bytes: new Uint8Array([255, 65]) })).toBe('"\\xffA"');
 });
 
-it('the head of a text ends with a character', () => {
-  expect(new TextDecoder().decode(head(bytes('aé'), 2))).toBe('a');
-  expect(head(new Uint8Array([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]), 6).length).toBeGreaterThan(0);
-});
-
-it('text of several lines keeps them and nothing that acts', () => {
+it('text keeps its lines, and control characters are escaped', () => {
   expect(plainText(bytes('a\r\nb\u001b[2J\u202e'))).toBe('a\nb\\x1b[2J\\xe2\\x80\\xae');
 });

@@ -1,12 +1,12 @@
-// A reply as lines of text, laid out as redis-cli does: numbers before elements, types in brackets. Lines are made as
-// they are asked for, so that a reply of a million elements costs what is shown of it.
+// A reply as lines of text in the layout of redis-cli: numbers before elements, types in brackets. A generator makes
+// the lines on demand, so that a reply of a million elements costs only its shown lines.
 
 import { quoteText } from '../parts/bytes.ts';
 import type { Reply } from '../resp/reply.ts';
 
 export type Kind = 'string' | 'text' | 'status' | 'number' | 'nothing' | 'error' | 'type';
 
-/** A piece of a line. Strings come as bytes: how much of them is shown is decided later. */
+/** A piece of a line. Strings stay bytes: the view decides how much of them it shows. */
 export type Span = { kind: Kind; text: string } | { kind: 'string'; bytes: Uint8Array } | { kind: 'text'; bytes: Uint8Array };
 
 export interface Line {
@@ -17,7 +17,7 @@ export interface Line {
 
 const SIGNS = { array: ')', set: '~', push: ')', map: '#' } as const;
 
-/** The reply's lines. The nesting is bounded by the decoder. */
+/** The reply's lines. The recursion is bounded: the decoder limits the nesting. */
 export function* lines(reply: Reply, lead = '', indent = ''): Generator<Line> {
   if (reply.type === 'map') {
     if (reply.pairs.length === 0) return yield { lead, spans: [{ kind: 'nothing', text: '(empty map)' }] };
@@ -53,7 +53,7 @@ export function* lines(reply: Reply, lead = '', indent = ''): Generator<Line> {
   yield { lead, spans: spans(reply) };
 }
 
-/** Whether it takes lines of its own. */
+/** Whether a reply takes more than one line. */
 function isOpen(reply: Reply): boolean {
   return reply.type === 'map' ? reply.pairs.length > 0 : 'items' in reply && reply.items.length > 0;
 }
@@ -74,7 +74,7 @@ function spans(reply: Reply): Span[] {
   }
 }
 
-/** Redis quotes what clients sent in its texts: control characters are escaped, as in values. */
+/** Texts of Redis may quote bytes of clients: control characters are escaped, as in values. */
 function oneLine(text: string): string {
   // eslint-disable-next-line no-control-regex
   return /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(text)
@@ -82,15 +82,7 @@ function oneLine(text: string): string {
     : text;
 }
 
-/** The beginning of some bytes, up to `limit` of them, not cut within a character. */
-export function head(bytes: Uint8Array, limit: number): Uint8Array {
-  if (bytes.length <= limit) return bytes;
-  let end = limit;
-  while (end > limit - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end);
-}
-
-/** Some text of several lines as it is, escapes where it must not reach the screen. */
+/** A text over several lines, with escapes for characters that must not reach the screen. */
 export function plainText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
   return text.replace(/(?![\n\t])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) => quoteText(new TextEncoder().encode(character)).slice(1, -1));
@@ -101,7 +93,7 @@ function spanText(span: Span): string {
   return span.kind === 'string' ? quoteText(span.bytes) : plainText(span.bytes);
 }
 
-/** All of a reply as text: what is copied. A string alone is copied as it is, without quotes. */
+/** The whole reply as text, to be copied. A single string is copied without quotes. */
 export function copyOf(reply: Reply): string {
   if (reply.type === 'bulk' || reply.type === 'verbatim') {
     try {

@@ -1,15 +1,15 @@
-// A reply on the screen: the first lines of it and the first part of each string, more on demand. All of it is text
-// nodes; nothing that a server sends is ever markup.
+// A reply on the screen: its first lines and the first part of each string, more on demand. Everything is a text node:
+// bytes of a server are never markup.
 
 import { useMemo, useState } from 'preact/hooks';
-import { quoteText, showSize } from '../parts/bytes.ts';
+import { beginning, quoteText, showSize } from '../parts/bytes.ts';
 import type { Reply } from '../resp/reply.ts';
-import { head, type Line, lines, plainText, type Span } from './lines.ts';
+import { type Line, lines, plainText, type Span } from './lines.ts';
 
 const LINES_FIRST = 200;
 const LINES_MORE = 1000;
 const BYTES_FIRST = 2000;
-/** A piece that a browser lays out without a pause, and how many of them come at a time. */
+/** The size of a piece that a browser lays out without a pause, and the number of pieces per click. */
 const PIECE_BYTES = 8_000;
 const PIECES_MORE = 16;
 
@@ -52,7 +52,7 @@ function SpanView(props: { span: Span }) {
   return 'text' in span ? <span class={`v-${span.kind}`}>{span.text}</span> : <BytesView kind={span.kind} bytes={span.bytes} />;
 }
 
-/** A string: its beginning, then pieces as they are asked for, which the browser lays out only when they are in sight. */
+/** A string: its beginning, then more pieces on demand. The browser lays a piece out only when it is visible. */
 function BytesView(props: { kind: 'string' | 'text'; bytes: Uint8Array }) {
   const { kind, bytes } = props;
   const [more, setMore] = useState(0);
@@ -77,10 +77,10 @@ function BytesView(props: { kind: 'string' | 'text'; bytes: Uint8Array }) {
 }
 
 function cut(bytes: Uint8Array, more: number): Uint8Array[] {
-  const pieces = [head(bytes, BYTES_FIRST)];
+  const pieces = [beginning(bytes, BYTES_FIRST)];
   let at = pieces[0]!.length;
   for (let count = 0; count < more && at < bytes.length; count += 1) {
-    const piece = head(bytes.subarray(at), PIECE_BYTES);
+    const piece = beginning(bytes.subarray(at), PIECE_BYTES);
     pieces.push(piece);
     at += piece.length;
   }

@@ -1,7 +1,7 @@
-// The command line's work: it runs what was typed on a session of its own and keeps what came of it.
+// The session of the command line: it runs inputs and keeps their outcomes.
 //
-// A session of its own, because MULTI, a blocking command or CLIENT REPLY OFF would hold up the other pages. SELECT is
-// told to the shell, and the shell's choice of a database is followed.
+// The session is not the shared one, because MULTI, a blocking command or CLIENT REPLY OFF would disturb the other pages.
+// SELECT changes the shell's database too, and the session follows the shell's choice of a database.
 
 import { effect, signal } from '@preact/signals';
 import type { Client } from '../connection/client.ts';
@@ -10,9 +10,9 @@ import { splitInput } from '../resp/codec.ts';
 import type { Reply } from '../resp/reply.ts';
 import { type Step, selects, stepsOf, textOf } from './words.ts';
 
-/** Older results make room: they may hold large values. */
+/** Older results are dropped: they may hold large values. */
 const ENTRIES_MAX = 100;
-/** A stream keeps its last messages. */
+/** A stream keeps only its last messages. */
 const STREAM_MAX = 1000;
 
 export type Outcome = { reply: Reply } | { status: string } | { problem: string } | { help: string };
@@ -25,10 +25,10 @@ export interface Entry {
   inTransaction: boolean;
   running: boolean;
   outcomes: Outcome[];
-  /** How many outcomes of a stream are not kept any more. */
+  /** How many outcomes of a stream were dropped. */
   dropped: number;
   elapsedMs?: number;
-  /** How many commands it was. */
+  /** How many commands the input has. */
   commands: number;
   stream: boolean;
 }
@@ -42,7 +42,7 @@ let session: Client | undefined;
 let sessionDb = 0;
 const stops = new Map<number, () => void>();
 
-// Another database chosen in the header, or a lost connection.
+// The person chose another database in the header, or the connection was lost.
 effect(() => {
   const db = connection.db.value;
   if (session && sessionDb !== db) {
@@ -51,7 +51,7 @@ effect(() => {
   }
 });
 
-// Another server: what runs on the old one is of no use any more.
+// Another server: commands on the old one are stopped.
 let known = connection.settings.peek();
 effect(() => {
   const settings = connection.settings.value;
@@ -77,7 +77,7 @@ async function open(): Promise<Client> {
   return client;
 }
 
-/** Runs an input of one or more commands. False if its quotes are not closed: nothing was done then. */
+/** Runs an input of one or more commands. False if its quotes are not closed: then nothing runs. */
 export function run(input: string): boolean {
   const commands = splitInput(input);
   if (!commands) return false;
@@ -97,12 +97,12 @@ export function run(input: string): boolean {
   return true;
 }
 
-/** Ends what runs: a stream, or a command that waits. */
+/** Stops an entry: a stream, or a command that waits. */
 export function stop(id: number): void {
   stops.get(id)?.();
 }
 
-/** The newest entry that runs. */
+/** The newest entry that is still running. */
 export function running(): Entry | undefined {
   return entries.value.findLast((entry) => entry.running);
 }
@@ -175,10 +175,10 @@ function local(step: Step): Outcome[] {
   return [];
 }
 
-/** Notes what a command changed about the session. */
+/** Notes the effects of a command on the session. */
 function observe(client: Client, args: Uint8Array[], reply: Reply): void {
   if (reply.type === 'error') {
-    // A transaction that cannot run any more is over with EXEC.
+    // EXEC ends a transaction even if it refuses to run it.
     if (/^EXECABORT/.test(reply.text)) transaction.value = false;
     return;
   }
@@ -190,7 +190,7 @@ function observe(client: Client, args: Uint8Array[], reply: Reply): void {
     if (db !== connection.db.value) void connection.select(db).catch(() => undefined);
   } else if (name === 'MULTI') transaction.value = true;
   else if (name === 'EXEC' || name === 'DISCARD') transaction.value = false;
-  // The session is as new after RESET, without user and RESP3: a new one has them.
+  // After RESET the session has no user and speaks RESP2: the next command opens a new one.
   else if (name === 'RESET' || name === 'QUIT') client.close();
 }
 
@@ -213,7 +213,7 @@ async function runStream(id: number, step: Step & { kind: 'stream' }): Promise<v
     stopped = true;
     client.close();
   });
-  // A busy server sends thousands a second: they are shown a frame at a time.
+  // A busy server sends thousands of messages a second: they are shown once per frame.
   let fresh: Outcome[] = [];
   let scheduled = false;
   const show = () => {
@@ -229,7 +229,7 @@ async function runStream(id: number, step: Step & { kind: 'stream' }): Promise<v
     fresh.push(outcome);
     if (scheduled) return;
     scheduled = true;
-    // Frames stop in a hidden tab, but memory must not grow there.
+    // A hidden tab has no frames, but its memory must not grow.
     if (document.hidden) setTimeout(show, 200);
     else requestAnimationFrame(show);
   };
@@ -237,7 +237,7 @@ async function runStream(id: number, step: Step & { kind: 'stream' }): Promise<v
   client.onStatus((status) => add({ status }));
   const answered = client.send(step.args).then((reply) => {
     if (reply.type !== 'push') add({ reply });
-    // Refused, or queued in nothing: there is nothing to wait for.
+    // The server refused: no message will come.
     if (reply.type === 'error') client.close();
   });
   answered.catch(() => undefined);

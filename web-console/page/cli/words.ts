@@ -1,6 +1,6 @@
-// What the console itself makes of a command before it is sent.
+// The console's own reading of a command before it is sent.
 
-/** A command's words as text, for looking at; bytes that are no UTF-8 are replaced. */
+/** A word of a command as text; bytes that are not UTF-8 are replaced. */
 export function textOf(word: Uint8Array | undefined): string {
   return word === undefined ? '' : new TextDecoder().decode(word);
 }
@@ -11,7 +11,7 @@ export type Step =
   | { kind: 'help'; topic: string }
   | { kind: 'clear' };
 
-/** More repetitions than anybody waits for would only fill memory. */
+/** More repetitions would only fill memory. */
 export const REPEATS_MAX = 1000;
 
 const STREAMS = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE', 'MONITOR']);
@@ -29,7 +29,7 @@ export function stepsOf(words: Uint8Array[]): Step[] {
   return [{ kind: STREAMS.has(name) ? 'stream' : 'send', args: words }];
 }
 
-/** The database that a command selects, if it is SELECT. */
+/** The database that SELECT selects; undefined for other commands. */
 export function selects(args: Uint8Array[]): number | undefined {
   const number = textOf(args[1]);
   return textOf(args[0]).toUpperCase() === 'SELECT' && args.length === 2 && /^\d+$/.test(number) ? Number(number) : undefined;

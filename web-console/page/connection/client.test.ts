@@ -50,7 +50,7 @@ it('speaks RESP3 and logs in with the first request', async () => {
   expect(client.server).toBe('redis 7.2.4');
 });
 
-it('a quiet connection is kept by empty messages, which are no requests, until it ends', async () => {
+it('empty messages, which are not requests, keep a quiet connection open', async () => {
   vi.useFakeTimers();
   try {
     const { client, socket } = await connected();
@@ -123,7 +123,7 @@ it('a refused SUBSCRIBE is an error like any other', async () => {
   await expect(refused).rejects.toThrow('NOPERM no');
 });
 
-it('what waits for a reply fails when the connection ends, and so does what comes after', async () => {
+it('waiting requests fail when the connection ends, and later ones fail too', async () => {
   const { client, socket } = await connected();
   const waiting = client.send(['GET', 'a']);
   socket.onclose?.({ reason: 'gone' });
@@ -132,7 +132,7 @@ it('what waits for a reply fails when the connection ends, and so does what come
   expect(await client.closed).toBe('gone');
 });
 
-it('bytes that are no RESP end the connection', async () => {
+it('bytes that are not RESP end the connection', async () => {
   const { client, socket } = await connected();
   socket.say('HTTP/1.1 200 OK\r\n');
   expect(await client.closed).toMatch('no reply');

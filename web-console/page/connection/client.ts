@@ -1,7 +1,7 @@
 // One session over one WebSocket: requests out, replies in the order of the requests, pushes and MONITOR lines apart.
 //
-// Promises: a request is answered once, by its reply or by an error when the connection ends; RESP3 is spoken before
-// the first request goes out. It never reconnects: that is state.ts.
+// Promises: each request settles once, with its reply or with an error when the connection ends; the session speaks
+// RESP3 before the first request is sent. It never reconnects: that is the job of state.ts.
 
 import { Decoder, encode, encodeAll, ready } from '../resp/codec.ts';
 import { type Argument, CommandError, type Reply } from '../resp/reply.ts';
@@ -17,12 +17,12 @@ export interface Address {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * So often an empty message goes out, since what stands between ends connections on which nothing happens. It is no byte of
- * RESP; the edge worker answers it by another one without waking up.
+ * The period of empty messages, which keep a quiet connection open: proxies close idle ones. An empty message is no byte
+ * of RESP; the edge worker answers it with another one without waking up.
  */
 const PING_EVERY_MS = 30_000;
 
-/** Commands that RESP3 answers by pushes of the same name. */
+/** Commands whose replies are pushes of the same name under RESP3. */
 const SUBSCRIPTIONS = new Set(
   ['subscribe', 'psubscribe', 'ssubscribe', 'unsubscribe', 'punsubscribe', 'sunsubscribe'],
 );
@@ -30,19 +30,19 @@ const SUBSCRIPTIONS = new Set(
 interface Waiting {
   resolve(reply: Reply): void;
   reject(error: Error): void;
-  /** Of SUBSCRIBE and its kin: how many confirmations are missing, if that is known yet. */
+  /** For SUBSCRIBE and its variants: how many confirmations are missing, if that is known yet. */
   subscription?: { kind: string; missing: number | undefined };
 }
 
-/** A character for each byte, so that different bytes stay different. */
+/** One character per byte, so that different bytes stay different. */
 const latin1 = new TextDecoder('latin1');
 
-/** Bytes as a name to compare; not for showing. */
+/** Bytes as a name for comparisons, not for display. */
 function text(reply: Reply | undefined): string | undefined {
   return reply?.type === 'bulk' ? latin1.decode(reply.bytes) : undefined;
 }
 
-/** Name and version out of the reply of HELLO. */
+/** The server's name and version, from the reply of HELLO. */
 function describe(hello: Reply): string {
   if (hello.type !== 'map') return '';
   const field = (name: string) => text(hello.pairs.find(([key]) => text(key) === name)?.[1]) ?? '';
@@ -65,10 +65,10 @@ export class Client {
   #ended = false;
   #pinging: ReturnType<typeof setInterval> | undefined;
   /** Channels subscribed to, by the kind of subscription. */
-  readonly #held: Record<string, Set<string>> = {};
+  readonly #subscribed: Record<string, Set<string>> = {};
   readonly #pushListeners = new Set<(items: Reply[]) => void>();
   readonly #statusListeners = new Set<(text: string) => void>();
-  #tellClosed!: (reason: string) => void;
+  #resolveClosed!: (reason: string) => void;
   /** Why the session ended. */
   readonly closed: Promise<string>;
   /** Name and version of the server. */
@@ -76,9 +76,9 @@ export class Client {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    this.closed = new Promise((resolve) => (this.#tellClosed = resolve));
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     socket.binaryType = 'arraybuffer';
-    // What comes as text is the empty answer to an empty message.
+    // A text message is the empty answer to an empty message.
     socket.onmessage = ({ data }) => typeof data !== 'string' && this.#receive(new Uint8Array(data as ArrayBuffer));
     socket.onclose = (event) => this.#end(event.reason || 'the connection was closed');
     socket.onerror = () => this.#end('the connection failed');
@@ -118,7 +118,7 @@ export class Client {
 
   /**
    * Resolves with the reply, also if it is an error; rejects if the connection ends first. The reply of SUBSCRIBE and
-   * its kin is the push that confirms the last channel.
+   * its variants is the push that confirms the last channel.
    */
   send(args: Argument[]): Promise<Reply> {
     const reply = this.#expect(args);
@@ -156,7 +156,7 @@ export class Client {
   }
 
   #write(bytes: Uint8Array): void {
-    // While a socket is closing, send() does nothing; #end rejects what waits.
+    // While a socket is closing, send() does nothing; #end rejects the waiting requests.
     if (!this.#ended) this.#socket.send(bytes as Uint8Array<ArrayBuffer>);
   }
 
@@ -190,19 +190,19 @@ export class Client {
   }
 
   /**
-   * SUBSCRIBE and its kin have no reply but a push for each channel. What was requested before is answered by then, so
-   * that the confirmations belong to the oldest request; the last one is handed out as its reply.
+   * SUBSCRIBE and its variants have no reply but a push for each channel. All earlier requests are answered by then, so
+   * the confirmations belong to the oldest waiting request; the last confirmation becomes its reply.
    */
   #confirm(push: { type: 'array' | 'set' | 'push'; items: Reply[] }): void {
     const kind = text(push.items[0]);
     if (!kind || !SUBSCRIPTIONS.has(kind)) return;
-    const held = (this.#held[kind.replace('unsub', 'sub')] ??= new Set());
+    const subscribed = (this.#subscribed[kind.replace('unsub', 'sub')] ??= new Set());
     const waiting = this.#waiting[this.#answered];
     const mine = waiting?.subscription?.kind === kind ? waiting.subscription : undefined;
-    // Without a channel, UNSUBSCRIBE confirms every one that is held, or nothing once.
-    if (mine) mine.missing ??= Math.max(1, held.size);
+    // Without a channel, UNSUBSCRIBE confirms each subscription, or sends one empty confirmation if there is none.
+    if (mine) mine.missing ??= Math.max(1, subscribed.size);
     const channel = text(push.items[1]);
-    if (channel !== undefined) kind.includes('unsub') ? held.delete(channel) : held.add(channel);
+    if (channel !== undefined) kind.includes('unsub') ? subscribed.delete(channel) : subscribed.add(channel);
     if (!mine?.missing) return;
     mine.missing -= 1;
     if (mine.missing === 0) this.#take()?.resolve(push);
@@ -212,7 +212,7 @@ export class Client {
     const waiting = this.#waiting[this.#answered];
     if (!waiting) return undefined;
     this.#answered += 1;
-    // Answered ones are dropped in bulk: shift() on a long array moves all of it.
+    // Answered requests are dropped in bulk: shift() moves the whole array.
     if (this.#answered === this.#waiting.length || this.#answered > 4096) {
       this.#waiting = this.#waiting.slice(this.#answered);
       this.#answered = 0;
@@ -229,6 +229,6 @@ export class Client {
     const error = new Error(reason);
     for (const waiting of this.#waiting.slice(this.#answered)) waiting.reject(error);
     this.#waiting = [];
-    this.#tellClosed(reason);
+    this.#resolveClosed(reason);
   }
 }

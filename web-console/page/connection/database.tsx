@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 import { toast } from '../parts/toast.tsx';
 import { connection } from './state.ts';
 
-/** What a server has unless it says otherwise. */
+/** The number of databases if the server does not report it. */
 const DATABASES_DEFAULT = 16;
-/** A choice of more is no choice. */
+/** The longest list to choose from. */
 const DATABASES_MAX = 256;
 
 export function DatabaseChoice() {

@@ -1,4 +1,4 @@
-// Where the console is connected to: the badge in the header, and the dialog behind it.
+// The server that the console is connected to: the badge in the header, and the dialog that changes it.
 
 import { signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -14,7 +14,7 @@ export function openConnectionDialog(): void {
 
 const SPOKEN = { connecting: 'Connecting', open: 'Connected', waiting: 'Lost the connection', closed: 'Not connected' };
 
-/** Seconds until the next attempt, counting. */
+/** Seconds until the next attempt, counting down. */
 function useSecondsLeft(): number {
   const now = useSignal(Date.now());
   const waiting = connection.status.value === 'waiting';
@@ -44,14 +44,14 @@ export function ConnectionBadge() {
         <span class="dot" aria-hidden="true" />
         <span class="badge-text">{words[status]}</span>
       </button>
-      {/* Without the seconds, which nobody wants to hear counted. */}
+      {/* Without the seconds: a screen reader would read each of them. */}
       <span class="off-screen" role="status">{SPOKEN[status]}</span>
     </>
   );
 }
 
 export function ConnectionDialog() {
-  // A refusal needs a person: the dialog comes by itself.
+  // A refusal needs a person: the dialog opens by itself.
   useSignalEffect(() => {
     if (connection.status.value === 'closed') shown.value = true;
   });
@@ -94,12 +94,12 @@ function Form() {
     event.preventDefault();
     const address = normalizeUrl(url.value, tls.value);
     if (!address) {
-      invalid.value = 'This is no address of a gateway. Examples: localhost:8080, wss://store.example/resp';
+      invalid.value = 'This is not the address of a gateway. Examples: localhost:8080, wss://store.example/resp';
       return;
     }
     invalid.value = '';
     connection.use({ url: address, user: user.value, password: password.value, rememberPassword: remember.value });
-    // Only now: until then an open connection is the one before.
+    // Set only now: an open connection before this was the previous one.
     trying.value = true;
   };
   const mixed = location.protocol === 'https:' && !tls.value;

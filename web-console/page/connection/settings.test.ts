@@ -18,7 +18,7 @@ it('an address is completed', () => {
   expect(normalizeUrl('ws://user:secret@a/', false)).toBe('ws://a/resp');
 });
 
-it('what is no address of a WebSocket is refused', () => {
+it('a text that is not the address of a WebSocket is refused', () => {
   for (const typed of ['', '   ', 'http://', 'javascript:alert(1)', 'file:///etc/passwd', 'ws://a b']) {
     expect(normalizeUrl(typed, false), typed).toBeUndefined();
   }

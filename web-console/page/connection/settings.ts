@@ -1,4 +1,5 @@
-// What the connection dialog asks for, and where it is remembered: without the password unless the person wants that.
+// The settings of the connection dialog, and their storage in the browser: without the password unless the person
+// wants it stored.
 
 export interface Settings {
   url: string;
@@ -10,14 +11,12 @@ export interface Settings {
 const KEY = 'edgecask.connection';
 const DB_KEY = 'edgecask.database';
 
-/** The WebSocket beside the page. */
+/** The WebSocket of the server that the page came from. */
 export function ownUrl(location: Pick<Location, 'protocol' | 'host'>): string {
   return `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}/resp`;
 }
 
-/**
- * What a person types, as the URL of a WebSocket: `host:port` is enough. Undefined if it is none.
- */
+/** The URL of a WebSocket for a typed address: `host:port` is enough. Undefined if the text is not an address. */
 export function normalizeUrl(typed: string, tls: boolean): string | undefined {
   const trimmed = typed.trim().replace(/^http(s?):/i, 'ws$1:');
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `${tls ? 'wss' : 'ws'}://${trimmed}`;
@@ -47,20 +46,20 @@ export function loadSettings(storage: Storage, location: Pick<Location, 'protoco
       settings.rememberPassword = true;
     }
   } catch {
-    // Something else wrote there: begin anew.
+    // Another program wrote there: the defaults apply.
   }
   return settings;
 }
 
 export function saveSettings(storage: Storage, settings: Settings, location: Pick<Location, 'protocol' | 'host'>): void {
-  const kept: Record<string, string> = { user: settings.user };
-  // The own gateway is the default and may be reached by another name tomorrow.
-  if (settings.url !== ownUrl(location)) kept['url'] = settings.url;
-  if (settings.rememberPassword && settings.password) kept['password'] = settings.password;
+  const stored: Record<string, string> = { user: settings.user };
+  // The page's own server is the default and is not stored: tomorrow it may have another name.
+  if (settings.url !== ownUrl(location)) stored['url'] = settings.url;
+  if (settings.rememberPassword && settings.password) stored['password'] = settings.password;
   try {
-    storage.setItem(KEY, JSON.stringify(kept));
+    storage.setItem(KEY, JSON.stringify(stored));
   } catch {
-    // Storage is full or forbidden: nothing is remembered.
+    // Storage is full or forbidden: the settings end with the page.
   }
 }
 
@@ -73,6 +72,6 @@ export function saveDatabase(storage: Storage, db: number): void {
   try {
     storage.setItem(DB_KEY, String(db));
   } catch {
-    // As above.
+    // Storage is full or forbidden: the choice ends with the page.
   }
 }

@@ -1,7 +1,7 @@
-// The app's connection: one session that everybody shares, made again when it is lost, and what the page shows of it.
+// The console's connection: one session that all pages share, opened again when it is lost, and its state for display.
 //
-// Promises: `client()` gives an open session, however long that takes, or rejects when a person must act (a wrong
-// password); the database chosen is selected in every session made here.
+// Promises: `client()` waits for an open session as long as that takes, or rejects when a person must act (a wrong
+// password). Every session opened here has the chosen database selected.
 
 import { signal } from '@preact/signals';
 import { CommandError } from '../resp/reply.ts';
@@ -10,7 +10,7 @@ import { loadDatabase, loadSettings, saveDatabase, saveSettings, type Settings }
 
 export type { Settings } from './settings.ts';
 
-/** `waiting`: lost, and tried again after a pause. `closed`: refused, a person must act. */
+/** `waiting`: lost, the next attempt follows a pause. `closed`: refused, a person must act. */
 export type Status = 'connecting' | 'open' | 'waiting' | 'closed';
 
 const RETRY_FIRST_MS = 250;
@@ -24,9 +24,9 @@ const db = signal(loadDatabase(localStorage));
 const settings = signal<Settings>(loadSettings(localStorage, location));
 
 let current: Client | undefined;
-/** Resolves with the next open session; made anew whenever there is none. */
+/** Resolves with the next open session; replaced whenever the session is lost. */
 let pending = deferred<Client>();
-/** Attempts of an older generation are given up. */
+/** Attempts of an older generation are abandoned. */
 let generation = 0;
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +35,7 @@ function deferred<T>() {
   let resolve!: (value: T) => void;
   let reject!: (error: Error) => void;
   const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
-  // Nobody may be waiting when it fails.
+  // If nobody waits for it, a rejection is no error of the page.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }
@@ -74,7 +74,7 @@ function lost(reason: string): void {
 }
 
 function failed(error: Error): void {
-  // The server answered and refused: trying again would not help.
+  // The server answered and refused: another attempt would not help.
   if (error instanceof CommandError && !/^(LOADING|BUSY|MASTERDOWN)/.test(error.message)) {
     problem.value = error.message;
     status.value = 'closed';
@@ -98,38 +98,38 @@ export const connection = {
   status,
   /** Why there is no connection, or empty. */
   problem,
-  /** When the next attempt begins, in ms since 1970; counts while waiting. */
+  /** When the next attempt begins, in ms since 1970; valid while waiting. */
   retryAt,
-  /** Name and version of the server, as HELLO said it. */
+  /** Name and version of the server, from the reply of HELLO. */
   server,
   /** The database of the shared session. Change it with `select`. */
   db,
   settings,
 
-  /** The shared session, as soon as it is open. Rejects if the server refuses user or password. */
+  /** The shared session, once it is open. Rejects if the server refuses the user or the password. */
   client(): Promise<Client> {
     return current ? Promise.resolve(current) : pending.promise;
   },
 
-  /** A session of one's own with the same settings, for SUBSCRIBE and MONITOR. The caller closes it. */
+  /** A separate session with the same settings, for SUBSCRIBE and MONITOR. The caller closes it. */
   dedicated(): Promise<Client> {
     return Client.connect(address());
   },
 
-  /** Selects a database in the shared session and in those to come. */
+  /** Selects a database in the shared session and in later ones. Throws the server's error. */
   async select(database: number): Promise<void> {
     const client = await connection.client();
     await client.call(['SELECT', String(database)]);
     connection.selected(database);
   },
 
-  /** Tells that the shared session has another database now. */
+  /** Notes that the shared session has another database now. */
   selected(database: number): void {
     db.value = database;
     saveDatabase(localStorage, database);
   },
 
-  /** Connects with new settings, and remembers them. */
+  /** Connects with new settings, and stores them. */
   use(next: Settings): void {
     saveSettings(localStorage, next, location);
     if (next.url !== settings.value.url) connection.selected(0);
@@ -137,7 +137,7 @@ export const connection = {
     connection.reconnect();
   },
 
-  /** Connects anew, now. */
+  /** Opens a new session now, without a pause. */
   reconnect(): void {
     const old = current;
     failures = 0;

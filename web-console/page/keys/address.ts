@@ -1,12 +1,12 @@
-// The part of the page's address that keeps what is selected: `#/keys/key/user%3A1`, `#/keys/folder/user%3A`.
+// The selected row in the page's address: `#/keys/key/user%3A1`, `#/keys/folder/user%3A`.
 //
-// Every byte but plain letters, digits and a few signs is written as %XX, so that a name that is not UTF-8 is
-// kept exactly, too.
+// Letters, digits and `_.~-` stand for themselves and every other byte is %XX, so that a name that is not UTF-8
+// survives exactly.
 
 import { nameOf, type Name } from './names.ts';
 import type { RowName } from './tree.ts';
 
-/** Longer names are not kept in the address, which browsers cut somewhere. */
+/** Browsers cut long addresses, so a longer name is left out. */
 const NAME_MAX = 4000;
 
 export function hashOf(selected: RowName | undefined): string {
@@ -14,7 +14,7 @@ export function hashOf(selected: RowName | undefined): string {
   return `#/keys/${selected.kind}/${encode(selected.name)}`;
 }
 
-/** What a hash selects; undefined when nothing or when it is none of ours. */
+/** The row that a hash selects; undefined if it selects none or belongs to another page. */
 export function selectedBy(hash: string): RowName | undefined {
   const found = /^#\/keys\/(key|folder)\/(.*)$/s.exec(hash);
   const kind = found?.[1];
@@ -31,7 +31,7 @@ function encode(name: Name): string {
 
 function decode(text: string): Name | undefined {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return undefined;
-  // Somebody may write the address by hand: what is not escaped counts as UTF-8.
+  // A person may write the address by hand: characters that are not escaped count as UTF-8.
   return nameOf(new TextEncoder().encode(text)).replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
   );

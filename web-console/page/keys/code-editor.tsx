@@ -1,7 +1,7 @@
 // The editor for texts: CodeMirror, loaded when the first text is opened.
 //
-// It lives in a shadow root: there CodeMirror adds its styles as constructed sheets. In the document itself
-// it would add <style> elements, which the content security policy forbids.
+// Its root is a shadow root: there CodeMirror adds its styles as constructed style sheets. In the document itself it
+// would add <style> elements, which the content security policy forbids.
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
@@ -13,10 +13,10 @@ import { tags } from '@lezer/highlight';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A longer line is not wrapped: measuring it for each change would hold up typing. */
+/** A longer line is not wrapped: measuring it for each change would slow down typing. */
 const WRAP_MAX = 20_000;
 
-// Custom properties reach into the shadow root, rules of the page do not.
+// Custom properties apply inside the shadow root; rules of the page do not.
 const THEME = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', fontSize: 'var(--size-mono)' },
   '&.cm-focused': { outline: 'none' },
@@ -24,7 +24,7 @@ const THEME = EditorView.theme({
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-gutters': { border: '0', background: 'transparent', color: 'var(--text-soft)' },
-  // As specific as CodeMirror's own rule for the focused editor, which would win otherwise.
+  // As specific as CodeMirror's own rule for the focused editor, or that one would win.
   '& .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
     background: 'var(--selected)',
   },
@@ -38,7 +38,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--type-list)' },
 ]);
 
-/** The text is taken at the beginning only; give another `key` for another text. */
+/** `text` is read only when the editor is created; another text needs another `key`. */
 export default function CodeEditor(props: {
   text: string;
   label: string;
@@ -65,7 +65,7 @@ export default function CodeEditor(props: {
           highlightSelectionMatches(),
           syntaxHighlighting(COLOURS),
           THEME,
-          // Only line feeds part lines: a carriage return inside must not be rewritten.
+          // Only line feeds separate lines: CodeMirror must not rewrite a carriage return.
           EditorState.lineSeparator.of('\n'),
           props.text.split('\n').every((line) => line.length < WRAP_MAX) ? EditorView.lineWrapping : [],
           props.language === 'json' ? json() : [],

@@ -1,4 +1,4 @@
-// Making a key of any type. A collection begins with one member, as Redis has no empty ones.
+// The form that creates a key of any type. A collection begins with one member: Redis has no empty collections.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY, type Draft } from './drafts.ts';
 import { durationOf } from './durations.ts';
 import { shownStart } from './escapes.ts';
-import { TYPE_NAMES, TYPES, type KeyType } from './facts.ts';
+import { TYPE_NAMES, TYPES, type KeyType } from './metadata.ts';
 import { bytesOf, nameOf, type Name } from './names.ts';
 import { numberIn, okay } from './replies.ts';
 import { isScore } from './scores.ts';

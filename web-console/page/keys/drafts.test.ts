@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { startWith } from '../resp/codec.ts';
 import { draftBytes, draftOf, switched } from './drafts.ts';
+
+beforeAll(() => startWith(readFileSync(new URL('../../pkg/console_bg.wasm', import.meta.url))));
 
 test('a draft stands for the bytes it was made of', () => {
   for (const bytes of [[], [0xff, 0], [0x5c, 0x6e], [0x61, 0x0a, 0x62], [0x0d]]) {

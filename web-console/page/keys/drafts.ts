@@ -1,6 +1,7 @@
-// What somebody is typing: a text, and whether escapes in it mean bytes.
+// The content of an input for bytes: its text, and whether escapes in the text mean bytes.
 
-import { escaped, plainText, unescaped } from './escapes.ts';
+import { unescaped } from '../resp/codec.ts';
+import { escaped, plainText } from './escapes.ts';
 
 export type Draft = { text: string; escapes: boolean };
 
@@ -13,12 +14,12 @@ export function draftOf(bytes: Uint8Array, lines: 'one' | 'many' = 'one'): Draft
   return { text: escaped(bytes), escapes: true };
 }
 
-/** The bytes it stands for; throws what is wrong with the escapes. */
+/** The bytes that the draft stands for. Throws an Error that names a mistake in the escapes. */
 export function draftBytes(draft: Draft): Uint8Array {
   return draft.escapes ? unescaped(draft.text) : new TextEncoder().encode(draft.text);
 }
 
-/** The same bytes written the other way; throws when they cannot be (bytes that are no text). */
+/** The same bytes written the other way. Throws if they are not text and so need escapes. */
 export function switched(draft: Draft, lines: 'one' | 'many' = 'one'): Draft {
   const bytes = draftBytes(draft);
   if (!draft.escapes) return { text: escaped(bytes), escapes: true };

@@ -10,7 +10,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['w', 604_800_000],
 ]);
 
-/** Two largest units: “2 d 3 h”, “59 s”. */
+/** The two largest units: “2 d 3 h”, “59 s”. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   let rest = Math.floor(milliseconds / 1000);
@@ -35,14 +35,14 @@ export function durationInput(milliseconds: number): string {
 }
 
 /**
- * Milliseconds of “90” (seconds), “90s”, “1h 30m”, “2d”, or until a moment like “2030-01-31 12:00”, it being
- * `now`.
+ * The milliseconds of “90” (seconds), “90s”, “1h 30m” or “2d”, or those from `now` (ms since 1970) until a moment
+ * like “2030-01-31 12:00”. Throws an Error for the person if the text is neither.
  */
 export function durationOf(text: string, now: number): number {
   const trimmed = text.trim().toLowerCase();
   if (/^\d{4}-\d\d-\d\d/.test(trimmed)) {
     const moment = Date.parse(text.trim());
-    if (Number.isNaN(moment)) throw new Error('This is no date: write it like 2030-01-31 12:00.');
+    if (Number.isNaN(moment)) throw new Error('This is not a date: write it like 2030-01-31 12:00.');
     if (moment <= now) throw new Error('This moment has passed.');
     return moment - now;
   }
@@ -54,7 +54,7 @@ export function durationOf(text: string, now: number): number {
     if (factor === undefined) throw new Error(HELP);
     total += Number(count) * factor;
   }
-  if (total <= 0) throw new Error('A time to live is longer than nothing; delete the key instead.');
+  if (total <= 0) throw new Error('A time to live must be longer than zero; delete the key instead.');
   if (total > Number.MAX_SAFE_INTEGER / 2) throw new Error('This is longer than Redis can count.');
   return total;
 }

@@ -1,7 +1,7 @@
-// The right side for a folder: how many keys, and deleting them all.
+// The right side for a folder: the number of its keys, and deleting them all.
 //
-// Deleting counts first, by a scan of its own: the tree may hold only a part. Then the keys go in batches
-// with UNLINK, and it can be stopped between two.
+// Deleting counts the keys first, with a scan of its own, because the tree may hold only a part of them. Then it deletes
+// them in batches with UNLINK and can be stopped between two batches.
 
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -53,7 +53,7 @@ export function FolderPanel(props: { prefix: Name }): VNode {
       <div class="keys-facts">
         <dl>
           <div>
-            <dt>Keys found beneath</dt>
+            <dt>Keys found below</dt>
             <dd>{countText(folder?.count ?? 0)}</dd>
           </div>
           <div>
@@ -91,20 +91,20 @@ export function FolderPanel(props: { prefix: Name }): VNode {
   );
 }
 
-/** Counts, asks, deletes. `tell` hears how far it is. */
+/** Counts, asks, deletes. `report` is called with the progress. Throws the server's error. */
 async function deleteFolder(
   prefix: Name,
-  tell: (progress: string) => void,
+  report: (progress: string) => void,
   stopped: () => boolean,
 ): Promise<void> {
   const database = connection.db.peek();
-  // A session of its own: on the shared one somebody may choose another database in the middle.
+  // A session of its own: on the shared one the person may choose another database meanwhile.
   const client = await connection.dedicated();
   try {
-    const count = await countKeys(client, prefix, tell, stopped);
+    const count = await countKeys(client, prefix, report, stopped);
     if (stopped()) return;
     const keys = countOf(count, 'key');
-    if (count === 0) throw new Error('No key begins like this any more.');
+    if (count === 0) throw new Error('No key begins with this prefix any more.');
     const sure = await confirm({
       title: `Delete ${keys}?`,
       text:
@@ -121,7 +121,7 @@ async function deleteFolder(
       cursor = batch.cursor;
       if (batch.keys.length === 0) continue;
       gone += numberIn(await client.call(['UNLINK', ...batch.keys]));
-      tell(`Deleted ${countText(gone)} of ${countText(count)}`);
+      report(`Deleted ${countText(gone)} of ${countText(count)}`);
       if (connection.db.peek() !== database) continue;
       for (const key of batch.keys) tree.value.remove(nameOf(key));
       draw();
@@ -136,7 +136,7 @@ async function deleteFolder(
 async function countKeys(
   client: Client,
   prefix: Name,
-  tell: (progress: string) => void,
+  report: (progress: string) => void,
   stopped: () => boolean,
 ): Promise<number> {
   let count = 0;
@@ -145,7 +145,7 @@ async function countKeys(
     const batch = await scanBatch(client, allBeneath(prefix), cursor);
     count += batch.keys.length;
     cursor = batch.cursor;
-    tell(`Counting: ${countOf(count, 'key')}`);
+    report(`Counting: ${countOf(count, 'key')}`);
   } while (cursor !== '0' && !stopped());
   return count;
 }

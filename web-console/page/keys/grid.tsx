@@ -1,5 +1,5 @@
-// A table of any number of rows, of which only those in sight are drawn. Arrows, Home, End and Page keys move
-// the active row, Enter or a click opens it, Delete asks for its removal.
+// A table of any number of rows that draws only the visible ones. Arrows, Home, End and the Page keys move the active
+// row, Enter or a click opens it, Delete asks to delete it.
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
@@ -13,9 +13,9 @@ export function Grid<T>(props: {
   label: string;
   columns: Column<T>[];
   count: number;
-  /** Undefined while the row is on its way. */
+  /** Undefined while the row is being fetched. */
   rowAt(index: number): T | undefined;
-  /** Rows that are about to be in sight. */
+  /** Called with the rows that are about to be visible. */
   onWindow?(first: number, end: number): void;
   onOpen?(row: T, index: number): void;
   onDelete?(row: T, index: number): void;

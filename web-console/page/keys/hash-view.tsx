@@ -11,17 +11,17 @@ import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
 import { afterwards, callIfSure, CHANGED, LongValue, MemberBar, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
-import type { ValueProps } from './panel.tsx';
 import { bytesIn, bytesOrNone, itemsOf, numberIn, pairsOf, textIn } from './replies.ts';
 import { scanPage } from './scan.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
+import type { ValueProps } from './value-props.ts';
 
 type Pair = { field: Uint8Array; value: Uint8Array };
 
 export function HashView(props: ValueProps): VNode {
-  const { keyBytes, facts } = props;
+  const { keyBytes, metadata } = props;
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<Pair | 'new' | undefined>(undefined);
   const pages = useScannedPages<Pair>(filter, async (client, cursor) => {
@@ -39,7 +39,7 @@ export function HashView(props: ValueProps): VNode {
         filter={filter}
         onFilter={setFilter}
         shown={pages.rows.length}
-        total={facts.length}
+        total={metadata.length}
         done={pages.done}
         full={pages.full}
       >

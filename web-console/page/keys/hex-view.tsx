@@ -1,4 +1,4 @@
-// The bytes of a string by sixteens, and overwriting a part of it in place.
+// The bytes of a string in hexadecimal, sixteen a line, and a form that overwrites a part of it in place.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -77,7 +77,7 @@ export function HexView(props: {
   );
 }
 
-/** SETRANGE at a place that is shown, if its bytes are still the shown ones. */
+/** Overwrites shown bytes with SETRANGE, if the server still has the same ones. */
 function Overwrite(props: { part: Part; keyBytes: Uint8Array; onWritten(): void }): VNode {
   const { part, keyBytes } = props;
   const [offset, setOffset] = useState(String(part.from));
@@ -89,7 +89,7 @@ function Overwrite(props: { part: Part; keyBytes: Uint8Array; onWritten(): void 
       const at = Number(offset.trim());
       if (!/^\d+$/.test(offset.trim()) || at < part.from || at > end) {
         throw new Error(
-          `Write a byte number from ${part.from} to ${end}: only what is shown is overwritten.`,
+          `Write a byte number from ${part.from} to ${end}: only shown bytes can be overwritten.`,
         );
       }
       const bytes = hexBytes(digits);

@@ -4,7 +4,7 @@ export const BYTES_A_LINE = 16;
 
 export type HexLine = { offset: string; digits: string; characters: string };
 
-/** Line number `line` of the bytes; `base` is where they begin in the whole value. */
+/** Line number `line` of the bytes; `base` is their offset in the whole value. */
 export function hexLine(bytes: Uint8Array, line: number, base = 0): HexLine {
   const from = line * BYTES_A_LINE;
   const part = [...bytes.subarray(from, from + BYTES_A_LINE)];
@@ -32,7 +32,7 @@ export function hexText(bytes: Uint8Array): string {
   return lines.join('\n');
 }
 
-/** The bytes of a text of digits; space between them means nothing. */
+/** The bytes of a text of digits; white space is ignored. Throws an Error that names the wrong digit. */
 export function hexBytes(text: string): Uint8Array {
   const digits = text.replace(/\s+/g, '');
   const wrong = digits.search(/[^0-9a-fA-F]/);

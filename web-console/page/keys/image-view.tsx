@@ -1,6 +1,6 @@
-// A value whose first bytes are those of an image, shown by the browser's own decoder from a blob.
+// A value that begins like an image, shown by the browser's own decoder from a blob.
 //
-// It is never a document: only formats of pixels come here (image.ts), and they go into an <img>.
+// It is never a document: only pixel formats (image.ts) are shown, and only in an <img>.
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -8,7 +8,6 @@ import { connection } from '../connection/state.ts';
 import { showSize } from '../parts/bytes.ts';
 import { imageType } from './image.ts';
 import { IMAGE_MAX_BYTES, isWhole, readWhole } from './ranges.ts';
-
 import { Problem, useAction } from './use-action.tsx';
 
 export function ImageView(props: { keyBytes: Uint8Array; start: Uint8Array }): VNode {

@@ -1,6 +1,6 @@
-// Which values are shown as images: those that begin like a known format of pixels.
+// Values that begin like a known pixel format are shown as images.
 //
-// SVG is not among them on purpose: it is a document, and values are never shown as documents.
+// SVG is left out on purpose: it is a document, and values are never shown as documents.
 
 /** The media type of an image by its first bytes. */
 export function imageType(bytes: Uint8Array): string | undefined {

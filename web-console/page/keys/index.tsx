@@ -1,14 +1,14 @@
-// The key browser: the tree on one side, what is selected on the other. On a narrow screen one of them is
-// seen.
+// The key browser: the tree on one side, the selected row on the other. A narrow screen shows one of them.
 
 import './keys.css';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { CreatePanel } from './create-panel.tsx';
+import { deleteKey } from './delete-key.ts';
 import { FolderPanel } from './folder-panel.tsx';
 import { mayLeave } from './leaving.ts';
-import { deleteKey, KeyPanel } from './panel.tsx';
+import { KeyPanel } from './panel.tsx';
 import { countOf, countText } from './sizes.ts';
 import {
   active,
@@ -28,7 +28,7 @@ import {
   tree,
 } from './store.ts';
 import { TreeView } from './tree-view.tsx';
-import { TYPE_NAMES, TYPES } from './facts.ts';
+import { TYPE_NAMES, TYPES } from './metadata.ts';
 import { forgetTypes } from './types.ts';
 import { Problem, useAction } from './use-action.tsx';
 import type { RowName } from './tree.ts';
@@ -74,7 +74,7 @@ export default function KeysPage(): VNode {
   );
 }
 
-/** A new key is offered the folder that is looked at. */
+/** The folder of the selected row: the name of a new key begins with it. */
 function folderOf(row: RowName | undefined): string {
   if (row === undefined) return '';
   if (row.kind === 'folder') return row.name;
@@ -105,7 +105,7 @@ function FilterBar(): VNode {
   };
   const type = (text: string): void => {
     setPattern(text);
-    // Emptied by the cross in the field: nothing more is to be typed.
+    // The cross in the field emptied it: the person does not type on.
     if (text === '') apply(text);
   };
   return (
@@ -145,7 +145,7 @@ function FilterBar(): VNode {
             </option>
           ))}
         </select>
-        <label class="keys-separator" title="Names are parted into folders at this text">
+        <label class="keys-separator" title="Names are split into folders at this text">
           <span class="keys-faint">by</span>
           <input
             type="text"

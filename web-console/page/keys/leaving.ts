@@ -1,18 +1,19 @@
-// Leaving what is shown: a text that was edited and not saved is not dropped without a question.
+// Leaving the selected row: the page asks before it drops a text that was edited and not saved.
 
 import { signal } from '@preact/signals';
 import { confirm } from '../parts/confirm.tsx';
 import { select } from './store.ts';
 import type { RowName } from './tree.ts';
 
-/** Something typed in the editor of a string is not saved. */
+/** The editor of a string holds a text that is not saved. */
 export const unsaved = signal(false);
 
+/** True if nothing would be lost, or if the person agrees to lose it. */
 export async function mayLeave(): Promise<boolean> {
   if (!unsaved.peek()) return true;
   return confirm({
     title: 'Leave without saving?',
-    text: 'What you typed is not saved yet.',
+    text: 'Your changes are not saved yet.',
     action: 'Leave',
     danger: true,
   });

@@ -1,4 +1,4 @@
-// A list by position: any place of it is read when it comes into sight.
+// A list by position: each page is read when it becomes visible.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,19 +10,19 @@ import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
 import { afterwards, CHANGED, LongValue, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { sameBytes } from './names.ts';
-import type { ValueProps } from './panel.tsx';
 import { bytesIn, bytesOrNone, itemsOf } from './replies.ts';
 import { countOf } from './sizes.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useIndexedPages } from './use-pages.ts';
+import type { ValueProps } from './value-props.ts';
 
 type Element = { index: number; value: Uint8Array };
 
 export function ListView(props: ValueProps): VNode {
-  const { keyBytes, facts } = props;
+  const { keyBytes, metadata } = props;
   const [open, setOpen] = useState<Element | 'head' | 'tail' | undefined>(undefined);
-  const pages = useIndexedPages<Element>(facts.length, '', async (client, start, stop) =>
+  const pages = useIndexedPages<Element>(metadata.length, '', async (client, start, stop) =>
     itemsOf(await client.call(['LRANGE', keyBytes, String(start), String(stop)])).map((value, offset) => ({
       index: start + offset,
       value: bytesIn(value),
@@ -34,7 +34,7 @@ export function ListView(props: ValueProps): VNode {
       <div class="keys-bar">
         <OpenButton text="Add at the head" isOpen={open === 'head'} onOpen={() => setOpen('head')} />
         <OpenButton text="Add at the tail" isOpen={open === 'tail'} onOpen={() => setOpen('tail')} />
-        <span class="keys-faint keys-last">{countOf(facts.length, 'element')}</span>
+        <span class="keys-faint keys-last">{countOf(metadata.length, 'element')}</span>
       </div>
       {open === undefined ? null : (
         <ElementForm
@@ -48,7 +48,7 @@ export function ListView(props: ValueProps): VNode {
       <Problem text={pages.problem} />
       <Grid<Element>
         label="Elements"
-        count={facts.length}
+        count={metadata.length}
         rowAt={pages.at}
         onWindow={pages.onWindow}
         onOpen={setOpen}
@@ -102,7 +102,7 @@ function ElementForm(props: {
         danger: true,
       });
       if (!sure) return;
-      // Redis deletes by value only: the element becomes a value that no other can have, and that is deleted.
+      // Redis deletes elements by value only: this one gets a random value first, and LREM deletes that value.
       const marker = crypto.getRandomValues(new Uint8Array(32));
       const writes = [
         ['LSET', keyBytes, String(of.index), marker],

@@ -1,5 +1,5 @@
-// The form above a table: one member that is edited or made. It stays open with all that was typed until the
-// change is made or it is cancelled.
+// The form above a table, for editing or adding one member. It stays open with its content until the change is made or
+// cancelled.
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -18,18 +18,19 @@ export function MemberForm(props: {
   onSubmit(): void;
   onCancel(): void;
   children: ComponentChildren;
-  /** What is deleted (“Delete field”) and how; without it there is nothing to delete yet. */
+  /** The noun of the button: “Delete field”. */
   what?: string;
+  /** Undefined while there is nothing to delete yet. */
   onDelete?: (() => void) | undefined;
 }): VNode {
-  // A form that only shows has nothing to send, not even by a key.
+  // A form that only shows a value sends nothing, not even by a key.
   const submit = (): void => {
     if (props.submit !== '') props.onSubmit();
   };
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const table = form.current?.closest('.keys-value')?.querySelector<HTMLElement>('[role=grid]');
-    // Whoever closed the form by the keyboard goes on in the table.
+    // If the keyboard closed the form, the focus moves to the table.
     return () =>
       void setTimeout(() => {
         if (document.activeElement === document.body) table?.focus({ preventScroll: true });
@@ -76,7 +77,7 @@ export function MemberForm(props: {
   );
 }
 
-/** What a form does once it has written: it closes, what is shown is read again, and the outcome is told. */
+/** The last step of a form that has written: it closes, reads the shown rows again and reports the outcome. */
 export function afterwards(
   close: () => void,
   pages: { reload(): void },
@@ -99,7 +100,7 @@ export function OpenButton(props: { text: string; isOpen: boolean; onOpen(): voi
   );
 }
 
-/** What a command that deletes answers, once it was asked whether to; undefined if it is not to. */
+/** Asks, then sends a command that deletes. Undefined if the person refuses. Throws the server's error. */
 export async function callIfSure(
   question: { title: string; text: string; action: string },
   command: Argument[],
@@ -110,9 +111,9 @@ export async function callIfSure(
 
 export const CHANGED =
   'It was changed or deleted since it was read, so nothing was written. Refresh to see it; ' +
-  'what you typed stays here until then.';
+  'your text stays here until then.';
 
-/** The filter of a collection that is read with a cursor, and how much of it is there. */
+/** The filter of a collection that is read with a cursor, and how many members have been read. */
 export function MemberBar(props: {
   filter: string;
   onFilter(filter: string): void;
@@ -136,22 +137,22 @@ export function MemberBar(props: {
       <span class="keys-faint" role="status">
         {props.shown.toLocaleString('en-US')}
         {props.done && props.filter !== '' ? ' found' : ` of ${props.total.toLocaleString('en-US')}`}
-        {props.full ? ' (the most that is kept: filter to find others)' : ''}
+        {props.full ? ' (no more are kept: filter to find others)' : ''}
       </span>
     </div>
   );
 }
 
-/** Laying out a longer text in an input field would hold up the page. */
+/** Laying out a longer text in an input field would block the page. */
 const MEMBER_EDIT_MAX_BYTES = 128 * 1024;
-/** So much of a value that is too long for an input is shown. */
+/** The shown part of a value that is too long for an input. */
 const LONG_SHOWN_BYTES = 10_000;
 
 export function tooLong(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes.length > MEMBER_EDIT_MAX_BYTES;
 }
 
-/** In place of an input: the start of a value that is not edited here. */
+/** Shows the start of a value that is too long to edit here. */
 export function LongValue(props: { bytes: Uint8Array }): VNode {
   return (
     <div class="keys-field">

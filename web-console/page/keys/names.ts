@@ -1,13 +1,13 @@
 // Names as byte strings: each character is one byte (0 to 255).
 //
-// Keys are bytes, and a million of them must fit: V8 keeps such a string in one byte a character with a
-// small head, an Uint8Array costs some hundred bytes beside its content. Comparing two with `<` is the order
-// of their bytes. A byte string is never shown and never sent as it is: `bytesOf` gives the bytes back.
+// Keys are bytes, and a million of them must fit into memory. V8 stores such a string in one byte a character and a
+// small header; a Uint8Array costs some hundred bytes beside its content. Comparing two with `<` compares their bytes.
+// A byte string is never shown or sent directly: `bytesOf` gives the bytes back.
 
 /** One byte a character. */
 export type Name = string;
 
-/** As many as one call of a function may safely get as arguments. */
+/** The number of arguments that a function call safely takes. */
 const CHUNK = 8192;
 
 export function nameOf(bytes: Uint8Array): Name {
@@ -25,7 +25,7 @@ export function bytesOf(name: Name): Uint8Array {
   return bytes;
 }
 
-/** The byte string of a text in UTF-8, for instance of a separator that somebody typed. */
+/** The byte string of a text in UTF-8, for instance of a separator from an input. */
 export function nameOfText(text: string): Name {
   return nameOf(new TextEncoder().encode(text));
 }

@@ -1,20 +1,20 @@
-// Which parts of a large collection are held, and which are to be fetched.
+// The cache of a large collection's pages: the pages in memory, and those to fetch.
 //
-// A list or sorted set is read by position, so any page can be shown at once and old ones forgotten. A hash
-// or set is read with a cursor: its pages come one after another, and the same member may come twice.
+// A list or sorted set is read by position, so that any page can be fetched alone and old ones evicted. A hash or set
+// is read with a cursor: its pages come one after another, and the same member may come twice.
 
 import type { Name } from './names.ts';
 
-/** Elements a page. */
+/** Elements per page. */
 export const PAGE = 100;
-/** Pages kept of a collection that is read by position: some screens in both directions. */
+/** Pages in memory of a collection that is read by position: some screens in both directions. */
 const PAGES_MAX = 40;
-/** Members kept of a collection that is read with a cursor; beyond it the filter finds the wanted ones. */
+/** Members in memory of a collection that is read with a cursor. Beyond them, the filter finds the wanted ones. */
 export const MEMBERS_MAX = 50_000;
 
 /** Pages by position. */
 export class IndexedPages<T> {
-  /** In the order of their last use. */
+  /** In the order of their last use, the oldest first. */
   private pages = new Map<number, T[]>();
   private awaited = new Set<number>();
 
@@ -25,8 +25,8 @@ export class IndexedPages<T> {
   }
 
   /**
-   * The pages to fetch so that the rows from `first` up to, without, `end` are there. They count as asked
-   * for, also when reading fails: otherwise each drawing would ask again.
+   * The pages to fetch for the rows from `first` to `end`, `end` excluded. They count as requested even if reading
+   * fails: otherwise each drawing would request them again.
    */
   wanted(first: number, end: number): number[] {
     const wanted: number[] = [];
@@ -54,14 +54,14 @@ export class IndexedPages<T> {
   }
 }
 
-/** Members by a cursor, each once. */
+/** Members read with a cursor, each once. */
 export class ScannedPages<T> {
   rows: T[] = [];
   cursor = '0';
   done = false;
   private places = new Map<Name, number>();
 
-  /** A member that came again keeps its place and takes the newer value. */
+  /** A member that comes again stays in its row and takes the newer value. */
   put(cursor: string, found: { name: Name; row: T }[]): void {
     for (const { name, row } of found) {
       const place = this.places.get(name);

@@ -1,12 +1,12 @@
-// Patterns of SCAN MATCH: what a filter means, and the pattern for all keys of a folder.
+// Patterns of SCAN MATCH: the pattern of a filter, and the one for all keys of a folder.
 
-/** A text without wildcards is looked for anywhere in the name; an empty one means all keys. */
+/** A text without wildcards matches anywhere in the name; an empty one means all keys. */
 export function filterPattern(text: string): string | undefined {
   if (text === '') return undefined;
   return /[*?[\\]/.test(text) ? text : `*${text}*`;
 }
 
-/** All keys that begin with these bytes: the signs of a pattern stand for themselves. */
+/** Matches all keys that begin with these bytes: wildcards among them are escaped. */
 export function prefixPattern(prefix: Uint8Array): Uint8Array {
   const out: number[] = [];
   for (const byte of prefix) {

@@ -1,9 +1,10 @@
-// Replies taken apart: each function gives what a command is known to answer, or throws the server's error.
+// Replies as plain values. Each function throws the server's error for an error reply, and an Error for a reply of
+// another type than the command is known to give.
 
 import { CommandError, type Reply } from '../resp/reply.ts';
 
 export function okay(reply: Reply | undefined): Reply {
-  if (reply === undefined) throw new Error('The server answered less than it was asked.');
+  if (reply === undefined) throw new Error('The server sent fewer replies than requests.');
   if (reply.type === 'error') throw new CommandError(reply.text);
   return reply;
 }
@@ -48,7 +49,7 @@ export function numberOrNone(reply: Reply | undefined): number | undefined {
   return found.type === 'null' ? undefined : numberIn(found);
 }
 
-/** Pairs of a map, or of a flat list as protocol 2 has it. */
+/** The pairs of a map, or of the flat list that RESP2 sends instead. */
 export function pairsOf(reply: Reply | undefined): [Reply, Reply][] {
   const found = okay(reply);
   if (found.type === 'map') return found.pairs;
@@ -64,12 +65,12 @@ export function pairsOf(reply: Reply | undefined): [Reply, Reply][] {
   return pairs;
 }
 
-/** A map with names that are text, as XINFO answers. */
+/** A map whose names are text, as XINFO replies. */
 export function fieldsOf(reply: Reply | undefined): Map<string, Reply> {
   return new Map(pairsOf(reply).map(([name, value]) => [textIn(name), value]));
 }
 
-/** What an error says, for showing where it happened. */
+/** The message of an error, to show beside the control that caused it. */
 export function problemIn(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
-// Walking keys, and the members of a key, by SCAN and its like, one batch after another.
+// Iterating over keys, and over the members of a key, with SCAN, HSCAN and SSCAN, one batch after another.
 //
-// Between two batches the page breathes: each one waits for the network. Nothing is kept here but the cursor.
+// Each batch waits for the network, so that the page can draw between two of them. The caller keeps the cursor.
 
 import type { Argument } from '../resp/reply.ts';
 import type { Client } from '../connection/client.ts';
@@ -9,8 +9,7 @@ import { filterPattern } from './pattern.ts';
 import { bytesIn, itemsOf, textIn } from './replies.ts';
 
 /**
- * Keys the server looks at for one batch: large enough for 100,000 keys in 100 turns, small enough to draw
- * between.
+ * Keys that the server visits for one batch: 100,000 keys take 100 batches, and the page draws between them.
  */
 export const SCAN_COUNT = 1000;
 

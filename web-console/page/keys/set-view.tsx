@@ -1,4 +1,4 @@
-// A set as a list of its members.
+// A set: its members, in the order of SSCAN.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -9,15 +9,15 @@ import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
 import { afterwards, callIfSure, CHANGED, LongValue, MemberBar, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
-import type { ValueProps } from './panel.tsx';
 import { bytesIn, itemsOf, numberIn, textIn } from './replies.ts';
 import { scanPage } from './scan.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
+import type { ValueProps } from './value-props.ts';
 
 export function SetView(props: ValueProps): VNode {
-  const { keyBytes, facts } = props;
+  const { keyBytes, metadata } = props;
   const [filter, setFilter] = useState('');
   const [open, setOpen] = useState<Uint8Array | 'new' | undefined>(undefined);
   const pages = useScannedPages<Uint8Array>(filter, async (client, cursor) => {
@@ -35,7 +35,7 @@ export function SetView(props: ValueProps): VNode {
         filter={filter}
         onFilter={setFilter}
         shown={pages.rows.length}
-        total={facts.length}
+        total={metadata.length}
         done={pages.done}
         full={pages.full}
       >

@@ -1,4 +1,4 @@
-// Counts as people read them.
+// Counts in the notation of people.
 
 /** 1234567 is “1,234,567”. */
 export function countText(count: number | bigint): string {

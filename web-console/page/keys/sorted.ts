@@ -1,11 +1,11 @@
-// A sorted set of names that is read by position and grows by a thousand at a time without a pause.
+// A sorted set of names with access by position.
 //
-// The names lie in sorted blocks of a few hundred, so that an insertion moves little, and sorting never has
-// to be done at once for all of them: one insertion into a million costs about a microsecond.
+// The names are in sorted blocks of a few hundred: an insertion moves only a part of one block, and the whole set is
+// never sorted at once. One insertion into a million names takes about a microsecond.
 
 import type { Name } from './names.ts';
 
-/** Blocks are split at this length: below it moving is cheap, above it there are few blocks to add up. */
+/** Blocks are split at this length: short enough to move cheaply, long enough that there are few to add up. */
 const BLOCK_MAX = 512;
 
 export class SortedNames {
@@ -55,7 +55,7 @@ export class SortedNames {
     return index < 0 ? undefined : this.range(index, index + 1)[0];
   }
 
-  /** The names from position `from` up to, without, position `to`. */
+  /** The names from position `from` to `to`, `to` excluded. */
   range(from: number, to: number): Name[] {
     const found: Name[] = [];
     let start = 0;
@@ -83,7 +83,7 @@ export class SortedNames {
     for (const block of this.blocks) yield* block;
   }
 
-  /** The block in which the name is or belongs: the last one that does not begin after it. */
+  /** The index of the block for a name: the last block that does not begin after it. */
   private blockOf(name: Name): number {
     let low = 0;
     let high = this.blocks.length - 1;

@@ -1,7 +1,7 @@
-// What the key browser knows: the tree that SCAN fills, its filter, and what is selected.
+// The state of the key browser: the tree that SCAN fills, its filter, and the selected row.
 //
-// The tree itself is changed in place; `drawn` counts up when there is something new to draw, at most every
-// tenth of a second, so that a million keys arriving cost drawing, not rebuilding.
+// The tree is changed in place. `drawn` counts up when there is something new to draw, at most every tenth of a second:
+// while a million keys arrive, the page draws ten times a second and never rebuilds the tree.
 
 import { computed, effect, signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
@@ -13,16 +13,16 @@ import { scanBatch, SCAN_COUNT, type ScanFilter } from './scan.ts';
 import { KeyTree, type RowName } from './tree.ts';
 import { forgetTypes } from './types.ts';
 
-/** Keys after which scanning pauses by itself: their names need some 100 MB of the browser's memory. */
+/** After this many keys a scan pauses by itself: their names take some 100 MB of the browser's memory. */
 export const KEYS_PAUSE = 1_000_000;
-/** Between two drawings while keys arrive. */
+/** The time between two drawings while keys arrive. */
 const DRAW_MS = 100;
-/** Keys moved at a time into a tree with another separator. */
+/** Keys moved to a tree with another separator before the page may draw. */
 const REBUILD_BATCH = 5000;
 
 export type ScanState = {
   status: 'idle' | 'running' | 'paused' | 'done' | 'failed';
-  /** Keys the server has looked at, about. */
+  /** About how many keys the server has visited. */
   visited: number;
   /** Keys in the database when the scan began. */
   total: number;
@@ -39,13 +39,13 @@ export const tree = signal(new KeyTree(nameOfText(':')));
 export const drawn = signal(0);
 export const scan = signal<ScanState>({ status: 'idle', visited: 0, total: 0, problem: '' });
 export const selected = signal<RowName | undefined>(undefined);
-/** The row that the keyboard is on. */
+/** The row with the keyboard focus. */
 export const active = signal<RowName | undefined>(undefined);
 export const creating = signal(false);
 export const found = computed(() => (drawn.value, tree.value.count));
 
 let cursor = '0';
-/** Each scan has a number: an older one stops when it sees a newer. */
+/** The number of the current scan: an older one stops when it sees a newer number. */
 let current = 0;
 let drawing: ReturnType<typeof setTimeout> | undefined;
 
@@ -62,7 +62,7 @@ function drawNow(): void {
   drawn.value += 1;
 }
 
-/** Forgets all keys and walks the database from its beginning; open folders stay open. */
+/** Drops all keys and scans the database from its beginning; open folders stay open. */
 export function rescan(): void {
   const open = openPrefixes(tree.value);
   tree.value = new KeyTree(nameOfText(filter.separator.value));
@@ -150,18 +150,19 @@ export function filtered(): boolean {
   return filter.pattern.value !== '' || filter.type.value !== '';
 }
 
-/** A key was made here: it shows even if the scan has passed its place. */
+/** Adds a key that this page created: the scan may have passed it. */
 export function keyMade(name: Name): void {
   tree.value.insert(name);
   drawNow();
 }
 
+/** Removes a key that was deleted or has expired. */
 export function keyGone(name: Name): void {
   const keys = tree.value;
   const wasActive = active.value?.kind === 'key' && active.value.name === name;
   const index = wasActive ? keys.indexOf({ kind: 'key', name }) : undefined;
   keys.remove(name);
-  // The keyboard goes on from the row that took its place.
+  // The keyboard focus moves to the row that took its place.
   if (index !== undefined) {
     const next = keys.row(Math.min(index, keys.rowCount() - 1));
     active.value = next === undefined ? undefined : { kind: next.kind, name: next.name };
@@ -177,7 +178,7 @@ export function select(row: RowName | undefined): void {
   if (location.hash !== hash) history.pushState(null, '', hash);
 }
 
-/** Follows the address: when the page is opened with it, and when somebody goes back. */
+/** Selects the row in the address, when the page is opened and after the browser's Back. */
 export function followAddress(): void {
   const row = selectedBy(location.hash);
   const now = selected.peek();
@@ -191,7 +192,7 @@ export function followAddress(): void {
   }
 }
 
-/** Selected by the address, and not yet come to the tree. */
+/** The row that the address selects, until the scan has found it. */
 let awaited: RowName | undefined;
 
 function revealAwaited(): void {
@@ -207,7 +208,7 @@ let held: string | undefined;
 /** The scan was running when the page was left. */
 let interrupted = false;
 
-/** Scans again whenever another database or server is chosen. Gives what ends that. */
+/** Scans again whenever another database or server is chosen. Returns a function that ends this. */
 export function followDatabase(): () => void {
   if (interrupted) resume();
   const unfollow = effect(() => {

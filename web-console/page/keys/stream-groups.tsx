@@ -1,4 +1,4 @@
-// The groups of a stream: their consumers and pending entries, making and destroying groups.
+// The consumer groups of a stream: their consumers and pending entries; forms that create and destroy groups.
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { bytesIn, fieldsOf, itemsOf, numberIn, numberOrNone, textIn } from './re
 import { countOf, countText } from './sizes.ts';
 import { Problem, useAction } from './use-action.tsx';
 
-/** Pending entries that are listed of a group, the oldest. */
+/** How many pending entries of a group are listed, the oldest first. */
 const PENDING_SHOWN = 50;
 
 type Group = {
@@ -238,7 +238,7 @@ function NewGroup(props: { keyBytes: Uint8Array; changed(): void }): VNode {
         await connection.client()
       ).call(['XGROUP', 'CREATE', props.keyBytes, draftBytes(name), start.trim()]);
       setName(EMPTY);
-      toast('Group made');
+      toast('Group created');
       props.changed();
     });
   return (

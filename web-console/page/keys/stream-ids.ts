@@ -1,9 +1,9 @@
-// IDs of stream entries: milliseconds since 1970 and a number within the millisecond.
+// IDs of stream entries: milliseconds since 1970 and a sequence number within the millisecond.
 
-/** When an entry was added, by its ID; undefined when the ID is no time somebody would mean. */
+/** When an entry was added, by its ID; undefined if the ID is not a plausible time. */
 export function timeOfId(id: string): Date | undefined {
   const milliseconds = Number(/^(\d+)-\d+$/.exec(id)?.[1]);
-  // IDs may be chosen freely: small ones are counters, no times.
+  // Clients may choose IDs freely: small ones are counters.
   if (Number.isNaN(milliseconds) || milliseconds < FIRST_TIME || milliseconds > LAST_TIME) return undefined;
   return new Date(milliseconds);
 }

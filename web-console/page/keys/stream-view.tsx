@@ -1,4 +1,4 @@
-// A stream: its entries, newest first, and its groups.
+// A stream: its entries, newest first, and its consumer groups.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -11,21 +11,21 @@ import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
 import { afterwards, callIfSure, MemberForm, OpenButton } from './member-form.tsx';
 import { PAGE } from './paging.ts';
-import type { ValueProps } from './panel.tsx';
 import { bytesIn, itemsOf, numberIn, pairsOf, textIn } from './replies.ts';
 import { countOf, countText } from './sizes.ts';
 import { StreamGroups } from './stream-groups.tsx';
 import { timeOfId } from './stream-ids.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useScannedPages } from './use-pages.ts';
+import type { ValueProps } from './value-props.ts';
 
 type Entry = { id: string; fields: [Uint8Array, Uint8Array][] };
 
 export function StreamView(props: ValueProps): VNode {
-  const { keyBytes, facts } = props;
+  const { keyBytes, metadata } = props;
   const [open, setOpen] = useState<Entry | 'new' | undefined>(undefined);
   const [groups, setGroups] = useState(false);
-  // The "cursor" is the ID before which to read on.
+  // The "cursor" is the oldest ID read so far: the next page ends before it.
   const pages = useScannedPages<Entry>('', async (client, cursor) => {
     const end = cursor === '0' ? '+' : `(${cursor}`;
     const entries = itemsOf(await client.call(['XREVRANGE', keyBytes, end, '-', 'COUNT', String(PAGE)])).map(
@@ -46,7 +46,7 @@ export function StreamView(props: ValueProps): VNode {
           Groups
         </button>
         <span class="keys-faint keys-last">
-          {countText(pages.rows.length)} of {countOf(facts.length, 'entry', 'entries')}, newest first
+          {countText(pages.rows.length)} of {countOf(metadata.length, 'entry', 'entries')}, newest first
         </span>
       </div>
       {groups ? <StreamGroups keyBytes={keyBytes} changed={props.changed} /> : null}
@@ -93,7 +93,7 @@ function IdTime(props: { id: string }): VNode {
   return time === undefined ? <>–</> : <time dateTime={time.toISOString()}>{moment(time.getTime())}</time>;
 }
 
-/** So many fields of an entry fill a row. */
+/** More fields of an entry do not fit into a row. */
 const FIELDS_SHOWN = 8;
 
 function Fields(props: { fields: [Uint8Array, Uint8Array][] }): VNode {
@@ -183,7 +183,7 @@ function NewEntry(props: { keyBytes: Uint8Array; onDone(text: string): void; onC
   );
 }
 
-/** Inputs for fields and values, one pair a row. */
+/** Inputs for fields and values, one pair per row. */
 export function PairInputs(props: {
   pairs: [Draft, Draft][];
   onPairs(pairs: [Draft, Draft][]): void;

@@ -1,4 +1,4 @@
-// A string: as text, JSON, hexadecimal or image. Only a first part is read; more when it is asked for.
+// A string as text, JSON, hexadecimal or image. Only its first part is read until the person asks for more.
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,6 @@ import { imageType } from './image.ts';
 import { looksLikeJson } from '../parts/json.ts';
 import { unsaved } from './leaving.ts';
 import { sameBytes } from './names.ts';
-import type { ValueProps } from './panel.tsx';
 import {
   EDIT_MAX_BYTES,
   isWhole,
@@ -26,10 +25,10 @@ import {
   VIEW_MAX_BYTES,
 } from './ranges.ts';
 import { bytesOrNone } from './replies.ts';
-
 import { HexEdit, JsonEdit, TextEdit, type Edited } from './text-edit.tsx';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
+import type { ValueProps } from './value-props.ts';
 
 type Mode = 'text' | 'json' | 'hex' | 'image';
 
@@ -37,7 +36,7 @@ export function StringView(props: ValueProps): VNode {
   const { keyBytes } = props;
   const [part, setPart] = useState<Part | undefined>(undefined);
   const [mode, setMode] = useState<Mode>('text');
-  /** Counts up when the editors are to begin anew. */
+  /** Counts up when the editors must start again with the value. */
   const [round, setRound] = useState(0);
   const [edited, setEdited] = useState<Edited | undefined>(undefined);
   const [editingHex, setEditingHex] = useState(false);
@@ -61,7 +60,7 @@ export function StringView(props: ValueProps): VNode {
 
   const start = part?.bytes ?? new Uint8Array(0);
   const editable = part !== undefined && isWhole(part) && part.total <= EDIT_MAX_BYTES;
-  // Long bytes that are no text are no pleasure as escapes, and typing among them would be slow.
+  // Long binary values are hard to read as escapes, and typing among them would be slow.
   const asText = useMemo(() => start.length <= PART_BYTES || plainText(start) !== undefined, [part]);
   const dirty = edited !== undefined && (edited instanceof Error || !sameBytes(edited, start));
   const content = edited instanceof Error || edited === undefined ? start : edited;
@@ -99,7 +98,7 @@ export function StringView(props: ValueProps): VNode {
           title: 'Overwrite the newer value?',
           text:
             'The value was changed or deleted since it was read here. Saving would lose that change; ' +
-            'after cancelling, what you typed is still here.',
+            'if you cancel, your text is still here.',
           action: 'Overwrite',
           danger: true,
         });
@@ -107,7 +106,7 @@ export function StringView(props: ValueProps): VNode {
         await (await connection.client()).call(write);
       }
       setPart({ from: 0, bytes: edited, total: edited.length });
-      // Unless something was typed while it was being saved.
+      // A text that was typed during the save stays unsaved.
       setEdited((now) => (now === edited ? undefined : now));
       props.changed();
       toast('Saved');
@@ -128,7 +127,7 @@ export function StringView(props: ValueProps): VNode {
         {mode === 'text' && !(editable && asText) ? <TextPart part={part} /> : null}
         {mode === 'text' && editable && !asText ? (
           <p class="keys-faint">
-            These bytes are no text: the first {showSize(PART_BYTES)} are shown with escapes, and Hex edits
+            These bytes are not text: the first {showSize(PART_BYTES)} are shown with escapes, and Hex edits
             them.
           </p>
         ) : null}
@@ -239,7 +238,7 @@ function Tabs(props: { mode: Mode; image: boolean; onMode(mode: Mode): void }): 
   );
 }
 
-/** A part of a text, for reading only. */
+/** A part of a text, read-only. */
 function TextPart(props: { part: Part }): VNode {
   const bytes = trimmed(props.part);
   return (

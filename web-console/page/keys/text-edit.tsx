@@ -1,5 +1,5 @@
-// Ways to edit a whole string: text, JSON, hexadecimal. Each begins with bytes and tells after each change
-// what bytes it stands for now, or what is wrong.
+// The editors of a whole string: text, JSON, hexadecimal. Each starts with bytes and reports after every change the
+// bytes of its content, or the mistake in it.
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { problemIn } from './replies.ts';
 export type Edited = Uint8Array | Error;
 export type EditProps = { bytes: Uint8Array; onEdit(edited: Edited): void; onSave(): void };
 
-/** CodeMirror comes in a chunk of its own. */
+/** CodeMirror is a chunk of its own, loaded on first use. */
 function Editor(props: {
   text: string;
   label: string;
@@ -95,11 +95,11 @@ export function JsonEdit(props: EditProps): VNode {
     return { text: valid ? prettyJson(text) : text, compact: valid && compactJson(text) === text };
   });
   const [text, setText] = useState(start.text ?? '');
-  if (start.text === undefined) return <p class="keys-empty">This is no text, so it is no JSON.</p>;
+  if (start.text === undefined) return <p class="keys-empty">This value is not text, so it cannot be JSON.</p>;
   const checked = checkJson(text);
   const onText = (next: string): void => {
     setText(next);
-    // A document without spaces stays one, though it is shown in lines.
+    // A compact document is saved compact, though it is shown over several lines.
     const compact = start.compact && checkJson(next).valid;
     props.onEdit(new TextEncoder().encode(compact ? compactJson(next) : next));
   };

@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { showBytes } from '../parts/bytes.ts';
+import { startWith, unescaped } from '../resp/codec.ts';
 import { hashOf, selectedBy } from './address.ts';
 import { durationInput, durationOf, durationText } from './durations.ts';
-import { escaped, plainText, shownStart, unescaped } from './escapes.ts';
+import { escaped, plainText, shownStart } from './escapes.ts';
 import { hexBytes, hexLine, hexLines, hexText } from './hexadecimal.ts';
 import { imageType } from './image.ts';
 import { checkJson, compactJson, looksLikeJson, prettyJson } from '../parts/json.ts';
@@ -14,6 +16,8 @@ import { timeOfId } from './stream-ids.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const all = Uint8Array.from({ length: 256 }, (_, value) => value);
+
+beforeAll(() => startWith(readFileSync(new URL('../../pkg/console_bg.wasm', import.meta.url))));
 
 describe('names', () => {
   test('every byte survives, also in a long name', () => {
@@ -52,7 +56,7 @@ describe('escapes', () => {
     expect(unescaped('\\q\\\\x41')).toEqual(utf8('q\\x41'));
   });
 
-  test('text that an input field would change is no plain text', () => {
+  test('text that an input field would change is not plain text', () => {
     expect(plainText(utf8('two\nlines\tand tabs'))).toBe('two\nlines\tand tabs');
     expect(plainText(utf8('a\r\nb'))).toBeUndefined();
     expect(plainText(utf8('\ufeffa'))).toBeUndefined();
@@ -168,7 +172,7 @@ describe('durations', () => {
 });
 
 describe('patterns and addresses', () => {
-  test('plain text is looked for anywhere', () => {
+  test('plain text matches anywhere', () => {
     expect(filterPattern('')).toBeUndefined();
     expect(filterPattern('user')).toBe('*user*');
     expect(filterPattern('user:*')).toBe('user:*');

@@ -1,14 +1,14 @@
-// Changes that are made only if the value is still what was read: WATCH, compare, MULTI, EXEC.
+// Compare and set: a change is made only if the value is still the one that was read (WATCH, compare, MULTI, EXEC).
 //
-// They run on a session of their own, one after another: WATCH belongs to a session, and on the shared one a
-// command of another page could come between. Nothing is written when the comparison fails.
+// These transactions run on a session of their own, one after another: WATCH belongs to a session, and on the shared one
+// a command of another page could come between. If the comparison fails, nothing is written.
 
 import type { Client } from '../connection/client.ts';
 import { connection } from '../connection/state.ts';
 import type { Argument, Reply } from '../resp/reply.ts';
 import { itemsOf, okay } from './replies.ts';
 
-/** How long the session is kept after the last change. */
+/** The session is closed this long after the last change. */
 const IDLE_MS = 30_000;
 
 export type Check = { command: Argument[]; same: (reply: Reply) => boolean };
@@ -17,7 +17,7 @@ let session: { client: Promise<Client>; settings: unknown } | undefined;
 let idle: ReturnType<typeof setTimeout> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** 'changed' when a check fails or somebody wrote the key meanwhile; then nothing was written. */
+/** 'changed' if a check fails or another client wrote the key meanwhile; then nothing was written. */
 export function changeIf(
   key: Uint8Array,
   checks: Check[],
@@ -49,7 +49,7 @@ async function attempt(key: Uint8Array, checks: Check[], writes: Argument[][]): 
     itemsOf(executed).forEach(okay);
     return 'done';
   } catch (error) {
-    // Whatever state the session is in, the next change begins with a new one.
+    // The state of the session is unknown now: the next change opens a new one.
     close();
     throw error;
   } finally {

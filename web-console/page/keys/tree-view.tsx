@@ -1,9 +1,10 @@
-// The tree of keys as WAI-ARIA has it: one element takes the keyboard, the active row is named to it.
+// The tree of keys, by the tree pattern of WAI-ARIA: the tree has the focus and names its active row
+// (aria-activedescendant).
 
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownStart } from './escapes.ts';
-import { isKeyType, TYPE_NAMES } from './facts.ts';
+import { isKeyType, TYPE_NAMES } from './metadata.ts';
 import { leaveTo } from './leaving.ts';
 import { bytesOf, nameOfText } from './names.ts';
 import { countOf, countText } from './sizes.ts';
@@ -13,7 +14,7 @@ import { typeOf, typesKnown, wantTypes } from './types.ts';
 import { rowHeightFor, useWindow } from './use-window.ts';
 
 const TREE_ROW_HEIGHT = 26;
-/** Letters typed within this time are one beginning. */
+/** Letters typed within this time make one search. */
 const TYPE_AHEAD_MS = 700;
 
 export function TreeView(props: { onDelete(row: RowName): void }): VNode {
@@ -30,7 +31,7 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
     if (filter.type.peek() === '') wantTypes(rows.filter((row) => row.kind === 'key').map((row) => row.name));
   });
 
-  // What was selected comes into sight once, when its row is there.
+  // The tree scrolls to the selected row once, when the row appears.
   const shown = useRef<RowName | undefined>(undefined);
   useEffect(() => {
     const row = selected.value;
@@ -69,7 +70,7 @@ export function TreeView(props: { onDelete(row: RowName): void }): VNode {
       row === undefined ? keys.root : ((row.kind === 'folder' ? row.folder.parent : row.parent) ?? keys.root);
     const again = [...text].every((one) => one === letter);
     const start = nameOfText(again ? letter : text);
-    // A longer beginning may still fit the row it is on; one letter, or the same again, goes on to the next.
+    // A longer text may still match the active row; one letter, or the same again, moves on to the next match.
     if (!again && row?.label.startsWith(start) === true) return;
     const found = keys.startingWith(folder, start, row);
     if (found !== undefined) moveTo(found);
@@ -208,7 +209,7 @@ function TreeRow(props: {
             type="button"
             class="keys-more"
             tabIndex={-1}
-            title="What can be done with this folder (Shift+Enter)"
+            title="Actions for this folder (Shift+Enter)"
             aria-label="Folder"
             onClick={(event) => {
               event.stopPropagation();

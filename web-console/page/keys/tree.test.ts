@@ -62,7 +62,7 @@ describe('sorted names', () => {
 });
 
 describe('the tree', () => {
-  test('folders carry the number of keys beneath them and come before keys', () => {
+  test('folders carry the number of keys below them and come before keys', () => {
     const tree = treeOf(['user:1:name', 'user:1:mail', 'user:2:name', 'user', 'zoo', 'app:x']);
     expect(lines(tree.rows(0, 10))).toEqual(['app/ 1', 'user/ 3', 'user', 'zoo']);
     const user = tree.find('user:');

@@ -1,32 +1,31 @@
-// The tree of keys: folders by a separator, each with the number of keys beneath it.
+// The tree of keys: folders by a separator, each with the number of keys below it.
 //
-// It holds names only, in the order of their bytes, folders before keys. The same key may come twice (SCAN
-// may do that) and is counted once. Rows are computed for the window that is shown, never for the whole tree:
-// only the open folders are walked.
+// It holds names only, in the order of their bytes, folders before keys. A key that comes twice, as SCAN allows, is
+// counted once. Rows are computed only for the shown window, by walking the open folders, never for the whole tree.
 
 import type { Name } from './names.ts';
 import { SortedNames } from './sorted.ts';
 
 /**
- * Deeper levels are not split: they stay in the key's own label. A name of a thousand separators would
- * otherwise make a thousand folders, and walking goes one call deeper for each level.
+ * Deeper levels are not split: they stay in the key's own label. Otherwise a name of a thousand separators would make a
+ * thousand folders, and the recursion goes one call deeper for each level.
  */
 export const DEPTH_MAX = 32;
 
 export class Folder {
-  /** Keys in this folder and in those beneath it. */
+  /** Keys in this folder and in the folders below it. */
   count = 0;
   open = false;
   readonly children = new Map<Name, Folder>();
   readonly folders = new SortedNames();
   readonly keys = new SortedNames();
-  /** The open ones of the children: rows are counted by visiting these alone. */
+  /** The open children. Counting rows visits only these. */
   readonly opened = new Set<Folder>();
 
   constructor(
     readonly parent: Folder | undefined,
     readonly label: Name,
-    /** All that the keys beneath begin with, the last separator included. */
+    /** The common beginning of all keys below, the last separator included. */
     readonly prefix: Name,
     readonly depth: number,
   ) {}
@@ -37,7 +36,7 @@ export type Row =
   | { kind: 'folder'; name: Name; label: Name; folder: Folder; depth: number; position: number; size: number }
   | { kind: 'key'; name: Name; label: Name; parent: Folder; depth: number; position: number; size: number };
 
-/** What a row is, whatever its position is at the moment: a folder is named by its prefix. */
+/** The identity of a row, independent of its position. The name of a folder is its prefix. */
 export type RowName = { kind: 'folder' | 'key'; name: Name };
 
 export class KeyTree {
@@ -73,9 +72,9 @@ export class KeyTree {
     return true;
   }
 
-  /** Takes a key out, and the folders that are empty then. */
+  /** Removes a key, and the folders that become empty. False if the key was not there. */
   remove(key: Name): boolean {
-    const { folder, label } = this.home(key);
+    const { folder, label } = this.locate(key);
     if (folder === undefined || !folder.keys.remove(label)) return false;
     let at: Folder | undefined = folder;
     while (at !== undefined) {
@@ -88,13 +87,13 @@ export class KeyTree {
   }
 
   has(key: Name): boolean {
-    const { folder, label } = this.home(key);
+    const { folder, label } = this.locate(key);
     return folder !== undefined && folder.keys.has(label);
   }
 
   /** The folder with this prefix (the last separator included). */
   find(prefix: Name): Folder | undefined {
-    const { folder, label } = this.home(prefix);
+    const { folder, label } = this.locate(prefix);
     return label === '' ? folder : undefined;
   }
 
@@ -106,11 +105,11 @@ export class KeyTree {
 
   /** Opens the folders above a key or folder, so that it has a row. */
   reveal(name: RowName): void {
-    const folder = name.kind === 'key' ? this.home(name.name).folder : this.find(name.name)?.parent;
+    const folder = name.kind === 'key' ? this.locate(name.name).folder : this.find(name.name)?.parent;
     for (let at = folder; at !== undefined; at = at.parent) this.setOpen(at, true);
   }
 
-  /** How many rows are to be shown. */
+  /** How many rows the tree has now. */
   rowCount(): number {
     return rowsIn(this.root);
   }
@@ -126,15 +125,15 @@ export class KeyTree {
     return index < 0 ? undefined : this.rows(index, 1)[0];
   }
 
-  /** The number of the row that shows this key or folder; undefined when it is not there or not shown. */
+  /** The number of the row of this key or folder; undefined if it is missing or below a closed folder. */
   indexOf(name: RowName): number | undefined {
     let folder: Folder | undefined;
     let index = 0;
     if (name.kind === 'key') {
-      const home = this.home(name.name);
-      if (home.folder === undefined || !home.folder.keys.has(home.label)) return undefined;
-      folder = home.folder;
-      index = folder.folders.length + rowsOfOpened(folder) + folder.keys.rank(home.label);
+      const place = this.locate(name.name);
+      if (place.folder === undefined || !place.folder.keys.has(place.label)) return undefined;
+      folder = place.folder;
+      index = folder.folders.length + rowsOfOpened(folder) + folder.keys.rank(place.label);
     } else {
       const found = this.find(name.name);
       if (found?.parent === undefined) return undefined;
@@ -189,8 +188,8 @@ export class KeyTree {
     }
   }
 
-  /** The folder a key belongs to (undefined when it is not there) and its label in it. */
-  private home(key: Name): { folder: Folder | undefined; label: Name } {
+  /** The folder of a key (undefined if it does not exist) and the key's label in it. */
+  private locate(key: Name): { folder: Folder | undefined; label: Name } {
     let folder: Folder | undefined = this.root;
     let from = 0;
     for (let depth = 1; depth < DEPTH_MAX && this.separator !== ''; depth += 1) {
@@ -210,7 +209,7 @@ export class KeyTree {
   }
 }
 
-/** The rows beneath a folder, it being open. */
+/** The rows below an open folder. */
 function rowsIn(folder: Folder): number {
   return folder.folders.length + folder.keys.length + rowsOfOpened(folder);
 }
@@ -221,7 +220,7 @@ function rowsOfOpened(folder: Folder): number {
   return rows;
 }
 
-/** The rows of the parent above the row of this child. */
+/** The rows of the parent that come before the row of this child. */
 function rowsBefore(parent: Folder, child: Folder): number {
   let rows = parent.folders.rank(child.label);
   for (const sibling of parent.opened) if (sibling.label < child.label) rows += rowsIn(sibling);
@@ -229,7 +228,7 @@ function rowsBefore(parent: Folder, child: Folder): number {
 }
 
 /**
- * Adds to `out`, until it has `count` rows, those after the first `skip`. Gives how many are still to be
+ * Adds the rows after the first `skip` ones to `out`, until it has `count` rows. Returns how many rows are still to be
  * skipped.
  */
 function collect(folder: Folder, skip: number, count: number, out: Row[]): number {

@@ -1,7 +1,7 @@
-// The types of the keys in sight, for the marks in the tree.
+// The types of the visible keys, for the marks in the tree.
 //
-// SCAN does not tell them, so they are asked for in one pipeline once the scrolling rests, only for rows that
-// are shown, and kept for a few thousand keys.
+// SCAN does not return types. They are requested in one pipeline when scrolling stops, only for visible rows, and cached
+// for a few thousand keys.
 
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
@@ -9,11 +9,11 @@ import { bytesOf, type Name } from './names.ts';
 import { textIn } from './replies.ts';
 
 const REST_MS = 120;
-/** Kept types; when there are more, all are forgotten: those in sight are asked for again. */
+/** When the cache is larger than this, it is emptied; the visible rows request their types again. */
 const KEPT_MAX = 5000;
 
 const known = new Map<Name, string>();
-/** Counts up when types have come. */
+/** Counts up when types have arrived. */
 export const typesKnown = signal(0);
 let resting: ReturnType<typeof setTimeout> | undefined;
 
@@ -21,7 +21,7 @@ export function typeOf(name: Name): string | undefined {
   return known.get(name);
 }
 
-/** A type that was learned otherwise, or `undefined` when the key was written anew. */
+/** Notes a type that another request has shown; `undefined` if the type is no longer known. */
 export function learnType(name: Name, type: string | undefined): void {
   if (type === undefined) known.delete(name);
   else known.set(name, type);
@@ -46,6 +46,6 @@ async function ask(names: Name[]): Promise<void> {
     names.forEach((name, at) => known.set(name, textIn(replies[at])));
     typesKnown.value += 1;
   } catch {
-    // The marks are a help only: without them the tree works as well, and the next rest asks again.
+    // The tree works without the marks, and the next stop of the scrolling requests them again.
   }
 }

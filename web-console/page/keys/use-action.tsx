@@ -1,5 +1,5 @@
-// Something that is done when asked for: while it runs it cannot be asked for again, and what went wrong is
-// kept to be shown beside it.
+// An action behind a button: it does not start again while it runs, and its error is kept to be shown beside the
+// button.
 
 import { useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';

@@ -1,4 +1,4 @@
-// Pages of a collection, fetched as they come into sight (by position) or one after another (by cursor).
+// Hooks that fetch the pages of a collection as they become visible (by position) or one after another (by cursor).
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from '../connection/client.ts';
@@ -11,11 +11,11 @@ export type Indexed<T> = {
   at(index: number): T | undefined;
   onWindow(first: number, end: number): void;
   problem: string;
-  /** Forgets what was read: after a write, positions may have moved. */
+  /** Drops all pages: after a write, positions may have moved. */
   reload(): void;
 };
 
-/** `read` gets the positions from `start` to `stop`, both included. Another `order` begins anew. */
+/** `read` fetches the positions from `start` to `stop`, both included. Another `order` drops all pages. */
 export function useIndexedPages<T>(
   length: number,
   order: string,
@@ -36,7 +36,7 @@ export function useIndexedPages<T>(
       into.put(page, await read(await connection.client(), page * PAGE, page * PAGE + PAGE - 1));
       setProblem('');
     } catch (error) {
-      // It stays asked for, so that drawing does not ask again and again: reloading does.
+      // The page still counts as requested, or each drawing would request it again. Reloading does.
       setProblem(problemIn(error));
     }
     draw((count) => count + 1);
@@ -62,7 +62,7 @@ export type Scanned<T> = {
   reload(): void;
 };
 
-/** `read` gets a cursor and gives the next one with what was found. Another `filter` begins anew. */
+/** `read` takes a cursor and returns the next one and the members found. Another `filter` starts again. */
 export function useScannedPages<T>(
   filter: string,
   read: (client: Client, cursor: string) => Promise<{ cursor: string; found: { name: Name; row: T }[] }>,
@@ -78,7 +78,7 @@ export function useScannedPages<T>(
     setProblem('');
     try {
       const client = await connection.client();
-      // A filter may leave batches empty: go on until there is something to see.
+      // A filter may leave batches empty: read on until a page is full.
       do {
         const { cursor, found } = await read(client, into.cursor);
         if (latest.current !== into) return;

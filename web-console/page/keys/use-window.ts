@@ -1,10 +1,10 @@
-// A scrolled element that draws only the rows in sight.
+// A hook for a scrolled element that draws only its visible rows.
 
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import { scrollFor, windowOf, type RowWindow } from './windows.ts';
 
-/** Rows are higher where fingers are used; keys.css knows the same heights. */
+/** Rows are higher on touch screens. keys.css has the same heights. */
 export function rowHeightFor(mousePx: number): number {
   return matchMedia('(pointer: coarse)').matches ? 38 : mousePx;
 }
@@ -13,7 +13,7 @@ export type Windowed = RowWindow & {
   element: RefObject<HTMLDivElement | null>;
   onScroll(): void;
   show(row: number): void;
-  /** Whole rows that fit: how far Page Down goes. */
+  /** How many rows Page Down moves: the whole rows that fit. */
   page: number;
 };
 
@@ -37,7 +37,7 @@ export function useWindow(rows: number, rowHeight: number): Windowed {
     observer.observe(at);
     return () => observer.disconnect();
   }, [measure]);
-  // Fewer rows than before may leave the place beyond the end; the browser moves it without an event.
+  // With fewer rows than before, the browser may move the scroll position without an event.
   useLayoutEffect(measure, [rows, measure]);
   const show = useCallback(
     (row: number) => {

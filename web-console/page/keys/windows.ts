@@ -1,10 +1,10 @@
-// Which rows of a long list are in sight, and how far a very long one must be squeezed.
+// Virtual scrolling: the visible rows of a long list, and the scale of a very long one.
 //
-// Browsers cap the height of an element (Firefox at some 17 million pixels). Beyond HEIGHT_MAX the scroll bar
-// therefore stands for more rows than its pixels, and rows are placed relative to where it is.
+// Browsers limit the height of an element (Firefox to some 17 million pixels). Beyond HEIGHT_MAX one pixel of the scroll
+// bar therefore stands for more than one pixel of rows, and rows are placed relative to the scroll position.
 
 export const HEIGHT_MAX = 8_000_000;
-/** Rows drawn above and below those in sight, so that a short scroll shows no gap. */
+/** Rows drawn above and below the visible ones, so that a short scroll shows no gap. */
 const OVERSCAN = 8;
 
 export type RowWindow = {
@@ -28,7 +28,7 @@ export function windowOf(scrollTop: number, viewport: number, rows: number, rowH
   return { first, end, top: scrollTop - (position - first) * rowHeight, height };
 }
 
-/** Where to scroll so that the row is in sight; the present place if it is already. */
+/** The scroll position that makes the row visible; the present one if it is visible already. */
 export function scrollFor(
   row: number,
   scrollTop: number,
@@ -38,10 +38,10 @@ export function scrollFor(
 ): number {
   const full = rows * rowHeight;
   const height = Math.min(full, HEIGHT_MAX);
-  const inSight = viewport / rowHeight;
-  const squeeze = full <= HEIGHT_MAX ? rowHeight : (height - viewport) / (rows - inSight);
-  const position = scrollTop / squeeze;
-  if (row < position) return row * squeeze;
-  if (row + 1 > position + inSight) return (row + 1 - inSight) * squeeze;
+  const visibleRows = viewport / rowHeight;
+  const scale = full <= HEIGHT_MAX ? rowHeight : (height - viewport) / (rows - visibleRows);
+  const position = scrollTop / scale;
+  if (row < position) return row * scale;
+  if (row + 1 > position + visibleRows) return (row + 1 - visibleRows) * scale;
   return scrollTop;
 }

@@ -1,4 +1,4 @@
-// A sorted set by rank, lowest or highest score first: any place of it is read when it comes into sight.
+// A sorted set by rank, lowest or highest score first: each page is read when it becomes visible.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -10,22 +10,22 @@ import { shownStart } from './escapes.ts';
 import { Grid } from './grid.tsx';
 import { afterwards, callIfSure, CHANGED, LongValue, MemberForm, OpenButton, tooLong } from './member-form.tsx';
 import { nameOf, sameBytes } from './names.ts';
-import type { ValueProps } from './panel.tsx';
 import { bytesIn, numberIn, okay, pairsOf, textIn } from './replies.ts';
 import { isScore } from './scores.ts';
 import { countOf } from './sizes.ts';
 import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import { useIndexedPages } from './use-pages.ts';
+import type { ValueProps } from './value-props.ts';
 
-/** The score stays text: it is shown and compared as the server wrote it. */
+/** The score is the server's text: the page shows and compares it unchanged. */
 type Scored = { member: Uint8Array; score: string };
 
 export function ZsetView(props: ValueProps): VNode {
-  const { keyBytes, facts } = props;
+  const { keyBytes, metadata } = props;
   const [order, setOrder] = useState<'up' | 'down'>('up');
   const [open, setOpen] = useState<Scored | 'new' | undefined>(undefined);
-  const pages = useIndexedPages<Scored>(facts.length, order, async (client, start, stop) => {
+  const pages = useIndexedPages<Scored>(metadata.length, order, async (client, start, stop) => {
     const command: Argument[] = ['ZRANGE', keyBytes, String(start), String(stop)];
     if (order === 'down') command.push('REV');
     command.push('WITHSCORES');
@@ -42,7 +42,7 @@ export function ZsetView(props: ValueProps): VNode {
         <button type="button" class="button small" onClick={() => setOrder(order === 'up' ? 'down' : 'up')}>
           {order === 'up' ? 'Lowest first ↑' : 'Highest first ↓'}
         </button>
-        <span class="keys-faint keys-last">{countOf(facts.length, 'member')}</span>
+        <span class="keys-faint keys-last">{countOf(metadata.length, 'member')}</span>
       </div>
       {open === undefined ? null : (
         <ScoreForm
@@ -56,7 +56,7 @@ export function ZsetView(props: ValueProps): VNode {
       <Problem text={pages.problem} />
       <Grid<Scored>
         label="Members"
-        count={facts.length}
+        count={metadata.length}
         rowAt={pages.at}
         onWindow={pages.onWindow}
         onOpen={setOpen}
@@ -66,7 +66,7 @@ export function ZsetView(props: ValueProps): VNode {
           {
             title: 'Rank',
             class: 'keys-col-number',
-            cell: (_, index) => (order === 'up' ? index : facts.length - 1 - index),
+            cell: (_, index) => (order === 'up' ? index : metadata.length - 1 - index),
           },
           { title: 'Score', class: 'keys-col-number keys-col-score', cell: (row) => row.score },
           { title: 'Member', class: 'keys-col-value', cell: (row) => <bdi>{shownStart(row.member)}</bdi> },

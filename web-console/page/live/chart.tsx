@@ -1,11 +1,11 @@
-// A chart over time: lines of numbers on a canvas, with a legend that tells the values under the pointer or the last
-// ones. Colours come from the style sheet by the legend and its swatches, so that light and dark are decided there.
+// A chart over time: lines on a canvas, and a legend with the values under the pointer, or the last ones. The colours are
+// read from the legend's computed style, so that the style sheet decides about light and dark.
 
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { colours } from '../theme.ts';
-import { clock } from './format.ts';
+import { colours } from '../parts/theme.ts';
+import { clock } from '../parts/format.ts';
 
 export interface Line {
   label: string;
@@ -18,14 +18,14 @@ interface Props {
   at: number[];
   lines: Line[];
   show(value: number | null): string;
-  /** What the axis shows, if it is shorter. */
+  /** A shorter format for the axis. */
   axis?(value: number): string;
   windowS: number;
   kind?: 'share' | 'logarithmic';
   note?: string;
 }
 
-/** The library and its style sheet come when the first chart does. */
+/** The library and its style sheet are loaded with the first chart. */
 const library = () =>
   Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([module]) => module.default);
 
@@ -109,7 +109,7 @@ function columns({ at, lines }: Props): uPlot.AlignedData {
   return [at, ...lines.map((line) => line.values)];
 }
 
-/** Shows the window that ends with the last point; until there are enough points it begins with the first. */
+/** Shows the window that ends with the last point. */
 function fit(plot: uPlot, { at, windowS }: Props): void {
   const last = at[at.length - 1] ?? Date.now() / 1000;
   plot.setScale('x', { min: last - windowS, max: last });
@@ -201,7 +201,7 @@ function faded(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.12)');
 }
 
-/** The powers of ten from one to another, at most five of them. */
+/** At most five powers of ten between two of them. */
 function decades(min: number, max: number): number[] {
   const [first, last] = [Math.round(Math.log10(min)), Math.round(Math.log10(max))];
   const step = Math.max(1, Math.ceil((last - first) / 4));
@@ -211,7 +211,7 @@ function decades(min: number, max: number): number[] {
   );
 }
 
-/** Hours and minutes, with seconds where marks are less than a minute apart. */
+/** Hours and minutes, and seconds if ticks are less than a minute apart. */
 function clockTicks(_: uPlot, splits: number[], __: number, ___: number, apartS: number): string[] {
   return splits.map((second) => {
     const text = clock(second * 1000);

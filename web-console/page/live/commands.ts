@@ -1,4 +1,4 @@
-// How often each command ran and how long it took, from two readings of INFO commandstats.
+// Calls and durations of each command, from two readings of INFO commandstats.
 
 import { fields, type Info } from './info.ts';
 import { growth } from './rates.ts';
@@ -12,15 +12,15 @@ export interface CommandCounters {
 
 export interface CommandRate {
   name: string;
-  /** Calls a second in the interval. */
+  /** Calls per second in the interval. */
   perSecond: number;
-  /** Microseconds a call: of the interval, or since the start if there was none in it. */
+  /** Microseconds per call: in the interval, or since the start if the interval has no call. */
   eachUs: number;
   /** Since the start. */
   calls: number;
   rejected: number;
   failed: number;
-  /** Share (0 to 1) of the time all commands took in the interval. */
+  /** Share (0 to 1) of the time of all commands in the interval. */
   share: number;
 }
 
@@ -28,12 +28,12 @@ export function commandCounters(info: Info): Map<string, CommandCounters> {
   const all = new Map<string, CommandCounters>();
   for (const [name, value] of info.get('commandstats') ?? []) {
     if (!name.startsWith('cmdstat_')) continue;
-    const told = fields(value);
+    const counters = fields(value);
     all.set(name.slice('cmdstat_'.length), {
-      calls: told.get('calls') ?? 0,
-      took_us: told.get('usec') ?? 0,
-      rejected: told.get('rejected_calls') ?? 0,
-      failed: told.get('failed_calls') ?? 0,
+      calls: counters.get('calls') ?? 0,
+      took_us: counters.get('usec') ?? 0,
+      rejected: counters.get('rejected_calls') ?? 0,
+      failed: counters.get('failed_calls') ?? 0,
     });
   }
   return all;
@@ -47,7 +47,7 @@ export function commandRates(
 ): CommandRate[] {
   const none = { calls: 0, took_us: 0 };
   const rows = [...now].map(([name, counters]) => {
-    // A command that was not there before has just had its first calls.
+    // A command without earlier counters had its first calls in this interval.
     const old = before === null ? undefined : (before.get(name) ?? none);
     const calls = growth(old?.calls, counters.calls) ?? 0;
     const took = growth(old?.took_us, counters.took_us) ?? 0;

@@ -1,18 +1,18 @@
-// What INFO tells about the disk. Facts that a server does not tell are not shown, and facts of its section about the
-// store that this page knows nothing of are shown under their own names.
+// The disk's figures from INFO. Figures that a server does not report are not shown; unknown figures in the section of
+// the store are shown under their own names.
 
-import { figure, type Info } from './info.ts';
-import { number } from './values.ts';
-import * as format from './format.ts';
+import { infoNumber, type Info } from './info.ts';
+import { number } from '../resp/values.ts';
+import * as format from '../parts/format.ts';
 
-export interface DiskFact {
+export interface DiskFigure {
   label: string;
   value: string;
 }
 
 type Show = (value: number) => string;
 
-/** Facts with a label of their own, in the order of the page. */
+/** Figures with a label of their own, in the order of the page. */
 const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['datafiles', 'Datafiles', format.count],
   ['datafile_bytes', 'In datafiles', format.bytes],
@@ -29,7 +29,7 @@ const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['merged_bytes', 'Merged', format.bytes],
 ];
 
-/** Facts that the panel shows in another form. */
+/** Figures that the panel shows in another form. */
 const DRAWN = new Set([
   'datafile_live_bytes',
   'log_read_only',
@@ -38,30 +38,30 @@ const DRAWN = new Set([
   'merge_read_bytes',
 ]);
 
-/** The section of a store that has one to itself. */
+/** The section of INFO about the store. */
 const SECTION = 'bitcask';
 
-/** Data that is read and data that merge will drop, in bytes; null if the server does not tell. */
+/** Live bytes, and dead bytes that a merge will drop; null if the server does not report them. */
 export function diskUse(info: Info): { live: number; dead: number } | null {
-  const [all, dead] = [figure(info, 'datafile_bytes'), figure(info, 'datafile_dead_bytes')];
+  const [all, dead] = [infoNumber(info, 'datafile_bytes'), infoNumber(info, 'datafile_dead_bytes')];
   return all === null || dead === null ? null : { live: Math.max(0, all - dead), dead };
 }
 
-/** How far the merge under way has come, in bytes; null if there is none, or the server does not tell. */
+/** The progress of the running merge in bytes; null if no merge runs, or the server does not report it. */
 export function mergeProgress(info: Info): { read: number; all: number } | null {
-  const [all, read] = [figure(info, 'merge_input_bytes'), figure(info, 'merge_read_bytes')];
-  const isUnderWay = figure(info, 'merge_in_progress') === 1 && all !== null && all > 0 && read !== null;
+  const [all, read] = [infoNumber(info, 'merge_input_bytes'), infoNumber(info, 'merge_read_bytes')];
+  const isUnderWay = infoNumber(info, 'merge_in_progress') === 1 && all !== null && all > 0 && read !== null;
   return isUnderWay ? { read: Math.min(read, all), all } : null;
 }
 
-/** Whether the store refuses writes since its disk has failed. */
+/** Whether the store refuses writes because its disk has failed. */
 export function isReadOnly(info: Info): boolean {
-  return figure(info, 'log_read_only') === 1;
+  return infoNumber(info, 'log_read_only') === 1;
 }
 
-export function diskFacts(info: Info): DiskFact[] {
+export function diskFigures(info: Info): DiskFigure[] {
   const known = KNOWN.flatMap(([name, label, show]) => {
-    const value = figure(info, name);
+    const value = infoNumber(info, name);
     return value === null ? [] : [{ label, value: show(value) }];
   });
   const names = new Set(KNOWN.map(([name]) => name));

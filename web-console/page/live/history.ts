@@ -1,20 +1,20 @@
-// The points of the charts, bounded: what was looked at while the page was open, with gaps where it was not.
+// The points of the charts: a bounded number of samples, with gaps for the time in which the page did not sample.
 
 import { gap, isSameRun, pointBetween, type Point, type Reading, type Series } from './reading.ts';
-import { Ring } from './ring.ts';
+import { Ring } from '../parts/ring.ts';
 
 /** Half an hour of seconds. */
-export const MOST_POINTS = 1800;
+export const POINTS_MAX = 1800;
 
-/** After so many missed intervals the lines break: an average over a long pause would look like a measurement. */
+/** After this many missed intervals the lines break: an average over a long pause would look like a measurement. */
 const MISSED_INTERVALS = 3;
 
 export class History {
-  private readonly points = new Ring<Point>(MOST_POINTS);
+  private readonly points = new Ring<Point>(POINTS_MAX);
   before: Reading | null = null;
   now: Reading | null = null;
 
-  /** Takes a reading in; `intervalMs` is how far apart readings should be. */
+  /** Adds a reading; `intervalMs` is the planned time between two readings. */
   add(reading: Reading, intervalMs: number): void {
     const last = this.now;
     const isLate = last !== null && reading.atMs - last.atMs > intervalMs * MISSED_INTERVALS;
@@ -33,7 +33,7 @@ export class History {
     return this.points.length;
   }
 
-  /** Moments and the values of some series, as uPlot takes them. */
+  /** Times (seconds since 1970) and the values of some series, in uPlot's format. */
   columns(series: readonly Series[]): [number[], ...(number | null)[][]] {
     const points = this.points.toArray();
     return [points.map((point) => point.at), ...series.map((name) => points.map((point) => point[name]))];

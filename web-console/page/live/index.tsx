@@ -1,16 +1,17 @@
-// The live page: what the server does now, in tiles, charts and tables.
+// The live page: the server's figures in tiles, charts and tables.
 
 import type { VNode } from 'preact';
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { Chart } from './chart.tsx';
-import * as format from './format.ts';
-import { databases, fact, figure, type Info } from './info.ts';
+import * as format from '../parts/format.ts';
+import { databases, infoText, infoNumber, type Info } from './info.ts';
 import { Clients, Commands, Disk, Keyspace, SlowLog } from './panels.tsx';
 import type { Point, Reading, Series } from './reading.ts';
 import { hasProcess, isTimed, NO_PROCESSOR, NOT_TIMED, sleepsWhenIdle } from './unknown.ts';
-import { history, INTERVALS_S, intervalS, isPaused, looks, problem, watch } from './sampler.ts';
+import { history, INTERVALS_S, intervalS, isPaused, samples, problem, watch } from './sampler.ts';
+import '../parts/panels.css';
 import './live.css';
 
 const WINDOWS_MIN = [1, 5, 30] as const;
@@ -18,8 +19,8 @@ const windowMin = signal<number>(1);
 
 export function Live(): VNode {
   useEffect(watch, []);
-  // The history changes in place, which only this tells.
-  void looks.value;
+  // The history changes in place; this signal makes the component draw again.
+  void samples.value;
   const { now, before } = history;
   const last = history.last();
   return (
@@ -51,9 +52,9 @@ export function Live(): VNode {
 export default Live;
 
 function Head({ now }: { now: Reading | null }): VNode {
-  const version = now === null ? undefined : fact(now.info, 'edgecask_version');
-  const redis = now === null ? undefined : fact(now.info, 'redis_version');
-  const uptime = now === null ? null : figure(now.info, 'uptime_in_seconds');
+  const version = now === null ? undefined : infoText(now.info, 'edgecask_version');
+  const redis = now === null ? undefined : infoText(now.info, 'redis_version');
+  const uptime = now === null ? null : infoNumber(now.info, 'uptime_in_seconds');
   const facts = [
     version ? `EdgeCask ${version}` : redis ? `Redis ${redis}` : '',
     uptime === null || now === null
@@ -120,11 +121,11 @@ function Tiles({ now, last }: { now: Reading; last: Point }): VNode {
   const keys = databases(now.info).reduce((sum, database) => sum + database.keys, 0);
   const cpu = last.cpuUser === null || last.cpuSystem === null ? null : last.cpuUser + last.cpuSystem;
   const tiles: [label: string, value: string, more: string][] = [
-    // The unit stands in the label, so that the number fits.
+    // The unit is in the label, so that the number fits.
     ['Operations /s', format.count(last.operations), `${format.count(last.errors)} errors`],
     ['Latency', format.micros(last.p99), isTimed(now.info) ? `p99 · p50 ${format.micros(last.p50)}` : 'not measured'],
     ['Clients', format.count(last.clients), `${format.count(last.blocked)} blocked`],
-    ['Keys', format.count(keys), `${format.count(figure(now.info, 'expired_keys'))} expired`],
+    ['Keys', format.count(keys), `${format.count(infoNumber(now.info, 'expired_keys'))} expired`],
     ['Hits', format.percent(last.hits), 'of lookups'],
     ['Memory', format.bytes(last.memory), `${format.bytes(last.resident)} resident`],
     ['Received /s', format.bytes(last.input), `${format.bytes(last.output)} sent`],
@@ -218,8 +219,8 @@ const CHARTS: ChartPlan[] = [
 ];
 
 function Charts({ info }: { info: Info }): VNode {
-  // The history changes in place, which only this tells.
-  void looks.value;
+  // The history changes in place; this signal makes the component draw again.
+  void samples.value;
   const plans = CHARTS.filter(({ title }) => title !== 'Datafiles' || history.last()?.liveBytes !== null);
   return (
     <div class="charts">
@@ -244,7 +245,7 @@ function Charts({ info }: { info: Info }): VNode {
   );
 }
 
-/** Why a server has nothing for a chart; null if it has. */
+/** Why a chart has no values on this server; null if it has some. */
 function whyMissing(title: string, info: Info): string | null {
   if (title === 'Latency' && !isTimed(info)) return NOT_TIMED;
   if (title === 'CPU' && !hasProcess(info)) return NO_PROCESSOR;

@@ -1,8 +1,8 @@
-// What INFO says: sections of `name:value` lines, and the lines of `key=value` fields some of them hold.
+// The reply of INFO: sections of `name:value` lines; some values are lists of `key=value` fields.
 
-import { number } from './values.ts';
+import { number } from '../resp/values.ts';
 
-/** Facts by section (named in lower case) and name. */
+/** Values by section (in lower case) and name. */
 export type Info = Map<string, Map<string, string>>;
 
 export function parseInfo(text: string): Info {
@@ -21,8 +21,8 @@ export function parseInfo(text: string): Info {
   return info;
 }
 
-/** A fact of whatever section: their names are unique across sections. */
-export function fact(info: Info, name: string): string | undefined {
+/** A value of any section: names are unique across sections. */
+export function infoText(info: Info, name: string): string | undefined {
   for (const section of info.values()) {
     const value = section.get(name);
     if (value !== undefined) return value;
@@ -30,12 +30,12 @@ export function fact(info: Info, name: string): string | undefined {
   return undefined;
 }
 
-/** A number INFO tells, or null if it tells none under this name. */
-export function figure(info: Info, name: string): number | null {
-  return number(fact(info, name));
+/** A number of INFO, or null if there is none with this name. */
+export function infoNumber(info: Info, name: string): number | null {
+  return number(infoText(info, name));
 }
 
-/** `keys=1,expires=0` as numbers by name; fields that are no numbers are left out. */
+/** `keys=1,expires=0` as numbers by name; fields that are not numbers are left out. */
 export function fields(text: string): Map<string, number> {
   const all = new Map<string, number>();
   for (const field of text.split(',')) {
@@ -51,7 +51,7 @@ export interface Database {
   db: number;
   keys: number;
   expires: number;
-  /** Milliseconds; 0 where the server does not tell. */
+  /** 0 if the server does not report it. */
   averageTtlMs: number;
 }
 
@@ -60,12 +60,12 @@ export function databases(info: Info): Database[] {
   for (const [name, value] of info.get('keyspace') ?? []) {
     const db = /^db(\d+)$/.exec(name)?.[1];
     if (db === undefined) continue;
-    const told = fields(value);
+    const counters = fields(value);
     all.push({
       db: Number(db),
-      keys: told.get('keys') ?? 0,
-      expires: told.get('expires') ?? 0,
-      averageTtlMs: told.get('avg_ttl') ?? 0,
+      keys: counters.get('keys') ?? 0,
+      expires: counters.get('expires') ?? 0,
+      averageTtlMs: counters.get('avg_ttl') ?? 0,
     });
   }
   return all.sort((a, b) => a.db - b.db);

@@ -22,7 +22,7 @@ function histograms(commands: Record<string, [number, number][]>): Reply {
   );
 }
 
-test('cumulated calls are taken apart', () => {
+test('cumulative counts become counts per bucket', () => {
   const parsed = parseHistograms(
     histograms({
       get: [
@@ -58,7 +58,7 @@ test('an interval has the calls that came in it, of all commands but the ignored
   ]);
 });
 
-test('counters that were set back give no interval', () => {
+test('counters that were reset give no interval', () => {
   const before = parseHistograms(histograms({ get: [[1, 10]] }));
   expect(between(before, parseHistograms(histograms({ get: [[1, 4]] })))).toBeNull();
   expect(between(before, parseHistograms(histograms({ set: [[1, 4]] })))).toBeNull();

@@ -1,20 +1,20 @@
 // Latencies of an interval, from two readings of LATENCY HISTOGRAM.
 //
-// A histogram tells for each bound (microseconds, doubling) how many calls took at most so long, since the start. The
-// difference of two is the histogram of the time between them; inside a bucket calls are taken as evenly spread, so a
-// percentile is exact to its bucket.
+// A histogram has, for each bound (microseconds, doubling), the number of calls since the start that took at most that
+// long. The difference of two readings is the histogram of the interval. Calls count as evenly spread inside a bucket, so
+// a percentile is exact to its bucket.
 
 import type { Reply } from '../resp/reply.ts';
-import { numberOf, pairsOf, textOf } from './values.ts';
+import { numberOf, pairsOf, textOf } from '../resp/values.ts';
 
-/** Calls by the upper bound of their bucket in microseconds; of the bucket alone, not cumulated. */
+/** The calls of each bucket by its upper bound in microseconds, not cumulative. */
 export type Histogram = Map<number, number>;
 
 /** Histograms by command. */
 export function parseHistograms(reply: Reply): Map<string, Histogram> {
   const all = new Map<string, Histogram>();
-  for (const [name, told] of pairsOf(reply)) {
-    const buckets = pairsOf(pairsOf(told).find(([field]) => textOf(field) === 'histogram_usec')?.[1]);
+  for (const [name, histogramReply] of pairsOf(reply)) {
+    const buckets = pairsOf(pairsOf(histogramReply).find(([field]) => textOf(field) === 'histogram_usec')?.[1]);
     const histogram: Histogram = new Map();
     let below = 0;
     for (const [bound, calls] of buckets) {
@@ -29,8 +29,8 @@ export function parseHistograms(reply: Reply): Map<string, Histogram> {
 }
 
 /**
- * The calls between two readings of all commands together but for the ignored ones; null if a command has fewer calls
- * than before (its counters were set back).
+ * The calls between two readings of all commands together, without the ignored ones; null if a command has fewer calls
+ * than before (its counters were reset).
  */
 export function between(
   before: Map<string, Histogram>,
@@ -59,7 +59,7 @@ function total(histogram: Histogram): number {
   return calls;
 }
 
-/** The time in microseconds that `percent` of the calls do not exceed; null of no calls. */
+/** The time in microseconds that `percent` of the calls do not exceed; null without calls. */
 export function percentile(histogram: Histogram, percent: number): number | null {
   const calls = total(histogram);
   if (calls === 0) return null;
@@ -69,7 +69,7 @@ export function percentile(histogram: Histogram, percent: number): number | null
   for (const bound of bounds) {
     const inside = histogram.get(bound) ?? 0;
     if (inside > 0 && below + inside >= rank) {
-      // Buckets double, so this one begins at half of its bound; the first one begins at zero.
+      // Bounds double, so this bucket begins at half of its bound; the first one begins at zero.
       const from = bound <= 1 ? 0 : bound / 2;
       return from + ((bound - from) * (rank - below)) / inside;
     }

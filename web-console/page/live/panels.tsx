@@ -1,4 +1,4 @@
-// The tables under the charts: commands, clients, slow log, disk, keyspace.
+// The panels below the charts: commands, clients, slow log, disk, keyspace.
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -7,10 +7,10 @@ import { confirm } from '../parts/confirm.tsx';
 import { toast } from '../parts/toast.tsx';
 import { showBytes } from '../parts/bytes.ts';
 import type { Argument } from '../resp/reply.ts';
-import { matches, type ClientLine } from './clients.ts';
+import { matches, type ClientLine } from '../connection/client-list.ts';
 import { commandRates, type CommandRate } from './commands.ts';
-import { diskFacts, diskUse, isReadOnly, mergeProgress } from './disk.ts';
-import * as format from './format.ts';
+import { diskFigures, diskUse, isReadOnly, mergeProgress } from './disk.ts';
+import * as format from '../parts/format.ts';
 import { databases, type Info } from './info.ts';
 import { secondsBetween, type Reading } from './reading.ts';
 import { clients, ownId, slowLength, slowLog } from './sampler.ts';
@@ -41,7 +41,7 @@ function Panel({
   );
 }
 
-/** Sends a command that changes something, and says what became of it. */
+/** Sends a command that changes something, and reports the outcome. */
 async function act(command: Argument[], done: string): Promise<void> {
   try {
     const client = await connection.client();
@@ -67,7 +67,7 @@ const COMMAND_COLUMNS: Column<CommandRate>[] = [
   { label: 'Failed', by: (row) => row.failed + row.rejected, render: failures, isNumber: true },
 ];
 
-/** The columns that need no clock, if the server has none. */
+/** The columns without those in `times` if the server does not time its commands. */
 function timed<Row>(columns: Column<Row>[], info: Info, times: string[]): Column<Row>[] {
   return isTimed(info) ? columns : columns.filter(({ label }) => !times.includes(label));
 }
@@ -106,7 +106,7 @@ export function Commands({ before, now }: { before: Reading | null; now: Reading
   const seconds = before === null ? 0 : secondsBetween(before, now);
   const rows = commandRates(before?.commands ?? null, now.commands, seconds);
   const hasTimes = isTimed(now.info);
-  const detail = hasTimes ? 'busiest first; time is the share of the interval' : 'busiest first; how long they take is not measured';
+  const detail = hasTimes ? 'busiest first; time is the share of the interval' : 'busiest first; durations are not measured';
   return (
     <Panel title="Commands" detail={detail}>
       <Table
@@ -149,7 +149,7 @@ function KillButton({ client }: { client: ClientLine }): VNode {
     const who = client.name === '' ? client.address : `${client.name} (${client.address})`;
     const isSure = await confirm({
       title: `Close connection ${client.id}?`,
-      text: `${who} loses its connection and what it was doing. Most clients connect again at once.`,
+      text: `${who} loses its connection and its running command. Most clients connect again at once.`,
       action: 'Close it',
       danger: true,
     });
@@ -182,7 +182,7 @@ export function Clients(): VNode {
         columns={CLIENT_COLUMNS}
         rows={rows}
         keyOf={(row) => row.id}
-        nothing="No client like that."
+        nothing="No client matches the filter."
       />
     </Panel>
   );
@@ -200,7 +200,7 @@ function slowClient({ address, name }: SlowEntry): VNode {
   return <code>{name === '' ? address : `${name} ${address}`}</code>;
 }
 
-/** An argument as it could be typed again: quoted if it would not be one word otherwise. */
+/** An argument in a form that can be typed: quoted if it would not be one word otherwise. */
 function shownArgument(bytes: Uint8Array): string {
   const text = showBytes(bytes);
   const isOneWord = /^[^\s"']+$/.test(text);
@@ -213,7 +213,7 @@ export function SlowLog({ info }: { info: Info }): VNode {
   const reset = async () => {
     const isSure = await confirm({
       title: 'Empty the slow log?',
-      text: 'Its entries are gone for everyone who looks at this server.',
+      text: 'Its entries are deleted for all clients of this server.',
       action: 'Empty it',
       danger: true,
     });
@@ -233,8 +233,8 @@ export function SlowLog({ info }: { info: Info }): VNode {
         keyOf={(row) => row.id}
         nothing={
           hasTimes
-            ? 'Nothing was slow: CONFIG GET slowlog-log-slower-than tells from how many microseconds on.'
-            : 'Nothing was slow: how long commands take is not measured here, so they are logged only if slowlog-log-slower-than is 0.'
+            ? 'No command was slow. The limit in microseconds is the setting slowlog-log-slower-than.'
+            : 'No command was logged: durations are not measured here, so commands are logged only if slowlog-log-slower-than is 0.'
         }
       />
     </Panel>
@@ -243,7 +243,7 @@ export function SlowLog({ info }: { info: Info }): VNode {
 
 export function Disk({ info }: { info: Info }): VNode | null {
   const use = diskUse(info);
-  const facts = diskFacts(info);
+  const facts = diskFigures(info);
   const merge = mergeProgress(info);
   if (facts.length === 0) return null;
   const all = use === null ? 0 : use.live + use.dead;
@@ -254,7 +254,7 @@ export function Disk({ info }: { info: Info }): VNode | null {
           <Bar of={all === 0 ? 0 : use.live / all} />
         </div>
       )}
-      {isReadOnly(info) && <p class="disk-note bad">Writes are refused since the disk has failed.</p>}
+      {isReadOnly(info) && <p class="disk-note bad">Writes are refused because the disk has failed.</p>}
       {merge && (
         <div class="disk-note">
           <span>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commandCounters, commandRates } from './commands.ts';
-import { History, MOST_POINTS } from './history.ts';
+import { History, POINTS_MAX } from './history.ts';
 import { parseInfo } from './info.ts';
 import { growth, rate, share } from './rates.ts';
 import { reading } from './reading.ts';
@@ -35,7 +35,7 @@ test('rates begin with the second reading, levels with the first', () => {
   ]);
 });
 
-test('the clock of the server tells how long an interval was', () => {
+test('the server\'s clock measures the interval', () => {
   const history = new History();
   history.add(at(1, { total_commands_processed: 0, server_time_usec: 1_000_000 }), 1000);
   history.add(at(2, { total_commands_processed: 100, server_time_usec: 3_000_000 }), 1000);
@@ -71,13 +71,13 @@ test('counters set back without a restart give a gap of one interval', () => {
 
 test('the history keeps a bounded number of points', () => {
   const history = new History();
-  for (let second = 0; second < MOST_POINTS + 500; second += 1)
+  for (let second = 0; second < POINTS_MAX + 500; second += 1)
     history.add(at(second, { used_memory: 1 }), 1000);
-  expect(history.length).toBe(MOST_POINTS);
+  expect(history.length).toBe(POINTS_MAX);
   expect(history.columns(['memory'])[0][0]).toBe(500);
 });
 
-test('live bytes are all but the dead ones, and nothing where the server does not tell', () => {
+test('live bytes are all but the dead ones, and null if the server reports none', () => {
   const history = new History();
   history.add(at(1, { datafile_bytes: 100, datafile_dead_bytes: 30 }), 1000);
   expect(history.last()).toMatchObject({ liveBytes: 70, deadBytes: 30 });

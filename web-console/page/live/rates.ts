@@ -1,13 +1,13 @@
-// From counters to rates. A counter that goes backwards was set back (a restart, CONFIG RESETSTAT): nothing is known of
-// that interval, which is null and shows as a gap, never as a negative or a huge rate.
+// From counters to rates. A counter that goes backwards was reset (a restart, CONFIG RESETSTAT): the rate of that
+// interval is unknown, so it is null and becomes a gap in the chart, never a negative or huge rate.
 
-/** By how much a counter has grown, or null. */
+/** The increase of a counter; null if it is unknown. */
 export function growth(before: number | null | undefined, now: number | null | undefined): number | null {
   if (before === null || before === undefined || now === null || now === undefined) return null;
   return now < before ? null : now - before;
 }
 
-/** Growth a second, or null. */
+/** The increase per second; null if it is unknown. */
 export function rate(
   before: number | null | undefined,
   now: number | null | undefined,
@@ -17,7 +17,7 @@ export function rate(
   return grown === null || !(seconds > 0) ? null : grown / seconds;
 }
 
-/** What share (0 to 1) of the second counters' growth is the first's; null if nothing happened. */
+/** The share (0 to 1) of `part` in the sum of both; null if the sum is zero or unknown. */
 export function share(part: number | null, other: number | null): number | null {
   if (part === null || other === null || part + other === 0) return null;
   return part / (part + other);

@@ -1,6 +1,6 @@
-// One look at the server, and the point of the charts that lies between two looks.
+// One reading of the server's figures, and the chart's point between two readings.
 
-import { figure, fact, type Info } from './info.ts';
+import { infoNumber, infoText, type Info } from './info.ts';
 import { between, percentile, type Histogram } from './latency.ts';
 import { commandCounters, type CommandCounters } from './commands.ts';
 import { growth, rate, share } from './rates.ts';
@@ -10,7 +10,7 @@ export interface Reading {
   atMs: number;
   info: Info;
   commands: Map<string, CommandCounters>;
-  /** Null where the server tells none. */
+  /** Null if the server has none. */
   histograms: Map<string, Histogram> | null;
 }
 
@@ -35,10 +35,10 @@ export const SERIES = [
 
 export type Series = (typeof SERIES)[number];
 
-/** What the charts show at a moment (seconds since 1970); null is a gap. */
+/** The charts' values at a time (seconds since 1970); null is a gap. */
 export type Point = { at: number } & Record<Series, number | null>;
 
-/** What this page itself asks: left out of the latencies, which are those of the server's other work. */
+/** The commands of this page, left out of the latencies: those are about the server's other work. */
 const OWN = new Set(['info', 'latency|histogram', 'slowlog|len', 'slowlog|get', 'client|list']);
 
 export function reading(atMs: number, info: Info, histograms: Map<string, Histogram> | null): Reading {
@@ -47,22 +47,22 @@ export function reading(atMs: number, info: Info, histograms: Map<string, Histog
 
 /** Whether both readings are of the same run of the same server. */
 export function isSameRun(before: Reading, now: Reading): boolean {
-  return fact(before.info, 'run_id') === fact(now.info, 'run_id');
+  return infoText(before.info, 'run_id') === infoText(now.info, 'run_id');
 }
 
-/** The seconds between two readings, by the server's clock if it tells it. */
+/** The seconds between two readings, by the server's clock if it reports one. */
 export function secondsBetween(before: Reading, now: Reading): number {
-  const micros = growth(figure(before.info, 'server_time_usec'), figure(now.info, 'server_time_usec'));
+  const micros = growth(infoNumber(before.info, 'server_time_usec'), infoNumber(now.info, 'server_time_usec'));
   return micros !== null && micros > 0 ? micros / 1e6 : (now.atMs - before.atMs) / 1000;
 }
 
-/** Rates need a reading before of the same run; levels do not. */
+/** The point of a reading. Rates need an earlier reading of the same run; levels do not. */
 export function pointBetween(before: Reading | null, now: Reading): Point {
   const seconds = before === null ? 0 : secondsBetween(before, now);
-  const level = (name: string) => figure(now.info, name);
-  const grown = (name: string) => (before === null ? null : growth(figure(before.info, name), level(name)));
+  const level = (name: string) => infoNumber(now.info, name);
+  const grown = (name: string) => (before === null ? null : growth(infoNumber(before.info, name), level(name)));
   const speed = (name: string) =>
-    before === null ? null : rate(figure(before.info, name), level(name), seconds);
+    before === null ? null : rate(infoNumber(before.info, name), level(name), seconds);
   const latencies =
     before?.histograms && now.histograms
       ? between(before.histograms, now.histograms, (name) => OWN.has(name))
@@ -90,7 +90,7 @@ export function pointBetween(before: Reading | null, now: Reading): Point {
   };
 }
 
-/** A point that only breaks the lines. */
+/** A point that breaks the lines. */
 export function gap(atMs: number): Point {
   const nothing = Object.fromEntries(SERIES.map((name) => [name, null])) as Record<Series, null>;
   return { at: atMs / 1000, ...nothing };

@@ -57,7 +57,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('it looks at once and then once an interval', async () => {
+test('it samples at once and then once an interval', async () => {
   await vi.advanceTimersByTimeAsync(100);
   expect(infos()).toBe(1);
   await vi.advanceTimersByTimeAsync(5000);
@@ -106,7 +106,7 @@ test('entries of the slow log are fetched when there are new ones', async () => 
   expect(slowLog.value[0]?.id).toBe('1');
   await vi.advanceTimersByTimeAsync(3000);
   expect(fetched()).toBe(before);
-  // Where the log is full, only the newest entry tells.
+  // In a full log only the newest entry changes.
   server.slowId = 2;
   await vi.advanceTimersByTimeAsync(1000);
   expect(fetched()).toBe(before + 1);
@@ -120,7 +120,7 @@ test('a list of very many clients is asked for less often', async () => {
   expect(infos()).toBe(11);
 });
 
-test('a refusal is told, and it goes on when it is over', async () => {
+test('a refusal is shown, and sampling goes on after it', async () => {
   server.refuses = true;
   await vi.advanceTimersByTimeAsync(100);
   expect(problem.value).toBe('INFO: NOPERM no');

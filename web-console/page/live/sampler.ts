@@ -1,28 +1,28 @@
-// Looks at the server again and again while somebody looks at the page: never two looks at a time, none while paused or
-// while the tab is hidden. What it has seen outlives the page, so that coming back shows it with a gap.
+// Samples the server periodically while the page is shown: never two samples at a time, none while paused or while the
+// tab is hidden. The history outlives the page, so that a later visit shows it with a gap.
 
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
 import type { Argument, Reply } from '../resp/reply.ts';
-import { parseClients, type ClientLine } from './clients.ts';
+import { parseClients, type ClientLine } from '../connection/client-list.ts';
 import { History } from './history.ts';
-import { figure, parseInfo } from './info.ts';
+import { infoNumber, parseInfo } from './info.ts';
 import { parseHistograms } from './latency.ts';
 import { reading } from './reading.ts';
 import { parseSlowLog, type SlowEntry } from './slow.ts';
-import { numberOf, textOf } from './values.ts';
+import { numberOf, textOf } from '../resp/values.ts';
 
 export const INTERVALS_S = [1, 2, 5] as const;
 
 export const history = new History();
-/** Grows with every point: what shows the history reads it. */
-export const looks = signal(0);
+/** Counts up with every sample: components that show the history read it, since the history changes in place. */
+export const samples = signal(0);
 export const intervalS = signal<number>(1);
 export const isPaused = signal(false);
-/** Why the last look failed, if it did. */
+/** Why the last sample failed, or empty. */
 export const problem = signal('');
 export const clients = signal<ClientLine[]>([]);
-/** The connection of this console, to tell it from the others. */
+/** The id of this console's connection, to mark it in the list of clients. */
 export const ownId = signal('');
 export const slowLog = signal<SlowEntry[]>([]);
 export const slowLength = signal<number | null>(null);
@@ -32,18 +32,18 @@ const INFO: Argument[] = [
   ...['server', 'clients', 'memory', 'persistence', 'stats', 'cpu', 'commandstats', 'keyspace', 'bitcask'],
 ];
 
-/** Entries of the slow log to show: as many as servers keep unless told otherwise. */
+/** Entries of the slow log to show: the default of slowlog-max-len. */
 const SLOW_ENTRIES = '128';
 
-/** A list of more clients than this is asked for less often. */
+/** A list of more clients than this is fetched less often. */
 const MANY_CLIENTS = 1000;
 const MANY_CLIENTS_EVERY_MS = 5000;
 
 let clientsAtMs = 0;
 let server = '';
 
-/** One look: everything in one pipeline, the slow log in a second one when it has changed. */
-async function look(): Promise<void> {
+/** One sample: a pipeline, and a second one if the slow log has changed or the list of clients is due. */
+async function sample(): Promise<void> {
   const client = await connection.client();
   const url = connection.settings.value.url;
   if (url !== server) forget(url);
@@ -62,11 +62,11 @@ async function look(): Promise<void> {
   );
   history.add(seen, intervalS.value * 1000);
   ownId.value = textOf(id);
-  looks.value += 1;
-  await lookCloser(client, numberOf(length), newest, figure(seen.info, 'connected_clients') ?? 0);
+  samples.value += 1;
+  await sampleLists(client, numberOf(length), newest, infoNumber(seen.info, 'connected_clients') ?? 0);
 }
 
-async function lookCloser(
+async function sampleLists(
   client: Awaited<ReturnType<typeof connection.client>>,
   length: number | null,
   newest: Reply | undefined,
@@ -99,10 +99,10 @@ function forget(url: string): void {
   clientsAtMs = 0;
 }
 
-/** Looks until the function it returns is called. */
+/** Samples until the returned function is called. */
 export function watch(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isLooking = false;
+  let isSampling = false;
   let isOver = false;
   const isWanted = () => !isOver && !isPaused.value && !document.hidden;
   const next = (ms: number) => {
@@ -110,16 +110,16 @@ export function watch(): () => void {
     if (isWanted()) timer = setTimeout(round, ms);
   };
   const round = async () => {
-    if (isLooking) return;
-    isLooking = true;
+    if (isSampling) return;
+    isSampling = true;
     const startedAtMs = Date.now();
     try {
-      await look();
+      await sample();
       problem.value = '';
     } catch (error) {
       problem.value = error instanceof Error ? error.message : String(error);
     }
-    isLooking = false;
+    isSampling = false;
     next(Math.max(0, startedAtMs + intervalS.value * 1000 - Date.now()));
   };
   const goOn = () => next(0);

@@ -1,7 +1,7 @@
-// What SLOWLOG GET says: entries of id, time, duration, arguments and (since Redis 4) the client's address and name.
+// The reply of SLOWLOG GET: entries of id, time, duration, arguments and (since Redis 4) the client's address and name.
 
 import type { Reply } from '../resp/reply.ts';
-import { bytesOf, itemsOf, numberOf, textOf } from './values.ts';
+import { bytesOf, itemsOf, numberOf, textOf } from '../resp/values.ts';
 
 export interface SlowEntry {
   id: string;

@@ -1,15 +1,15 @@
-// A table that sorts by the column one presses. It draws a bounded number of rows and says how many more there are.
+// A table that sorts by the clicked column. It draws a bounded number of rows and counts the others.
 
 import type { ComponentChild, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
 export interface Column<T> {
   label: string;
-  /** What it is sorted by; a column without cannot be sorted. */
+  /** The sort key; a column without one cannot be sorted. */
   by?(row: T): number | string;
   render(row: T): ComponentChild;
   isNumber?: boolean;
-  /** Takes what width is left. */
+  /** Takes the remaining width. */
   isWide?: boolean;
 }
 
@@ -18,18 +18,18 @@ interface Props<T> {
   columns: Column<T>[];
   rows: T[];
   keyOf(row: T): string;
-  /** What stands there when there are no rows. */
+  /** The text of an empty table. */
   nothing: string;
-  most?: number;
+  rowsMax?: number;
 }
 
-export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: Props<T>): VNode {
+export function Table<T>({ label, columns, rows, keyOf, nothing, rowsMax = 200 }: Props<T>): VNode {
   const [order, setOrder] = useState<{ column: number; isUp: boolean } | null>(null);
   const by = order === null ? undefined : columns[order.column]?.by;
   const sorted = by ? [...rows].sort((a, b) => compare(by(a), by(b)) * (order?.isUp ? 1 : -1)) : rows;
   const press = (column: number) => {
     const isNumber = columns[column]?.isNumber === true;
-    // Numbers begin with the largest, words with the first.
+    // Numbers begin with the largest, texts with the first of the alphabet.
     setOrder((old) => (old?.column === column ? { column, isUp: !old.isUp } : { column, isUp: !isNumber }));
   };
   const direction = (column: number) =>
@@ -58,7 +58,7 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
           </tr>
         </thead>
         <tbody>
-          {sorted.slice(0, most).map((row) => (
+          {sorted.slice(0, rowsMax).map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.label} class={look(column)}>
@@ -70,7 +70,7 @@ export function Table<T>({ label, columns, rows, keyOf, nothing, most = 200 }: P
         </tbody>
       </table>
       {rows.length === 0 && <p class="nothing">{nothing}</p>}
-      {rows.length > most && <p class="nothing">… and {rows.length - most} more: filter to see them.</p>}
+      {rows.length > rowsMax && <p class="nothing">… and {rows.length - rowsMax} more: filter to see them.</p>}
     </div>
   );
 }

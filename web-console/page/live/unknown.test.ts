@@ -8,7 +8,7 @@ const EDGE = parseInfo(
 );
 const PROCESS = parseInfo('# Server\nmonotonic_clock:POSIX clock_gettime\nprocess_id:42\nserver_time_usec:2000000\n');
 
-test('zeros of a server that cannot know are no figures', () => {
+test('zeros of a server that cannot measure are not shown as figures', () => {
   expect([isTimed(EDGE), hasProcess(EDGE), sleepsWhenIdle(EDGE)]).toEqual([false, false, true]);
   expect([isTimed(PROCESS), hasProcess(PROCESS), sleepsWhenIdle(PROCESS)]).toEqual([true, true, false]);
   const before = parseInfo('# Server\nprocess_id:0\nserver_time_usec:1000000\n# CPU\nused_cpu_sys:0\nused_cpu_user:0\n');

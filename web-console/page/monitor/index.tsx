@@ -1,12 +1,12 @@
-// The MONITOR page: every command the server runs, as it runs. It warns before it starts and ends when it is left.
+// The MONITOR page: every command that the server runs. It warns before it starts, and leaving the page stops it.
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import * as format from '../live/format.ts';
-import { Stream, StreamTools } from '../live/stream.tsx';
+import * as format from '../parts/format.ts';
+import { Stream, StreamTools } from '../parts/stream.tsx';
 import { feed, ownAddress, problem, start, state, stop, type Line } from './store.ts';
-import '../live/live.css';
-import '../live/stream.css';
+import '../parts/panels.css';
+import '../parts/stream.css';
 import './monitor.css';
 
 export function Monitor(): VNode {
@@ -18,7 +18,7 @@ export function Monitor(): VNode {
   const own = hidesOwn && ownAddress.value !== '' ? ` ${ownAddress.value}] ` : '';
   const isWanted = ({ text }: Line) =>
     (wanted === '' || text.toLowerCase().includes(wanted.toLowerCase())) &&
-    // The address stands at the beginning, so arguments are not looked through.
+    // The address is at the beginning of the line: arguments are not searched.
     (own === '' || !text.slice(0, 120).includes(own));
   return (
     <div class="monitor">
@@ -77,8 +77,8 @@ function Warning(): VNode {
       <div>
         <strong>MONITOR shows every command of every client.</strong>
         <p>
-          Keys and values are readable here, personal data and secrets among them. It also costs: the server
-          writes each command a second time, and a busy one loses much of its speed. Watch for moments, then
+          Keys and values are readable here, including personal data and secrets. It also costs speed: the server
+          writes each command a second time, which slows a busy server down much. Watch for a moment, then
           stop; leaving this page stops it.
         </p>
       </div>
@@ -89,7 +89,7 @@ function Warning(): VNode {
   );
 }
 
-/** What fits into a row of the list, in characters. */
+/** The characters that fit into a row of the list. */
 const PREVIEW = 400;
 
 function Row({ line, isChosen, choose }: { line: Line; isChosen: boolean; choose(line: Line): void }): VNode {
@@ -117,7 +117,7 @@ function Row({ line, isChosen, choose }: { line: Line; isChosen: boolean; choose
   );
 }
 
-/** As many arguments as a row can show; quoted where words would run together. */
+/** As many arguments as a row can show; quoted if they would not be one word otherwise. */
 function shortened(args: string[]): string {
   let text = '';
   for (const arg of args) {

@@ -29,7 +29,7 @@ test('an argument that looks like the head of a line is an argument', () => {
   expect(parseLine(line)).toMatchObject({ db: 0, client: '127.0.0.1:1', args: ['2.5 [1 9.9.9.9:9] '] });
 });
 
-test('what is no line of MONITOR is none', () => {
+test('a line that is not one of MONITOR is refused', () => {
   const others = [
     '',
     'OK',

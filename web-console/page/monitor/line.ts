@@ -1,5 +1,5 @@
-// A line of MONITOR: `1700000000.123456 [0 127.0.0.1:50000] "set" "key" "a\nvalue"`. Arguments keep the escapes the
-// server wrote them with, so a line never holds a control character.
+// A line of MONITOR: `1700000000.123456 [0 127.0.0.1:50000] "set" "key" "a\nvalue"`. Arguments keep the server's
+// escapes, so that a line never has a control character.
 
 export interface MonitorLine {
   atMs: number;
@@ -13,7 +13,7 @@ export interface MonitorLine {
 
 const HEAD = /^(\d+)\.(\d{1,6}) \[(\d+) (.*?)\] (?=")/;
 
-/** Null for a line that is none of MONITOR's. */
+/** Null if the line is not one of MONITOR. */
 export function parseLine(line: string): MonitorLine | null {
   const head = HEAD.exec(line);
   if (head === null) return null;
@@ -30,7 +30,7 @@ export function parseLine(line: string): MonitorLine | null {
   };
 }
 
-/** The insides of the words in double quotes from a position on; null if one has no end. */
+/** The words in double quotes from a position on, without the quotes; null if a quote is not closed. */
 function quotedWords(line: string, from: number): string[] | null {
   const words: string[] = [];
   let at = from;
@@ -50,15 +50,15 @@ function quotedWords(line: string, from: number): string[] | null {
   return words;
 }
 
-/** Lines of huge values are cut to so many characters when they arrive. */
-const MOST_CHARACTERS = 16 * 1024;
+/** A longer line is cut to this many characters when it arrives. */
+const LINE_MAX_CHARACTERS = 16 * 1024;
 
-/** A line cut to what is kept of it: the last argument then ends with an ellipsis. */
+/** The line, cut if it is too long: its last argument then ends with an ellipsis. */
 export function clipped(line: string): string {
-  if (line.length <= MOST_CHARACTERS) return line;
-  const cut = line.slice(0, MOST_CHARACTERS);
-  // Half an escape would take the closing quote in.
+  if (line.length <= LINE_MAX_CHARACTERS) return line;
+  const cut = line.slice(0, LINE_MAX_CHARACTERS);
+  // An incomplete escape would swallow the closing quote.
   const whole = cut.replace(/((?:^|[^\\])(?:\\\\)*)\\(?:x[0-9a-f]?)?$/i, '$1');
-  // Copied by its bytes, because a part of a text keeps all of it in memory.
+  // Copied through bytes: in V8 a part of a string keeps the whole string in memory.
   return `${new TextDecoder().decode(new TextEncoder().encode(whole))}…"`;
 }

@@ -1,16 +1,16 @@
-// Watching all commands of the server, on a session of its own that lives no longer than the page.
+// The session of MONITOR: separate from the shared one, and closed with the page.
 
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
-import { parseClients } from '../live/clients.ts';
-import { Feed } from '../live/feed.ts';
-import { textOf } from '../live/values.ts';
+import { parseClients } from '../connection/client-list.ts';
+import { Feed } from '../parts/feed.ts';
+import { textOf } from '../resp/values.ts';
 import { clipped, parseLine, type MonitorLine } from './line.ts';
 
-const MOST_LINES = 10_000;
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+const LINES_MAX = 10_000;
+const KEPT_MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** A line as it came; it is taken apart when it is first shown. */
+/** A line of MONITOR; it is parsed when it is first shown. */
 export class Line {
   readonly serial: number;
   readonly text: string;
@@ -27,41 +27,41 @@ export class Line {
   }
 }
 
-export const feed = new Feed<Line>(MOST_LINES, MOST_CHARACTERS, ({ text }) => text.length);
+export const feed = new Feed<Line>(LINES_MAX, KEPT_MAX_CHARACTERS, ({ text }) => text.length);
 export const state = signal<'off' | 'connecting' | 'on'>('off');
-/** Why it ended, if nobody asked it to. */
+/** Why the session ended without a request to stop; or empty. */
 export const problem = signal('');
-/** The address of the console's other session, to leave its commands out. */
+/** The address of the console's shared session, to hide its commands. */
 export const ownAddress = signal('');
 
 let close = () => {};
-/** Counts starts and stops, so that what an old session still says is not heeded. */
-let turn = 0;
+/** Counts starts and stops: events of an older session are ignored. */
+let generation = 0;
 
 export async function start(): Promise<void> {
   stop();
-  const mine = turn;
+  const mine = generation;
   state.value = 'connecting';
   problem.value = '';
   try {
     const shared = await connection.client();
     ownAddress.value = parseClients(textOf(await shared.send(['CLIENT', 'INFO'])))[0]?.address ?? '';
     const session = await connection.dedicated();
-    if (mine !== turn) {
+    if (mine !== generation) {
       session.close();
       return;
     }
     close = () => session.close();
     session.onStatus((text) => {
-      if (mine === turn) feed.push(new Line(feed.total, clipped(text)));
+      if (mine === generation) feed.push(new Line(feed.total, clipped(text)));
     });
     await session.call(['MONITOR']);
-    if (mine !== turn) return;
+    if (mine !== generation) return;
     state.value = 'on';
     const why = await session.closed;
-    if (mine === turn) fail(why === '' ? 'The connection ended.' : why);
+    if (mine === generation) fail(why === '' ? 'The connection ended.' : why);
   } catch (error) {
-    if (mine === turn) fail(error instanceof Error ? error.message : String(error));
+    if (mine === generation) fail(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -71,7 +71,7 @@ function fail(why: string): void {
 }
 
 export function stop(): void {
-  turn += 1;
+  generation += 1;
   close();
   close = () => {};
   state.value = 'off';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hexDump, printable, quoteBytes, quoteText, showBytes, showSize } from './bytes.ts';
+import { beginning, hexDump, printable, quoteBytes, quoteText, showBytes, showSize } from './bytes.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -26,6 +26,16 @@ describe('bytes as text', () => {
     expect(printable(bytes('a\n\tb'), true)).toBe('a\n\tb');
     expect(printable(bytes('a\u0007b'), true)).toBeUndefined();
   });
+});
+
+it('the beginning of a text ends with a whole character', () => {
+  expect(new TextDecoder().decode(beginning(bytes('aé'), 2))).toBe('a');
+  expect(new TextDecoder().decode(beginning(bytes('a👩'), 4))).toBe('a');
+  expect(beginning(bytes('aé'), 3)).toEqual(bytes('aé'));
+});
+
+it('the beginning of bytes that are not text is cut at the limit', () => {
+  expect(beginning(new Uint8Array(7).fill(0x80), 6).length).toBe(6);
 });
 
 it('sizes have three digits', () => {

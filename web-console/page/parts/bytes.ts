@@ -1,17 +1,17 @@
-// Bytes as text. What is shown is always text, never markup.
+// Bytes as text. The page shows bytes only as text, never as markup.
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * What a person would rather see escaped: control characters, separators that break lines, marks that reorder or hide
- * text (a value must not look like another one), private use and unassigned characters.
+ * Characters that are escaped: control characters, line separators, marks that reorder or hide text (a value must not
+ * look like another one), private use and unassigned characters.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}\p{Cs}]/u;
 const UNPRINTABLE_BUT_LINES = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}\p{Cs}]/u;
-/** Joiners and variation selectors are format characters that emoji and many scripts need. */
+/** Joiners: format characters that emoji and many scripts need. */
 const HARMLESS = /[\u200c\u200d]/g;
 
-/** The text that the bytes are, or undefined if they are no UTF-8. */
+/** The bytes decoded as UTF-8; undefined if they are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);
@@ -20,25 +20,24 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text that the bytes are if it can be shown as it is, over several lines where `lines` allows it. */
+/** The bytes as text if every character is printable; `lines` also allows line ends and tabs. Undefined otherwise. */
 export function printable(bytes: Uint8Array, lines = false): string | undefined {
   const text = utf8(bytes);
   const unprintable = lines ? UNPRINTABLE_BUT_LINES : UNPRINTABLE;
   return text === undefined || unprintable.test(text.replace(HARMLESS, '')) ? undefined : text;
 }
 
-/** UTF-8 text if it is valid and printable, else redis-cli escapes in quotes. */
+/** The bytes as text if they are printable UTF-8; otherwise in quotes, with redis-cli's escapes. */
 export function showBytes(bytes: Uint8Array): string {
   return printable(bytes) ?? quoteBytes(bytes);
 }
 
-/** The letters that stand for a byte behind a backslash. */
-export const ESCAPE_MEANING: ReadonlyMap<string, number> = new Map([['a', 7], ['b', 8], ['t', 9], ['n', 10], ['r', 13]]);
+/** The escapes of redis-cli that are shorter than `\xHH`. The core reads them back (core/src/resp/inline.rs). */
+const ESCAPES: Record<number, string> = {
+  7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 13: '\\r', 34: '\\"', 92: '\\\\',
+};
 
-const ESCAPES: Record<number, string> = { 34: '\\"', 92: '\\\\' };
-for (const [letter, byte] of ESCAPE_MEANING) ESCAPES[byte] = `\\${letter}`;
-
-/** Bytes in quotes as redis-cli prints them and takes them back. */
+/** Bytes in quotes, as redis-cli prints and reads them. */
 export function quoteBytes(bytes: Uint8Array): string {
   let out = '"';
   for (const byte of bytes) {
@@ -47,10 +46,7 @@ export function quoteBytes(bytes: Uint8Array): string {
   return `${out}"`;
 }
 
-/**
- * Bytes in quotes, but readable: characters beyond ASCII stay as they are where the bytes are UTF-8 (as `redis-cli`
- * would show them with a quoted, printable terminal); the same escapes read them back.
- */
+/** Bytes in quotes, but UTF-8 beyond ASCII stays readable. redis-cli reads the result back as the same bytes. */
 export function quoteText(bytes: Uint8Array): string {
   const text = utf8(bytes);
   if (text === undefined) return quoteBytes(bytes);
@@ -62,6 +58,26 @@ export function quoteText(bytes: Uint8Array): string {
     else out += character;
   }
   return `${out}"`;
+}
+
+/** At most `limit` bytes from the beginning, not cut within a UTF-8 character. */
+export function beginning(bytes: Uint8Array, limit: number): Uint8Array {
+  if (bytes.length <= limit) return bytes;
+  let end = limit;
+  // A character has at most three continuation bytes: with more in a row, the value is not text.
+  while (end > limit - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end > limit - 4 ? end : limit);
+}
+
+/** The pieces as one array. */
+export function joined(pieces: Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
 }
 
 /** `1.5 kB`: decimal units, three digits. */

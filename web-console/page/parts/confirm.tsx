@@ -1,5 +1,5 @@
-// A question that must be answered before something is done. It stands in a modal <dialog>: the browser keeps the
-// focus inside and gives it back.
+// A question that a person answers before an action. It is a modal <dialog>: the browser keeps the focus inside and
+// restores it afterwards.
 
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -13,7 +13,7 @@ interface Question {
 
 const asked = signal<(Question & { answer(yes: boolean): void }) | undefined>(undefined);
 
-/** Resolves with true if the person agrees. A question that is still open is answered with no. */
+/** Resolves with true if the person agrees. An earlier question that is still open resolves with false. */
 export function confirm(question: Question): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
@@ -27,7 +27,7 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-/** Stands once in the shell. */
+/** Shows the open question. The shell has one. */
 export function ConfirmHost() {
   const dialog = useRef<HTMLDialogElement>(null);
   const question = asked.value;

@@ -1,18 +1,19 @@
-// A button that copies, and says so.
+// A button that copies a text and confirms it.
 
 import { useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 import { toast } from './toast.tsx';
 
-const SAID_MS = 1500;
+/** How long the button shows the check mark. */
+const CONFIRMED_MS = 1500;
 
-/** False if the browser forbids it: without https, only loopback may use the clipboard. */
+/** False if the browser forbids it: without https, only pages from loopback may use the clipboard. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // The old way, which needs no secure context.
+    // The deprecated way needs no secure context.
     const area = document.createElement('textarea');
     area.value = text;
     area.className = 'off-screen';
@@ -29,7 +30,7 @@ export function CopyButton(props: { text(): string; label?: string; class?: stri
   const copy = async () => {
     if (!(await copyText(props.text()))) return toast('The browser does not allow copying here', 'error');
     setCopied(true);
-    setTimeout(() => setCopied(false), SAID_MS);
+    setTimeout(() => setCopied(false), CONFIRMED_MS);
   };
   const label = props.label ?? 'Copy';
   return (

@@ -1,4 +1,4 @@
-// The icons, drawn here: lines in a box of 16 by 16, in the colour of the text.
+// The icons: paths in a box of 16 by 16, in the colour of the text.
 
 const PATHS = {
   add: 'M8 3v10M3 8h10',
@@ -28,7 +28,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration: what it means stands in the text or the label beside it. */
+/** Decoration only: the text or label beside it carries the meaning. */
 export function Icon(props: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

@@ -1,13 +1,13 @@
-// JSON as text: checked, laid out in lines, and made compact, without ever passing through numbers.
+// JSON as text: checking, formatting and compacting it without parsing its numbers.
 //
-// JSON.parse would turn 9007199254740993 into ...992. It only judges here; the text is laid out token by
-// token, so that each number and string stays exactly as it was written.
+// JSON.parse would turn 9007199254740993 into ...992, so it only validates. Formatting goes token by token, and each
+// number and string stays exactly as it was written.
 
 const INDENT = '  ';
-/** A document nested deeper is laid out without further indentation: its lines would be mostly space. */
+/** Deeper levels get no further indentation: their lines would be mostly space. */
 const INDENT_MAX = 100;
 
-/** A document that would become longer than this is left as it is: it is nested to be a nuisance. */
+/** A document that would become longer than this is not formatted: only hostile nesting gets there. */
 const PRETTY_MAX = 4 * 1024 * 1024;
 
 export type Checked = { valid: true } | { valid: false; problem: string };
@@ -21,12 +21,12 @@ export function checkJson(text: string): Checked {
   }
 }
 
-/** It is JSON that somebody would want to see as such: an object or an array. */
+/** Whether a text is a JSON object or array; a bare number or string is shown better as text. */
 export function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text) && checkJson(text).valid;
 }
 
-/** The valid document over lines, two spaces a level; as it is if that would be far too long. */
+/** A valid document over several lines, two spaces a level; unchanged if the result would be too long. */
 export function prettyJson(text: string): string {
   const out: string[] = [];
   let depth = 0;
@@ -57,7 +57,7 @@ export function prettyJson(text: string): string {
   return out.join('');
 }
 
-/** How many brackets are open at once where most are. */
+/** The deepest nesting of brackets. */
 export function depthOf(text: string): number {
   let depth = 0;
   let most = 0;
@@ -68,7 +68,7 @@ export function depthOf(text: string): number {
   return most;
 }
 
-/** The valid document without space between its tokens. */
+/** A valid document without white space between its tokens. */
 export function compactJson(text: string): string {
   return tokensOf(text).join('');
 }
@@ -81,7 +81,7 @@ function isClosing(token: string | undefined): boolean {
   return token === '}' || token === ']';
 }
 
-/** Where and what, in words that do not depend on the engine as far as it can be had. */
+/** The problem, with line and column if the engine's message has a position. */
 function problemOf(text: string, message: string): string {
   const position = /position (\d+)/.exec(message)?.[1];
   if (position === undefined) return `This is not valid JSON: ${message}`;

@@ -1,4 +1,4 @@
-// Moments as people read them.
+// Dates and times for people.
 
 /** The time of day with seconds, in the browser's zone. */
 export function clock(ms: number, withMillis = false): string {

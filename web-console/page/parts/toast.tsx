@@ -1,4 +1,4 @@
-// A short message in a corner, read out by screen readers; errors stay until they are closed.
+// A short message in a corner that screen readers read out. Errors stay until the person closes them.
 
 import { signal } from '@preact/signals';
 
@@ -9,7 +9,7 @@ interface Message {
 }
 
 const SHOWN_MS = 4000;
-/** The oldest ones make room. */
+/** The oldest messages are dropped. */
 const MESSAGES_MAX = 4;
 
 const messages = signal<Message[]>([]);
@@ -25,7 +25,7 @@ function dismiss(id: number): void {
   messages.value = messages.value.filter((message) => message.id !== id);
 }
 
-/** Stands once in the shell. */
+/** Shows the messages. The shell has one. */
 export function ToastHost() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -1,9 +1,9 @@
-// A list of rows of one height, of which only those in sight are in the document.
+// A virtual list: all rows have one height, and only the visible ones are in the document.
 
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Rows kept above and below what is visible, so that scrolling shows no gaps. */
+/** Rows drawn above and below the visible ones, so that scrolling shows no gaps. */
 const SPARE_ROWS = 8;
 
 export function VirtualList<T>(props: {
@@ -11,9 +11,9 @@ export function VirtualList<T>(props: {
   rowHeight: number;
   render(row: T, index: number): VNode;
   label: string;
-  /** Called when the last rows come into sight, once for each length of `rows`. */
+  /** Called when the last row becomes visible, once for each length of `rows`. */
   onEnd?(): void;
-  /** A row to scroll into sight when this changes. */
+  /** When this changes, the list scrolls to the row of this number. */
   reveal?: number | undefined;
   role?: 'list' | 'listbox' | 'tree' | 'log';
   class?: string;

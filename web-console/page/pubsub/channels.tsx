@@ -1,9 +1,9 @@
-// The channels somebody listens to, asked for again and again while they are looked at.
+// The channels with subscribers, fetched periodically while the page is shown.
 
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { bytesOf, itemsOf, numberOf, pairsOf } from '../live/values.ts';
+import { bytesOf, itemsOf, numberOf, pairsOf } from '../resp/values.ts';
 import { showBytes } from '../parts/bytes.ts';
 import type { Argument } from '../resp/reply.ts';
 import { keyOf, type Subscription } from './listener.ts';
@@ -19,13 +19,13 @@ interface Seen {
   patterns: number;
 }
 
-/** So many channels are shown and counted. */
-const MOST_SHOWN = 200;
+/** How many channels are listed with their subscribers. */
+const SHOWN_MAX = 200;
 const EVERY_MS = 2000;
 
-/** Servers with many channels are asked less often, because PUBSUB CHANNELS names them all. */
-const MANY = 1000;
-const MANY_EVERY_MS = 15_000;
+/** With many channels the list is fetched less often: PUBSUB CHANNELS returns all of them. */
+const MANY_CHANNELS = 1000;
+const MANY_CHANNELS_EVERY_MS = 15_000;
 
 async function ask(): Promise<Seen & { all: number }> {
   const client = await connection.client();
@@ -39,7 +39,7 @@ async function ask(): Promise<Seen & { all: number }> {
     ...itemsOf(shard).map((item) => ({ kind: 'shard' as const, name: bytesOf(item) })),
   ];
   named.sort((a, b) => keyOf(a).localeCompare(keyOf(b)));
-  const shown = named.slice(0, MOST_SHOWN);
+  const shown = named.slice(0, SHOWN_MAX);
   const names = (kind: string) => shown.filter((item) => item.kind === kind).map(({ name }) => name);
   const asked: Argument[][] = [
     ['PUBSUB', 'NUMSUB', ...names('channel')],
@@ -47,7 +47,7 @@ async function ask(): Promise<Seen & { all: number }> {
   ];
   const replies = await client.pipeline(asked);
   const counts = replies.flatMap((reply) => pairsOf(reply).map(([, count]) => numberOf(count) ?? 0));
-  // Counts come in the order of the names, channels before shard channels.
+  // The counts are in the order of the names, channels before shard channels.
   const channels = [...shown].sort((a, b) => Number(a.kind === 'shard') - Number(b.kind === 'shard'));
   return {
     channels: channels.map((item, index) => ({ ...item, count: counts[index] ?? 0 })),
@@ -70,10 +70,10 @@ export function Channels(): VNode {
           all = now.all;
           if (!isGone) setSeen(now);
         } catch {
-          // The connection's state tells; the next round asks again.
+          // The header shows a lost connection; the next round tries again.
         }
       }
-      if (!isGone) timer = setTimeout(round, all > MANY ? MANY_EVERY_MS : EVERY_MS);
+      if (!isGone) timer = setTimeout(round, all > MANY_CHANNELS ? MANY_CHANNELS_EVERY_MS : EVERY_MS);
     };
     void round();
     return () => {
@@ -92,7 +92,7 @@ export function Channels(): VNode {
         </span>
       </header>
       {channels.length === 0 ? (
-        <p class="nothing">Nobody listens to a channel.</p>
+        <p class="nothing">No channel has a subscriber.</p>
       ) : (
         <ul class="channels">
           {channels.map((channel) => (

@@ -1,18 +1,18 @@
-// One message in full, or as much of it as a page can lay out at once.
+// One message in full, or as much of it as a browser lays out at once.
 
 import type { VNode } from 'preact';
-import { showBytes } from '../parts/bytes.ts';
-import * as format from '../live/format.ts';
+import { beginning, showBytes } from '../parts/bytes.ts';
+import * as format from '../parts/format.ts';
 import { prettyJson } from './json.ts';
 import type { Message } from './message.ts';
-import { beginning, readable } from './payload.ts';
+import { readable } from './payload.ts';
 
-/** Longer payloads are cut: a text of megabytes in one element takes seconds to lay out. */
-const MOST_BYTES = 64 * 1024;
+/** A longer payload is cut: the browser needs seconds to lay out megabytes of text in one element. */
+const SHOWN_MAX_BYTES = 64 * 1024;
 
 export function Detail({ message, close }: { message: Message; close(): void }): VNode {
   const { payload, channel, pattern, atMs, kind } = message;
-  const shown = beginning(payload, MOST_BYTES);
+  const shown = beginning(payload, SHOWN_MAX_BYTES);
   const json = prettyJson(shown);
   const facts = [
     format.moment(atMs),

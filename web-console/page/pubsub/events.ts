@@ -1,17 +1,17 @@
-// The letters of `notify-keyspace-events`: which events of keys the server publishes, and on what channels.
+// The letters of `notify-keyspace-events`: the classes of key events that the server publishes, and their channels.
 
 export interface EventClass {
   letter: string;
   label: string;
 }
 
-/** Where events are published: without one of these none are. */
+/** The channels of events. Without one of these letters no event is published. */
 export const PLACES: readonly EventClass[] = [
   { letter: 'K', label: 'Channels by key (__keyspace@…)' },
   { letter: 'E', label: 'Channels by event (__keyevent@…)' },
 ];
 
-/** What `A` stands for. */
+/** The classes that `A` stands for. */
 export const CLASSES: readonly EventClass[] = [
   { letter: 'g', label: 'Generic (DEL, EXPIRE, RENAME…)' },
   { letter: '$', label: 'Strings' },
@@ -25,7 +25,7 @@ export const CLASSES: readonly EventClass[] = [
   { letter: 'd', label: 'Modules' },
 ];
 
-/** What is only there when it is asked for by its own letter. */
+/** The classes that `A` does not include. */
 export const EXTRAS: readonly EventClass[] = [
   { letter: 'm', label: 'Misses' },
   { letter: 'n', label: 'New keys' },
@@ -33,18 +33,18 @@ export const EXTRAS: readonly EventClass[] = [
 
 const ORDER = [...PLACES, ...CLASSES, ...EXTRAS].map(({ letter }) => letter);
 
-/** The letters that are on, with `A` taken apart. */
+/** The letters of a setting, with `A` expanded. */
 export function lettersOf(setting: string): Set<string> {
   const letters = setting.includes('A') ? CLASSES.map(({ letter }) => letter) : [];
   return new Set([...letters, ...[...setting].filter((letter) => ORDER.includes(letter))]);
 }
 
-/** The setting for some letters, with `A` where it says the same; what nobody would hear is off altogether. */
+/** The setting for some letters, with `A` for all its classes; empty if it would publish no event. */
 export function settingOf(letters: ReadonlySet<string>): string {
   const places = PLACES.filter(({ letter }) => letters.has(letter)).map(({ letter }) => letter);
   const isAll = CLASSES.every(({ letter }) => letters.has(letter));
   const classes = CLASSES.filter(({ letter }) => letters.has(letter)).map(({ letter }) => letter);
   const extras = EXTRAS.filter(({ letter }) => letters.has(letter)).map(({ letter }) => letter);
-  const what = [...(isAll ? ['A'] : classes), ...extras];
-  return places.length === 0 || what.length === 0 ? '' : [...places, ...what].join('');
+  const published = [...(isAll ? ['A'] : classes), ...extras];
+  return places.length === 0 || published.length === 0 ? '' : [...places, ...published].join('');
 }

@@ -1,25 +1,24 @@
-// The pub/sub page: what is published on the channels one listens to, a form to publish, the channels others listen to.
+// The pub/sub page: the messages of subscribed channels, a form to publish, and the active channels of the server.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import * as format from '../live/format.ts';
-import { Stream, StreamTools } from '../live/stream.tsx';
-import { showBytes } from '../parts/bytes.ts';
+import * as format from '../parts/format.ts';
+import { Stream, StreamTools } from '../parts/stream.tsx';
+import { beginning, showBytes } from '../parts/bytes.ts';
 import { toast } from '../parts/toast.tsx';
 import { Channels } from './channels.tsx';
 import { Detail } from './detail.tsx';
-import { typedBytes } from './escape.ts';
+import { typedBytes } from './typed-bytes.ts';
 import { KeyEvents } from './key-events.tsx';
 import { keyOf, type Subscription } from './listener.ts';
 import type { Kind, Message } from './message.ts';
-import { beginning } from './payload.ts';
 import { Publish } from './publish.tsx';
 import { feed, interruptions, listener, state, subscriptions, why } from './store.ts';
-import '../live/live.css';
-import '../live/stream.css';
+import '../parts/panels.css';
+import '../parts/stream.css';
 import './pubsub.css';
 
-/** What a row of the list can show of a payload, in bytes. */
+/** The bytes of a payload that fit into a row of the list. */
 const PREVIEW_BYTES = 300;
 
 export function PubSub(): VNode {
@@ -61,7 +60,7 @@ export function PubSub(): VNode {
 export default PubSub;
 
 function nothing(wanted: string): string {
-  if (wanted !== '' && feed.ring.length > 0) return 'No message has this text.';
+  if (wanted !== '' && feed.ring.length > 0) return 'No message matches the filter.';
   return subscriptions.value.length > 0
     ? 'Nothing has been published yet.'
     : 'Subscribe to a channel or a pattern to see its messages.';
@@ -194,7 +193,7 @@ function preview(payload: Uint8Array): string {
 
 const texts = new WeakMap<Message, string>();
 
-/** What the filter looks at: the channel and as much of the payload as one might remember. */
+/** The text that the filter searches: the channel and the beginning of the payload. */
 function searched(message: Message): string {
   let text = texts.get(message);
   if (text === undefined) {

@@ -1,9 +1,9 @@
-// Keyspace notifications: what the server publishes about its keys, and the switches for it.
+// Keyspace notifications: the switches for the events of keys that the server publishes.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { pairsOf, textOf } from '../live/values.ts';
+import { pairsOf, textOf } from '../resp/values.ts';
 import { confirm } from '../parts/confirm.tsx';
 import { toast } from '../parts/toast.tsx';
 import { CLASSES, EXTRAS, lettersOf, PLACES, settingOf, type EventClass } from './events.ts';
@@ -39,7 +39,7 @@ export function KeyEvents(): VNode {
         <span class="detail">{current === null ? NAME : current === '' ? 'off' : current}</span>
       </summary>
       <p class="hint">
-        The server can publish what happens to keys. It costs something for every command that changes one.
+        The server can publish an event for each change of a key. This slows down every command that changes one.
       </p>
       <Letters classes={PLACES} letters={letters} change={setLetters} label="Where" />
       <Letters classes={CLASSES} letters={letters} change={setLetters} label="What" />
@@ -63,7 +63,7 @@ function Ends({
   const isSame = current !== null && settingOf(lettersOf(current)) === wanted;
   const apply = async () => {
     const isSure = await confirm({
-      title: wanted === '' ? 'Switch events of keys off?' : 'Change what the server publishes?',
+      title: wanted === '' ? 'Switch the events of keys off?' : 'Change the published events?',
       text: `${NAME} becomes "${wanted}" for all clients of this server, until it is changed again.`,
       action: 'Change it',
     });

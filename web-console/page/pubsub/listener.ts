@@ -1,11 +1,11 @@
-// What this page listens to, on a session of its own: opened with the first subscription, closed with the last one. If
-// the session ends, it is opened again with growing waits and subscribes to everything again; messages published in
-// between are lost, as pub/sub has it.
+// The subscriptions of this page, on a session of their own: opened for the first subscription, closed with the last one.
+// If the session ends, it is opened again after growing pauses and subscribes to all of them again. Messages that are
+// published in between are lost: pub/sub does not store them.
 
 import type { Argument, Reply } from '../resp/reply.ts';
 import { parsePush, type Kind, type Push } from './message.ts';
 
-/** The part of a connection's session that listening needs. */
+/** The part of a session that the listener needs. */
 export interface Session {
   send(args: Argument[]): Promise<Reply>;
   onPush(listener: (items: Reply[]) => void): () => void;
@@ -34,16 +34,16 @@ const VERBS: Record<Kind, [on: string, off: string]> = {
   shard: ['SSUBSCRIBE', 'SUNSUBSCRIBE'],
 };
 
-/** Waits between attempts double from the first to the last of these. */
-const FIRST_WAIT_MS = 500;
-const LAST_WAIT_MS = 15_000;
+/** Pauses between attempts double from the first to the second of these. */
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 15_000;
 
 export class Listener {
   private readonly wanted = new Map<string, Subscription>();
   private session: Session | null = null;
-  /** Counts sessions, so that what an old one still says is not heeded. */
-  private turn = 0;
-  private waitMs = FIRST_WAIT_MS;
+  /** Counts sessions: events of an older one are ignored. */
+  private generation = 0;
+  private pauseMs = FIRST_PAUSE_MS;
 
   private readonly open: () => Promise<Session>;
   private readonly events: Events;
@@ -63,24 +63,24 @@ export class Listener {
     const key = keyOf(subscription);
     if (this.wanted.has(key)) return;
     this.wanted.set(key, subscription);
-    this.tell();
+    this.notify();
     if (this.session) this.subscribe(this.session, subscription);
     else if (this.wanted.size === 1) void this.start();
   }
 
   remove(subscription: Subscription): void {
     if (!this.wanted.delete(keyOf(subscription))) return;
-    this.tell();
+    this.notify();
     if (this.wanted.size === 0) this.stop();
-    // Whether it arrives does not matter: a session that has ended listens to nothing.
+    // A failure does not matter: a session that has ended has no subscriptions.
     else this.session?.send([VERBS[subscription.kind][1], subscription.name]).catch(() => undefined);
   }
 
-  /** Listens with a new session, for instance to another server. */
+  /** Subscribes again on a new session, for instance to another server. */
   restart(): void {
     if (this.wanted.size === 0) return;
     this.end();
-    this.waitMs = FIRST_WAIT_MS;
+    this.pauseMs = FIRST_PAUSE_MS;
     void this.start();
   }
 
@@ -90,48 +90,48 @@ export class Listener {
   }
 
   private end(): void {
-    this.turn += 1;
+    this.generation += 1;
     this.session?.close();
     this.session = null;
   }
 
   private async start(): Promise<void> {
-    this.turn += 1;
-    const turn = this.turn;
+    this.generation += 1;
+    const generation = this.generation;
     this.events.onState('connecting', '');
     let session: Session;
     try {
       session = await this.open();
     } catch (error) {
-      if (turn === this.turn) this.retry(error instanceof Error ? error.message : String(error));
+      if (generation === this.generation) this.retry(error instanceof Error ? error.message : String(error));
       return;
     }
-    if (turn !== this.turn) {
+    if (generation !== this.generation) {
       session.close();
       return;
     }
     this.session = session;
-    this.waitMs = FIRST_WAIT_MS;
+    this.pauseMs = FIRST_PAUSE_MS;
     session.onPush((items) => {
-      const push = turn === this.turn ? parsePush(items) : null;
+      const push = generation === this.generation ? parsePush(items) : null;
       if (push?.type === 'message') this.events.onMessage(push);
     });
     for (const subscription of this.wanted.values()) this.subscribe(session, subscription);
     this.events.onState('open', '');
     const why = await session.closed;
-    if (turn !== this.turn) return;
+    if (generation !== this.generation) return;
     this.session = null;
     this.retry(why);
   }
 
   private retry(why: string): void {
-    this.turn += 1;
-    const turn = this.turn;
+    this.generation += 1;
+    const generation = this.generation;
     this.events.onState('waiting', why);
     this.later(() => {
-      if (turn === this.turn) void this.start();
-    }, this.waitMs);
-    this.waitMs = Math.min(this.waitMs * 2, LAST_WAIT_MS);
+      if (generation === this.generation) void this.start();
+    }, this.pauseMs);
+    this.pauseMs = Math.min(this.pauseMs * 2, LAST_PAUSE_MS);
   }
 
   private subscribe(session: Session, subscription: Subscription): void {
@@ -139,20 +139,20 @@ export class Listener {
       (reply) => {
         if (reply.type !== 'error' || !this.wanted.delete(keyOf(subscription))) return;
         this.events.onRefused(subscription, reply.text);
-        this.tell();
+        this.notify();
         if (this.wanted.size === 0) this.stop();
       },
-      // The session has ended: the next one subscribes.
+      // The session has ended: the next one subscribes again.
       () => undefined,
     );
   }
 
-  private tell(): void {
+  private notify(): void {
     this.events.onSubscriptions([...this.wanted.values()]);
   }
 }
 
-/** One text for each subscription: names are bytes, which as Latin-1 stay apart. */
+/** A unique text for each subscription: its name as Latin-1, so that different bytes stay different. */
 export function keyOf({ kind, name }: Subscription): string {
   return `${kind}:${Array.from(name, (byte) => String.fromCharCode(byte)).join('')}`;
 }

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { startWith } from '../resp/codec.ts';
 import type { Reply } from '../resp/reply.ts';
-import { typedBytes } from './escape.ts';
+import { typedBytes } from './typed-bytes.ts';
 import { lettersOf, settingOf } from './events.ts';
 import { prettyJson } from './json.ts';
 import { parsePush } from './message.ts';
+
+beforeAll(() => startWith(readFileSync(new URL('../../pkg/console_bg.wasm', import.meta.url))));
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const bulk = (value: string | Uint8Array): Reply => ({
@@ -29,7 +33,7 @@ test('messages keep the bytes of channel and payload', () => {
   expect(parsePush([bulk('smessage'), bulk('c'), bulk('x')])).toMatchObject({ kind: 'shard' });
 });
 
-test('acknowledgements are no messages, and neither are other pushes', () => {
+test('acknowledgements and other pushes are not messages', () => {
   const count: Reply = { type: 'integer', value: 2n };
   expect(parsePush([bulk('psubscribe'), bulk('c*'), count])).toEqual({
     type: 'subscribed',
@@ -49,7 +53,7 @@ test('JSON keeps its digits and its doubled names', () => {
   );
 });
 
-test('what is no JSON, too deep or too long is left as it is', () => {
+test('a payload that is not JSON, too deep or too long is not formatted', () => {
   const others = [
     '',
     'x',
@@ -64,7 +68,7 @@ test('what is no JSON, too deep or too long is left as it is', () => {
   expect(prettyJson(Uint8Array.of(0x5b, 0x22, 0xff, 0x22, 0x5d))).toBeNull();
 });
 
-test('text is taken as it stands, quoted text has escapes', () => {
+test('text is sent unchanged, quoted text has escapes', () => {
   expect(typedBytes('a "b" \\n')).toEqual(utf8('a "b" \\n'));
   expect(typedBytes('"a\\x00\\xFF\\n\\"é🐎\\q\\\\"')).toEqual(
     Uint8Array.of(97, 0, 255, 10, 34, 0xc3, 0xa9, 0xf0, 0x9f, 0x90, 0x8e, 113, 92),
@@ -73,7 +77,7 @@ test('text is taken as it stands, quoted text has escapes', () => {
 });
 
 test('quotes must be closed at the end', () => {
-  expect(['"a', '"a" b', '"', '"a\\', '"\\"'].map(typedBytes)).toEqual([null, null, null, null, null]);
+  expect(['"a', '"a" b', '"a" "b"', '"a" ', '"', '"a\\', '"\\"'].filter((text) => typedBytes(text) !== null)).toEqual([]);
 });
 
 test('the letters of events go into the setting and back', () => {

@@ -1,17 +1,17 @@
-// What a server pushes to a subscriber, read without trusting its shape.
+// Pushes to a subscriber, parsed without trusting their shape.
 
 import type { Reply } from '../resp/reply.ts';
-import { bytesOf, numberOf, textOf } from '../live/values.ts';
+import { bytesOf, numberOf, textOf } from '../resp/values.ts';
 
 export type Kind = 'channel' | 'pattern' | 'shard';
 
 export interface Message {
-  /** Counts messages, so that a row keeps its identity. */
+  /** The number of the message: it identifies its row. */
   serial: number;
   atMs: number;
   kind: Kind;
   channel: Uint8Array;
-  /** The pattern it came by, if it did. */
+  /** The pattern that matched, or null for a plain subscription. */
   pattern: Uint8Array | null;
   payload: Uint8Array;
 }

@@ -1,10 +1,10 @@
-// The form that publishes a message and tells how many received it.
+// The form that publishes a message and shows how many clients received it.
 
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
-import { numberOf } from '../live/values.ts';
-import { typedBytes } from './escape.ts';
+import { numberOf } from '../resp/values.ts';
+import { typedBytes } from './typed-bytes.ts';
 
 export function Publish(): VNode {
   const [channel, setChannel] = useState('');

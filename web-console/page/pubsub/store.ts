@@ -1,29 +1,29 @@
-// What the page listens to and what has arrived. It outlives the page: one can look something up elsewhere in the
-// console and come back without having missed a message.
+// The subscriptions and their messages. They outlive the page: a person can use another page of the console and come
+// back without missing a message.
 
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
-import { Feed } from '../live/feed.ts';
+import { Feed } from '../parts/feed.ts';
 import { toast } from '../parts/toast.tsx';
 import { showBytes } from '../parts/bytes.ts';
 import { Listener, type State, type Subscription } from './listener.ts';
 import type { Message } from './message.ts';
 
-const MOST_MESSAGES = 10_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MESSAGES_MAX = 10_000;
+const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a message takes beside its bytes, about. */
+/** About the memory of a message beside its bytes. */
 const MESSAGE_BYTES = 200;
 
 export const feed = new Feed<Message>(
-  MOST_MESSAGES,
-  MOST_BYTES,
+  MESSAGES_MAX,
+  KEPT_MAX_BYTES,
   ({ channel, payload }) => channel.length + payload.length + MESSAGE_BYTES,
 );
 export const subscriptions = signal<Subscription[]>([]);
 export const state = signal<State>('idle');
 export const why = signal('');
-/** How often the session was lost since listening began: what was published in between is missing from the list. */
+/** How often the session was lost since the first subscription: messages in between are missing from the list. */
 export const interruptions = signal(0);
 
 export const listener = new Listener(() => connection.dedicated(), {
@@ -44,7 +44,7 @@ export const listener = new Listener(() => connection.dedicated(), {
 
 let settings = connection.settings.peek();
 
-// Another server or user is listened to from the moment the console turns to it.
+// With another server or user, all subscriptions move there.
 connection.settings.subscribe((now) => {
   if (now === settings) return;
   settings = now;

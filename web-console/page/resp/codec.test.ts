@@ -9,16 +9,16 @@ const text = (data: Uint8Array) => new TextDecoder().decode(data);
 beforeAll(() => startWith(readFileSync(new URL('../../pkg/console_bg.wasm', import.meta.url))));
 
 describe('requests', () => {
-  it('are written as RESP, texts as UTF-8 and bytes as they are', () => {
+  it('are written as RESP, texts as UTF-8 and bytes unchanged', () => {
     expect(text(encode(['SET', 'ä', bytes('x\r\n')]))).toBe('*3\r\n$3\r\nSET\r\n$2\r\nä\r\n$3\r\nx\r\n\r\n');
     expect(encode(['a', new Uint8Array([0, 255])]).subarray(-4)).toEqual(new Uint8Array([0, 255, 13, 10]));
   });
 
-  it('stand one behind the other in a pipeline', () => {
+  it('follow one another in a pipeline', () => {
     expect(text(encodeAll([['PING'], ['GET', 'a']]))).toBe('*1\r\n$4\r\nPING\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n');
   });
 
-  it('refuse what is neither text nor bytes', () => {
+  it('refuse an argument that is neither text nor bytes', () => {
     expect(() => encode(['SET', 5 as unknown as string])).toThrow('neither a text nor bytes');
   });
 });
@@ -53,7 +53,7 @@ describe('replies', () => {
     }
   });
 
-  it('that are none are an error', () => {
+  it('that are not RESP are an error', () => {
     expect(() => [...new Decoder().push(bytes('HTTP/1.1 400\r\n'))]).toThrow();
   });
 
@@ -71,7 +71,7 @@ describe('input', () => {
     expect(split?.map((words) => words.map((word) => text(word)))).toEqual([['SET', 'a', 'x\0y'], ['GET', 'a']]);
   });
 
-  it('with an open quote is no command', () => {
+  it('with an open quote is not a command', () => {
     expect(splitInput('SET a "x')).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
-// The wasm module of the core (web-console/src), loaded once. Everything else here waits for `ready`.
+// The wasm module of the core (web-console/src), loaded once. All other functions need `ready` to have resolved; the
+// shell waits for it before it draws a page.
 
 import init, {
   assist as assistLine,
@@ -7,8 +8,10 @@ import init, {
   initSync,
   ReplyDecoder,
   splitInput as splitLines,
+  unescape,
 } from '../../pkg/console.js';
 import wasmUrl from '../../pkg/console_bg.wasm?url';
+import { joined } from '../parts/bytes.ts';
 import type { Argument, Reply } from './reply.ts';
 
 let loading: Promise<unknown> | undefined;
@@ -30,23 +33,16 @@ export function encode(args: Argument[]): Uint8Array {
   return encodeCommand(args);
 }
 
-/** Several requests, one behind the other. */
+/** Several requests, one after the other. */
 export function encodeAll(commands: Argument[][]): Uint8Array {
-  const parts = commands.map(encode);
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return joined(commands.map(encode));
 }
 
 /** The replies of one connection. */
 export class Decoder {
   readonly #decoder = new ReplyDecoder();
 
-  /** Takes bytes and gives the replies that are complete now. Throws if the bytes are no RESP. */
+  /** Takes bytes and yields the replies that are complete now. Throws if the bytes are not RESP. */
   *push(bytes: Uint8Array): Generator<Reply> {
     this.#decoder.feed(bytes);
     for (;;) {
@@ -66,25 +62,33 @@ export function splitInput(input: string): Uint8Array[][] | undefined {
   return splitLines(input) as Uint8Array[][] | undefined;
 }
 
-/** Help for what is being typed. */
+/**
+ * The bytes that a text with redis-cli's escapes stands for, written without quotes around it. Throws an Error that
+ * names the mistake if an escape is incomplete.
+ */
+export function unescaped(text: string): Uint8Array {
+  return unescape(text);
+}
+
+/** Help for the command that is being typed. */
 export interface Assistance {
   /** The command that is being typed; empty if there is none yet. */
   command: string;
   /** The syntax that is still to be typed. */
   hint: string;
-  /** How many characters before the end a completion takes the place of. */
+  /** How many characters before the end a completion replaces. */
   replaces: number;
   completions: { word: string; detail: string }[];
 }
 
-/** What may come next behind a text. */
+/** Help for the end of a text. */
 export function assist(text: string): Assistance {
   return JSON.parse(assistLine(text)) as Assistance;
 }
 
-/** What the catalog says of a command or subcommand. */
+/** A command or subcommand of the catalog. */
 export interface Command {
-  /** Upper case, a subcommand behind its container: `CLIENT LIST`. */
+  /** Upper case, a subcommand after its container: `CLIENT LIST`. */
   name: string;
   group: string;
   since: string;
@@ -92,7 +96,7 @@ export interface Command {
   complexity: string;
   /** The arguments behind the name. */
   syntax: string;
-  /** Does nothing by itself but select a subcommand. */
+  /** Whether it only selects a subcommand. */
   container: boolean;
   deprecated?: { since: string; replaced_by: string };
 }

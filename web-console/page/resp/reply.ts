@@ -1,4 +1,4 @@
-// A RESP3 value as what it is; bulk strings stay bytes. The objects are made by web-console/src/replies.js.
+// The types of RESP3 values; bulk strings stay bytes. web-console/src/replies.js makes the objects.
 
 export type Reply =
   | { type: 'simple'; text: string }
@@ -16,7 +16,7 @@ export type Reply =
 /** A text is sent as UTF-8. */
 export type Argument = string | Uint8Array;
 
-/** An error reply: the message is Redis' text. */
+/** An error reply of the server; the message is its text. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

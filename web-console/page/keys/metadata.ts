@@ -1,4 +1,4 @@
-// What is known of one key beside its content.
+// The metadata of one key: type, encoding, length, memory, time to live.
 
 import type { Client } from '../connection/client.ts';
 import type { Argument } from '../resp/reply.ts';
@@ -16,7 +16,7 @@ export const TYPE_NAMES: Record<KeyType, string> = {
   stream: 'Stream',
 };
 
-/** What the length of each type counts. */
+/** The unit in which each type counts its length. */
 export const LENGTH_UNITS: Record<KeyType, string> = {
   string: 'byte',
   hash: 'field',
@@ -35,18 +35,21 @@ const LENGTH_COMMANDS: Record<KeyType, string> = {
   stream: 'XLEN',
 };
 
-export type Facts = {
+/** The message of an action whose key has gone meanwhile. */
+export const KEY_GONE = 'The key is gone: it may have expired, or another client has deleted it.';
+
+export type Metadata = {
   type: KeyType;
   encoding: string;
   length: number;
-  /** Undefined when the server does not tell. */
+  /** Undefined if the server does not report it. */
   memoryBytes: number | undefined;
-  /** When it expires, by the clock of this machine; undefined for never. */
+  /** When the key expires, in ms since 1970 by this machine's clock; undefined for never. */
   expiresAt: number | undefined;
 };
 
-/** Undefined when there is no such key. */
-export async function factsOf(client: Client, key: Uint8Array): Promise<Facts | undefined> {
+/** Undefined if the key does not exist. Throws the server's error, and for a type that the page cannot show. */
+export async function readMetadata(client: Client, key: Uint8Array): Promise<Metadata | undefined> {
   const [typeReply, encodingReply, ttlReply, memoryReply] = await client.pipeline([
     ['TYPE', key],
     ['OBJECT', 'ENCODING', key],

@@ -1,9 +1,9 @@
-// A list of what arrives, newest first. It stands still while paused and while one has scrolled away from its top;
-// what arrives meanwhile is counted.
+// The list of a feed, newest first. It does not move while it is paused or scrolled away from its top; items that arrive
+// meanwhile are counted.
 
 import type { ComponentChild, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { VirtualList } from '../parts/virtual.tsx';
+import { VirtualList } from './virtual.tsx';
 import type { Feed } from './feed.ts';
 import * as format from './format.ts';
 
@@ -62,19 +62,19 @@ export function Stream<T>({ feed, isPaused, isWanted, filter, render, label, not
 
 interface ToolsProps<T> {
   feed: Feed<T>;
-  /** What arrives, in the plural. */
+  /** The noun for the items, in the plural. */
   of: string;
-  /** What the filter looks for. */
+  /** The placeholder of the filter. */
   hint: string;
   isPaused: boolean;
   setPaused(is: boolean): void;
   wanted: string;
   setWanted(text: string): void;
-  /** More tools, behind the filter. */
+  /** More controls, after the filter. */
   children?: ComponentChild;
 }
 
-/** What stands above such a list: a filter, how much there is, and buttons to pause and to clear. */
+/** The bar above the list: a filter, the number of items, and buttons to pause and to clear. */
 export function StreamTools<T>(props: ToolsProps<T>): VNode {
   const { feed, isPaused } = props;
   const rate = useRate(feed);
@@ -107,7 +107,7 @@ export function StreamTools<T>(props: ToolsProps<T>): VNode {
   );
 }
 
-/** How many arrive a second. */
+/** How many items arrive per second. */
 function useRate<T>(feed: Feed<T>): number {
   const [rate, setRate] = useState(0);
   useEffect(() => {

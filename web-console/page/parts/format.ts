@@ -1,8 +1,8 @@
-// Figures for people: short enough for a tile or an axis, the same everywhere. Nothing known shows as a dash.
+// Numbers for people: short enough for a tile or an axis, the same on all pages. An unknown number is a dash.
 
-import { showSize } from '../parts/bytes.ts';
+import { showSize } from './bytes.ts';
 
-export { clock, moment } from '../parts/times.ts';
+export { clock, moment } from './times.ts';
 
 export const NOTHING = '–';
 
@@ -11,7 +11,7 @@ export function bytes(value: number | null): string {
   return value === null ? NOTHING : showSize(Math.round(value));
 }
 
-/** Three digits, as many of them behind the point as are left. */
+/** Three significant digits. */
 function short(value: number): string {
   return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2).replace(/\.0+$/, '');
 }
@@ -45,7 +45,7 @@ export function percent(share: number | null): string {
   return share === null ? NOTHING : `${short(share * 100)} %`;
 }
 
-/** Seconds in their two largest units: `3 d 4 h`, `12 s`. */
+/** Seconds in the two largest units: `3 d 4 h`, `12 s`. */
 export function duration(seconds: number): string {
   const whole = Math.floor(seconds);
   const parts: [number, string][] = [

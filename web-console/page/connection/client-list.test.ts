@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Reply } from '../resp/reply.ts';
-import { matches, parseClients } from './clients.ts';
-import { parseSlowLog } from './slow.ts';
+import { matches, parseClients } from './client-list.ts';
 
 const LINE =
   'id=155 addr=[::1]:57742 laddr=127.0.0.1:7913 fd=-1 name=worker=1 age=62 idle=3 flags=P db=2 sub=1 psub=2 ssub=4 ' +
@@ -27,33 +25,15 @@ test('a line is taken apart at its first equals signs', () => {
   ]);
 });
 
-test('older servers tell less, and lines without an id are none', () => {
+test('older servers send fewer fields, and a line without an id is skipped', () => {
   const [old, ...others] = parseClients('id=3 addr=127.0.0.1:1 cmd=NULL\r\n\nrubbish\n=\n');
   expect(old).toMatchObject({ id: '3', command: '', library: '', name: '', channels: 0 });
   expect(others).toEqual([]);
 });
 
-test('clients are found by what one sees of them', () => {
+test('clients are found by their shown fields', () => {
   const [client] = parseClients(LINE);
   expect(client && matches(client, 'WORKER')).toBe(true);
   expect(client && matches(client, 'redis-py')).toBe(true);
   expect(client && matches(client, 'nothing')).toBe(false);
-});
-
-test('entries of the slow log keep their bytes', () => {
-  const bulk = (bytes: number[]): Reply => ({ type: 'bulk', bytes: Uint8Array.from(bytes) });
-  const integer = (value: bigint): Reply => ({ type: 'integer', value });
-  const args: Reply = { type: 'array', items: [bulk([71]), bulk([0, 255])] };
-  const entry: Reply = { type: 'array', items: [integer(7n), integer(1700n), integer(12_345n), args] };
-  expect(parseSlowLog({ type: 'array', items: [entry, { type: 'null' }] })).toEqual([
-    {
-      id: '7',
-      atMs: 1_700_000,
-      tookUs: 12_345,
-      args: [Uint8Array.of(71), Uint8Array.of(0, 255)],
-      address: '',
-      name: '',
-    },
-    { id: '', atMs: 0, tookUs: 0, args: [], address: '', name: '' },
-  ]);
 });

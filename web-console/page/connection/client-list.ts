@@ -1,6 +1,6 @@
-// What CLIENT LIST says: a line for each connection, of `name=value` fields. Neither names nor values hold spaces.
+// The reply of CLIENT LIST: one line per connection with `name=value` fields. Names and values have no spaces.
 
-import { number } from './values.ts';
+import { number } from '../resp/values.ts';
 
 export interface ClientLine {
   id: string;
@@ -12,7 +12,7 @@ export interface ClientLine {
   db: number;
   command: string;
   user: string;
-  /** Name and version of the client library, if it has told. */
+  /** Name and version of the client library; empty if it has not set them. */
   library: string;
   channels: number;
   patterns: number;
@@ -27,15 +27,15 @@ export function parseClients(text: string): ClientLine[] {
 }
 
 function parseLine(line: string): ClientLine | null {
-  const told = new Map<string, string>();
+  const fields = new Map<string, string>();
   for (const field of line.trim().split(' ')) {
     const equals = field.indexOf('=');
-    if (equals > 0) told.set(field.slice(0, equals), field.slice(equals + 1));
+    if (equals > 0) fields.set(field.slice(0, equals), field.slice(equals + 1));
   }
-  const id = told.get('id');
+  const id = fields.get('id');
   if (!id) return null;
-  const count = (name: string) => number(told.get(name)) ?? 0;
-  const text = (name: string) => told.get(name) ?? '';
+  const count = (name: string) => number(fields.get(name)) ?? 0;
+  const text = (name: string) => fields.get(name) ?? '';
   return {
     id,
     address: text('addr'),
@@ -53,7 +53,7 @@ function parseLine(line: string): ClientLine | null {
   };
 }
 
-/** Whether a client has the text in what one sees of it. */
+/** Whether a shown field of the client contains the text. */
 export function matches(client: ClientLine, wanted: string): boolean {
   const shown = [client.id, client.address, client.name, client.command, client.user, client.library];
   return shown.some((text) => text.toLowerCase().includes(wanted.toLowerCase()));

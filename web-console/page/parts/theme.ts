@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, or as the person chose.
+// Light or dark colours: the system's setting, or the person's choice.
 
 import { effect, signal } from '@preact/signals';
 
@@ -9,7 +9,7 @@ const KEY = 'edgecask.theme';
 const stored = localStorage.getItem(KEY);
 export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'auto');
 
-/** Counts up when colours change; what draws on a canvas reads it to draw again. */
+/** Counts up when colours change: canvases subscribe to it and draw again. */
 export const colours = signal(0);
 
 export function applyTheme(): void {

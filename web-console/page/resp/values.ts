@@ -1,11 +1,11 @@
-// Reading replies without trusting their shape: what is not there reads as nothing.
+// Replies as plain values, without trusting their shape: a missing or unexpected reply reads as empty or null.
 // Never throws: the server may be of another kind or version than this page.
 
-import type { Reply } from '../resp/reply.ts';
+import type { Reply } from './reply.ts';
 
 const decoder = new TextDecoder();
 
-/** The text of anything that is text or a number; bytes that are no UTF-8 come with replacement characters. */
+/** A text or number as text, otherwise an empty text; bytes that are not UTF-8 become replacement characters. */
 export function textOf(reply: Reply | undefined): string {
   switch (reply?.type) {
     case 'simple':
@@ -24,12 +24,12 @@ export function textOf(reply: Reply | undefined): string {
   }
 }
 
-/** A number, or null for what is none. */
+/** A number, or null if the reply is not one. */
 export function numberOf(reply: Reply | undefined): number | null {
   return reply?.type === 'integer' ? Number(reply.value) : number(textOf(reply));
 }
 
-/** A decimal number, or null: unlike Number(), an empty text is none. */
+/** A decimal number, or null. Unlike Number(), it does not read an empty text as 0. */
 export function number(text: string | undefined): number | null {
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;
@@ -37,7 +37,7 @@ export function number(text: string | undefined): number | null {
 
 const encoder = new TextEncoder();
 
-/** The bytes of anything that is text. */
+/** The bytes of a text or number, otherwise none. */
 export function bytesOf(reply: Reply | undefined): Uint8Array {
   return reply?.type === 'bulk' || reply?.type === 'verbatim' ? reply.bytes : encoder.encode(textOf(reply));
 }
@@ -46,7 +46,7 @@ export function itemsOf(reply: Reply | undefined): Reply[] {
   return reply?.type === 'array' || reply?.type === 'set' || reply?.type === 'push' ? reply.items : [];
 }
 
-/** The pairs of a map, also of one that comes as a flat array, as RESP2 has it. */
+/** The pairs of a map, or of the flat array that RESP2 sends instead. */
 export function pairsOf(reply: Reply | undefined): [Reply, Reply][] {
   if (reply?.type === 'map') return reply.pairs;
   const items = itemsOf(reply);
