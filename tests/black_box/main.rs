@@ -14,5 +14,6 @@ mod huge_values;
 mod kill_loop;
 mod reload_loses_writes;
 mod slow_reader_not_cut;
+mod store_of_an_older_build_does_not_open;
 mod transcripts;
 mod web_socket_depends_on_cutting;
