@@ -1,4 +1,4 @@
-//! Bounds the instance's memory below what the platform gives an object: what does not fit ends the object's life in good order.
+//! Bounds the instance's memory below the platform's bound, so that an allocation beyond it fails inside the instance.
 
 #[path = "src/limits.rs"]
 #[allow(dead_code)]

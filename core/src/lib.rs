@@ -7,6 +7,8 @@
 #[doc(hidden)]
 pub mod transcript;
 
+pub mod driver;
+
 pub mod rest;
 
 pub mod session;
@@ -32,6 +34,8 @@ pub mod storage;
 pub mod packed;
 
 pub mod glob;
+
+pub mod origin;
 
 pub mod memory_budget;
 

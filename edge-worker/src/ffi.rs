@@ -1,17 +1,17 @@
-//! The border to JavaScript: what it calls, what it is asked for, and the counting of the heap. The only file of this crate
-//! with `unsafe`.
+//! The foreign function interface to JavaScript: exports, imports, and the allocator that counts the heap. The only file of
+//! this crate with `unsafe`.
 //!
-//! Bytes cross it through the *tray*: JavaScript asks [`edgecask_take`] for room, copies into it, and makes its call, which
-//! finds what was taken in order. What goes out is handed over by address and length, and copied by JavaScript.
+//! Bytes come in through a list of *buffers*: JavaScript asks [`edgecask_take`] for a buffer, copies bytes into it, and makes
+//! its call, which takes all buffers in order. Bytes go out by address and length, and JavaScript copies them.
 //!
 //! Why the `unsafe` here is sound:
 //! - Exports have names of their own (`no_mangle`): nothing else in the module is called so, all begin with `edgecask_`.
-//! - Imports are called with addresses and lengths of slices that live until the call returns; what they get is only read.
-//!   They may call [`edgecask_take`] back, which touches nothing but the tray, and no reference into the tray is held then.
-//!   One that fails throws, and JavaScript then never calls this instance again.
-//! - MemoryBudget that was handed out is a vector's own memory. It stays where it is until the call that takes it, since moving a
+//! - Imports are called with addresses and lengths of slices that live until the call returns, and only read them.
+//!   They may call [`edgecask_take`] back, which touches only the list of buffers, and no reference into it is held then.
+//!   An import that fails throws, and JavaScript then never calls this instance again.
+//! - A buffer is a vector's own memory. It stays where it is until the call that takes it, since moving a
 //!   vector does not move its memory. JavaScript writes within the length that it asked for.
-//! - The allocator only counts and passes every call on, with the same arguments, to the one of the standard library.
+//! - The allocator only counts, and passes every call with the same arguments to the one of the standard library.
 //! - There is one thread, so statics of cells are never used by two.
 #![allow(unsafe_code)]
 
@@ -22,12 +22,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::host::{Entry, Host};
 use crate::limits::{GAPS_BYTES, MEMORY_MAX_BYTES};
 use crate::object::{Config, Object};
+use crate::origin::decide;
 
 struct Counting;
 
 static HEAP_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// What WebAssembly counts memory in.
+/// The unit of WebAssembly's memory.
 const PAGE_BYTES: usize = 64 * 1024;
 
 #[global_allocator]
@@ -61,7 +62,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// How many bytes can still be taken, gaps between those that were taken aside.
+/// How many bytes can still be allocated, without the gaps between allocations.
 pub(crate) fn bytes_left() -> u64 {
     MEMORY_MAX_BYTES.saturating_sub(GAPS_BYTES + HEAP_BYTES.load(Ordering::Relaxed)) as u64
 }
@@ -76,32 +77,32 @@ unsafe extern "C" {
     fn insert_entry(key: *const u8, key_len: usize, part: u32, bytes: *const u8, len: usize);
     fn remove_entry(key: *const u8, key_len: usize);
     fn stored_bytes() -> f64;
-    fn hand_over(messages: *const u8, len: usize);
+    fn deliver(messages: *const u8, len: usize);
 }
 
-/// What came from JavaScript and was not used yet.
-struct Taken {
+/// A buffer that JavaScript has filled.
+struct Buffer {
     number: f64,
     bytes: Vec<u8>,
 }
 
 thread_local! {
-    static TRAY: RefCell<Vec<Taken>> = const { RefCell::new(Vec::new()) };
+    static BUFFERS: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
     static OBJECT: RefCell<Option<Object<JavaScript>>> = const { RefCell::new(None) };
     static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-fn tray() -> Vec<Taken> {
-    TRAY.with(RefCell::take)
+fn take_buffers() -> Vec<Buffer> {
+    BUFFERS.with(RefCell::take)
 }
 
-/// What a call was given: as many arguments as it says, those that are missing being empty.
+/// The arguments of a call; missing ones are empty.
 fn arguments<const COUNT: usize>() -> [Vec<u8>; COUNT] {
-    let mut taken = tray().into_iter();
-    std::array::from_fn(|_| taken.next().map(|taken| taken.bytes).unwrap_or_default())
+    let mut buffers = take_buffers().into_iter();
+    std::array::from_fn(|_| buffers.next().map(|buffer| buffer.bytes).unwrap_or_default())
 }
 
-/// The rows that JavaScript keeps.
+/// The host on the other side.
 struct JavaScript;
 
 impl Host for JavaScript {
@@ -113,7 +114,7 @@ impl Host for JavaScript {
     fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Vec<u8>)> {
         // SAFETY: plain numbers.
         unsafe { read_chunks(from as f64, to as f64) }
-        tray().into_iter().map(|taken| (taken.number as u64, taken.bytes)).collect()
+        take_buffers().into_iter().map(|buffer| (buffer.number as u64, buffer.bytes)).collect()
     }
 
     fn remove_chunks(&self, from: u64, to: u64) {
@@ -125,9 +126,9 @@ impl Host for JavaScript {
         let to = to.unwrap_or_default();
         // SAFETY: the slices live until the call returns; see above.
         unsafe { read_entries(from.as_ptr(), from.len(), part, to.as_ptr(), to.len(), most) }
-        let mut taken = tray().into_iter();
+        let mut buffers = take_buffers().into_iter();
         let mut entries = Vec::new();
-        while let (Some(key), Some(bytes)) = (taken.next(), taken.next()) {
+        while let (Some(key), Some(bytes)) = (buffers.next(), buffers.next()) {
             entries.push(Entry { key: key.bytes, part: key.number as u32, bytes: bytes.bytes });
         }
         entries
@@ -157,23 +158,23 @@ impl Host for JavaScript {
         core::arch::wasm32::memory_size::<0>() * PAGE_BYTES
     }
 
-    fn hand_over(&self, messages: &[u8]) {
+    fn deliver(&self, messages: &[u8]) {
         // SAFETY: the slice lives until the call returns; see above.
-        unsafe { hand_over(messages.as_ptr(), messages.len()) }
+        unsafe { deliver(messages.as_ptr(), messages.len()) }
     }
 }
 
-/// Makes room for `len` bytes that JavaScript writes before its next call. `number` is the chunk's or the part's, if it
-/// is one.
+/// Makes a buffer of `len` bytes, which JavaScript fills before its next call. `number` is that of a chunk or of a part, if the
+/// buffer holds one.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_take(number: f64, len: usize) -> *mut u8 {
     let mut bytes = vec![0; len];
     let address = bytes.as_mut_ptr();
-    TRAY.with_borrow_mut(|tray| tray.push(Taken { number, bytes }));
+    BUFFERS.with_borrow_mut(|buffers| buffers.push(Buffer { number, bytes }));
     address
 }
 
-/// Opens the object; the tray has the password and the settings. Returns the length of an error text, 0 if there is none.
+/// Opens the object. Buffers: password, settings. Returns the length of an error text, 0 for success.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_open(seed: u64, now_ms: f64) -> usize {
     let [password, settings] = arguments().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -183,12 +184,15 @@ pub extern "C" fn edgecask_open(seed: u64, now_ms: f64) -> usize {
             OBJECT.set(Some(object));
             0
         }
-        Err(error) => {
-            let len = error.len();
-            ERROR.set(error);
-            len
-        }
+        Err(error) => fail(error),
     }
+}
+
+/// Stores the text of an error, and returns its length.
+fn fail(error: String) -> usize {
+    let len = error.len();
+    ERROR.set(error);
+    len
 }
 
 fn on_object(act: impl FnOnce(&mut Object<JavaScript>)) {
@@ -203,61 +207,70 @@ fn on_object_with<T>(arguments: T, act: impl FnOnce(&mut Object<JavaScript>, T))
     on_object(|object| act(object, arguments));
 }
 
+/// Decides whether a request may be served, before any object is opened. Buffers: the operator's list, and the header fields
+/// `Host`, `Origin` and `Sec-Fetch-Site`, each behind `=` or empty if it is missing. `is_open` is 1 if any host name will do.
+/// Returns one of [`crate::origin`]'s verdicts.
+#[unsafe(no_mangle)]
+pub extern "C" fn edgecask_decide_origin(is_open: u32) -> u32 {
+    let [list, host, origin, fetch_site] = arguments();
+    decide(&list, [&host, &origin, &fetch_site], is_open == 1)
+}
+
 /// Begins an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_begin() {
     on_object(Object::begin);
 }
 
-/// Connects a socket; the tray has its address.
+/// Connects a socket. Buffer: its address.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_connect(seat: u32, seed: u64, now_ms: f64) {
+pub extern "C" fn edgecask_connect(connection: u32, seed: u64, now_ms: f64) {
     on_object_with(arguments(), |object, [address]| {
-        object.connect(seat, &String::from_utf8_lossy(&address), seed, now_ms as u64);
+        object.connect(connection, &String::from_utf8_lossy(&address), seed, now_ms as u64);
     });
 }
 
-/// Has a socket back; the tray has what it kept.
+/// Restores a socket after a sleep. Buffer: its attachment.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_thaw(seat: u32, now_ms: f64) {
-    on_object_with(arguments(), |object, [attached]| object.thaw(seat, &attached, now_ms as u64));
+pub extern "C" fn edgecask_thaw(connection: u32, now_ms: f64) {
+    on_object_with(arguments(), |object, [attached]| object.thaw(connection, &attached, now_ms as u64));
 }
 
-/// All sockets are back.
+/// Ends the restoring of sockets.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_all_are_thawed() {
     on_object(Object::all_are_thawed);
 }
 
-/// Takes a message; the tray has it.
+/// Receives a message. Buffer: the message.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_receive(seat: u32, now_ms: f64) {
-    on_object_with(arguments(), |object, [message]| object.receive(seat, &message, now_ms as u64));
+pub extern "C" fn edgecask_receive(connection: u32, now_ms: f64) {
+    on_object_with(arguments(), |object, [message]| object.receive(connection, &message, now_ms as u64));
 }
 
-/// Answers a request whose sender may send no body; the tray has head and address.
+/// Answers a request whose sender may send no body. Buffers: head, address.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_admit(seat: u32, seed: u64, now_ms: f64) {
+pub extern "C" fn edgecask_check_login(connection: u32, seed: u64, now_ms: f64) {
     on_object_with(arguments(), |object, [head, address]| {
-        object.admit(seat, &head, &String::from_utf8_lossy(&address), seed, now_ms as u64);
+        object.check_login(connection, &head, &String::from_utf8_lossy(&address), seed, now_ms as u64);
     });
 }
 
-/// Takes a request; the tray has head, body and address.
+/// Runs a request. Buffers: head, body, address.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_request(seat: u32, seed: u64, now_ms: f64) {
+pub extern "C" fn edgecask_request(connection: u32, seed: u64, now_ms: f64) {
     on_object_with(arguments(), |object, [head, body, address]| {
-        object.request(seat, &head, &body, &String::from_utf8_lossy(&address), seed, now_ms as u64);
+        object.request(connection, &head, &body, &String::from_utf8_lossy(&address), seed, now_ms as u64);
     });
 }
 
-/// A peer has gone.
+/// Ends the connection of a peer that has gone.
 #[unsafe(no_mangle)]
-pub extern "C" fn edgecask_leave(seat: u32) {
-    on_object(|object| object.leave(seat));
+pub extern "C" fn edgecask_disconnect(connection: u32) {
+    on_object(|object| object.disconnect(connection));
 }
 
-/// The alarm rang.
+/// Does the work that is due when the alarm fires.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_alarm(now_ms: f64) {
     on_object(|object| object.alarm(now_ms as u64));
@@ -269,7 +282,7 @@ pub extern "C" fn edgecask_finish(now_ms: f64) {
     on_object(|object| object.finish(now_ms as u64));
 }
 
-/// Where the text of an error is, until the next call.
+/// The address of an error text, until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn edgecask_error() -> *const u8 {
     ERROR.with_borrow(|text| text.as_ptr())

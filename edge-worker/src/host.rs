@@ -1,7 +1,7 @@
-//! What the Durable Object's SQLite does for the store, row by row.
+//! The rows of the Durable Object's SQLite, and the way out for messages.
 //!
-//! A host never fails: one that cannot do what is asked does not return (an exception of JavaScript ends the event, and with
-//! `ctx.abort()` the object, so that nothing of the event was ever written). All calls of one event are one transaction.
+//! A host never returns an error. A call that fails does not return: an exception of JavaScript ends the event, and
+//! `ctx.abort()` ends the object, so that nothing of the event was ever written. All calls of one event are one transaction.
 
 /// Rows of one object.
 ///
@@ -31,11 +31,11 @@ pub trait Host: Send + Sync + 'static {
     /// Bytes of heap in use.
     fn heap_bytes(&self) -> usize;
 
-    /// Bytes of memory that the instance has taken; it never gives any back.
+    /// Bytes of memory that the instance has taken; it never shrinks.
     fn resident_bytes(&self) -> usize;
 
-    /// Takes messages of the outbox that are to be carried out. All that they tell of is in rows already.
-    fn hand_over(&self, messages: &[u8]);
+    /// Delivers messages of the outbox. All writes that they acknowledge are in rows already.
+    fn deliver(&self, messages: &[u8]);
 }
 
 /// A part of a value.

@@ -1,19 +1,19 @@
 //! Every bound of the edge worker, with its reason. The platform's own figures are from its documentation
-//! (<https://developers.cloudflare.com/durable-objects/platform/limits/>); what runs locally is looser, so all are kept here.
+//! (<https://developers.cloudflare.com/durable-objects/platform/limits/>). Local runtimes are looser, so this crate enforces all.
 //!
 //! The platform gives an object 128 MB for all its memory. They are meant for:
 //!
 //! ```text
-//!  48 MiB  what stays: keydir, caches, sessions, queues of transactions       HEAP_MAX_BYTES
+//!  48 MiB  keydir, caches, sessions, queues of transactions                   HEAP_MAX_BYTES
 //!  24 MiB  requests that have not come whole                                  INPUTS_MAX_BYTES
-//!  24 MiB  what one request needs while it runs, its reply included           the rest of MEMORY_MAX_BYTES;
-//!          it asks for it as it goes                                          ROOM in lib.rs
-//!  16 MiB  the message that is being taken, in JavaScript's memory            MESSAGE_MAX_BYTES in object.ts
+//!  24 MiB  one request while it runs, its reply included;                     the rest of MEMORY_MAX_BYTES;
+//!          it is charged as it goes                                           BUDGET in lib.rs
+//!  16 MiB  the message that is being received, in JavaScript's memory         MESSAGE_MAX_BYTES in object.ts
 //!  some    replies that wait for the output gate, code and JavaScript itself
 //! ```
 
 /// Largest memory of an instance; its linker sets it (build.rs). Beyond it an allocation ends the instance, and with it the
-/// object's life: nothing of the event is kept and its sockets are closed. The bounds below are there to keep that from happening.
+/// object's life: nothing of the event is written and its sockets are closed. The bounds below prevent that.
 pub const MEMORY_MAX_BYTES: usize = 96 * 1024 * 1024;
 
 /// Largest argument and largest string. Blobs are off at the edge: a value that does not fit beside the keydir, the message
@@ -58,7 +58,7 @@ pub const DATAFILE_HARD_MAX_BYTES: u64 = 1 << 30;
 /// Most datafiles that an object ever has, one after the other: JavaScript's numbers are exact up to 2^53. They are 134 TB.
 pub const DATAFILES_MAX: u32 = 1 << 23;
 
-/// Chunks that were read or written lately are kept up to this many bytes.
+/// Chunks that were read or written lately are cached up to this many bytes.
 pub const CACHE_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Appends of more bytes than this, and reads of as many, pass by the cache: merges and starts, which read everything once, and large values.
@@ -76,14 +76,14 @@ pub const HEAP_MAX_BYTES: usize = 48 * 1024 * 1024;
 /// Bytes of memory that are free, but in gaps too small to be of use, code's own data and stack included.
 pub const GAPS_BYTES: usize = 6 * 1024 * 1024;
 
-/// Bytes of requests of all seats that have not come whole; beyond them the largest one's seat is left.
+/// Bytes of requests of all connections that have not come whole; beyond them the connection with the largest one is closed.
 pub const INPUTS_MAX_BYTES: usize = 24 * 1024 * 1024;
 
 /// A request's buffer grows by at most so much more than it needs: doubling would take twice the largest value.
 pub const INPUT_STEP_BYTES: usize = 2 * 1024 * 1024;
 
 /// Bytes in SQLite beyond which commands that may need more are refused. The platform takes 10 GB; deleting and merging need
-/// some room before they give some.
+/// some space before they free some.
 pub const STORAGE_MAX_BYTES: u64 = 9_000_000_000;
 
 /// Bytes in SQLite beyond which nothing is appended.
@@ -92,20 +92,20 @@ pub const STORAGE_HARD_MAX_BYTES: u64 = 9_900_000_000;
 /// SQLite is asked how much it holds once so many bytes were appended since; rows take a little more than their bytes.
 pub const ROOM_LOOK_BYTES: u64 = 256 * 1024;
 
-/// A message is handed to its session in pieces of this size, so that replies leave the heap between them.
+/// A session takes a message in pieces of this size, so that replies leave the heap between them.
 pub const PIECE_MAX_BYTES: usize = 1024 * 1024;
 
-/// Bytes of input that is no whole request yet: the largest argument, and room for those around it.
+/// Bytes of input that is no whole request yet: the largest argument, and space for those around it.
 pub const INPUT_MAX_BYTES: usize = 20 * 1024 * 1024;
 
-/// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.
+/// The same before the peer has authenticated: ten arguments of 16 KiB, and the bytes around them.
 pub const UNAUTHENTICATED_INPUT_MAX_BYTES: usize = 256 * 1024;
 
-/// Replies that one event may make for all seats: they wait for the output gate.
+/// Replies that one event may make for all connections: they wait for the output gate.
 pub const EVENT_OUTPUT_MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// So many bytes of messages are handed over as soon as they are there.
-pub const HAND_OVER_BYTES: usize = 1024 * 1024;
+/// The outbox is delivered as soon as it holds so many bytes.
+pub const DELIVERY_BYTES: usize = 1024 * 1024;
 
 /// Largest body of a REST request: it is in memory as JSON and as RESP.
 pub const BODY_MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -116,10 +116,10 @@ pub const MESSAGE_OUT_MAX_BYTES: usize = 1024 * 1024;
 /// Most sockets of one object; the platform takes 32,768, and each costs some kilobytes here.
 pub const SOCKETS_MAX: usize = 10_000;
 
-/// What a socket's attachment holds at most: the platform takes 16,384 bytes with what the runtime writes around them.
+/// The largest attachment of a socket: the platform takes 16,384 bytes, of which the runtime needs some.
 pub const ATTACHMENT_MAX_BYTES: usize = 16_000;
 
-/// Most positions of HSCAN and its like that are kept in a row for requests, which have no socket to keep them: more than walk at
+/// Most positions of HSCAN and its like that are persisted in a row for requests, which have no socket: more than walk at
 /// the same time.
 pub const WALKS_KEPT_MAX: usize = 64;
 
@@ -129,13 +129,13 @@ pub const WALKS_KEPT_BYTES: usize = 16 * 1024;
 /// From connecting to a successful AUTH or HELLO, where a password is set.
 pub const UNAUTHENTICATED_MS: u64 = 10_000;
 
-/// Maintenance comes so long after the first write that nobody has looked after.
+/// Maintenance runs so long after the first write since the last maintenance.
 pub const MAINTENANCE_DELAY_MS: u64 = 5_000;
 
-/// It comes again so soon while it has more to do.
+/// Maintenance runs again so soon while it has more to do.
 pub const MAINTENANCE_NEXT_MS: u64 = 50;
 
-/// Where keys may expire it looks for them this often, though the object sleeps otherwise.
+/// Where keys may expire maintenance looks for them this often, though the object sleeps otherwise.
 pub const EXPIRY_PERIOD_MS: u64 = 60_000;
 
 /// Keys collected by one alarm.
@@ -147,6 +147,6 @@ pub const MERGE_STEP_BYTES: u64 = 4 * 1024 * 1024;
 /// Entries of dropped collections freed by one alarm.
 pub const GARBAGE_STEP: u64 = 50_000;
 
-/// Hints are written for the active datafile, too, once so many bytes were appended since the last ones: what has no hint is
-/// read at the next start.
+/// Hints are written for the active datafile, too, once so many bytes were appended since the last ones: the next start reads
+/// all bytes without hints.
 pub const CHECKPOINT_BYTES: u64 = 1024 * 1024;

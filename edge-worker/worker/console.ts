@@ -1,6 +1,6 @@
 // The console's files, from the assets that are deployed with the worker; the header fields are those of gateway/src/web/console.rs.
 
-// The page may load and run only what came with it, and talk to any server that the user names.
+// The page may load and run only its own files, and connect to any server that the user names.
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
   "font-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-// The worker: who may come, which object a path means, and what needs no object.
+// The worker in front of the objects: checks the origin, routes a path to an object, and answers requests that need none.
 //
 //   /resp, /db/NAME/resp      RESP over WebSocket
 //   /, /db/NAME/…             the REST dialect; GET / is the console, where it is deployed
@@ -6,7 +6,7 @@
 
 import { file, isOfConsole } from './console';
 import { ADDRESS, type Env } from './object';
-import { judge } from './origin';
+import { decide } from './origin';
 
 export { Database } from './object';
 
@@ -20,20 +20,20 @@ export default {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && url.pathname === '/health') return new Response('ok\n');
     if (isRead && env.ASSETS !== undefined && isOfConsole(url.pathname)) return file(env.ASSETS, request, url.pathname);
-    const verdict = judge(request.headers, url.host, env);
-    if (verdict.refused !== undefined) return Response.json({ error: verdict.refused }, { status: 403 });
+    const verdict = decide(request.headers, url.host, env);
+    if (verdict.refused !== undefined) return Response.json({ error: verdict.refused.text }, { status: verdict.refused.status });
     if (request.method === 'OPTIONS') return allow(preflight(request), verdict.origin);
     const { name, path } = route(url.pathname);
     if (name === undefined) return Response.json({ error: 'ERR no such database name' }, { status: 400 });
     url.pathname = path;
-    const passedOn = new Request(url, request);
-    passedOn.headers.set(ADDRESS, address(request));
+    const forwarded = new Request(url, request);
+    forwarded.headers.set(ADDRESS, address(request));
     const database = env.DATABASE.get(env.DATABASE.idFromName(name));
     try {
-      const response = await database.fetch(passedOn);
+      const response = await database.fetch(forwarded);
       return response.webSocket === null ? allow(response, verdict.origin) : response;
     } catch (error) {
-      // The object ended, and with it whatever the request had begun.
+      // The object ended, and nothing of the request was written.
       console.error(error);
       return allow(Response.json({ error: 'ERR the database was restarted; nothing of this request was kept' }, { status: 500 }), verdict.origin);
     }
@@ -67,7 +67,7 @@ function preflight(request: Request): Response {
   return new Response(null, { status: 204, headers });
 }
 
-// Lets the page read the answer, if it is on the list.
+// Allows a page on the list, whose origin this is, to read the response.
 function allow(response: Response, origin: string | undefined): Response {
   const allowed = new Response(response.body, response);
   allowed.headers.append('vary', 'origin');

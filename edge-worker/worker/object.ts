@@ -1,4 +1,4 @@
-// The Durable Object of one database: hands events to the core and carries out what comes back.
+// The Durable Object of one database: passes events to the core and carries out the messages that come back.
 
 import { DurableObject } from 'cloudflare:workers';
 import module from './edgecask.wasm';
@@ -7,7 +7,7 @@ import { Core, Kind } from './core';
 export interface Env {
   DATABASE: DurableObjectNamespace<Database>;
   ASSETS?: Fetcher;
-  // A secret; without it only this machine is served.
+  // The password, a secret. Without it the worker serves only its own machine.
   EDGECASK_PASSWORD?: string;
   // Pages that may talk to this worker besides its own, separated by commas; * for all.
   EDGECASK_ORIGINS?: string;
@@ -18,25 +18,25 @@ export interface Env {
   EDGECASK_FORGET?: string;
 }
 
-// The worker tells the object where a request came from.
+// The header field in which the worker passes the client's address to the object.
 export const ADDRESS = 'x-edgecask-address';
 
-// edge-worker/src/limits.rs says what the memory of an object is meant for. Requests may span messages, but not of REST.
+// edge-worker/src/limits.rs shows the budget of an object's memory. A request of RESP may span messages; one of REST may not.
 const MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
-// A body that is somewhat larger is read to its end, and forgotten: who is still writing would not see the answer.
+// A body that is somewhat larger is read to its end and dropped: a client that is still writing would not see the answer.
 const BODY_READ_MAX_BYTES = 4 * BODY_MAX_BYTES;
-// Bodies that are on their way, of all requests: one more waits for nobody, it is refused.
+// Bytes of the bodies of all requests that are being received. A request beyond them is refused.
 const BODIES_MAX_BYTES = 2 * BODY_MAX_BYTES;
-// Events that a reader has not taken; who takes none is left.
+// Events that a reader has not taken. Beyond them the request is aborted.
 const EVENTS_MAX_BYTES = 4 * 1024 * 1024;
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
-// A look-up in the global object costs as much as a call of it.
+// A constant, since every look-up of WebSocket.OPEN costs as much as a call.
 const OPEN = WebSocket.OPEN;
 const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format'];
 
-interface Errand {
+interface HttpRequest {
   answer: (response: Response) => void;
   events?: ReadableStreamDefaultController<Uint8Array>;
 }
@@ -44,10 +44,10 @@ interface Errand {
 export class Database extends DurableObject<Env> {
   #core: Core | undefined;
   #sockets = new Map<number, WebSocket>();
-  #seats = new Map<WebSocket, number>();
-  #errands = new Map<number, Errand>();
-  #nextSeat = 1;
-  // Messages whose turn comes with those that other sockets send meanwhile.
+  #connections = new Map<WebSocket, number>();
+  #requests = new Map<number, HttpRequest>();
+  #nextConnection = 1;
+  // Messages that wait to be run together with messages of other sockets.
   #waiting: (() => void)[] = [];
   #waitingBytes = 0;
   #bodiesBytes = 0;
@@ -55,9 +55,9 @@ export class Database extends DurableObject<Env> {
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
-    // An empty text is answered by an empty one without waking the object: browsers cannot send the pings of WebSocket. It is no
-    // byte of RESP in either direction, so it means the same in every state of a session, half a request included. PING and
-    // +PONG would not: a MULTI, a subscription or a peer who has not logged in has other answers.
+    // The platform answers an empty text message by an empty one without waking the object, since browsers cannot send pings of
+    // WebSocket. It is no byte of RESP in either direction, so it is right in every state of a session. PING and +PONG would not
+    // be: in a MULTI, in a subscription and before the login the reply to PING is another one.
     context.setWebSocketAutoResponse(new WebSocketRequestResponsePair('', ''));
   }
 
@@ -66,7 +66,7 @@ export class Database extends DurableObject<Env> {
     const address = request.headers.get(ADDRESS) ?? '';
     if (path === '/resp') return this.#connect(request, address);
     const head = describe(request);
-    // Strangers send no bodies.
+    // A client without the password may send no body.
     const refused = request.body === null ? undefined : this.#refusal(head, address);
     if (refused !== undefined) return refused;
     const body = await this.#receive(request);
@@ -75,31 +75,31 @@ export class Database extends DurableObject<Env> {
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const bytes = typeof message === 'string' ? new TextEncoder().encode(message) : new Uint8Array(message);
-    if (bytes.length > MESSAGE_MAX_BYTES) return this.#dismiss(socket, 1009, `messages have at most ${MESSAGE_MAX_BYTES} bytes here`);
+    if (bytes.length > MESSAGE_MAX_BYTES) return this.#closeSocket(socket, 1009, `messages have at most ${MESSAGE_MAX_BYTES} bytes here`);
     const isAlone = this.#waiting.length === 0 && this.#latest === socket;
     this.#latest = socket;
     const event = () =>
       this.#event((core) => {
-        const seat = this.#seats.get(socket);
-        if (seat !== undefined) core.receive(seat, bytes);
+        const connection = this.#connections.get(socket);
+        if (connection !== undefined) core.receive(connection, bytes);
       });
     if (isAlone) return event();
     this.#waiting.push(event);
     this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes > WAITING_MAX_BYTES) return this.#catchUp();
+    if (this.#waitingBytes > WAITING_MAX_BYTES) return this.#runWaiting();
     // The promise keeps the object from sleeping.
-    if (this.#waiting.length === 1) return new Promise((resolve) => setTimeout(() => resolve(this.#catchUp()), 0));
+    if (this.#waiting.length === 1) return new Promise((resolve) => setTimeout(() => resolve(this.#runWaiting()), 0));
   }
 
-  // What several sockets send at about the same time is one transaction, and the disk is waited for once: events of one turn of
-  // JavaScript are committed together. A socket that is the only one to send does not wait for others.
-  #catchUp(): void {
+  // Messages that several sockets send at about the same time are one transaction, which waits for the disk once: the platform
+  // commits the events of one turn of JavaScript together. A socket that is the only one to send does not wait.
+  #runWaiting(): void {
     this.#waitingBytes = 0;
     for (const event of this.#waiting.splice(0)) event();
   }
 
   override webSocketClose(socket: WebSocket, code: number, reason: string): void {
-    this.#left(socket);
+    this.#disconnect(socket);
     // Without an answer the peer waits; the codes that stand for no code may not be sent.
     const isSendable = code !== 1005 && code !== 1006 && code !== 1015;
     try {
@@ -110,12 +110,12 @@ export class Database extends DurableObject<Env> {
   }
 
   override webSocketError(socket: WebSocket): void {
-    this.#left(socket);
+    this.#disconnect(socket);
   }
 
-  #dismiss(socket: WebSocket, code: number, reason: string): void {
-    this.#left(socket);
-    // So that it is nobody's after a sleep.
+  #closeSocket(socket: WebSocket, code: number, reason: string): void {
+    this.#disconnect(socket);
+    // So that it is not restored after a sleep.
     socket.serializeAttachment(null);
     socket.close(code, reason);
   }
@@ -130,19 +130,19 @@ export class Database extends DurableObject<Env> {
     }
     const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
     this.ctx.acceptWebSocket(server);
-    this.#event((core) => core.connect(this.#sit(server), address));
+    this.#event((core) => core.connect(this.#addSocket(server), address));
     const offered = (request.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
     const headers: HeadersInit = offered.includes('resp') ? { 'sec-websocket-protocol': 'resp' } : {};
     return new Response(null, { status: 101, webSocket: client, headers });
   }
 
-  // What whoever has not the password is answered.
+  // The answer to a request with missing or wrong credentials.
   #refusal(head: string, address: string): Response | undefined {
-    const seat = this.#nextSeat++;
+    const connection = this.#nextConnection++;
     let refused: Response | undefined;
-    this.#errands.set(seat, { answer: (response) => (refused = response) });
-    this.#event((core) => core.admit(seat, head, address));
-    this.#errands.delete(seat);
+    this.#requests.set(connection, { answer: (response) => (refused = response) });
+    this.#event((core) => core.checkLogin(connection, head, address));
+    this.#requests.delete(connection);
     return refused;
   }
 
@@ -174,50 +174,50 @@ export class Database extends DurableObject<Env> {
   }
 
   async #request(request: Request, head: string, address: string, body: Uint8Array): Promise<Response> {
-    const seat = this.#nextSeat++;
-    const answer = new Promise<Response>((resolve) => this.#errands.set(seat, { answer: resolve }));
-    request.signal?.addEventListener('abort', () => this.#abandon(seat));
-    this.#event((core) => core.request(seat, head, body, address));
+    const connection = this.#nextConnection++;
+    const answer = new Promise<Response>((resolve) => this.#requests.set(connection, { answer: resolve }));
+    request.signal?.addEventListener('abort', () => this.#abort(connection));
+    this.#event((core) => core.request(connection, head, body, address));
     const response = await answer;
     return request.method === 'HEAD' ? new Response(null, response) : response;
   }
 
-  #abandon(seat: number): void {
-    if (this.#errands.delete(seat)) this.#event((core) => core.leave(seat));
+  #abort(connection: number): void {
+    if (this.#requests.delete(connection)) this.#event((core) => core.disconnect(connection));
   }
 
-  #left(socket: WebSocket): void {
+  #disconnect(socket: WebSocket): void {
     this.#event((core) => {
-      const seat = this.#seats.get(socket);
-      this.#rise(socket);
-      if (seat !== undefined) core.leave(seat);
+      const connection = this.#connections.get(socket);
+      this.#removeSocket(socket);
+      if (connection !== undefined) core.disconnect(connection);
     });
   }
 
-  #sit(socket: WebSocket): number {
-    const seat = this.#nextSeat++;
-    this.#sockets.set(seat, socket);
-    this.#seats.set(socket, seat);
-    return seat;
+  #addSocket(socket: WebSocket): number {
+    const connection = this.#nextConnection++;
+    this.#sockets.set(connection, socket);
+    this.#connections.set(socket, connection);
+    return connection;
   }
 
-  #rise(socket: WebSocket): void {
-    const seat = this.#seats.get(socket);
-    if (seat !== undefined) this.#sockets.delete(seat);
-    this.#seats.delete(socket);
+  #removeSocket(socket: WebSocket): void {
+    const connection = this.#connections.get(socket);
+    if (connection !== undefined) this.#sockets.delete(connection);
+    this.#connections.delete(socket);
   }
 
-  // Has the core see one event. Nothing in here waits, so all that is written is one transaction, and what is sent leaves when
-  // that is durable. After an error nothing of it may stay: abort drops what was written and what was to be sent.
+  // Runs one event in the core. Nothing in here waits, so all writes are one transaction, and the platform sends messages when
+  // that is durable. After an error nothing of the event may stay: abort drops its writes and its messages.
   #event(act: (core: Core) => void): void {
-    // Nothing overtakes a message that came before it.
-    if (this.#waiting.length > 0) this.#catchUp();
+    // Messages that came before run before.
+    if (this.#waiting.length > 0) this.#runWaiting();
     try {
       const core = this.#core ?? this.#wake();
       core.begin();
       act(core);
       core.finish();
-      if (this.env.EDGECASK_FORGET === 'yes' && this.#errands.size === 0) this.#forget();
+      if (this.env.EDGECASK_FORGET === 'yes' && this.#requests.size === 0) this.#forget();
     } catch (error) {
       console.error(error);
       this.ctx.abort(`the event failed: ${error}`);
@@ -225,12 +225,12 @@ export class Database extends DurableObject<Env> {
   }
 
   #wake(): Core {
-    const core = new Core(module, this.ctx.storage.sql, (kind, seat, bytes) => this.#carryOut(kind, seat, bytes));
+    const core = new Core(module, this.ctx.storage.sql, (kind, connection, bytes) => this.#carryOut(kind, connection, bytes));
     core.open(this.env.EDGECASK_PASSWORD ?? '', this.env.EDGECASK_SETTINGS ?? '');
     core.begin();
     for (const socket of this.ctx.getWebSockets()) {
       const attached: unknown = socket.deserializeAttachment();
-      if (attached instanceof Uint8Array) core.thaw(this.#sit(socket), attached);
+      if (attached instanceof Uint8Array) core.thaw(this.#addSocket(socket), attached);
     }
     core.allAreThawed();
     this.#core = core;
@@ -240,11 +240,11 @@ export class Database extends DurableObject<Env> {
   #forget(): void {
     this.#core = undefined;
     this.#sockets.clear();
-    this.#seats.clear();
+    this.#connections.clear();
   }
 
-  #carryOut(kind: Kind, seat: number, bytes: Uint8Array): void {
-    const socket = this.#sockets.get(seat);
+  #carryOut(kind: Kind, connection: number, bytes: Uint8Array): void {
+    const socket = this.#sockets.get(connection);
     switch (kind) {
       case Kind.Send:
         if (socket?.readyState === OPEN) socket.send(bytes);
@@ -252,8 +252,8 @@ export class Database extends DurableObject<Env> {
       case Kind.Close:
         if (socket !== undefined) {
           const code = new DataView(bytes.buffer, bytes.byteOffset).getUint16(0, true);
-          this.#rise(socket);
-          // So that it is nobody's after a sleep.
+          this.#removeSocket(socket);
+          // So that it is not restored after a sleep.
           socket.serializeAttachment(null);
           socket.close(code, new TextDecoder().decode(bytes.subarray(2)));
         }
@@ -262,14 +262,14 @@ export class Database extends DurableObject<Env> {
         socket?.serializeAttachment(bytes);
         break;
       case Kind.Respond:
-        this.#respond(seat, bytes);
+        this.#respond(connection, bytes);
         break;
       case Kind.Events:
-        this.#tell(seat, bytes);
+        this.#sendEvents(connection, bytes);
         break;
       case Kind.End:
-        this.#errands.get(seat)?.events?.close();
-        this.#errands.delete(seat);
+        this.#requests.get(connection)?.events?.close();
+        this.#requests.delete(connection);
         break;
       case Kind.Alarm: {
         const atMs = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
@@ -278,19 +278,19 @@ export class Database extends DurableObject<Env> {
     }
   }
 
-  #tell(seat: number, bytes: Uint8Array): void {
-    const errand = this.#errands.get(seat);
-    errand?.events?.enqueue(bytes);
-    if (errand?.events === undefined || errand.events.desiredSize! > 0) return;
-    errand.events.error(new Error('the reader is too slow'));
-    delete errand.events;
-    // This event has its end first.
-    queueMicrotask(() => this.#abandon(seat));
+  #sendEvents(connection: number, bytes: Uint8Array): void {
+    const request = this.#requests.get(connection);
+    request?.events?.enqueue(bytes);
+    if (request?.events === undefined || request.events.desiredSize! > 0) return;
+    request.events.error(new Error('the reader is too slow'));
+    delete request.events;
+    // After the end of this event.
+    queueMicrotask(() => this.#abort(connection));
   }
 
-  #respond(seat: number, bytes: Uint8Array): void {
-    const errand = this.#errands.get(seat);
-    if (errand === undefined) return;
+  #respond(connection: number, bytes: Uint8Array): void {
+    const request = this.#requests.get(connection);
+    if (request === undefined) return;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const isStream = view.getUint8(2) === 1;
     const texts: string[] = [];
@@ -305,23 +305,23 @@ export class Database extends DurableObject<Env> {
     const status = view.getUint16(0, true);
     const body = bytes.subarray(at);
     if (!isStream) {
-      this.#errands.delete(seat);
-      errand.answer(new Response(body.length > 0 ? body : null, { status, headers }));
+      this.#requests.delete(connection);
+      request.answer(new Response(body.length > 0 ? body : null, { status, headers }));
       return;
     }
     const source = {
       start: (controller: ReadableStreamDefaultController<Uint8Array>) => {
-        errand.events = controller;
+        request.events = controller;
         controller.enqueue(body);
       },
-      cancel: () => this.#abandon(seat),
+      cancel: () => this.#abort(connection),
     };
     const stream = new ReadableStream<Uint8Array>(source, new ByteLengthQueuingStrategy({ highWaterMark: EVENTS_MAX_BYTES }));
-    errand.answer(new Response(stream, { status, headers }));
+    request.answer(new Response(stream, { status, headers }));
   }
 }
 
-// What the core reads of a request besides its body.
+// The part of a request that the core reads besides its body.
 function describe(request: Request): string {
   const url = new URL(request.url);
   const fields = REQUEST_FIELDS.map((name) => request.headers.get(name)).map((value) => (value === null ? '' : `=${value}`));

@@ -1,8 +1,8 @@
-//! What a command costs without the network: sessions on a store in files, a pipeline at a time.
+//! The cost of a command without the network: sessions on a store in files, a pipeline at a time.
 //!
 //! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several
 //! runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key), for the
-//! other types with what redis-benchmark asks, in one key of each.
+//! other types with the requests of redis-benchmark, in one key of each.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// What is asked, as redis-benchmark does it; `#` stands for a random number.
+/// The requests of redis-benchmark; `#` stands for a random number.
 const REQUESTS: &[(&str, &str)] = &[
     ("GET", "GET key:#"),
     ("SET", "SET key:# xxx"),

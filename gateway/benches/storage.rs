@@ -1,4 +1,4 @@
-//! What the disk of the gateway costs on this machine: the figures behind the constants in `storage/mapped.rs`.
+//! The cost of the gateway's disk on this machine: the figures behind the constants in `storage/mapped.rs`.
 //!
 //! `cargo bench -p edgecask --bench storage [-- DIRECTORY]`
 

@@ -1,4 +1,4 @@
-//! Accepts connections, refuses those there is no room for, and hands the others to the workers in turn.
+//! Accepts connections, refuses those beyond the limits, and assigns the others to the workers in turn.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,10 @@ use crate::gateway::{Gateway, Refusal};
 use crate::limits::ACCEPT_RETRY;
 use crate::workers::Workers;
 
-/// Binds all addresses. Port 0 is chosen by the system, for each address by itself.
+/// Binds all addresses. For port 0 the system chooses a port, for each address by itself.
+///
+/// # Errors
+/// An address cannot be bound; the error names it.
 pub fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
     let bind_one = |address: &SocketAddr| {
         let listener = TcpListener::bind(address)
@@ -24,7 +27,10 @@ pub fn bind(addresses: &[SocketAddr]) -> io::Result<Vec<TcpListener>> {
     addresses.iter().map(bind_one).collect()
 }
 
-/// Starts the accepting thread. It ends when a stop is requested, and then so do the workers.
+/// Starts the accepting thread. When a stop is requested it ends, and ends the workers.
+///
+/// # Errors
+/// The system refuses a thread or an event queue.
 pub fn start(
     gateway: Arc<Gateway>,
     listeners: Vec<TcpListener>,
@@ -49,16 +55,16 @@ fn run(
         for listener in listeners {
             listening.spawn(listen(listener, sender.clone()));
         }
-        let hand_over = async {
+        let assign = async {
             while let Some((stream, peer)) = accepted.recv().await {
                 match gateway.admit(peer.ip()) {
-                    Ok(()) => workers.hand_over(stream),
+                    Ok(()) => workers.assign(stream),
                     Err(refusal) => refuse(stream, refusal),
                 }
             }
         };
         tokio::select! {
-            () = hand_over => {}
+            () = assign => {}
             _ = gateway.stop.requested() => {}
         }
     });
@@ -73,8 +79,8 @@ async fn listen(listener: TcpListener, accepted: tokio::sync::mpsc::Sender<(TcpS
     loop {
         let outcome = listener.accept().await.and_then(|(stream, peer)| Ok((stream.into_std()?, peer)));
         match outcome {
-            Ok(arrival) => {
-                if accepted.send(arrival).await.is_err() {
+            Ok(stream) => {
+                if accepted.send(stream).await.is_err() {
                     return;
                 }
             }
@@ -87,7 +93,7 @@ async fn listen(listener: TcpListener, accepted: tokio::sync::mpsc::Sender<(TcpS
     }
 }
 
-/// Tells the peer as far as that is possible at once.
+/// Tells the peer why it is refused, as far as the socket takes the text at once.
 fn refuse(mut stream: TcpStream, refusal: Refusal) {
     let _ = stream.write(format!("-{}\r\n", refusal.text()).as_bytes());
 }

@@ -34,7 +34,7 @@ const EPOCH_MS: u64 = 3;
 /// By how many nanoseconds the system may lengthen a sleep.
 const TIMER_SLACK_NS: u64 = 1_000;
 
-/// What a worker knows of its load.
+/// The load of a worker.
 #[derive(Default)]
 pub struct Load {
     epoch_began_ms: u64,
@@ -44,7 +44,7 @@ pub struct Load {
     active: u32,
     /// How many were served since the worker last was about to wait.
     fresh: u32,
-    /// What the last epoch decided for this one.
+    /// The pace that the last epoch decided for this one.
     pace: Pace,
 }
 
@@ -58,7 +58,7 @@ struct Pace {
 }
 
 impl Load {
-    /// Says that a connection's requests are served at this unix time.
+    /// Counts a batch of requests of a connection, served at this unix time.
     pub fn serves(&mut self, seen: &mut Seen, now_ms: u64) {
         self.look(now_ms);
         self.fresh += 1;
@@ -69,8 +69,8 @@ impl Load {
         }
     }
 
-    /// The worker is about to ask for events; it sleeps first if that is worth it. It `may_wait` if no connection has
-    /// something to do already. After a whole batch it asks at once: as much may have come meanwhile.
+    /// Sleeps before the worker asks for events, if that is worth it. `may_wait` says that no connection has
+    /// something to do already. After a whole batch it does not sleep: another one may have come meanwhile.
     pub fn rest(&mut self, may_wait: bool) {
         let fresh = std::mem::take(&mut self.fresh);
         if may_wait && (1..self.pace.batch).contains(&fresh) && !self.pace.sleep.is_zero() {
@@ -92,7 +92,7 @@ impl Load {
 }
 
 impl Pace {
-    /// What fits when `lasted` has seen so many batches served, for so many connections.
+    /// The pace after an epoch that `lasted` so long and served so many batches for so many connections.
     fn of(served: u32, active: u32, lasted: Duration) -> Pace {
         let batch = (active / ACTIVE_PER_BATCH).min(BATCH);
         let per_request = lasted / served.max(1);
@@ -104,13 +104,13 @@ impl Pace {
     }
 }
 
-/// A connection's part: in which epoch it was last seen.
+/// The epoch in which a connection was last counted.
 #[derive(Default)]
 pub struct Seen(u64);
 
-/// For the begin of a worker's thread: its sleeps are to be as short as they are meant.
+/// Makes short sleeps of this thread precise; called at its begin.
 pub fn prepare_thread() {
-    // Where this is refused the system may make them tens of microseconds longer, and that is all.
+    // Where the system refuses this, sleeps may be tens of microseconds longer.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
 }
 

@@ -1,74 +1,74 @@
-//! One TCP connection of a worker: its socket, its session, and what it waits for.
+//! One TCP connection of a worker: a socket and the driver of its session.
 //!
-//! A worker drives it through the steps of a round: [`Connection::receive`], [`Connection::run`], [`Connection::send`].
-//! None of them blocks. Buffers for input are lent by the worker while there is something in them, so an idle
-//! connection owns almost nothing. Nothing here looks into the bytes: that is the session's business.
+//! A worker takes a connection through the steps of a round: [`Connection::receive`], [`Connection::run`],
+//! [`Connection::send`]. None of them blocks. The worker lends buffers for input while they hold something, so an idle
+//! connection owns almost nothing. The connection never looks into the bytes; the session does.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
 
+use edgecask_core::driver::{Driver, Now, TimeLimits};
 use edgecask_core::engine::{Db, Engine};
 use edgecask_core::resp::Front;
 use edgecask_core::server::{Effect, Server, Shared};
-use edgecask_core::session::Peer;
+use edgecask_core::session::{Peer, Session};
 use mio::net::TcpStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
+use crate::clock::seed;
 use crate::coalesce::Seen;
-use crate::driver::Driver;
-use crate::limits::{Deadlines, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES};
+use crate::limits::{
+    IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
+};
 use crate::sendfile;
-use crate::workers::Bell;
 
 /// A connection and its session.
 pub struct Connection {
     stream: TcpStream,
     driver: Driver,
-    /// The worker's load was told of it.
+    /// When the worker's load last counted it.
     pub seen: Seen,
-    /// What must happen before more requests run.
+    /// The step that must end before more requests run.
     pub phase: Phase,
-    /// The system reports new bytes once: this is kept until a read has found no more.
+    /// The system reports new bytes once: this stays true until a read has found no more.
     pub is_readable: bool,
-    /// The peer sends no more; what it has sent may still have to be read.
+    /// The peer sends no more; some of its bytes may still have to be read.
     pub is_ending: bool,
-    /// Whether it is to take part in the worker's next round.
+    /// Whether the connection is in the worker's next round.
     pub is_queued: bool,
 }
 
-/// What a connection waits for.
+/// The step that a connection is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Requests.
+    /// It waits for requests.
     Receiving,
-    /// The log to be on the disk up to this position, before replies leave.
+    /// Its replies wait until the log is on the disk up to this position.
     Syncing(u64),
-    /// The peer to take replies; so long since it last took any.
-    Sending(Instant),
+    /// Its replies wait for the peer, which last took some at this steady time in milliseconds.
+    Sending(u64),
 }
 
-/// How far sending came.
+/// The outcome of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// Everything has left.
     All,
     /// The peer takes no more at the moment.
     Full,
-    /// It is somebody else's turn.
+    /// The turn is over, so that other connections are served.
     EnoughForNow,
 }
 
-/// What a read brought.
+/// The outcome of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// There is something to run; so many bytes are new.
+    /// The session has something to run; so many bytes are new.
     Input(usize),
-    /// Nothing yet.
+    /// Nothing has come yet.
     Nothing,
     /// The peer sends no more.
     End,
@@ -76,13 +76,14 @@ pub enum Received {
 
 impl Connection {
     /// A session for an accepted stream.
-    pub fn new(stream: TcpStream, shared: &Shared, now: Instant, now_ms: u64) -> Connection {
+    pub fn new(stream: TcpStream, shared: &Shared, now: Now) -> Connection {
         let shown =
             |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
+        let session = Session::new(shared, peer, seed(), now.unix_ms);
         Connection {
             stream,
-            driver: Driver::new(shared, peer, now, now_ms),
+            driver: Driver::new(session, now),
             seen: Seen::default(),
             phase: Phase::Receiving,
             is_readable: false,
@@ -91,43 +92,46 @@ impl Connection {
         }
     }
 
-    /// The socket, to be told to the system.
+    /// The socket, for its registration with the event queue.
     pub fn stream(&mut self) -> &mut TcpStream {
         &mut self.stream
     }
 
-    /// Whether it may have something to do without the system reporting it again.
-    pub fn has_more(&mut self) -> bool {
-        self.phase == Phase::Receiving && (self.driver.has_work(Instant::now()) || self.may_read())
+    /// Whether it may have something to do though the system reports nothing new.
+    pub fn has_more(&mut self, now: Now) -> bool {
+        self.phase == Phase::Receiving && (self.driver.has_work(now) || self.may_read())
     }
 
-    /// Whether there is something to read that may be read.
+    /// Whether the socket may have bytes and the session may take them.
     fn may_read(&mut self) -> bool {
         self.is_readable && self.driver.may_receive()
     }
 
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
-        self.driver.id()
+        self.driver.session().id()
     }
 
-    /// Has a bell rung whenever other connections have something for this one.
-    pub fn set_bell(&self, bell: Bell) {
-        self.driver.set_waker(Waker::from(Arc::new(bell)));
+    /// Sets the waker that is called when other connections have something for this one.
+    pub fn set_waker(&self, waker: Waker) {
+        self.driver.set_waker(waker);
     }
 
-    /// Whether it is to be closed, whatever has still to be sent.
+    /// Whether it is to be closed at once, even with replies left to send.
     pub fn must_close(&self) -> bool {
         self.driver.must_close()
     }
 
-    /// Whether so much output has been waiting for so long that it is to be closed.
-    pub fn is_over_limit(&mut self, now_ms: u64) -> bool {
-        self.driver.is_over_limit(now_ms)
+    /// Whether the peer has left too many replies unread for too long, so that it is to be closed.
+    pub fn is_over_limit(&mut self, unix_ms: u64) -> bool {
+        self.driver.is_over_limit(unix_ms)
     }
 
-    /// Reads once, unless requests wait already.
-    pub fn receive(&mut self, buffers: &mut Buffers, now: Instant) -> io::Result<Received> {
+    /// Reads once, unless the session has something to do already.
+    ///
+    /// # Errors
+    /// The connection has failed and is to be closed.
+    pub fn receive(&mut self, buffers: &mut Buffers, now: Now) -> io::Result<Received> {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
@@ -139,12 +143,12 @@ impl Connection {
         }
         let input = self.driver.input();
         buffers.lend(input);
-        let room = input.capacity() - input.len();
+        let space = input.capacity() - input.len();
         match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
             Ok((0, _)) => Ok(Received::End),
             Ok((count, _)) => {
-                // A read that did not fill the buffer has emptied the socket, but for its end, which is reported once.
-                self.is_readable = count >= room || self.is_ending;
+                // A short read has emptied the socket, except for its end, which is reported only once.
+                self.is_readable = count >= space || self.is_ending;
                 Ok(Received::Input(count))
             }
             Err(Errno::AGAIN) => {
@@ -157,27 +161,28 @@ impl Connection {
         }
     }
 
-    /// The database and key that the only request which has come is most likely about.
+    /// The database and key of the only request in the input, as far as that can be guessed.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
         self.driver.only_key()
     }
 
-    /// Runs what has come. True if settings changed that the server must act upon before a reply leaves.
-    pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Instant, now_ms: u64) -> bool {
-        self.driver.run(server, now, now_ms)
+    /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
+    pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now) -> bool {
+        self.driver.run(server, now);
+        self.driver.has_changed_settings()
     }
 
-    /// End of what it has appended to the log and not been acknowledged; 0 if there is nothing.
+    /// Position in the log behind the last write that is not acknowledged; 0 if there is none.
     pub fn wrote(&self) -> u64 {
         self.driver.wrote()
     }
 
-    /// When it is to take part in a round though nothing has come.
-    pub fn alarm(&self) -> Option<Instant> {
-        self.driver.alarm()
+    /// The steady time in milliseconds at which it must be in a round though nothing has come.
+    pub fn alarm_ms(&self) -> Option<u64> {
+        self.driver.alarm_ms()
     }
 
-    /// Gives the lent buffer back if there is next to nothing in it.
+    /// Gives the lent buffer back if it holds next to nothing.
     pub fn give_back(&mut self, buffers: &mut Buffers) {
         buffers.take_back(self.driver.input());
     }
@@ -187,8 +192,11 @@ impl Connection {
         self.driver.reply().unsent()
     }
 
-    /// Sends replies as far as the peer takes them, but not so much that the other connections wait for long.
-    pub fn send(&mut self, now: Instant) -> io::Result<Sent> {
+    /// Sends replies as far as the peer takes them, but not so many that other connections wait for long.
+    ///
+    /// # Errors
+    /// The connection has failed, or a stored value cannot be read; the connection is to be closed.
+    pub fn send(&mut self, now: Now) -> io::Result<Sent> {
         let mut budget = SEND_TURN_BYTES;
         loop {
             let reply = self.driver.reply();
@@ -199,7 +207,7 @@ impl Connection {
                     return Ok(Sent::All);
                 }
                 Some(_) if budget == 0 => {
-                    self.phase = Phase::Sending(now);
+                    self.phase = Phase::Sending(now.steady_ms);
                     return Ok(Sent::EnoughForNow);
                 }
                 Some(Front::Bytes(bytes, None)) => {
@@ -213,13 +221,13 @@ impl Connection {
                     reply.sent(count as u64);
                     budget = budget.saturating_sub(count as u64);
                     if let Phase::Sending(_) = self.phase {
-                        self.phase = Phase::Sending(now);
+                        self.phase = Phase::Sending(now.steady_ms);
                     }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     if !matches!(self.phase, Phase::Sending(_)) {
-                        self.phase = Phase::Sending(now);
+                        self.phase = Phase::Sending(now.steady_ms);
                     }
                     return Ok(Sent::Full);
                 }
@@ -228,23 +236,24 @@ impl Connection {
         }
     }
 
-    /// What is to be done after the replies have left.
+    /// The effects that are carried out after the replies have left.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         self.driver.take_effects()
     }
 
-    /// When it is to be cut if it goes on as now; `idle` is the longest time without a request, if there is one.
-    pub fn deadline(&self, deadlines: &Deadlines, idle: Option<Duration>) -> Option<Instant> {
+    /// The steady time in milliseconds at which it is to be closed if it goes on as now. `unread_ms` bounds how long the
+    /// peer may take nothing of its replies.
+    pub fn deadline_ms(&self, shared: &Shared, limits: TimeLimits, unread_ms: u64) -> Option<u64> {
         match self.phase {
-            Phase::Sending(since) => Some(since + deadlines.unread_output),
+            Phase::Sending(since_ms) => Some(since_ms.saturating_add(unread_ms)),
             Phase::Syncing(_) => None,
-            Phase::Receiving => self.driver.deadline(deadlines, idle),
+            Phase::Receiving => self.driver.deadline_ms(shared, limits),
         }
     }
 
-    /// Gives up a long output buffer that has not been needed since `since`.
-    pub fn shrink_if_idle(&mut self, since: Instant) {
-        self.driver.shrink_if_idle(since);
+    /// Frees a long output buffer that no request has needed since `since_ms`.
+    pub fn shrink_if_idle(&mut self, since_ms: u64) {
+        self.driver.shrink_if_idle(since_ms, IDLE_OUTPUT_BYTES);
     }
 
     /// Ends the session.
@@ -260,8 +269,8 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Makes room to read into: a buffer of the worker for what is small, or twice the room for what has grown large.
-    /// MemoryBudget grows with what was received and never with a length that was announced.
+    /// Makes space to read into: a buffer of the worker for a small input, or twice the space for one that has grown large.
+    /// The space grows with the bytes received and never with a length that was announced.
     fn lend(&mut self, input: &mut Vec<u8>) {
         if input.len() > SMALL_INPUT_BYTES {
             input.reserve(input.len().max(READ_BUFFER_BYTES / 2));
@@ -272,7 +281,7 @@ impl Buffers {
         }
     }
 
-    /// Takes a buffer back, unless there is too much in it.
+    /// Takes a buffer back, unless it holds too much.
     fn take_back(&mut self, input: &mut Vec<u8>) {
         if input.len() > SMALL_INPUT_BYTES || input.capacity() < READ_BUFFER_BYTES {
             return;

@@ -1,11 +1,12 @@
-//! What all threads of one server share.
+//! The state that all threads of one server share.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
 
+use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
+use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
 use crate::options::{Appendfsync, is_local};
@@ -13,12 +14,12 @@ use crate::stop::{Stop, StopRequest};
 use crate::store::Store;
 use crate::sync::Syncer;
 
-/// Whether a connection lives on.
+/// Whether a connection stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// More requests may come.
     Receive,
-    /// It is to be closed.
+    /// The connection is to be closed.
     Close,
 }
 
@@ -27,12 +28,12 @@ pub enum Next {
 pub enum Refusal {
     /// A server without a password serves only its own machine.
     Protected,
-    /// There are as many connections as there may be.
+    /// The server has as many connections as it may have.
     TooMany,
 }
 
 impl Refusal {
-    /// For a person.
+    /// The text that the peer gets.
     pub fn text(self) -> &'static str {
         match self {
             Refusal::Protected => {
@@ -47,7 +48,7 @@ impl Refusal {
 
 /// One server.
 pub struct Gateway {
-    /// The store and what its sessions share.
+    /// The store, and the state that all sessions share.
     pub server: Server<Store>,
     /// The sync policy.
     pub syncer: Syncer,
@@ -64,7 +65,7 @@ pub struct Gateway {
     live: LiveSettings,
 }
 
-/// Settings that are looked at for every connection or request, kept as numbers.
+/// Settings that every connection or request needs, as numbers.
 #[derive(Default)]
 struct LiveSettings {
     maxclients: AtomicUsize,
@@ -72,7 +73,7 @@ struct LiveSettings {
 }
 
 impl Gateway {
-    /// Puts a server together; no thread is running yet.
+    /// A server whose threads have not been started.
     pub fn new(
         server: Server<Store>,
         policy: Appendfsync,
@@ -93,7 +94,7 @@ impl Gateway {
         gateway
     }
 
-    /// Takes over what CONFIG SET changed.
+    /// Applies the settings that CONFIG SET has changed.
     pub fn settings_changed(&self) {
         let settings: &Settings = &self.server.shared.settings;
         let number = |name| u64::try_from(settings.number(name)).unwrap_or_default();
@@ -107,14 +108,14 @@ impl Gateway {
         });
     }
 
-    /// Does what requests asked of the server, once their replies have left.
+    /// Carries out the effects of requests, once their replies have left.
     pub fn carry_out(&self, effects: Vec<Effect>) -> Next {
         let mut next = Next::Receive;
         for effect in effects {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
-                // Taken over before the replies left.
+                // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {
                     self.stop.request(StopRequest { checkpoint: save });
@@ -125,9 +126,12 @@ impl Gateway {
         next
     }
 
-    /// Counts a new connection in, unless there is no room for it or it comes from too far away.
+    /// Counts a new connection.
+    ///
+    /// # Errors
+    /// The server has too many connections, or it is in protected mode and the peer is on another machine.
     pub fn admit(&self, peer: IpAddr) -> Result<(), Refusal> {
-        // Options refuse such a server at the start; but the password may have been taken away since.
+        // Options refuse such a server at the start, but CONFIG SET may have removed the password since.
         if self.protected_mode && !self.server.shared.settings.has_password() && !is_local(peer) {
             return Err(Refusal::Protected);
         }
@@ -139,13 +143,16 @@ impl Gateway {
         Ok(())
     }
 
-    /// Longest time without a request, if there is one.
-    pub fn idle_timeout(&self) -> Option<Duration> {
-        let seconds = self.live.idle_timeout_s.load(Ordering::Relaxed);
-        (seconds > 0).then(|| Duration::from_secs(seconds))
+    /// How long a connection may go on without a login or a request.
+    pub fn time_limits(&self) -> TimeLimits {
+        let idle_s = self.live.idle_timeout_s.load(Ordering::Relaxed);
+        TimeLimits {
+            login_ms: whole_ms(self.deadlines.unauthenticated),
+            idle_ms: (idle_s > 0).then(|| idle_s.saturating_mul(1000)),
+        }
     }
 
-    /// Most connections at a time.
+    /// The largest number of connections at a time.
     pub fn maxclients(&self) -> usize {
         self.live.maxclients.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
 //! The EdgeCask gateway: sockets, files, clocks and threads around the core.
 //!
-//! In the order in which a process uses them: options are decided, a server starts its threads, the acceptor hands
-//! connections to workers, workers drive them and the connections their sessions of the core, and the sync policy and
-//! maintenance keep the store in order. The core decides everything about commands and data; this crate only touches the world.
+//! Modules in the order in which a process uses them: options are decided, a server starts its threads, the acceptor assigns
+//! connections to workers, workers run the sessions of their connections, and the sync policy and maintenance keep the
+//! store in order. The core decides everything about commands and data; this crate only does I/O.
 
 pub mod options;
 pub mod server;
@@ -10,8 +10,8 @@ pub mod signals;
 pub mod acceptor;
 pub mod workers;
 pub mod worker;
+pub mod mailbox;
 pub mod connection;
-pub mod driver;
 pub mod sendfile;
 pub mod gateway;
 pub mod stop;

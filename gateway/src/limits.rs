@@ -9,17 +9,17 @@ pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Bytes that one connection is sent before it is the turn of the others: a few hundred microseconds.
 pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 
-/// Values that do not go from file to socket inside the kernel are read in pieces of so many bytes.
-pub const STORED_PIECE_BYTES: u64 = 128 * 1024;
+/// Replies that do not go from file to socket inside the kernel are sent in pieces of so many bytes.
+pub const STORED_PIECE_BYTES: usize = 128 * 1024;
 
 /// Stored values up to this length are sent in one call with the bytes around them; beyond, sendfile costs less.
 pub const GATHER_MAX_BYTES: u64 = 64 * 1024;
 
-/// Default of `proto-max-bulk-len` on the gateway. Values that are kept in blobs could be as large as the disk; this bounds
-/// what one SETBIT far behind the end can ask of a start after a crash, which reads unsynced blobs.
+/// Default of `proto-max-bulk-len` on the gateway. Values in blobs could be as large as the disk. This bounds how much one
+/// SETBIT far behind the end of a value makes the next start read after a crash: recovery reads unsynced blobs.
 pub const BULK_MAX_BYTES: u64 = 64 << 30;
 
-/// A worker keeps so many read buffers between rounds.
+/// A worker keeps so many free read buffers between rounds.
 pub const LENT_BUFFERS_KEPT: usize = 64;
 
 /// Connections that one round serves at most, so that the first reply does not wait for too many others.
@@ -44,11 +44,10 @@ pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// The head of an HTTP request, at most: a token, cookies and a few dozen other fields.
 pub const HTTP_HEAD_MAX_BYTES: usize = 32 * 1024;
 
-/// A message of a WebSocket, at most, since it is in memory as a whole. The same as at the edge, so that clients need only
-/// know one number; longer requests are split over messages.
+/// The largest message of a WebSocket, since it is in memory as a whole. Longer requests are split over messages.
 pub const MESSAGE_MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// The same before the peer has authenticated: ten arguments of 16 KiB, and what is around them.
+/// The same before the peer has authenticated: ten arguments of 16 KiB, and the bytes around them.
 pub const UNAUTHENTICATED_MESSAGE_MAX_BYTES: u64 = 256 * 1024;
 
 /// A WebSocket's read buffer, which it owns: large enough for nearly every request, and ten thousand of them are 40 MiB.
@@ -60,13 +59,13 @@ pub const TLS_READ_BYTES: usize = 8 * 1024;
 /// A WebSocket that has carried a message longer than this gives its buffers back when it is idle.
 pub const WEBSOCKET_KEPT_BYTES: u64 = 16 * 1024;
 
-/// Messages that are taken from a WebSocket before what is in them runs.
+/// Messages that are taken from a WebSocket before their requests run.
 pub const WEBSOCKET_ROUND_MESSAGES: usize = 64;
 
-/// A message may come in so many fragments of any length ...
+/// A message may come in so many fragments of any length.
 pub const FRAGMENTS_FREE: u64 = 256;
 
-/// ... and in more only if they hold so many bytes on average: a fragment costs as much as a small command.
+/// More fragments must hold so many bytes on average: a fragment costs as much as a small command.
 pub const FRAGMENT_MEAN_MIN_BYTES: u64 = 64;
 
 /// Pings, pongs and empty messages that a peer may send within [`CONTROL_PERIOD`].
@@ -75,12 +74,12 @@ pub const CONTROL_FRAMES_MAX: u32 = 200;
 /// See [`CONTROL_FRAMES_MAX`].
 pub const CONTROL_PERIOD: Duration = Duration::from_secs(10);
 
-/// So many bytes of server-sent events wait for a slow reader; then its session waits, and the next ones wait in its inbox,
+/// So many bytes of server-sent events wait for a slow reader. Then its session pauses, and later events wait in its inbox,
 /// which has a bound of its own.
 pub const EVENTS_PAUSE_BYTES: usize = 64 * 1024;
 
-/// A peer has so long to answer the end of a WebSocket or of TLS.
-pub const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
+/// A peer has so long to answer the close of a WebSocket or of TLS.
+pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Default of `http-max-per-address`: browsers open a handful, a pool of a server some dozens, proxies more.
 pub const CONNECTIONS_PER_ADDRESS: usize = 1024;
@@ -112,7 +111,7 @@ pub const REST_PER_WORK: u32 = 1;
 pub struct Deadlines {
     /// From connecting to a successful AUTH or HELLO, where a password is set.
     pub unauthenticated: Duration,
-    /// A peer that takes nothing of what is sent to it for so long is cut. Its memory is bounded meanwhile: requests
+    /// A peer that takes none of its replies for so long is cut. Its memory is bounded meanwhile: requests
     /// do not run while replies wait.
     pub unread_output: Duration,
     /// For a TLS handshake or the head of an HTTP request, which take milliseconds. Also how long a connection that HTTP

@@ -1,9 +1,8 @@
-//! What a store needs done while nobody asks: collecting expired keys, merging datafiles, freeing keydir garbage, and
-//! writing checkpoints in the background.
+//! Background work on a store: collecting expired keys, merging datafiles, freeing keydir garbage, writing checkpoints.
 //!
-//! One thread does all of it in small steps and rests after each at least as long as the step took, so it never takes
-//! more than half of one processor and follows the speed of the disk. Clients never wait for this thread, only for the
-//! short locks its steps take.
+//! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
+//! at most half of one processor and follows the speed of the disk. Clients never wait for this thread, only for the
+//! short locks that its steps take.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ use crate::clock::now_ms;
 use crate::limits::{EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_WORK};
 use crate::store::Maintain;
 
-/// How others talk to the maintenance thread.
+/// Requests to the maintenance thread.
 #[derive(Default)]
 pub struct Maintenance {
     asked: Mutex<Asked>,
@@ -32,7 +31,7 @@ struct Asked {
 }
 
 impl Maintenance {
-    /// Has a checkpoint written soon; asking twice before it begins is asking once.
+    /// Asks for a checkpoint soon; two requests before it begins are one.
     pub fn ask_for_checkpoint(&self) {
         self.asked.lock().checkpoint = true;
         self.wake.notify_one();
@@ -44,7 +43,7 @@ impl Maintenance {
         self.wake.notify_one();
     }
 
-    /// The thread's life.
+    /// The loop of the thread.
     pub fn run<E: Engine + Maintain>(&self, server: &Server<E>) {
         let mut merge_works = true;
         let mut expiry = Expiry::new(&server.shared);
@@ -79,17 +78,17 @@ impl Maintenance {
     }
 }
 
-/// One piece of each kind of work; true if any of them has more to do at once.
+/// Does one step of each kind of work; true if any of them has more to do at once.
 fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_works: &mut bool) -> bool {
     let mut has_more = false;
-    // An error here means that the store is read-only or full, which whoever writes is told.
+    // An error here means that the store is read-only or full, which the next write reports.
     if server.shared.expires_actively.load(Ordering::Relaxed)
         && let Ok(expired) = expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
     {
         has_more |= expired.has_more && expired.keys > 0;
     }
     has_more |= server.engine.garbage_step(GARBAGE_STEP);
-    // A store that cannot remove them is one that cannot be written to.
+    // A store that cannot remove blobs cannot be written to either.
     let _ = server.engine.blob_step();
     match server.engine.merge_step(MERGE_STEP_BYTES) {
         Ok(more) => {
@@ -97,7 +96,7 @@ fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_wor
             has_more |= more;
         }
         Err(error) => {
-            // Once for each trouble, not ten times a second.
+            // Once for each failure, not ten times a second.
             if std::mem::take(merge_works) {
                 warn!(%error, "merging datafiles does not work at the moment");
             }

@@ -1,4 +1,4 @@
-//! What INFO says about this process and its machine.
+//! The fields of INFO about this process and its machine.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use edgecask_core::server::HostFacts;
 
-/// What is known at the start; everything else is read from `/proc/self` when asked.
+/// Facts known at the start; all others are read from `/proc/self` on each request.
 pub struct ProcessInfo {
     started: Instant,
     run_id: String,
@@ -62,8 +62,8 @@ impl HostFacts for ProcessInfo {
     }
 }
 
-/// Memory of this process. What is used is what has no file behind it: the mapped datafiles belong to the system's
-/// cache and are given back whenever it likes.
+/// Memory of this process. Used memory has no file behind it: mapped datafiles are part of the system's page cache, which
+/// shrinks when memory is short.
 fn memory() -> Vec<(&'static str, String)> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bytes = |field| kilobytes(&status, field).map_or(0, |kilobytes| kilobytes * 1024);

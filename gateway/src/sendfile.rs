@@ -1,12 +1,12 @@
-//! Stored values on their way from the disk to a socket, without a copy of ours.
+//! Sends stored values from the disk to a socket without a copy in this process.
 //!
-//! Long ones that are in a file go from the page cache to the socket inside the kernel. Short ones go together with the
-//! bytes around them, from where they are mapped. What is not a file (a value with patches) is read a piece at a time.
+//! Long values that are in a file go from the page cache to the socket inside the kernel. Short values go together with
+//! the bytes around them, from where they are mapped. A value that is no single file (one with patches) is read in pieces.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::resp::{Front, Part, Reply};
+use edgecask_core::resp::Part;
 use edgecask_core::storage::{Blob, DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
@@ -14,10 +14,13 @@ use rustix::net::{SendAncillaryBuffer, SendFlags};
 use crate::limits::{GATHER_MAX_BYTES, STORED_PIECE_BYTES};
 use crate::storage::directory::Handle;
 
-/// How much the socket took, or what it said. The outer error is the disk's.
+/// How many bytes the socket took, or its error. The outer error is the disk's.
 type Outcome = io::Result<Result<usize, Errno>>;
 
-/// Sends some of a part, at most `budget` bytes of it.
+/// Sends at most `budget` bytes of a part.
+///
+/// # Errors
+/// The outer error: the stored value cannot be read, or is shorter than its length.
 pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64) -> Outcome {
     let len = part.len.min(budget);
     if let Some(file) = descriptor(part.source) {
@@ -28,10 +31,13 @@ pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64) -> Outcome {
             outcome => Ok(outcome),
         };
     }
-    send_read(socket, &[], Part { len: len.min(STORED_PIECE_BYTES), tail: &[], ..part })
+    send_read(socket, &[], Part { len: len.min(STORED_PIECE_BYTES as u64), tail: &[], ..part })
 }
 
-/// Sends bytes and as much of the part that follows them, and of what follows that, as is useful at once.
+/// Sends bytes, and together with them the part that follows if it is short.
+///
+/// # Errors
+/// The outer error: the stored value cannot be read.
 pub fn send_with(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     if part.len <= GATHER_MAX_BYTES {
         return send_read(socket, bytes, part);
@@ -39,7 +45,7 @@ pub fn send_with(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     Ok(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::MORE))
 }
 
-/// Sends bytes, the first piece of a part as it is read, and if that is all of it the tail.
+/// Sends bytes, the first piece of a part, and its tail if that piece is the whole part.
 fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     let mut outcome = None;
     let read = part.source.read(part.offset, part.len, &mut |piece| {
@@ -54,41 +60,7 @@ fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     outcome.ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "nothing is stored"))
 }
 
-/// Appends the next replies to `piece` and takes them for sent, up to [`STORED_PIECE_BYTES`] of them. False if there are none.
-pub fn take_piece(reply: &mut Reply, piece: &mut Vec<u8>) -> io::Result<bool> {
-    let before = piece.len();
-    loop {
-        let room = STORED_PIECE_BYTES.saturating_sub((piece.len() - before) as u64);
-        let count = match reply.front() {
-            Some(Front::Bytes(bytes, _)) => {
-                // The room is less than what a usize can count.
-                let bytes = &bytes[..bytes.len().min(room as usize)];
-                piece.extend_from_slice(bytes);
-                bytes.len() as u64
-            }
-            Some(Front::Stored(part)) => {
-                let len = part.len.min(room);
-                let wanted = piece.len() as u64 + len;
-                let read = part.source.read(part.offset, len, &mut |bytes| piece.extend_from_slice(bytes));
-                read.map_err(io::Error::other)?;
-                if piece.len() as u64 != wanted {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "a file is shorter than its value",
-                    ));
-                }
-                len
-            }
-            None => 0,
-        };
-        if count == 0 {
-            return Ok(piece.len() > before);
-        }
-        reply.sent(count);
-    }
-}
-
-/// The file in which something is stored, if it is one of ours.
+/// The file that holds a stored value, if it is a single file of this store.
 fn descriptor(source: &dyn Blob) -> Option<BorrowedFd<'_>> {
     let any = source.as_any();
     let blob = any.downcast_ref::<DeviceBlob<Handle>>().map(|blob| blob.file().descriptor());

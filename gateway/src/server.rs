@@ -1,7 +1,7 @@
 //! A server from its start to its end.
 //!
-//! Start: take the directory, open the store, listen, start the threads. End, once [`crate::stop::Stop`] is requested:
-//! accept nothing more, let what has been run be answered, stop maintenance, sync, write a checkpoint, close.
+//! Start: lock the directory, open the store, listen, start the threads. End, after a [`crate::stop::Stop`] request:
+//! accept nothing more, send the replies of running requests, stop maintenance, sync, write a checkpoint, close.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,7 +23,8 @@ use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::ProcessInfo;
 use crate::storage::lock::DirectoryLock;
 use crate::store;
-use crate::web::listeners::{Listener, Speech, Web};
+use crate::web::listeners::{Listener, Web};
+use crate::web::protocol::Protocol;
 use crate::web::threads::Threads;
 use crate::web::tls::{Tls, TlsError};
 use crate::workers::Workers;
@@ -49,7 +50,7 @@ pub enum StartError {
 pub struct Running {
     gateway: Arc<Gateway>,
     addresses: Vec<SocketAddr>,
-    web_addresses: Vec<(Speech, SocketAddr)>,
+    web_addresses: Vec<(Protocol, SocketAddr)>,
     tls: Option<Arc<Tls>>,
     threads: Option<Threads>,
     acceptor: JoinHandle<()>,
@@ -59,6 +60,9 @@ pub struct Running {
 }
 
 /// Starts a server.
+///
+/// # Errors
+/// The options or certificates cannot be used, the store cannot be opened, or the system refuses a socket or a thread.
 pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartError> {
     let settings = options.settings()?;
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
@@ -67,9 +71,9 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
-    let doors = open_doors(&options.web)?;
-    let address = |door: &Listener| Ok((door.speech, door.listener.local_addr()?));
-    let web_addresses = doors.iter().map(address).collect::<io::Result<Vec<_>>>()?;
+    let web_listeners = bind_web(&options.web)?;
+    let address = |bound: &Listener| Ok((bound.protocol, bound.listener.local_addr()?));
+    let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
     let facts = Box::new(ProcessInfo::new(port, options.config.clone()));
     let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
@@ -82,8 +86,12 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
     let web =
         Web::new(gateway.clone(), options.web.origins.clone(), tls.clone(), options.web.max_per_address);
-    // No thread for what nobody can reach.
-    let threads = if doors.is_empty() { None } else { Some(Threads::start(&web, doors, options.threads)?) };
+    // Without web listeners there are no web threads.
+    let threads = if web_listeners.is_empty() {
+        None
+    } else {
+        Some(Threads::start(&web, web_listeners, options.threads)?)
+    };
     info!(
         version = env!("CARGO_PKG_VERSION"),
         directory = %options.directory.display(),
@@ -108,22 +116,22 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
 }
 
 impl Running {
-    /// Where it listens for plain TCP.
+    /// The addresses of plain TCP.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where it listens for what else.
-    pub fn web_addresses(&self) -> &[(Speech, SocketAddr)] {
+    /// The addresses of all other protocols.
+    pub fn web_addresses(&self) -> &[(Protocol, SocketAddr)] {
         &self.web_addresses
     }
 
-    /// Its certificates, where it has any.
+    /// Its certificates, if it has any.
     pub fn tls(&self) -> Option<&Arc<Tls>> {
         self.tls.as_ref()
     }
 
-    /// What its threads share.
+    /// The state that its threads share.
     pub fn gateway(&self) -> &Arc<Gateway> {
         &self.gateway
     }
@@ -149,7 +157,7 @@ impl Running {
         {
             warn!(%error, "the checkpoint could not be written; the next start reads the log instead");
         }
-        // The store goes before the lock that keeps others away from its directory.
+        // The store closes before the lock of its directory.
         drop(gateway);
         drop(self.lock);
         if is_safe {
@@ -161,14 +169,14 @@ impl Running {
     }
 }
 
-/// Binds what is not plain TCP.
-fn open_doors(options: &WebOptions) -> io::Result<Vec<Listener>> {
-    let mut doors = Vec::new();
-    for (speech, address) in &options.doors {
+/// Binds the listeners of all protocols but plain TCP.
+fn bind_web(options: &WebOptions) -> io::Result<Vec<Listener>> {
+    let mut bound = Vec::new();
+    for (protocol, address) in &options.listeners {
         let listeners = acceptor::bind(&[*address])?.into_iter();
-        doors.extend(listeners.map(|listener| Listener { speech: *speech, listener }));
+        bound.extend(listeners.map(|listener| Listener { protocol: *protocol, listener }));
     }
-    Ok(doors)
+    Ok(bound)
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
@@ -181,7 +189,7 @@ fn join(thread: JoinHandle<()>, name: &str) {
     }
 }
 
-/// Lets this process open as many descriptors as its clients and its own files may need, as far as it is allowed to.
+/// Raises the limit of open descriptors to the number that clients and files may need, as far as the system allows.
 fn raise_descriptor_limit(maxclients: u64) {
     let wanted = maxclients.saturating_add(RESERVED_DESCRIPTORS);
     let limit = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once. SIGHUP: certificates are read again.
+//! SIGTERM and SIGINT: the first asks for a clean stop, the second ends the process at once. SIGHUP reads certificates again.
 
 use std::io;
 use std::sync::Arc;
@@ -11,16 +11,19 @@ use crate::server::Running;
 use crate::stop::StopRequest;
 use crate::web::tls::Tls;
 
-/// The exit code of a process that was told twice.
+/// The exit code of a process that got the signal twice.
 const IMPATIENT_EXIT_CODE: i32 = 1;
 
-/// Starts the thread that listens for signals.
+/// Starts the thread that waits for signals.
+///
+/// # Errors
+/// The system refuses the signal handlers or the thread.
 pub fn watch(running: &Running) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let gateway = Arc::downgrade(running.gateway());
     let tls = running.tls().cloned();
     // Before the thread, so that no signal is missed once this function has returned.
-    let (mut terminate, mut interrupt, mut hang_up) = {
+    let (mut terminate, mut interrupt, mut hangup) = {
         let _inside = runtime.enter();
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?)
     };
@@ -31,7 +34,7 @@ pub fn watch(running: &Running) -> io::Result<()> {
                     tokio::select! {
                         _ = terminate.recv() => break,
                         _ = interrupt.recv() => break,
-                        _ = hang_up.recv() => reload(tls.as_deref()),
+                        _ = hangup.recv() => reload(tls.as_deref()),
                     }
                 }
                 if is_first && let Some(gateway) = gateway.upgrade() {

@@ -1,15 +1,15 @@
-//! How everything learns that the process is to end, and how it is to end.
+//! The request to end the process, and how it is to end.
 
 use tokio::sync::watch;
 
-/// What to do before the end. The log is synced in every case.
+/// How the process ends. The log is synced in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopRequest {
     /// Whether to write a checkpoint, so that the next start is quick.
     pub checkpoint: bool,
 }
 
-/// The request to stop, once there is one.
+/// The request to stop, once one was made.
 pub struct Stop {
     sender: watch::Sender<Option<StopRequest>>,
 }
@@ -21,7 +21,7 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Asks everything to end; only the first request counts.
+    /// Asks the process to end; only the first request counts.
     pub fn request(&self, request: StopRequest) {
         self.sender.send_if_modified(|current| {
             let is_first = current.is_none();
@@ -30,12 +30,12 @@ impl Stop {
         });
     }
 
-    /// The request, if there is one.
+    /// The request, if one was made.
     pub fn request_made(&self) -> Option<StopRequest> {
         *self.sender.borrow()
     }
 
-    /// Returns once there is a request.
+    /// Waits for a request.
     pub async fn requested(&self) -> StopRequest {
         let mut receiver = self.sender.subscribe();
         let request = receiver.wait_for(Option::is_some).await.map(|request| *request);

@@ -1,4 +1,4 @@
-//! Which engine the gateway hosts, and what it asks of it beyond the core's [`Engine`].
+//! The engine that the gateway hosts, and the calls that it needs beyond the core's [`Engine`].
 //!
 //! [`Engine`]: edgecask_core::engine::Engine
 
@@ -18,19 +18,23 @@ use crate::storage::sled_meta::SledMeta;
 /// The engine behind all sessions.
 pub type Store = Bitcask;
 
-/// What the sync policy asks of a store. Positions are counts of log bytes since the store was opened.
+/// The calls that the sync policy needs. Positions are counts of log bytes since the store was opened.
 pub trait Durable: Send + Sync {
-    /// The end of what has been appended.
+    /// The end of the appended bytes.
     fn appended(&self) -> u64;
 
-    /// The end of what would survive the loss of power.
+    /// The end of the bytes that would survive the loss of power.
     fn synced(&self) -> u64;
 
-    /// Syncs all that has been appended when it is called and returns the end of it.
+    /// Syncs all bytes that were appended before the call, and returns their end.
+    ///
+    /// # Errors
+    /// The disk fails. The store then accepts no more writes, and the sync must not be tried again.
     fn sync(&self) -> Result<u64>;
 }
 
-/// What maintenance asks of a store. Every call does a bounded piece of work; true means that there is more to do.
+/// The calls that maintenance needs. Every call does a bounded step of work; true means that there is more to do. A call fails
+/// where the store cannot be written.
 pub trait Maintain: Send + Sync {
     /// Moves up to about `budget_bytes` of live data out of mostly dead datafiles.
     fn merge_step(&self, budget_bytes: u64) -> Result<bool>;
@@ -41,7 +45,7 @@ pub trait Maintain: Send + Sync {
     /// Removes the blobs of values that are gone.
     fn blob_step(&self) -> Result<()>;
 
-    /// Writes what speeds up the next start.
+    /// Writes hints, which make the next start quick.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 }
 
@@ -49,11 +53,14 @@ pub trait Maintain: Send + Sync {
 pub struct Owned {
     /// The store.
     pub store: Store,
-    /// Kept as long as the store.
+    /// Held as long as the store is open.
     pub lock: DirectoryLock,
 }
 
-/// Opens the store in `directory`, making it if it is missing, and logs what was found.
+/// Opens the store in `directory`, which is made if it is missing, and logs the recovery.
+///
+/// # Errors
+/// The directory is in use or cannot be written, the disk fails, or a datafile is damaged before its end.
 pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, OpenError> {
     directory::make(directory)?;
     let lock = DirectoryLock::take(directory)?;

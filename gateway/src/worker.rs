@@ -1,10 +1,10 @@
 //! One worker: an event loop that serves its connections in rounds.
 //!
 //! A round takes the connections that the system reports as readable through the same steps together: all receive, all
-//! run, all send. So the code of each step stays in the processor's caches, keys of several connections are fetched
-//! from memory side by side, and a client that is woken by a reply finds the replies to its other connections too.
+//! run, all send. So the code of each step stays in the processor's caches, the store fetches keys of several connections
+//! from memory side by side, and a client that a reply wakes finds the replies to its other connections too.
 //!
-//! Replies wait for the disk where the sync policy says so ([`crate::sync`]); a connection whose peer does not read
+//! Replies wait for the disk where the sync policy asks for it ([`crate::sync`]). A connection whose peer does not read
 //! waits alone.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,9 @@ use std::net;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use edgecask_core::driver::Now;
 use edgecask_core::engine::{Db, Engine};
 use edgecask_core::limits::{PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use mio::net::TcpStream;
@@ -23,15 +24,15 @@ use slab::Slab;
 use smallvec::SmallVec;
 use tracing::{debug, warn};
 
-use crate::clock::now_ms;
+use crate::clock::{self, whole_ms};
 use crate::coalesce::Load;
 use crate::connection::{Buffers, Connection, Phase, Received, Sent};
 use crate::gateway::{Gateway, Next};
 use crate::limits::{ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
+use crate::mailbox::Mailbox;
 use crate::sync::Settling;
-use crate::workers::Mailbox;
 
-/// The token of the waker; connections have the numbers of their places, which stay below.
+/// The token of the waker. The token of a connection is its slot, which stays below.
 const MAILBOX: Token = Token(usize::MAX);
 
 /// The loop of one thread.
@@ -39,33 +40,36 @@ pub struct Worker {
     gateway: Arc<Gateway>,
     poll: Poll,
     mailbox: Arc<Mailbox>,
-    /// Wakes this worker when another one's sync is over.
+    /// Wakes this worker when a sync by another worker ends.
     waker: Waker,
     connections: Slab<Connection>,
     buffers: Buffers,
     load: Load,
-    /// Connections that take part in the next round.
+    /// Slots of the connections in the next round.
     ready: Vec<usize>,
-    /// Connections that have more to send than they might at once.
+    /// Slots of the connections that had more to send than one turn allows.
     unfinished: Vec<usize>,
-    /// Connections whose replies wait for a sync that another worker is making.
+    /// Slots of the connections whose replies wait for a sync by another worker.
     syncing: Vec<usize>,
-    next_sweep: Instant,
-    /// When connections are to take part in a round though nothing has come, by time and place.
-    alarms: BTreeSet<(Instant, usize)>,
-    /// Time of the present round.
-    now: Instant,
-    /// Bytes received and sent that the server's counters do not hold yet.
+    next_sweep_ms: u64,
+    /// When connections must be in a round though nothing has come: steady times in milliseconds, with slots.
+    alarms: BTreeSet<(u64, usize)>,
+    /// The clocks as the present round read them.
+    now: Now,
+    /// Bytes received and sent that are not in the server's counters yet.
     input_bytes: u64,
     output_bytes: u64,
 }
 
 impl Worker {
     /// A worker without connections.
+    ///
+    /// # Errors
+    /// The system refuses an event queue.
     pub fn new(gateway: Arc<Gateway>) -> io::Result<Worker> {
         let poll = Poll::new()?;
         let mailbox = Arc::new(Mailbox::new(mio::Waker::new(poll.registry(), MAILBOX)?));
-        let now = Instant::now();
+        let now = clock::now();
         Ok(Worker {
             gateway,
             poll,
@@ -77,7 +81,7 @@ impl Worker {
             ready: Vec::new(),
             unfinished: Vec::new(),
             syncing: Vec::new(),
-            next_sweep: now,
+            next_sweep_ms: now.steady_ms,
             alarms: BTreeSet::new(),
             now,
             input_bytes: 0,
@@ -85,12 +89,12 @@ impl Worker {
         })
     }
 
-    /// How others reach it.
+    /// The mailbox through which other threads reach it.
     pub fn mailbox(&self) -> &Arc<Mailbox> {
         &self.mailbox
     }
 
-    /// The thread's life, until it is told to stop and what it has run is answered.
+    /// The loop of the thread. It ends after a stop, once all replies of running batches have left.
     pub fn run(mut self) {
         crate::coalesce::prepare_thread();
         let mut events = Events::with_capacity(ROUND_EVENTS);
@@ -105,17 +109,16 @@ impl Worker {
         self.finish(&mut events);
     }
 
-    /// Waits for events, unless some connection has something to do already, and takes note of them.
+    /// Waits for events unless a connection has something to do already, and queues the connections that they concern.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         let timeout = if !self.ready.is_empty() || !self.unfinished.is_empty() {
             Some(Duration::ZERO)
         } else if self.connections.is_empty() {
             None
         } else {
-            let alarm = self.alarms.first().map_or(self.next_sweep, |(alarm, _)| *alarm);
-            // The system counts in whole milliseconds; one that is begun must be over.
-            let rest = alarm.min(self.next_sweep).saturating_duration_since(self.now);
-            Some(Duration::from_millis(rest.as_micros().div_ceil(1000) as u64))
+            let alarm_ms = self.alarms.first().map_or(self.next_sweep_ms, |(alarm_ms, _)| *alarm_ms);
+            let rest_ms = alarm_ms.min(self.next_sweep_ms).saturating_sub(self.now.steady_ms);
+            Some(Duration::from_millis(rest_ms))
         };
         let timeout = if self.mailbox.fall_asleep() { timeout } else { Some(Duration::ZERO) };
         let outcome = self.poll.poll(events, timeout);
@@ -124,110 +127,111 @@ impl Worker {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
-        self.now = Instant::now();
-        self.answer_bells();
-        self.answer_alarms();
+        self.now = clock::now();
+        self.queue_woken();
+        self.queue_alarmed();
         for event in events.iter() {
-            let Token(place) = event.token();
-            let Some(connection) = self.connections.get_mut(place) else { continue };
+            let Token(slot) = event.token();
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
             // An error shows in the next read or write.
             connection.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
             connection.is_ending |= event.is_read_closed();
             match connection.phase {
-                Phase::Receiving => self.queue(place),
-                Phase::Sending(_) => self.send(place),
+                Phase::Receiving => self.queue(slot),
+                Phase::Sending(_) => self.send(slot),
                 Phase::Syncing(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Has the connections take part in the next round for which others have left something.
-    fn answer_bells(&mut self) {
-        for (place, id) in self.mailbox.take_rung() {
-            let Some(connection) = self.connections.get(place).filter(|connection| connection.id() == id)
+    /// Queues the connections for which other connections have left something.
+    fn queue_woken(&mut self) {
+        for (slot, id) in self.mailbox.take_woken() {
+            let Some(connection) = self.connections.get(slot).filter(|connection| connection.id() == id)
             else {
                 continue;
             };
             match connection.phase {
-                Phase::Receiving => self.queue(place),
-                // Its peer takes nothing: there is no point in waiting for it.
-                Phase::Sending(_) if connection.must_close() => self.close(place),
+                Phase::Receiving => self.queue(slot),
+                // Its peer takes nothing, so waiting for it is of no use.
+                Phase::Sending(_) if connection.must_close() => self.close(slot),
                 Phase::Sending(_) | Phase::Syncing(_) => {}
             }
         }
     }
 
-    /// Has the connections take part in the next round whose time has come.
-    fn answer_alarms(&mut self) {
-        while let Some((alarm, place)) = self.alarms.first().copied().filter(|(alarm, _)| *alarm <= self.now)
+    /// Queues the connections whose alarm is due.
+    fn queue_alarmed(&mut self) {
+        let now_ms = self.now.steady_ms;
+        while let Some((alarm_ms, slot)) = self.alarms.first().copied()
+            && alarm_ms <= now_ms
         {
-            self.alarms.remove(&(alarm, place));
-            self.queue(place);
+            self.alarms.pop_first();
+            self.queue(slot);
         }
     }
 
-    /// Serves what has come.
+    /// Serves the queued connections.
     fn round(&mut self) {
         self.go_on_sending();
         let mut running = std::mem::take(&mut self.ready);
-        running.retain(|place| self.receive(*place));
+        running.retain(|slot| self.receive(*slot));
         self.prefetch(&running);
-        let now_ms = now_ms();
         let mut settings_changed = false;
-        for place in &running {
-            let Some(connection) = self.connections.get_mut(*place) else { continue };
-            self.load.serves(&mut connection.seen, now_ms);
-            let alarm = connection.alarm();
-            settings_changed |= connection.run(&self.gateway.server, self.now, now_ms);
+        for slot in &running {
+            let Some(connection) = self.connections.get_mut(*slot) else { continue };
+            self.load.serves(&mut connection.seen, self.now.unix_ms);
+            let before_ms = connection.alarm_ms();
+            settings_changed |= connection.run(&self.gateway.server, self.now);
             connection.give_back(&mut self.buffers);
-            if alarm != connection.alarm() {
-                if let Some(alarm) = alarm {
-                    self.alarms.remove(&(alarm, *place));
+            if before_ms != connection.alarm_ms() {
+                if let Some(before_ms) = before_ms {
+                    self.alarms.remove(&(before_ms, *slot));
                 }
-                self.alarms.extend(connection.alarm().map(|alarm| (alarm, *place)));
+                self.alarms.extend(connection.alarm_ms().map(|alarm_ms| (alarm_ms, *slot)));
             }
         }
         if settings_changed {
-            // Before the reply: whoever has read it may count on the change.
+            // Before the reply: a client that has read it may rely on the change.
             self.gateway.settings_changed();
-            self.next_sweep = self.now;
+            self.next_sweep_ms = self.now.steady_ms;
         }
         let position = self.gateway.server.engine.appended();
-        for place in &running {
-            self.answer(*place, position);
+        for slot in &running {
+            self.answer(*slot, position);
         }
         running.clear();
-        // Connections that have more to do were put into `ready` meanwhile.
+        // Connections with more to do were put into `ready` meanwhile.
         running.append(&mut self.ready);
         self.ready = running;
         self.release_synced();
-        for stream in self.mailbox.take_arrivals() {
-            self.welcome(stream, now_ms);
+        for stream in self.mailbox.take_accepted() {
+            self.accept(stream);
         }
         self.sweep();
         self.count();
     }
 
-    /// Gives those who might have sent more another turn.
+    /// Gives another turn to the connections that had more to send.
     fn go_on_sending(&mut self) {
-        for place in std::mem::take(&mut self.unfinished) {
-            self.send(place);
+        for slot in std::mem::take(&mut self.unfinished) {
+            self.send(slot);
         }
     }
 
-    /// Has a connection take part in the next round.
-    fn queue(&mut self, place: usize) {
-        if let Some(connection) = self.connections.get_mut(place)
+    /// Puts a connection into the next round.
+    fn queue(&mut self, slot: usize) {
+        if let Some(connection) = self.connections.get_mut(slot)
             && !std::mem::replace(&mut connection.is_queued, true)
         {
-            self.ready.push(place);
+            self.ready.push(slot);
         }
     }
 
-    /// Reads; true if there is something to run.
-    fn receive(&mut self, place: usize) -> bool {
-        let Some(connection) = self.connections.get_mut(place) else { return false };
+    /// Reads; true if the connection has something to run.
+    fn receive(&mut self, slot: usize) -> bool {
+        let Some(connection) = self.connections.get_mut(slot) else { return false };
         connection.is_queued = false;
         match connection.receive(&mut self.buffers, self.now) {
             Ok(Received::Input(count)) => {
@@ -236,18 +240,18 @@ impl Worker {
             }
             Ok(Received::Nothing) => false,
             Ok(Received::End) => {
-                self.close(place);
+                self.close(slot);
                 false
             }
             Err(error) => {
                 debug!(%error, "a connection failed");
-                self.close(place);
+                self.close(slot);
                 false
             }
         }
     }
 
-    /// Names the keys that several connections ask for to the store, a few at a time.
+    /// Announces the keys of several connections to the store, a few at a time.
     fn prefetch(&self, running: &[usize]) {
         if running.len() < PIPELINE_AHEAD_MIN {
             return;
@@ -255,15 +259,15 @@ impl Worker {
         let engine = &self.gateway.server.engine;
         let mut keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = SmallVec::new();
         let mut db: Db = 0;
-        for place in running {
-            let Some((its_db, key)) = self.connections.get(*place).and_then(Connection::only_key) else {
+        for slot in running {
+            let Some((key_db, key)) = self.connections.get(*slot).and_then(Connection::only_key) else {
                 continue;
             };
-            if keys.len() == PIPELINE_AHEAD || its_db != db {
+            if keys.len() == PIPELINE_AHEAD || key_db != db {
                 engine.prefetch(db, &keys);
                 keys.clear();
             }
-            db = its_db;
+            db = key_db;
             keys.push(key);
         }
         if keys.len() >= PIPELINE_AHEAD_MIN {
@@ -271,144 +275,145 @@ impl Worker {
         }
     }
 
-    /// Sends the replies of a connection that are about the log up to this position, or has them wait for a sync.
-    fn answer(&mut self, place: usize, position: u64) {
+    /// Sends the replies of a connection, which show the log up to this position, or makes them wait for a sync.
+    fn answer(&mut self, slot: usize, position: u64) {
         let store = &self.gateway.server.engine;
-        let Some(connection) = self.connections.get_mut(place) else { return };
+        let Some(connection) = self.connections.get_mut(slot) else { return };
         match self.gateway.syncer.settle(store, position, &self.waker) {
-            Settling::Done => self.send(place),
+            Settling::Done => self.send(slot),
             Settling::Wait => {
                 connection.phase = Phase::Syncing(position);
-                self.syncing.push(place);
+                self.syncing.push(slot);
             }
-            Settling::Failed if connection.wrote() <= store.synced() => self.send(place),
-            Settling::Failed => self.withhold(place),
+            Settling::Failed if connection.wrote() <= store.synced() => self.send(slot),
+            Settling::Failed => self.withhold(slot),
         }
     }
 
     /// Closes a connection whose writes may be lost, without a reply.
-    fn withhold(&mut self, place: usize) {
+    fn withhold(&mut self, slot: usize) {
         debug!("a sync failed, so replies were withheld");
-        self.close(place);
+        self.close(slot);
     }
 
-    /// Sends the replies that waited for another worker's sync and need wait no longer.
+    /// Sends the replies for which the sync of another worker has ended.
     fn release_synced(&mut self) {
         if self.syncing.is_empty() {
             return;
         }
-        for place in std::mem::take(&mut self.syncing) {
-            let phase = self.connections.get(place).map(|connection| connection.phase);
+        for slot in std::mem::take(&mut self.syncing) {
+            let phase = self.connections.get(slot).map(|connection| connection.phase);
             if let Some(Phase::Syncing(position)) = phase {
-                self.answer(place, position);
+                self.answer(slot, position);
             }
         }
     }
 
-    /// Sends what the peer takes; once all has left, what the requests asked of the server is done.
-    fn send(&mut self, place: usize) {
-        let Some(connection) = self.connections.get_mut(place) else { return };
+    /// Sends as much as the peer takes; carries out the effects of the requests once all replies have left.
+    fn send(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
         let before = connection.unsent();
         let outcome = connection.send(self.now);
         self.output_bytes += before.saturating_sub(connection.unsent());
         match outcome {
             Ok(Sent::All) => {
-                if self.carry_out(place) == Next::Close {
-                    self.close(place);
-                } else if self.connections.get_mut(place).is_some_and(Connection::has_more) {
-                    self.queue(place);
+                if self.carry_out(slot) == Next::Close {
+                    self.close(slot);
+                } else if self
+                    .connections
+                    .get_mut(slot)
+                    .is_some_and(|connection| connection.has_more(self.now))
+                {
+                    self.queue(slot);
                 }
             }
-            Ok(Sent::Full) => self.wait_for_room(place),
-            Ok(Sent::EnoughForNow) => self.unfinished.push(place),
+            Ok(Sent::Full) => self.wait_for_writable(slot),
+            Ok(Sent::EnoughForNow) => self.unfinished.push(slot),
             Err(error) => {
                 debug!(%error, "a connection failed");
-                self.close(place);
+                self.close(slot);
             }
         }
     }
 
-    /// The peer's buffers are full: the system is to say when they are not.
-    fn wait_for_room(&mut self, place: usize) {
-        let Some(connection) = self.connections.get_mut(place) else { return };
-        if let Some(deadline) = connection.deadline(&self.gateway.deadlines, None) {
-            self.next_sweep = self.next_sweep.min(deadline);
-        }
+    /// Asks the system to report when a peer whose buffers are full takes bytes again.
+    fn wait_for_writable(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let deadline_ms = deadline_ms(connection, &self.gateway);
+        self.next_sweep_ms = self.next_sweep_ms.min(deadline_ms.unwrap_or(u64::MAX));
         let both = Interest::READABLE | Interest::WRITABLE;
-        if let Err(error) = self.poll.registry().reregister(connection.stream(), Token(place), both) {
+        if let Err(error) = self.poll.registry().reregister(connection.stream(), Token(slot), both) {
             debug!(%error, "a connection failed");
-            self.close(place);
+            self.close(slot);
         }
     }
 
-    fn carry_out(&mut self, place: usize) -> Next {
-        let effects = self.connections.get_mut(place).map(Connection::take_effects).unwrap_or_default();
+    fn carry_out(&mut self, slot: usize) -> Next {
+        let effects = self.connections.get_mut(slot).map(Connection::take_effects).unwrap_or_default();
         self.gateway.carry_out(effects)
     }
 
     /// Makes an accepted stream a connection.
-    fn welcome(&mut self, stream: net::TcpStream, now_ms: u64) {
-        if let Err(error) = self.add(stream, now_ms) {
+    fn accept(&mut self, stream: net::TcpStream) {
+        if let Err(error) = self.add(stream) {
             self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
             debug!(%error, "a connection ended before it began");
         }
     }
 
-    fn add(&mut self, stream: net::TcpStream, now_ms: u64) -> io::Result<()> {
+    fn add(&mut self, stream: net::TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
         let entry = self.connections.vacant_entry();
         self.poll.registry().register(&mut stream, Token(entry.key()), Interest::READABLE)?;
-        let connection = Connection::new(stream, &self.gateway.server.shared, self.now, now_ms);
-        if let Some(deadline) = connection.deadline(&self.gateway.deadlines, None) {
-            self.next_sweep = self.next_sweep.min(deadline);
-        }
-        connection.set_bell(self.mailbox.bell(entry.key(), connection.id()));
+        let connection = Connection::new(stream, &self.gateway.server.shared, self.now);
+        let deadline_ms = deadline_ms(&connection, &self.gateway);
+        self.next_sweep_ms = self.next_sweep_ms.min(deadline_ms.unwrap_or(u64::MAX));
+        connection.set_waker(self.mailbox.waker_of(entry.key(), connection.id()));
         entry.insert(connection);
         Ok(())
     }
 
-    fn close(&mut self, place: usize) {
-        if let Some(mut connection) = self.connections.try_remove(place) {
-            if let Some(alarm) = connection.alarm() {
-                self.alarms.remove(&(alarm, place));
+    fn close(&mut self, slot: usize) {
+        if let Some(mut connection) = self.connections.try_remove(slot) {
+            if let Some(alarm_ms) = connection.alarm_ms() {
+                self.alarms.remove(&(alarm_ms, slot));
             }
             connection.close(&self.gateway.server);
             self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Cuts the connections whose deadline has passed or for which too much output waits, and finds out when to look again.
+    /// Closes the connections whose deadline has passed or for which too much output waits, and sets the time of the next
+    /// sweep.
     fn sweep(&mut self) {
-        if self.now < self.next_sweep {
+        let Now { unix_ms, steady_ms: now_ms } = self.now;
+        if now_ms < self.next_sweep_ms {
             return;
         }
-        let idle = self.gateway.idle_timeout();
-        let mut next = self.now + SWEEP_PERIOD;
+        let period_ms = whole_ms(SWEEP_PERIOD);
+        let mut next_ms = now_ms + period_ms;
         let mut late = Vec::new();
-        let now_ms = now_ms();
-        for (place, connection) in &mut self.connections {
-            match connection.deadline(&self.gateway.deadlines, idle) {
-                Some(deadline) if deadline <= self.now => late.push(place),
-                Some(deadline) => next = next.min(deadline),
+        for (slot, connection) in &mut self.connections {
+            match deadline_ms(connection, &self.gateway) {
+                Some(deadline_ms) if deadline_ms <= now_ms => late.push(slot),
+                Some(deadline_ms) => next_ms = next_ms.min(deadline_ms),
                 None => {}
             }
-            if connection.is_over_limit(now_ms) {
-                late.push(place);
+            if connection.is_over_limit(unix_ms) {
+                late.push(slot);
             }
-            if let Some(since) = self.now.checked_sub(SWEEP_PERIOD) {
-                connection.shrink_if_idle(since);
-            }
+            connection.shrink_if_idle(now_ms.saturating_sub(period_ms));
         }
-        for place in late {
-            debug!("a connection was cut at its deadline or for too much output");
-            self.close(place);
+        for slot in late {
+            debug!("a connection was closed at its deadline or for too much output");
+            self.close(slot);
         }
-        self.next_sweep = next;
+        self.next_sweep_ms = next_ms;
     }
 
-    /// Brings the server's counters up to date.
+    /// Adds to the server's counters.
     fn count(&mut self) {
         let counters = &self.gateway.server.shared.counters;
         if self.input_bytes > 0 {
@@ -419,26 +424,32 @@ impl Worker {
         }
     }
 
-    /// Nothing new is read any more; what has been run is answered before the end.
+    /// Sends the replies of all requests that have run, without reading more, and closes the connections.
     fn finish(&mut self, events: &mut Events) {
-        let end = Instant::now() + STOP_GRACE;
+        let end_ms = clock::steady_ms() + whole_ms(STOP_GRACE);
         loop {
             self.release_synced();
             self.go_on_sending();
             self.ready.clear();
             let is_done = self.connections.iter().all(|(_, connection)| connection.phase == Phase::Receiving);
-            if is_done || self.now >= end {
+            if is_done || self.now.steady_ms >= end_ms {
                 break;
             }
-            self.next_sweep = end;
+            self.next_sweep_ms = end_ms;
             if self.wait(events).is_err() {
                 break;
             }
         }
         self.count();
-        let places: Vec<usize> = self.connections.iter().map(|(place, _)| place).collect();
-        places.into_iter().for_each(|place| self.close(place));
-        let waiting = self.mailbox.take_arrivals().len();
+        let slots: Vec<usize> = self.connections.iter().map(|(slot, _)| slot).collect();
+        slots.into_iter().for_each(|slot| self.close(slot));
+        let waiting = self.mailbox.take_accepted().len();
         self.gateway.connected.fetch_sub(waiting, Ordering::Relaxed);
     }
+}
+
+/// When a connection is to be closed if it goes on as now, as a steady time in milliseconds.
+fn deadline_ms(connection: &Connection, gateway: &Gateway) -> Option<u64> {
+    let unread_ms = whole_ms(gateway.deadlines.unread_output);
+    connection.deadline_ms(&gateway.server.shared, gateway.time_limits(), unread_ms)
 }

@@ -9,17 +9,18 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::time::Instant;
 
 use edgecask::connection::{Buffers, Connection, Received, Sent};
 use edgecask::storage::lock::DirectoryLock;
 use edgecask::store::{self, Owned, Store};
+use edgecask_core::driver::Now;
 use edgecask_core::resp::write_request;
 use edgecask_core::server::{NoFacts, Server, Settings, Shared};
 use edgecask_core::session::{Peer, Session};
 use tempfile::TempDir;
 
 const NOW_MS: u64 = 1_700_000_000_000;
+const NOW: Now = Now { unix_ms: NOW_MS, steady_ms: 0 };
 
 /// So often a batch runs before allocations are counted, and while they are.
 const WARM_UP: u32 = 10;
@@ -94,24 +95,22 @@ fn connections() {
     let (stream, _) = listener.accept().expect("accepts");
     stream.set_nonblocking(true).expect("is a socket");
     let stream = mio::net::TcpStream::from_std(stream);
-    let mut connection = Connection::new(stream, &server.shared, Instant::now(), NOW_MS);
+    let mut connection = Connection::new(stream, &server.shared, NOW);
     let mut buffers = Buffers::default();
     let mut replies = vec![0; 64 * 1024];
     check(|requests| {
         client.write_all(requests).expect("sends");
-        // What is sent on this machine may come in pieces, and not at once.
+        // On one machine, too, bytes may come in pieces and late.
         let mut missing = requests.len();
         while missing > 0 {
             connection.is_readable = true;
-            if let Received::Input(count) =
-                connection.receive(&mut buffers, Instant::now()).expect("receives")
-            {
-                connection.run(&server, Instant::now(), NOW_MS);
+            if let Received::Input(count) = connection.receive(&mut buffers, NOW).expect("receives") {
+                connection.run(&server, NOW);
                 connection.give_back(&mut buffers);
                 missing -= count;
             }
         }
-        assert_eq!(connection.send(Instant::now()).expect("sends"), Sent::All);
+        assert_eq!(connection.send(NOW).expect("sends"), Sent::All);
         assert!(client.read(&mut replies).expect("receives") > 0);
     });
     connection.close(&server);

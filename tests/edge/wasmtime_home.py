@@ -56,13 +56,13 @@ class Socket:
 class Rows:
     """An object's rows, as core.ts has them, and the imports that reach them."""
 
-    def __init__(self, give, bytes_at, hand_over):
+    def __init__(self, give, bytes_at, deliver):
         self.sql = sqlite3.connect(":memory:", isolation_level=None)
         self.sql.execute("CREATE TABLE chunk (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
         self.sql.execute(
             "CREATE TABLE entry (key BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (key, part)) WITHOUT ROWID"
         )
-        self.give, self.bytes_at, self.out = give, bytes_at, hand_over
+        self.give, self.bytes_at, self.out = give, bytes_at, deliver
         self.linker = Linker(engine)
         for function, takes, gives in (
             (self.insert_chunk, [F64, I32, I32], []),
@@ -72,7 +72,7 @@ class Rows:
             (self.insert_entry, [I32, I32, I32, I32, I32], []),
             (self.remove_entry, [I32, I32], []),
             (self.stored_bytes, [], [F64]),
-            (self.hand_over, [I32, I32], []),
+            (self.deliver, [I32, I32], []),
         ):
             self.linker.define_func("edgecask", function.__name__, FuncType(takes, gives), function)
 
@@ -109,7 +109,7 @@ class Rows:
         pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
         return float(self.sql.execute(pages).fetchone()[0])
 
-    def hand_over(self, at, length):
+    def deliver(self, at, length):
         self.out(self.bytes_at(at, length))
 
 
@@ -171,7 +171,7 @@ class Object:
         def act(core):
             seat = self.rise(socket)
             if seat is not None:
-                core.call("leave", seat)
+                core.call("disconnect", seat)
 
         self.event(act)
 

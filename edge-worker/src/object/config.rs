@@ -1,4 +1,4 @@
-//! An object's settings, which outlive its sleep, and what INFO says about its host.
+//! The settings of an object, which survive its sleep, and the fields of INFO about its host.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use crate::limits::{
 };
 use crate::storage::RowStorage;
 
-/// Under which name the object keeps its settings: lines of a name, a tab, and the text with its line ends escaped.
+/// The entry that holds the settings: lines of a name, a tab, and the text with its line ends escaped.
 const SETTINGS_NAME: &str = "settings";
 
-/// Beside a password that a client has set stands the mark of the secret that it replaced.
+/// The line that holds a hash of the secret, so that a password set by a client ends with the secret that it replaced.
 const SECRET_NAME: &str = "secret-before";
 
 const PASSWORD: &str = "requirepass";
 
-/// What INFO names as the clock that commands are timed by where there is none; the console knows it, too.
+/// The field `monotonic_clock` of INFO where commands cannot be timed; the console reads it, too.
 const NO_CLOCK: &str = "none";
 
-/// Without a clock every command would seem to take no time, so histograms are off unless somebody wants them.
+/// Without a clock every command would seem to take no time, so histograms are off by default.
 const NO_HISTOGRAMS: (&str, &str) = ("latency-tracking", "no");
 
-/// What the operator says: settings, a line each (name, space, text), and the password that is a secret of the worker.
+/// The operator's configuration: settings, a line each (name, space, text), and the password, a secret of the worker.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The lines.
     pub settings: String,
-    /// Empty if there is none.
+    /// Empty if no password is set.
     pub password: String,
 }
 
@@ -47,24 +47,27 @@ impl Config {
         Settings::new(&self.changes()).map_err(|error| error.to_string())
     }
 
-    /// Tells this secret from another one.
+    /// A hash that tells this secret from another one.
     fn mark(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.password.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    /// The settings of an object: what the operator says, and what CONFIG SET changed of it in an earlier life. A secret
-    /// that is new is the password, whatever clients had made of the one before.
+    /// The settings of an object: the operator's, with the changes that CONFIG SET made in an earlier life. A new secret
+    /// replaces a password that clients had set.
+    ///
+    /// # Errors
+    /// A setting has no such value.
     pub(super) fn settings<H: Host>(&self, storage: &RowStorage<H>) -> Result<Settings, String> {
-        let kept = storage.own(SETTINGS_NAME).unwrap_or_default();
-        let kept = String::from_utf8_lossy(&kept).into_owned();
-        let lines: Vec<(&str, &str)> = kept.lines().filter_map(|line| line.split_once('\t')).collect();
+        let persisted = storage.state(SETTINGS_NAME).unwrap_or_default();
+        let persisted = String::from_utf8_lossy(&persisted).into_owned();
+        let lines: Vec<(&str, &str)> = persisted.lines().filter_map(|line| line.split_once('\t')).collect();
         let mark = lines.iter().find(|(name, _)| *name == SECRET_NAME).map(|(_, mark)| *mark);
         let is_same_secret = self.password.is_empty() || mark == Some(&self.mark());
         let mut changes = self.changes();
         for (name, text) in lines {
-            // One that a later version does not know any more is left out.
+            // A setting that this version does not know is left out.
             let is_known = SETTINGS.iter().any(|row| row.name == name);
             if is_known && (name != PASSWORD || is_same_secret) {
                 changes.push((name, unescape(text)));
@@ -82,15 +85,15 @@ impl Config {
         }))
     }
 
-    /// Keeps what clients have changed.
-    pub(super) fn keep<H: Host>(&self, settings: &Settings, storage: &RowStorage<H>) {
-        // It was read when the object was opened.
+    /// Persists the settings that clients have changed.
+    pub(super) fn persist<H: Host>(&self, settings: &Settings, storage: &RowStorage<H>) {
+        // The operator's settings were valid when the object was opened.
         let Ok(base) = self.base() else { return };
-        let mut kept = format!("{SECRET_NAME}\t{}\n", self.mark());
+        let mut lines = format!("{SECRET_NAME}\t{}\n", self.mark());
         for (name, text) in settings.changed_since(&base) {
-            kept.push_str(&format!("{name}\t{}\n", escape(&text)));
+            lines.push_str(&format!("{name}\t{}\n", escape(&text)));
         }
-        storage.put_own(SETTINGS_NAME, kept.as_bytes());
+        storage.put_state(SETTINGS_NAME, lines.as_bytes());
     }
 }
 
@@ -114,7 +117,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// What INFO says about the object.
+/// The fields of INFO about the object.
 pub(super) struct EdgeFacts<H: Host> {
     storage: Arc<RowStorage<H>>,
     run_id: String,
@@ -135,7 +138,7 @@ impl<H: Host> HostFacts for EdgeFacts<H> {
             ("server", "arch_bits", "32".into()),
             ("server", "run_id", self.run_id.clone()),
             ("server", "tcp_port", "0".into()),
-            // The platform's clock stands still while an event runs, and nobody tells a worker what processor it used.
+            // The platform's clock stands still while an event runs, and the platform tells no processor time.
             ("server", "monotonic_clock", NO_CLOCK.into()),
             ("server", "sleeps_when_idle", "1".into()),
             ("memory", "used_memory", used),
@@ -143,7 +146,7 @@ impl<H: Host> HostFacts for EdgeFacts<H> {
             ("memory", "used_memory_peak", resident),
             ("memory", "total_system_memory", HEAP_MAX_BYTES.to_string()),
             ("persistence", "storage_bytes", self.storage.stored_bytes().to_string()),
-            // Whoever reads this reads it after all that was written before is on the platform's disks.
+            // The output gate holds this reply until all writes before it are on the platform's disks.
             ("bitcask", "log_unsynced_bytes", "0".into()),
             ("bitcask", "log_syncs", self.storage.commits().to_string()),
         ]

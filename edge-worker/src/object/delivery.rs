@@ -1,39 +1,41 @@
-//! Replies on their way out: through the outbox, in pieces, and not before what they tell of is in rows.
+//! Delivery of replies: through the outbox, in pieces, and not before the writes that they acknowledge are in rows.
 
 use std::sync::atomic::Ordering;
 
-use edgecask_core::resp::{Front, Part, Reply};
-use edgecask_core::storage;
+use edgecask_core::driver::take_piece;
 
 use super::Object;
-use super::connection::{Farewell, TOO_MUCH};
+use super::connection::{CloseReason, TOO_MUCH, UNREADABLE};
 use crate::host::Host;
-use crate::limits::{EVENT_OUTPUT_MAX_BYTES, HAND_OVER_BYTES, MESSAGE_OUT_MAX_BYTES};
+use crate::limits::{DELIVERY_BYTES, EVENT_OUTPUT_MAX_BYTES, MESSAGE_OUT_MAX_BYTES};
 use crate::outbox::Kind;
 
 impl<H: Host> Object<H> {
-    /// Puts replies into the outbox, large ones in pieces; true if the seat is not needed any more.
-    pub(super) fn deliver(&mut self, number: u32) -> Result<bool, Farewell> {
+    /// Puts the replies of a connection into the outbox, large ones in pieces. True if the connection is needed no longer.
+    ///
+    /// # Errors
+    /// The connection must be closed for this reason: the event has too many replies, or a stored value cannot be read.
+    pub(super) fn deliver(&mut self, number: u32) -> Result<bool, CloseReason> {
         let mut is_done = false;
         loop {
-            let Some(seat) = self.connections.get_mut(&number) else { return Ok(true) };
-            let piece = take_piece(seat.session.reply())
-                // Whoever asked must not be left waiting for the rest of it.
-                .map_err(|_| Farewell(1011, "a stored value cannot be read"))?;
+            let Some(connection) = self.connections.get_mut(&number) else { return Ok(true) };
+            let mut piece = Vec::new();
+            let reply = connection.driver.reply();
+            take_piece(reply, MESSAGE_OUT_MAX_BYTES, &mut piece).map_err(|_| UNREADABLE)?;
+            let is_last = reply.front().is_none();
             self.sent_bytes += piece.len() as u64;
             if self.sent_bytes > EVENT_OUTPUT_MAX_BYTES {
                 return Err(TOO_MUCH);
             }
             self.server.shared.counters.output_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
-            match &mut seat.request {
+            match &mut connection.request {
                 None if piece.is_empty() => {}
                 None => self.outbox.put(Kind::Send, number, &[&piece]),
-                // It may have an answer before there is any reply.
-                Some(request) => is_done |= request.deliver(number, &piece, &mut self.outbox),
+                // A request may have its response before any reply.
+                Some(request) => is_done |= request.take_replies(number, &piece, &mut self.outbox),
             }
-            let is_last = seat.session.reply().front().is_none();
-            if self.outbox.size_bytes() >= HAND_OVER_BYTES {
-                self.hand_over();
+            if self.outbox.size_bytes() >= DELIVERY_BYTES {
+                self.deliver_outbox();
             }
             if is_last {
                 return Ok(is_done);
@@ -41,39 +43,8 @@ impl<H: Host> Object<H> {
         }
     }
 
-    pub(super) fn hand_over(&mut self) {
-        self.storage.hand_over(&self.outbox.take());
+    /// Passes the messages of the outbox to JavaScript.
+    pub(super) fn deliver_outbox(&mut self) {
+        self.storage.deliver(&self.outbox.take());
     }
-}
-
-/// Takes what is to be sent next, a message at most; what is stored is read only now.
-fn take_piece(reply: &mut Reply) -> storage::Result<Vec<u8>> {
-    let mut piece = Vec::new();
-    while piece.len() < MESSAGE_OUT_MAX_BYTES
-        && let Some(front) = reply.front()
-    {
-        let room = MESSAGE_OUT_MAX_BYTES - piece.len();
-        let count = match front {
-            Front::Bytes(bytes, None) if bytes.len() == reply.len() && bytes.len() <= room => {
-                // Nearly always: all of it as it is.
-                return reply.take();
-            }
-            Front::Bytes(bytes, _) => {
-                let bytes = bytes.get(..room).unwrap_or(bytes);
-                piece.extend_from_slice(bytes);
-                bytes.len()
-            }
-            Front::Stored(Part { source, offset, len, .. }) => {
-                // Not more than a message.
-                let len = len.min(room as u64);
-                source.read(offset, len, &mut |bytes| piece.extend_from_slice(bytes))?;
-                len as usize
-            }
-        };
-        reply.sent(count as u64);
-    }
-    if reply.front().is_none() {
-        reply.clear();
-    }
-    Ok(piece)
 }

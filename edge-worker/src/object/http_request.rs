@@ -1,5 +1,6 @@
-//! Requests of the REST dialect: each has a seat of its own until it is answered.
+//! Requests of the REST dialect: each has a connection and a session of its own until it is answered.
 
+use edgecask_core::driver::check_login;
 use edgecask_core::rest::{self, Exchange, Headers, Response};
 
 use super::Object;
@@ -7,23 +8,23 @@ use crate::host::Host;
 use crate::limits::{BODY_MAX_BYTES, REST_REPLY_MAX_BYTES};
 use crate::outbox::{Kind, Outbox};
 
-/// The header fields that mean something here, in the order in which they are handed over.
+/// The header fields that the core reads, in the order in which JavaScript passes them.
 const FIELDS: [&str; 3] = ["authorization", "upstash-encoding", "upstash-response-format"];
 
-/// What a seat does for a request.
+/// The request of a connection.
 pub(super) struct HttpRequest {
     exchange: Exchange,
     is_answered: bool,
 }
 
 impl HttpRequest {
-    /// Takes replies of the session; true if it is not needed any more.
-    pub(super) fn deliver(&mut self, seat: u32, replies: &[u8], outbox: &mut Outbox) -> bool {
+    /// Takes replies of the session; true if the session is needed no longer.
+    pub(super) fn take_replies(&mut self, number: u32, replies: &[u8], outbox: &mut Outbox) -> bool {
         if self.is_answered {
             return match self.exchange.events(replies) {
                 Ok(events) => {
                     if !events.is_empty() {
-                        outbox.put(Kind::Events, seat, &[&events]);
+                        outbox.put(Kind::Events, number, &[&events]);
                     }
                     false
                 }
@@ -35,24 +36,24 @@ impl HttpRequest {
             Ok(Some(response)) => {
                 let is_stream = self.exchange.is_stream() && response.status == 200;
                 self.is_answered = true;
-                outbox.respond(seat, &response, is_stream);
+                outbox.respond(number, &response, is_stream);
                 !is_stream
             }
             Err(_) => true,
         }
     }
 
-    /// Ends the request however far it came.
-    pub(super) fn end(self, seat: u32, outbox: &mut Outbox) {
+    /// Ends the request at whatever stage it is.
+    pub(super) fn close(self, number: u32, outbox: &mut Outbox) {
         if !self.is_answered {
-            outbox.respond(seat, &self.exchange.closed(), false);
+            outbox.respond(number, &self.exchange.closed(), false);
         } else if self.exchange.is_stream() {
-            outbox.put(Kind::End, seat, &[]);
+            outbox.put(Kind::End, number, &[]);
         }
     }
 }
 
-/// The fields of a request; those that are not there are None.
+/// The header fields of a request; None where a field is missing.
 struct Fields<'f>([Option<&'f [u8]>; FIELDS.len()]);
 
 impl Headers for Fields<'_> {
@@ -62,8 +63,8 @@ impl Headers for Fields<'_> {
     }
 }
 
-/// A request without its body. `head` has lines: method, path, query and the three fields, of which the last four begin with
-/// `=` or are empty if they are not there.
+/// A request without its body. It comes as lines: method, path, query and the three fields. The last four begin with `=`, or
+/// are empty where they are missing.
 struct Head<'h> {
     method: &'h str,
     path: &'h str,
@@ -92,42 +93,28 @@ impl<'h> Head<'h> {
 }
 
 impl<H: Host> Object<H> {
-    /// Answers a request of the REST dialect if whoever sent its head may send no body.
-    pub fn admit(&mut self, seat: u32, head: &[u8], address: &str, seed: u64, now_ms: u64) {
-        let refused =
-            match rest::log_in(&Head::read(head).with(&[]), self.server.shared.settings.has_password()) {
-                Ok(None) => None,
-                Ok(Some(mut exchange)) => {
-                    let mut session = self.greet(address, seed, now_ms);
-                    *session.input() = exchange.input();
-                    session.process(&self.server, now_ms);
-                    let replies = session.reply().take().unwrap_or_default();
-                    session.close(&self.server);
-                    let response = exchange.take(&replies).ok().flatten();
-                    Some(response.unwrap_or_else(|| exchange.closed()))
-                        .filter(|response| response.status != 200)
-                }
-                Err(refused) => Some(refused),
-            };
-        if let Some(refused) = refused {
-            self.outbox.respond(seat, &refused, false);
+    /// Answers a request of the REST dialect before its body is received, if its credentials are missing or wrong.
+    pub fn check_login(&mut self, number: u32, head: &[u8], address: &str, seed: u64, now_ms: u64) {
+        let connect = || self.new_session(address, seed, now_ms);
+        if let Err(refused) = check_login(&self.server, &Head::read(head).with(&[]), connect, now_ms) {
+            self.outbox.respond(number, &refused, false);
         }
     }
 
     /// Answers a request of the REST dialect.
-    pub fn request(&mut self, seat: u32, head: &[u8], body: &[u8], address: &str, seed: u64, now_ms: u64) {
+    pub fn request(&mut self, number: u32, head: &[u8], body: &[u8], address: &str, seed: u64, now_ms: u64) {
         if body.len() > BODY_MAX_BYTES {
-            return self.outbox.respond(seat, &Response::body_too_large(), false);
+            return self.outbox.respond(number, &Response::body_too_large(), false);
         }
         match rest::begin(&Head::read(head).with(body), self.server.shared.settings.has_password()) {
-            Err(refused) => self.outbox.respond(seat, &refused, false),
+            Err(refused) => self.outbox.respond(number, &refused, false),
             Ok(exchange) => {
                 let mut exchange = exchange.bounded(REST_REPLY_MAX_BYTES);
-                let mut session = self.greet(address, seed, now_ms);
+                let mut session = self.new_session(address, seed, now_ms);
                 *session.input() = exchange.input();
                 let request = HttpRequest { exchange, is_answered: false };
-                self.sit_down(seat, session, Some(request), Vec::new(), now_ms);
-                self.run(seat, now_ms);
+                self.add(number, session, Some(request), Vec::new(), now_ms);
+                self.run(number, now_ms);
             }
         }
     }

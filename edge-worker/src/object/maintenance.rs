@@ -1,4 +1,4 @@
-//! What the store needs done while nobody asks, on the object's alarm: collecting expired keys, merging, hints, garbage.
+//! Background work on the store, on the object's alarm: collecting expired keys, merging, hints, garbage.
 
 use std::sync::atomic::Ordering;
 
@@ -15,20 +15,20 @@ use crate::limits::{
 /// So many records replayed at a start are worth hints for the next one.
 const REPLAYED_MANY: u64 = 10_000;
 
-/// When maintenance is next due, and what it knows of the last time.
+/// When maintenance is next due, and the state of its work.
 #[derive(Debug, Default)]
 pub(super) struct Maintenance {
     pub(super) due_ms: Option<u64>,
-    /// Log bytes that hints are known to cover.
+    /// Log bytes that are covered by hints.
     hinted: u64,
     wants_hints: bool,
     was_merging: bool,
-    /// Whether the alarm that rings next may be one that an earlier life has set.
+    /// Whether the next alarm may be one that an earlier life has set.
     is_fresh: bool,
 }
 
 impl Maintenance {
-    /// Of a store that was opened now. An object that woke only to answer is not to be kept awake.
+    /// Maintenance of a store that was opened now. An object that woke only to answer must not be kept awake.
     pub(super) fn after_start(replayed_records: u64, has_expiring: bool, now_ms: u64) -> Maintenance {
         let wants_hints = replayed_records >= REPLAYED_MANY;
         let due_ms = if wants_hints {
@@ -39,22 +39,22 @@ impl Maintenance {
         Maintenance { due_ms, wants_hints, is_fresh: true, ..Maintenance::default() }
     }
 
-    /// The alarm rang, which woke the object if it was asleep: then it is not to wait for another one.
-    pub(super) fn ring(&mut self, now_ms: u64) {
+    /// The alarm has fired. If it woke the object, maintenance runs now instead of waiting for the next alarm.
+    pub(super) fn on_alarm(&mut self, now_ms: u64) {
         if std::mem::take(&mut self.is_fresh) {
             self.due_ms = Some(now_ms);
         }
     }
 
-    /// Something was written.
-    pub(super) fn expect(&mut self, now_ms: u64) {
+    /// The log has grown.
+    pub(super) fn on_write(&mut self, now_ms: u64) {
         let soon_ms = now_ms + MAINTENANCE_DELAY_MS;
         self.due_ms = Some(self.due_ms.map_or(soon_ms, |due_ms| due_ms.min(soon_ms)));
     }
 }
 
 impl<H: Host> Object<H> {
-    /// Does a bounded piece of each kind of work, if it is time to.
+    /// Does a bounded step of each kind of work, if it is due.
     pub(super) fn maintain(&mut self, now_ms: u64) {
         if self.maintenance.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
             return;
@@ -62,14 +62,14 @@ impl<H: Host> Object<H> {
         let (engine, shared) = (&self.server.engine, &self.server.shared);
         shared.sample_rates(now_ms);
         let mut has_more = false;
-        // An error here means that the store is full or broken, which whoever writes is told.
+        // An error here means that the store is full or broken, which the next write reports.
         if shared.expires_actively.load(Ordering::Relaxed)
             && let Ok(expired) = self.expiry.step(&self.server, now_ms, EXPIRE_STEP_KEYS)
         {
             has_more |= expired.has_more && expired.keys > 0;
         }
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
-        // Behind a merge that has ended the next one may wait.
+        // When a merge has ended, another one may be due.
         let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
         has_more |= std::mem::replace(&mut self.maintenance.was_merging, is_merging) || is_merging;
         has_more |= engine.hint_step().unwrap_or(false);

@@ -1,9 +1,9 @@
-//! One Durable Object: an open store and the sessions of its sockets and requests, which are called *seats* here.
+//! One Durable Object: an open store and the connections of its sockets and requests, each with a number.
 //!
-//! JavaScript calls one method for what has happened (a message, a request, an alarm) and then [`Object::finish`], which runs
-//! whoever was woken, writes what was appended, freezes sessions that changed, and hands over the messages that JavaScript is
-//! to carry out. No message is handed over before what it tells of is in SQLite, and the platform's output gate holds what
-//! leaves until SQLite has it on its disks. So every reply is to something durable.
+//! JavaScript calls one method for each event (a message, a request, an alarm) and then [`Object::finish`]. That runs the
+//! sessions that were woken, freezes the sessions that changed, and delivers messages for JavaScript to carry out. The
+//! storage inserts appended bytes into SQLite before it delivers a message that acknowledges them, and the platform's
+//! output gate holds all output until SQLite is on its disks. So every reply acknowledges something durable.
 //!
 //! It never reads a clock or draws randomness: `now_ms` and seeds come in.
 
@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::{Bitcask, Options};
+use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
 use edgecask_core::executor::Expiry;
 use edgecask_core::server::{Effect, Server, Shared, Shortage};
@@ -29,7 +30,7 @@ use edgecask_core::storage::Storage;
 
 pub use self::config::Config;
 use self::config::EdgeFacts;
-use self::connection::{Bells, Connection, NO_ROOM, NORMAL, TOO_BIG};
+use self::connection::{Connection, NO_MEMORY, NORMAL, TOO_BIG, WokenConnections};
 use self::maintenance::{Maintenance, has_expiring};
 use self::timers::Timers;
 use crate::host::Host;
@@ -47,12 +48,12 @@ pub struct Object<H: Host> {
     storage: Arc<RowStorage<H>>,
     connections: BTreeMap<u32, Connection>,
     timers: Timers,
-    bells: Arc<Bells>,
+    woken: Arc<WokenConnections>,
     outbox: Outbox,
     maintenance: Maintenance,
     expiry: Expiry,
     alarm_ms: Option<u64>,
-    /// What the rows say of LASTSAVE.
+    /// The time of the last save as the rows have it.
     saved_at_s: Option<u64>,
     /// Log bytes when the event began.
     appended: u64,
@@ -63,7 +64,10 @@ pub struct Object<H: Host> {
 }
 
 impl<H: Host> Object<H> {
-    /// Opens the store on the object's rows. An error is for the operator: nothing was changed.
+    /// Opens the store on the object's rows.
+    ///
+    /// # Errors
+    /// A setting is wrong or the rows hold no sound store. The text is for the operator; nothing was changed.
     pub fn open(host: H, config: Config, seed: u64, now_ms: u64) -> Result<Object<H>, String> {
         let storage = Arc::new(RowStorage::open(host));
         storage.begin_event();
@@ -74,7 +78,7 @@ impl<H: Host> Object<H> {
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
-        let saved_at_s = persisted::recall(&shared, &storage);
+        let saved_at_s = persisted::restore(&shared, &storage);
         let expiry = Expiry::new(&shared);
         let server = Server { engine: opened.store, shared };
         let has_expiring = has_expiring(&server.engine, databases);
@@ -85,7 +89,7 @@ impl<H: Host> Object<H> {
             storage,
             connections: BTreeMap::new(),
             timers: Timers::default(),
-            bells: Arc::default(),
+            woken: Arc::default(),
             outbox: Outbox::default(),
             maintenance,
             expiry,
@@ -97,80 +101,79 @@ impl<H: Host> Object<H> {
         })
     }
 
-    /// Begins an event: to be called before anything else of it.
+    /// Begins an event; called before all other methods of the event.
     pub fn begin(&mut self) {
         self.storage.begin_event();
         self.appended = self.server.engine.appended();
-        self.look_at_room();
+        self.update_shortage();
         self.sent_bytes = 0;
     }
 
-    /// Takes a message of a socket.
-    pub fn receive(&mut self, seat: u32, message: &[u8], now_ms: u64) {
+    /// Receives a message of a socket.
+    pub fn receive(&mut self, number: u32, message: &[u8], now_ms: u64) {
         self.server.shared.counters.input_bytes.fetch_add(message.len() as u64, Ordering::Relaxed);
         let mut rest = message;
         while !rest.is_empty() {
-            let Some(connection) = self.connections.get_mut(&seat) else { return };
-            let is_stranger =
-                !connection.session.is_authenticated() && self.server.shared.settings.has_password();
-            let (most, piece_bytes) = if is_stranger {
+            let Some(connection) = self.connections.get_mut(&number) else { return };
+            let must_log_in = connection.driver.must_log_in(&self.server.shared);
+            let (most, piece_bytes) = if must_log_in {
                 (UNAUTHENTICATED_INPUT_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES / 4)
             } else {
                 (INPUT_MAX_BYTES, PIECE_MAX_BYTES)
             };
             let (piece, later) = rest.split_at(rest.len().min(piece_bytes));
             rest = later;
-            if connection.session.input().len() + piece.len() > most {
-                return self.end(seat, TOO_BIG);
+            let input = connection.driver.input();
+            if input.len() + piece.len() > most {
+                return self.close(number, TOO_BIG);
             }
-            let input = connection.session.input();
             if input.capacity() - input.len() < piece.len() {
-                let room = input.len().clamp(piece.len(), INPUT_STEP_BYTES);
-                if input.try_reserve_exact(room).is_err() {
-                    return self.end(seat, NO_ROOM);
+                let step_bytes = input.len().clamp(piece.len(), INPUT_STEP_BYTES);
+                if input.try_reserve_exact(step_bytes).is_err() {
+                    return self.close(number, NO_MEMORY);
                 }
             }
             input.extend_from_slice(piece);
-            self.run(seat, now_ms);
-            self.count_input(seat);
-            self.look_at_room();
+            self.run(number, now_ms);
+            self.count_input(number);
+            self.update_shortage();
         }
     }
 
-    /// The object's alarm rang.
+    /// Does the work that is due when the object's alarm fires.
     pub fn alarm(&mut self, now_ms: u64) {
         self.alarm_ms = None;
-        self.maintenance.ring(now_ms);
+        self.maintenance.on_alarm(now_ms);
         self.maintain(now_ms);
     }
 
-    /// Ends an event: everything that it led to has happened, and all of it is in rows.
+    /// Ends an event: runs all sessions that it has woken, and delivers its messages.
     pub fn finish(&mut self, now_ms: u64) {
         for number in self.timers.due(now_ms) {
             self.run(number, now_ms);
-            self.cut_if_late(number, now_ms);
+            self.close_if_late(number, now_ms);
         }
-        while let Some(number) = self.ring() {
+        while let Some(number) = self.take_woken() {
             self.run(number, now_ms);
             self.count_input(number);
         }
         if self.server.engine.appended() > self.appended {
-            self.maintenance.expect(now_ms);
+            self.maintenance.on_write(now_ms);
         }
-        self.keep_save_time();
+        self.persist_save_time();
         self.freeze();
         self.set_alarm();
-        self.hand_over();
+        self.deliver_outbox();
     }
 
-    fn ring(&self) -> Option<u32> {
-        self.bells.0.lock().pop_first()
+    fn take_woken(&self) -> Option<u32> {
+        self.woken.0.lock().pop_first()
     }
 
-    /// Refuses commands that need more room than there is.
-    fn look_at_room(&self) {
-        let kept_bytes = self.storage.heap_bytes().saturating_sub(self.inputs_bytes);
-        let shortage = if kept_bytes > HEAP_MAX_BYTES {
+    /// Makes commands that need more memory or storage fail while either is short.
+    fn update_shortage(&self) {
+        let used_bytes = self.storage.heap_bytes().saturating_sub(self.inputs_bytes);
+        let shortage = if used_bytes > HEAP_MAX_BYTES {
             Shortage::Memory
         } else if self.storage.stored_bytes() > STORAGE_MAX_BYTES {
             Shortage::Storage
@@ -180,42 +183,41 @@ impl<H: Host> Object<H> {
         self.server.shared.set_shortage(shortage);
     }
 
-    /// Has a session run until it has nothing more to do.
+    /// Runs a session until it has nothing more to do.
     fn run(&mut self, number: u32, now_ms: u64) {
+        let now = Now::from_unix_ms(now_ms);
         loop {
-            let Some(seat) = self.connections.get_mut(&number) else { return };
-            let progress = seat.session.process(&self.server, now_ms);
-            seat.wake_at_ms = progress.wake_at_ms;
-            let has_more = progress.is_paused || seat.session.has_mail();
-            self.plan(number);
+            let Some(connection) = self.connections.get_mut(&number) else { return };
+            connection.driver.run(&self.server, now);
+            let effects = connection.driver.take_effects();
+            self.schedule(number);
             let delivered = self.deliver(number);
-            let is_left = self.carry_out(&progress.effects, now_ms);
+            let closes = self.carry_out(&effects, now_ms);
             let is_done = match delivered {
                 Ok(is_done) => is_done,
-                Err(farewell) => return self.end(number, farewell),
+                Err(reason) => return self.close(number, reason),
             };
-            let Some(seat) = self.connections.get_mut(&number) else { return };
-            seat.session.has_sent();
-            let must_close = seat.session.must_close();
-            if is_done || is_left || must_close {
-                return self.end(number, NORMAL);
+            let Some(connection) = self.connections.get_mut(&number) else { return };
+            connection.driver.has_sent_all();
+            if is_done || closes || connection.driver.must_close() {
+                return self.close(number, NORMAL);
             }
-            if !has_more {
+            if !connection.driver.has_work(now) {
                 return;
             }
         }
     }
 
-    /// Does what requests asked of the server; true if the connection is to be closed.
+    /// Carries out the effects of requests; true if the connection is to be closed.
     fn carry_out(&mut self, effects: &[Effect], now_ms: u64) -> bool {
         let mut closes = false;
         for effect in effects {
             match effect {
-                // An object ends when nobody needs it; its clients are asked to go.
+                // The platform ends an object when it is idle, so a shutdown only closes the connection.
                 Effect::Close | Effect::Shutdown { .. } => closes = true,
                 Effect::Checkpoint => self.checkpoint(now_ms),
                 Effect::SettingsChanged => {
-                    self.config.keep(&self.server.shared.settings, &self.storage);
+                    self.config.persist(&self.server.shared.settings, &self.storage);
                 }
             }
         }
@@ -223,13 +225,13 @@ impl<H: Host> Object<H> {
     }
 
     fn checkpoint(&mut self, now_ms: u64) {
-        // A full or broken store says so to whoever writes.
+        // A full or broken store reports that with the next write.
         if Admin::checkpoint(&self.server.engine, now_ms).is_ok() {
             self.server.shared.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
         }
     }
 
-    /// Has the alarm ring when something is next to be done.
+    /// Sets the alarm to the next time of a timer or of maintenance.
     fn set_alarm(&mut self) {
         let next_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms).min();
         if next_ms != self.alarm_ms {

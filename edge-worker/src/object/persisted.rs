@@ -1,5 +1,5 @@
-//! What an object keeps of its memory in rows, beside its settings, so that a sleep does not forget it: when it was last saved,
-//! and where the walks of HSCAN and its like stand that requests began. Those of sockets are kept with the sockets.
+//! State that an object persists in rows beside its settings, so that it survives a sleep: the time of the last save, and the
+//! positions of HSCAN and similar walks that REST requests began. The positions of sockets are part of their attachments.
 
 use std::sync::atomic::Ordering;
 
@@ -13,31 +13,31 @@ use crate::storage::RowStorage;
 /// The unix time in seconds of the last SAVE, or of the object's beginning: u64, little-endian.
 const SAVE_TIME_NAME: &str = "saved-at";
 
-/// Positions, as the core freezes them.
+/// Scan positions, as the core freezes them.
 const WALKS_NAME: &str = "walks";
 
-/// Has what an earlier life kept back; gives the time of the last save.
-pub(super) fn recall<H: Host>(shared: &Shared, storage: &RowStorage<H>) -> Option<u64> {
-    let walks = storage.own(WALKS_NAME).unwrap_or_default();
+/// Restores the state that an earlier life has persisted; returns the time of the last save.
+pub(super) fn restore<H: Host>(shared: &Shared, storage: &RowStorage<H>) -> Option<u64> {
+    let walks = storage.state(WALKS_NAME).unwrap_or_default();
     shared.scan_positions.lock().thaw(&walks);
-    let saved_at_s = u64::from_le_bytes(storage.own(SAVE_TIME_NAME)?.try_into().ok()?);
+    let saved_at_s = u64::from_le_bytes(storage.state(SAVE_TIME_NAME)?.try_into().ok()?);
     shared.saved_at_s.store(saved_at_s, Ordering::Relaxed);
     Some(saved_at_s)
 }
 
 impl<H: Host> Object<H> {
-    /// Keeps the time of the last save, if there was one since it was kept.
-    pub(super) fn keep_save_time(&mut self) {
+    /// Persists the time of the last save, if it has changed.
+    pub(super) fn persist_save_time(&mut self) {
         let saved_at_s = self.server.shared.saved_at_s.load(Ordering::Relaxed);
         if self.saved_at_s.replace(saved_at_s) != Some(saved_at_s) {
-            self.storage.put_own(SAVE_TIME_NAME, &saved_at_s.to_le_bytes());
+            self.storage.put_state(SAVE_TIME_NAME, &saved_at_s.to_le_bytes());
         }
     }
 
-    /// Keeps where the latest walks stand.
-    pub(super) fn keep_walks(&self) {
+    /// Persists the positions of the latest walks.
+    pub(super) fn persist_walks(&self) {
         let positions = self.server.shared.scan_positions.lock();
         let walks = positions.freeze(positions.latest().take(WALKS_KEPT_MAX), WALKS_KEPT_BYTES);
-        self.storage.put_own(WALKS_NAME, &walks);
+        self.storage.put_state(WALKS_NAME, &walks);
     }
 }

@@ -1,4 +1,4 @@
-//! Objects on rows in memory: what sleeps, limits and settings change.
+//! Objects on rows in memory: sleeps, limits and settings.
 
 use crate::host::Host;
 use crate::limits::{EVENT_OUTPUT_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES};
@@ -10,7 +10,7 @@ use super::{Config, Object};
 
 const NOW_MS: u64 = 1_700_000_000_000;
 
-/// An object with one socket at seat 1.
+/// An object with one socket, connection 1.
 struct One {
     host: FakeHost,
     config: Config,
@@ -41,7 +41,7 @@ impl One {
         one
     }
 
-    /// What the socket at seat 1 got in an event.
+    /// Runs an event; returns the bytes that the socket of connection 1 got.
     fn event(&mut self, act: impl FnOnce(&mut Object<FakeHost>, u64)) -> Vec<u8> {
         self.object.begin();
         act(&mut self.object, self.now_ms);
@@ -72,7 +72,7 @@ impl One {
         String::from_utf8_lossy(&sent).into_owned()
     }
 
-    /// Forgets what is in memory.
+    /// Forgets the memory of the object.
     fn sleep(&mut self) {
         self.object = Object::open(self.host.clone(), self.config.clone(), 8, self.now_ms).expect("it opens");
         let attached = self.attached.clone();
@@ -143,7 +143,7 @@ fn lastsave_begins_anew_with_every_sleep() {
 }
 
 #[test]
-fn stranger_stays_without_end() {
+fn peer_that_never_logs_in_stays() {
     let mut one = One::new(Config { password: "secret".into(), ..Config::default() });
     assert_eq!(one.alarm_ms, NOW_MS + UNAUTHENTICATED_MS);
     one.now_ms += UNAUTHENTICATED_MS;
@@ -166,7 +166,7 @@ fn object_without_work_is_kept_awake_by_alarms() {
     one.ask("SET k v EX 100\r\n");
     one.now_ms = one.alarm_ms;
     one.sleep();
-    // The alarm of the life before wakes it, and it does at once what there is to do.
+    // The alarm of the life before wakes it, and maintenance runs at once.
     one.now_ms += 100_000;
     one.event(|object, now_ms| object.alarm(now_ms));
     one.alarm_ms = 0;
@@ -232,12 +232,12 @@ fn merge_or_sleep_loses_keys() {
     assert!(kept < 20_000_000, "{kept} bytes for a megabyte of data, of which 60 were written");
 }
 
-/// Walks from the first cursor to the last with a sleep before every request, deletes what it sees, and says how much that is.
+/// Walks from the first cursor to the last with a sleep before every request, deletes all members that it sees, and counts them.
 /// A request has # where cursor or name belongs; `ask` gives the texts of its reply, the cursor first.
 fn seen_by_a_walk(fill: &str, walk: &str, delete: &str, ask: fn(&mut One, &str) -> Vec<String>) -> usize {
     let mut one = One::new(Config::default());
     for number in 0..600 {
-        // Their first bytes tell nothing, and they are not small enough to come all at once.
+        // Their first bytes are all the same, and they are not small enough to come all at once.
         one.ask(&fill.replace('#', &format!("{}{number:05}", "x".repeat(70))));
     }
     let (mut cursor, mut seen) = (String::from("0"), BTreeSet::new());
@@ -258,7 +258,7 @@ fn seen_by_a_walk(fill: &str, walk: &str, delete: &str, ask: fn(&mut One, &str) 
 }
 
 #[test]
-fn walk_that_deletes_what_it_sees_leaves_some_where_the_object_sleeps() {
+fn walk_that_deletes_as_it_goes_leaves_some_where_the_object_sleeps() {
     for (fill, walk, delete) in [
         ("SET # v\r\n", "SCAN # COUNT 20\r\n", "DEL #\r\n"),
         ("HSET k # v\r\n", "HSCAN k # COUNT 20\r\n", "HDEL k #\r\n"),
@@ -298,7 +298,7 @@ fn exec_goes_through_though_the_key_changed_before_the_sleep() {
 }
 
 #[test]
-fn connections_of_one_address_cannot_be_told_apart() {
+fn connections_of_one_address_look_the_same() {
     let mut one = One::new(Config::default());
     one.event(|object, now_ms| object.connect(2, "10.0.0.1:0", 4, now_ms));
     one.event(|object, now_ms| object.connect(3, "10.0.0.1:0", 5, now_ms));
@@ -311,7 +311,7 @@ fn connections_of_one_address_cannot_be_told_apart() {
 }
 
 #[test]
-fn info_tells_what_nobody_at_the_edge_knows() {
+fn info_has_figures_that_the_edge_cannot_measure() {
     let mut one = One::new(Config::default());
     assert_eq!(one.ask("SET k v\r\n"), "+OK\r\n");
     let info = one.ask("INFO everything\r\n");

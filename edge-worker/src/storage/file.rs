@@ -29,7 +29,7 @@ pub(super) fn stored_len<H: Host>(rows: &Rows<H>, id: u32) -> u64 {
     last.map_or(0, |(number, bytes)| number - from + bytes.len() as u64)
 }
 
-/// What all handles of a datafile share.
+/// A datafile, shared by all of its handles.
 pub(super) struct RowFile<H: Host> {
     id: u32,
     rows: Arc<Rows<H>>,
@@ -37,10 +37,10 @@ pub(super) struct RowFile<H: Host> {
 }
 
 struct State {
-    /// Where the bytes begin that are in no row yet.
+    /// The offset of the first byte that is in no row yet.
     tail_start: u64,
     tail: Vec<u8>,
-    /// Whether its rows go with the last handle.
+    /// Whether its rows are removed with the last handle.
     is_removed: bool,
 }
 
@@ -60,12 +60,12 @@ impl<H: Host> RowFile<H> {
         self.id
     }
 
-    /// Has the rows go when nobody reads them any more.
+    /// Removes the rows when the last handle is dropped.
     pub(super) fn end_with_last_handle(&self) {
         self.state.lock().is_removed = true;
     }
 
-    /// Writes what is in no row yet.
+    /// Inserts the bytes that are in no row yet.
     pub(super) fn flush(&self) {
         self.write_tail(&mut self.state.lock(), true);
     }
@@ -84,7 +84,7 @@ impl<H: Host> RowFile<H> {
         state.tail.clear();
     }
 
-    /// Appends bytes, of which whole chunks are written at once: a large value is never in memory a second time.
+    /// Appends bytes and inserts whole chunks at once, so that a large value is never in memory twice.
     fn add(&self, state: &mut State, bytes: &[u8], is_cached: bool) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -102,8 +102,8 @@ impl<H: Host> RowFile<H> {
         let (mut at, end) = (number(self.id, from), number(self.id, to));
         let is_cached = to - from < CACHED_MAX_BYTES;
         while at < end {
-            let kept = self.rows.cache.lock().get(at);
-            if let Some((number, chunk)) = kept {
+            let cached = self.rows.cache.lock().get(at);
+            if let Some((number, chunk)) = cached {
                 at = copy(bytes, number, &chunk, at, end);
                 continue;
             }
@@ -138,7 +138,7 @@ impl<H: Host> RowFile<H> {
     }
 }
 
-/// Appends what a chunk has of the bytes from `at` on; returns where they go on.
+/// Appends the bytes from `at` on that a chunk holds; returns the number of the next byte.
 fn copy(bytes: &mut Vec<u8>, number: u64, chunk: &[u8], at: u64, end: u64) -> u64 {
     let chunk_end = number + chunk.len() as u64;
     let until = chunk_end.min(end);
@@ -215,9 +215,9 @@ impl<H: Host> Datafile for Handle<H> {
         file.rows.host.remove_chunks(begin, end);
         file.rows.cache.lock().remove(begin, end);
         if let Some((number, chunk)) = holding
-            && let Some(kept) = chunk.get(..(at - number) as usize)
+            && let Some(uncut) = chunk.get(..(at - number) as usize)
         {
-            file.rows.host.insert_chunk(number, kept);
+            file.rows.host.insert_chunk(number, uncut);
         }
         state.tail_start = len;
         Ok(())

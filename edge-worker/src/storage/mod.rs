@@ -1,14 +1,14 @@
-//! [`Storage`] on rows: a datafile is a run of chunks, and all that was appended in one event goes in together at its end.
+//! [`Storage`] on rows: a datafile is a run of chunks, and the bytes appended in one event are inserted together at its end.
 //!
 //! ```text
 //!  chunk  number = file << 30 | offset of its first byte, at most CHUNK_BYTES bytes; never changed, only inserted and removed
 //!  entry  0 and a key of the metadata map        its value
 //!         1 and a datafile's id, big-endian      one byte: hidden 0, listed 1, removed and still read 2
-//!         2 and a name                           what the object itself keeps
+//!         2 and a name                           state of the object itself
 //! ```
 //!
-//! It promises that a call which refuses has written nothing, and that [`RowStorage::flush`] leaves nothing of the event in
-//! memory only. It must never write a row beyond the platform's bounds (`limits.rs`), whatever the local SQLite would take.
+//! A call that returns an error has written nothing. After [`RowStorage::flush`] all bytes of the event are in rows. The
+//! storage never writes a row beyond the platform's bounds (`limits.rs`), even where the local SQLite would take it.
 //! There is no sync: the host makes an event durable before any reply to it leaves. There are no blobs.
 
 mod cache;
@@ -35,9 +35,9 @@ use crate::limits::{
 
 const META_SPACE: u8 = 0;
 const FILE_SPACE: u8 = 1;
-const OWN_SPACE: u8 = 2;
+const STATE_SPACE: u8 = 2;
 
-/// What a datafile's entry says.
+/// The state in a datafile's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum FileState {
@@ -51,21 +51,21 @@ pub struct RowStorage<H: Host> {
     rows: Arc<Rows<H>>,
 }
 
-/// What storage and open files share.
+/// The rows, shared by the storage and its open files.
 struct Rows<H: Host> {
     host: H,
     open: Mutex<BTreeMap<u32, Weak<RowFile<H>>>>,
     /// Files with bytes that are in no row yet.
     unwritten: Mutex<Vec<Arc<RowFile<H>>>>,
     cache: Mutex<Cache>,
-    /// Bytes in SQLite when it was last asked, and what was appended since.
+    /// Bytes in SQLite when it was last asked, and the bytes appended since.
     stored_bytes: AtomicU64,
     appended_bytes: AtomicU64,
     commits: AtomicU64,
 }
 
 impl<H: Host> RowStorage<H> {
-    /// The storage of an object; what an earlier life had hidden or was still reading goes.
+    /// The storage of an object. Datafiles that an earlier life had hidden, or had removed while reading them, are removed.
     pub fn open(host: H) -> RowStorage<H> {
         let rows = Rows {
             host,
@@ -86,7 +86,7 @@ impl<H: Host> RowStorage<H> {
 
     /// Begins an event.
     pub fn begin_event(&self) {
-        // Asking costs as much as a command; a log that has hardly grown needs no other answer.
+        // Asking costs as much as a command, and the answer hardly changes while the log hardly grows.
         let appended = self.rows.appended_bytes.load(Ordering::Relaxed);
         if appended >= ROOM_LOOK_BYTES || self.rows.stored_bytes.load(Ordering::Relaxed) == 0 {
             self.rows.stored_bytes.store(self.rows.host.stored_bytes(), Ordering::Relaxed);
@@ -114,13 +114,13 @@ impl<H: Host> RowStorage<H> {
         self.rows.commits.load(Ordering::Relaxed)
     }
 
-    /// Hands messages over once what they tell of is in rows.
-    pub fn hand_over(&self, messages: &[u8]) {
+    /// Delivers messages, after the writes that they acknowledge are in rows.
+    pub fn deliver(&self, messages: &[u8]) {
         self.flush();
-        self.rows.host.hand_over(messages);
+        self.rows.host.deliver(messages);
     }
 
-    /// Writes what this event has appended.
+    /// Inserts the bytes that this event has appended.
     pub fn flush(&self) {
         let unwritten = std::mem::take(&mut *self.rows.unwritten.lock());
         if !unwritten.is_empty() {
@@ -129,14 +129,14 @@ impl<H: Host> RowStorage<H> {
         unwritten.iter().for_each(|file| file.flush());
     }
 
-    /// What the object keeps under a name.
-    pub fn own(&self, name: &str) -> Option<Vec<u8>> {
-        self.rows.value(&spaced(OWN_SPACE, name.as_bytes()))
+    /// State of the object itself, by name.
+    pub fn state(&self, name: &str) -> Option<Vec<u8>> {
+        self.rows.value(&spaced(STATE_SPACE, name.as_bytes()))
     }
 
-    /// Keeps something for the object under a name.
-    pub fn put_own(&self, name: &str, value: &[u8]) {
-        self.rows.put(&spaced(OWN_SPACE, name.as_bytes()), value);
+    /// Persists state of the object itself under a name.
+    pub fn put_state(&self, name: &str, value: &[u8]) {
+        self.rows.put(&spaced(STATE_SPACE, name.as_bytes()), value);
     }
 }
 
@@ -145,7 +145,7 @@ impl<H: Host> Rows<H> {
         self.stored_bytes.load(Ordering::Relaxed) + self.appended_bytes.load(Ordering::Relaxed)
     }
 
-    /// Refuses what would not fit any more.
+    /// Counts bytes that are about to be written; fails if they do not fit.
     fn reserve(&self, bytes: u64) -> Result<()> {
         if self.bytes().saturating_add(bytes) > STORAGE_HARD_MAX_BYTES {
             return Err(StorageError::Full("the object's storage".into()));

@@ -74,13 +74,13 @@ impl Host for FakeHost {
         1 << 20
     }
 
-    fn hand_over(&self, messages: &[u8]) {
+    fn deliver(&self, messages: &[u8]) {
         self.0.lock().messages.extend_from_slice(messages);
     }
 }
 
 impl FakeHost {
-    /// What was handed over.
+    /// The delivered messages.
     pub fn take_messages(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().messages)
     }
@@ -147,7 +147,7 @@ fn row_is_longer_than_the_platform_takes() {
 }
 
 #[test]
-fn what_does_not_fit_is_half_written() {
+fn append_that_does_not_fit_is_half_written() {
     let host = FakeHost::default();
     let storage = RowStorage::open(host.clone());
     let file = storage.create(DatafileId(1), b"head").expect("create");

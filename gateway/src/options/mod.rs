@@ -1,7 +1,7 @@
 //! The options of `edgecask serve`: command line, then `EDGECASK_*` environment, then configuration file, then default.
 //!
 //! [`Flags`] is the one list: the command line's help, the environment variables and the names in the file all come
-//! from its fields. [`Options`] is what remains after everything has been decided and checked.
+//! from its fields. [`Options`] are the decided and checked values.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -10,12 +10,12 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use edgecask_core::limits::BLOB_MIN_BYTES;
+use edgecask_core::origin::Origins;
 use edgecask_core::server::{SettingError, Settings};
 use serde::Deserialize;
 
 use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS};
-use crate::web::listeners::Speech;
-use crate::web::origin::Origins;
+use crate::web::protocol::Protocol;
 use crate::web::tls::{AuthClients, TlsFiles};
 
 /// Why the process does not start. The text is for a person and goes to standard error.
@@ -27,7 +27,7 @@ pub struct OptionsError(String);
 #[derive(Debug, Parser)]
 #[command(name = "edgecask", version, disable_help_flag = true, disable_help_subcommand = true)]
 pub struct CommandLine {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub task: Task,
 }
@@ -40,7 +40,7 @@ pub enum Task {
     Serve(Box<Flags>),
 }
 
-/// Everything that can be said about a server. `None` is "not said".
+/// All flags of a server. `None` means "not set".
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flags {
@@ -201,16 +201,16 @@ pub enum YesNo {
     No,
 }
 
-/// Who may run a command.
+/// Which clients may run a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Allowed {
-    /// Nobody.
+    /// No client.
     #[default]
     No,
     /// Clients of the same machine.
     Local,
-    /// Everybody.
+    /// Every client.
     Yes,
 }
 
@@ -218,37 +218,37 @@ pub enum Allowed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// Only what went wrong for good.
+    /// Only failures that need an operator.
     Error,
-    /// What an operator should look at.
+    /// Problems that an operator should look at.
     Warn,
-    /// What happens a few times a day.
+    /// Events that happen a few times a day.
     Info,
-    /// What helps to find a mistake.
+    /// Details for finding a fault.
     Debug,
     /// Everything.
     Trace,
 }
 
-/// The decided options of what is not plain TCP.
+/// The decided options of TLS and HTTP.
 #[derive(Clone, Debug)]
 pub struct WebOptions {
-    /// Where to listen for what.
-    pub doors: Vec<(Speech, SocketAddr)>,
+    /// The addresses to listen on, and the protocol of each.
+    pub listeners: Vec<(Protocol, SocketAddr)>,
     /// Pages of other sites that may use the server.
     pub origins: Origins,
-    /// Most connections of one address at a time; 0 is any number.
+    /// The largest number of connections of one address at a time; 0 for any number.
     pub max_per_address: usize,
-    /// The certificates, where some door needs them.
+    /// The certificates, if a listener needs them.
     pub tls: Option<TlsFiles>,
 }
 
 /// The decided options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where to listen; port 0 lets the system choose.
+    /// The addresses to listen on; for port 0 the system chooses one.
     pub addresses: Vec<SocketAddr>,
-    /// What browsers and TLS need; none where all of it is off.
+    /// The options of TLS and HTTP; without listeners where both are off.
     pub web: WebOptions,
     /// The directory of the store.
     pub directory: PathBuf,
@@ -262,7 +262,7 @@ pub struct Options {
     pub log_level: LogLevel,
     /// The configuration file that was read.
     pub config: Option<PathBuf>,
-    /// What CONFIG GET and SET see of all this.
+    /// The settings as CONFIG GET and SET show them.
     pub settings: Vec<(&'static str, String)>,
 }
 
@@ -289,6 +289,9 @@ impl Allowed {
 }
 
 /// Parses a command line, program name first. `serve` may be left out.
+///
+/// # Errors
+/// A flag is unknown or has a bad value, or help or the version is asked for; the error prints the text.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
@@ -299,7 +302,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
 }
 
 impl Flags {
-    /// What was said here, and for the rest what `fallback` says.
+    /// These flags, and those of `fallback` where a flag is not set.
     fn or(self, fallback: Flags) -> Flags {
         Flags {
             host: self.host.or(fallback.host),
@@ -331,21 +334,21 @@ impl Flags {
 }
 
 impl Flags {
-    /// What is not plain TCP.
+    /// The options of TLS and HTTP.
     fn web(&self, host: &str) -> Result<WebOptions, OptionsError> {
         let ports = [
-            (Speech::Http, self.http_port.unwrap_or(Port::At(8080))),
-            (Speech::Https, self.https_port.unwrap_or(Port::Off)),
-            (Speech::RespTls, self.tls_port.unwrap_or(Port::Off)),
+            (Protocol::Http, self.http_port.unwrap_or(Port::At(8080))),
+            (Protocol::Https, self.https_port.unwrap_or(Port::Off)),
+            (Protocol::RespTls, self.tls_port.unwrap_or(Port::Off)),
         ];
-        let mut doors = Vec::new();
-        for (speech, port) in ports {
+        let mut listeners = Vec::new();
+        for (protocol, port) in ports {
             if let Port::At(port) = port {
-                doors.extend(resolve(host, port)?.into_iter().map(|address| (speech, address)));
+                listeners.extend(resolve(host, port)?.into_iter().map(|address| (protocol, address)));
             }
         }
         let tls = match (&self.tls_cert_file, &self.tls_key_file) {
-            _ if doors.iter().all(|(speech, _)| *speech == Speech::Http) => None,
+            _ if listeners.iter().all(|(protocol, _)| *protocol == Protocol::Http) => None,
             (Some(certificate), Some(key)) => {
                 let authority = self.tls_ca_cert_file.clone();
                 let usual = if authority.is_some() { AuthClients::Yes } else { AuthClients::No };
@@ -359,9 +362,9 @@ impl Flags {
         };
         let origins = self.http_origins.as_deref().unwrap_or_default();
         Ok(WebOptions {
-            doors,
+            listeners,
             origins: Origins::parse(origins)
-                .map_err(|problem| OptionsError(format!("--http-origins: {problem}")))?,
+                .map_err(|error| OptionsError(format!("--http-origins: {error}")))?,
             max_per_address: self.http_max_per_address.unwrap_or(CONNECTIONS_PER_ADDRESS),
             tls,
         })
@@ -386,7 +389,7 @@ impl Options {
         let appendfsync = flags.appendfsync.unwrap_or_default();
         // Clients, syncs and maintenance want a processor as well; with a worker on each, requests cost more (bench.py).
         let workers = || std::thread::available_parallelism().map_or(1, |cores| (cores.get() - 1).max(1));
-        let tls_port = web.doors.iter().find(|(speech, _)| *speech == Speech::RespTls);
+        let tls_port = web.listeners.iter().find(|(protocol, _)| *protocol == Protocol::RespTls);
         let tls_port = tls_port.map_or(0, |(_, address)| address.port());
         let shown = |path: Option<&PathBuf>| path.map_or_else(String::new, |path| path.display().to_string());
         let tls = web.tls.as_ref();
@@ -435,7 +438,7 @@ impl Options {
         })
     }
 
-    /// A server that anybody can reach and that asks for nothing is found and emptied within hours.
+    /// Refuses a public address without a password: such servers are found and emptied within hours.
     fn check_protection(&self) -> Result<(), OptionsError> {
         let has_password =
             self.settings.iter().any(|(name, value)| *name == "requirepass" && !value.is_empty());
@@ -457,10 +460,10 @@ pub fn is_local(address: IpAddr) -> bool {
 }
 
 fn read_file(path: &Path) -> Result<Flags, OptionsError> {
-    let told =
+    let unusable =
         |error: &dyn std::fmt::Display| OptionsError(format!("configuration {}: {error}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| told(&error))?;
-    toml::from_str(&text).map_err(|error| told(&error))
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(&error))?;
+    toml::from_str(&text).map_err(|error| unusable(&error))
 }
 
 fn resolve(hosts: &str, port: u16) -> Result<Vec<SocketAddr>, OptionsError> {

@@ -1,7 +1,7 @@
 //! A directory of real files as a [`Device`].
 //!
-//! A name that is open is open once: opening it again gives the same file. The safety of [`super::mapped`] rests on
-//! that, and so does the agreement of all handles on what has been written.
+//! A name is open at most once: opening it again gives the same file. The safety of [`super::mapped`] rests on
+//! that, and all handles of a file see the same length.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -34,7 +34,7 @@ pub struct Directory {
 pub struct Handle(Arc<MappedFile>);
 
 impl Handle {
-    /// The file itself, for calls that move its bytes without showing them to us (sendfile).
+    /// The file itself, for calls that move its bytes inside the kernel (sendfile).
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.descriptor()
     }
@@ -42,6 +42,9 @@ impl Handle {
 
 impl Directory {
     /// Opens a directory that exists.
+    ///
+    /// # Errors
+    /// It cannot be opened.
     pub fn open(path: &Path) -> Result<Directory> {
         let name = path.display().to_string();
         let handle = File::open(path).map_err(|error| failed("cannot open", &name, &error))?;
@@ -50,6 +53,9 @@ impl Directory {
     }
 
     /// The same, but without ever mapping a file, as on file systems that are not fit for it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
     pub fn open_unmapped(path: &Path) -> Result<Directory> {
         Ok(Directory { maps: false, ..Directory::open(path)? })
     }
@@ -64,7 +70,7 @@ impl Directory {
         let path = self.path.join(name);
         let shown = path.display().to_string();
         let file = options.open(&path).map_err(|error| failed("cannot open", &shown, &error))?;
-        // What is read and written in large pieces gains nothing from a mapping.
+        // Files that are read and written in large pieces gain nothing from a mapping.
         let maps = self.maps && access == Access::Log;
         let file = Arc::new(MappedFile::new(file, &shown, maps)?);
         open.retain(|_, file| file.strong_count() > 0);
@@ -109,7 +115,7 @@ impl Device for Directory {
 
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.path.join(name);
-        // As long as the file is open its blocks stay: they are freed when the lock is not held any more.
+        // An open file keeps its blocks, so they are freed after the lock is released.
         let held = File::open(&path);
         let mut open = self.open.lock();
         fs::remove_file(&path)
@@ -122,13 +128,13 @@ impl Device for Directory {
 
     fn list(&self) -> Result<Vec<String>> {
         let shown = self.path.display().to_string();
-        let told = |error| failed("cannot list", &shown, &error);
+        let unlistable = |error| failed("cannot list", &shown, &error);
         let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(told)? {
-            let entry = entry.map_err(told)?;
-            // A name that is not UTF-8 is not one of ours.
+        for entry in fs::read_dir(&self.path).map_err(unlistable)? {
+            let entry = entry.map_err(unlistable)?;
+            // The core uses no name that is not UTF-8.
             let name = entry.file_name().into_string().ok();
-            if entry.file_type().map_err(told)?.is_file() {
+            if entry.file_type().map_err(unlistable)?.is_file() {
                 names.extend(name);
             }
         }
@@ -169,7 +175,10 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// Says that the directory is missing or cannot be made.
+/// Makes the directory if it is missing.
+///
+/// # Errors
+/// It cannot be made.
 pub fn make(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| {
         StorageError::Refused(format!("cannot make the data directory {}: {error}", path.display()))

@@ -1,8 +1,8 @@
 //! A lock for state that is read on every request and replaced a few times in its life.
 //!
 //! Each slot holds its own copy of the state behind its own lock, on its own cache line, and a thread always uses the
-//! same slot: readers on different processors do not slow each other down. Whoever replaces the state holds every
-//! slot, so that no reader is left anywhere.
+//! same slot: readers on different processors do not slow each other down. A writer holds every slot while it replaces the
+//! state, so that no reader is left anywhere.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +25,7 @@ pub struct Gate<T> {
     slots: [Slot<T>; SLOTS],
 }
 
-/// The only one in the gate.
+/// Exclusive access to the gate.
 pub struct Exclusive<'g, T> {
     slots: [RwLockWriteGuard<'g, T>; SLOTS],
 }
@@ -36,22 +36,22 @@ impl<T: Clone> Gate<T> {
         Gate { slots: std::array::from_fn(|_| Slot(RwLock::new(state.clone()))) }
     }
 
-    /// Enters as one of many. A thread that is in already may enter again.
+    /// Enters as a reader. A thread that is inside may enter again.
     pub fn enter(&self) -> RwLockReadGuard<'_, T> {
         // A thread without its local storage is ending; any slot will do.
         let slot = SLOT.try_with(|slot| *slot).unwrap_or(0);
         self.slots[slot].0.read_recursive()
     }
 
-    /// Waits until nobody is left and keeps everybody out. Slots are taken in order, so two of these cannot deadlock;
-    /// a thread that is in must not call it.
+    /// Waits until all readers have left, and keeps new ones out. Slots are taken in order, so two writers cannot deadlock;
+    /// a thread that is inside must not call it.
     pub fn close(&self) -> Exclusive<'_, T> {
         Exclusive { slots: std::array::from_fn(|slot| self.slots[slot].0.write()) }
     }
 }
 
 impl<T: Clone> Exclusive<'_, T> {
-    /// Replaces the state for all that enter later.
+    /// Replaces the state for all later readers.
     pub fn replace(&mut self, state: &T) {
         self.slots.iter_mut().for_each(|slot| slot.clone_from(state));
     }

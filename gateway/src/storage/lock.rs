@@ -1,6 +1,6 @@
 //! One process per directory.
 //!
-//! The lock is flock's, on the file `lock`: the kernel gives it up when the process ends, however it ends, so a crash
+//! The lock is flock's, on the file `lock`: the kernel releases it when the process ends, however it ends, so a crash
 //! leaves nothing to clean up. Everything else in the directory relies on having no other writer.
 
 use std::fs::{File, TryLockError};
@@ -18,7 +18,10 @@ pub struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Takes the directory, or says who cannot have it and why.
+    /// Locks the directory.
+    ///
+    /// # Errors
+    /// Another process has locked it, or it cannot be written.
     pub fn take(directory: &Path) -> Result<DirectoryLock> {
         let shown = directory.display();
         let file = File::options()

@@ -2,7 +2,7 @@
 //!
 //! The file is grown in large steps with fallocate before anything is written, so a full disk is an error of that call
 //! and never a signal in the middle of a copy. The beginning of the file, up to [`RESERVED_BYTES`], is visible through
-//! one shared mapping made once: a mapping may be larger than its file as long as nobody touches what lies behind the
+//! one shared mapping made once: a mapping may be larger than its file as long as no thread touches it behind the
 //! file's end. Large writes go through pwritev and large reads through pread, which cost less than page faults and, on
 //! a cold file, read ahead.
 //!
@@ -21,8 +21,8 @@
 //!    [`MappedFile::set_len`] with the gate closed, which lowers both first, and in `give_back`, which cuts only above
 //!    `length` and, like every append, holds the writer's lock.
 //! 3. Bytes below `length` change only with the gate closed, and a reader's slice ends below the `length` it loaded
-//!    after entering the gate. Bytes at or above `length` are written by the holder of the writer's lock and read by
-//!    nobody. `length` is raised with release and loaded with acquire order, so a reader sees the bytes below it.
+//!    after entering the gate. Bytes at or above `length` are written by the holder of the writer's lock and never
+//!    read. `length` is raised with release and loaded with acquire order, so a reader sees the bytes below it.
 //! 4. The slice lives only inside the `visit` closure, during which the reader stays in the gate and the window (and so
 //!    the mapping) stays alive.
 //! 5. In this process one file has one [`MappedFile`]: [`super::directory::Directory`] keeps a registry of them.
@@ -30,8 +30,8 @@
 //! Other processes are kept out by the lock on the directory ([`super::lock`]). One that ignores the lock and cuts a
 //! file makes a later access a SIGBUS, which ends this process as kill -9 would: no acknowledged write is lost that the
 //! cut did not take. One that writes into a file can change bytes under a reader; every record carries a checksum, so
-//! what is read is refused or was read whole before. A disk that cannot read a mapped page ends the process as well.
-//! File systems where fallocate does not promise that a later page write finds room, or where other machines can cut
+//! a changed record is refused unless it was read whole before. A disk that cannot read a mapped page ends the process as well.
+//! File systems where fallocate does not promise space for a later page write, or where other machines can cut
 //! files, are not mapped at all ([`MappedFile::new`]'s `maps`): there everything goes through pwritev and pread.
 #![allow(unsafe_code)]
 
@@ -55,15 +55,15 @@ use super::gate::Gate;
 use super::{failed, failed_errno};
 
 /// Appends of fewer bytes are copied into the mapping. By themselves such appends are cheaper up to 64 KiB
-/// (`cargo bench -p edgecask --bench storage`), but what was written through a mapping costs more when it is written back:
+/// (`cargo bench -p edgecask --bench storage`), but pages of a mapping cost more when the kernel writes them back:
 /// for SET of 20 kB, pwritev needs a fifth less processor time.
 pub const MAPPED_WRITE_BELOW_BYTES: u64 = 12 * 1024;
 
-/// Reads of at most so many bytes are shown straight from the mapping; on a cold file longer ones gain more from
+/// Reads of at most so many bytes come straight from the mapping. On a cold file longer reads gain more from
 /// read-ahead than they lose by the copy.
 pub const MAPPED_READ_MAX_BYTES: u64 = 64 * 1024;
 
-/// Address space reserved for a file that is written; what lies behind is written with pwritev and read with pread.
+/// Address space reserved for a file that is written; bytes behind it are written with pwritev and read with pread.
 /// 47 bits of addresses hold a hundred thousand such files. None on 32-bit machines.
 pub const RESERVED_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 0 };
 
@@ -73,12 +73,12 @@ pub const ALLOCATION_STEP_BYTES: u64 = 16 * 1024 * 1024;
 /// The same once a whole step was refused.
 const SMALL_STEP_BYTES: u64 = 64 * 1024;
 
-/// MemoryBudget that datafiles leave on a file system: so much, or this part of a small one. Without it a full disk could not
-/// even be opened again, because the metadata map needs to write when it is.
+/// Space that datafiles leave free on a file system: so much, or this part of a small one. Without it a store on a full disk
+/// could not even be opened again, because the metadata map writes when it is opened.
 const LEFT_FREE_BYTES: u64 = 32 * 1024 * 1024;
 const LEFT_FREE_PART: u64 = 16;
 
-/// Zeros written ahead of the appends at once. The kernel keeps what was written in one piece in large pieces of page
+/// Zeros written ahead of the appends at once. The kernel keeps the bytes of one large write in large pieces of page
 /// cache, which halves the cost of the page faults that follow (measured: 95 ns to 40 ns for an append of 60 bytes).
 const BLANK_STEP_BYTES: u64 = 128 * 1024;
 
@@ -89,7 +89,7 @@ const SYNCED_OFTEN: Duration = Duration::from_millis(100);
 /// Later syncs then only overwrite: they allocate nothing, so the file system need not commit its journal for them.
 const SYNCED_AHEAD_BYTES: u64 = 1024 * 1024;
 
-/// It is done when less than this is left of it. Who writes more between two syncs gains nothing from it.
+/// It is blanked again when less than this is left. A load that writes more between two syncs gains nothing from it.
 const SYNCED_AHEAD_LEAST_BYTES: u64 = 64 * 1024;
 
 /// In such pieces: a sync writes whole pieces of page cache, as large as they were when they were blanked.
@@ -138,6 +138,9 @@ struct Writer {
 
 impl MappedFile {
     /// Takes over an open file of any length. `maps` says whether its file system is fit for mapping.
+    ///
+    /// # Errors
+    /// The file's length cannot be read, or the file cannot be mapped.
     pub fn new(file: File, name: &str, maps: bool) -> Result<MappedFile> {
         let length = file.metadata().map_err(|error| failed("cannot look at", name, &error))?.len();
         let window = if maps { sealed_window(&file, name, length)? } else { None };
@@ -153,7 +156,7 @@ impl MappedFile {
         })
     }
 
-    /// Bytes that can be read: what was written in this process, or what the file held when it was opened.
+    /// Bytes that can be read: those written in this process, and those in the file when it was opened.
     pub fn length(&self) -> u64 {
         self.length.load(Ordering::Acquire)
     }
@@ -164,6 +167,9 @@ impl MappedFile {
     }
 
     /// Writes `parts`, concatenated, at `offset`; between the old end and `offset` there are zeros.
+    ///
+    /// # Errors
+    /// The disk is full or fails. Bytes below the old length have not changed unless `offset` is below it.
     pub fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
         let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let end = offset.checked_add(total).ok_or_else(|| self.too_large())?;
@@ -182,8 +188,10 @@ impl MappedFile {
         Ok(())
     }
 
-    /// Shows `len` bytes at `offset`. `visit` may read any file, but must not write to
-    /// this one.
+    /// Shows `len` bytes at `offset`. `visit` may read any file, but must not write to this one.
+    ///
+    /// # Errors
+    /// The file is shorter than that, or the disk fails.
     pub fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
         let end = offset.checked_add(len).ok_or_else(|| self.too_short(offset, len))?;
         if len <= MAPPED_READ_MAX_BYTES {
@@ -205,25 +213,31 @@ impl MappedFile {
         self.read_through(offset, len, visit)
     }
 
-    /// Makes contents and length survive the loss of power. fdatasync covers what was written through the mapping.
+    /// Makes contents and length survive the loss of power. fdatasync covers writes through the mapping, too.
+    ///
+    /// # Errors
+    /// The disk fails. The sync must never be tried again: the kernel may have dropped the bytes.
     pub fn sync(&self) -> Result<()> {
         self.blank_ahead();
         self.file.sync_data().map_err(|error| failed("cannot sync", &self.name, &error))
     }
 
-    /// Cuts or extends (with zeros) the file. What was preallocated goes, and until the next append the file is mapped
+    /// Cuts or extends (with zeros) the file. It gives back preallocated space, and until the next append the file is mapped
     /// for reading only.
+    ///
+    /// # Errors
+    /// The disk is full or fails, or the file cannot be mapped.
     pub fn set_len(&self, len: u64) -> Result<()> {
         let mut writer = self.writer.lock();
         let length = self.length.load(Ordering::Relaxed);
         let mut closed = self.window.close();
         closed.replace(&None);
         writer.window = None;
-        let kept = len.min(length);
-        self.length.store(kept, Ordering::Release);
-        (writer.allocated, writer.blanked) = (kept, 0);
+        let common = len.min(length);
+        self.length.store(common, Ordering::Release);
+        (writer.allocated, writer.blanked) = (common, 0);
         if len > length {
-            // What a failed append or the preallocation left behind the end must not show.
+            // Bytes of a failed append or of the preallocation behind the end must not show.
             self.cut_file(length)?;
         }
         self.cut_file(len)?;
@@ -240,19 +254,19 @@ impl MappedFile {
         if end <= writer.allocated {
             return Ok(());
         }
-        let room_end = writer.allocated.saturating_add(self.room());
-        let whole_step = end.checked_next_multiple_of(writer.step).unwrap_or(end).min(room_end);
+        let space_end = writer.allocated.saturating_add(self.free_bytes());
+        let whole_step = end.checked_next_multiple_of(writer.step).unwrap_or(end).min(space_end);
         if whole_step < end {
             return Err(failed_errno("cannot grow", &self.name, Errno::NOSPC));
         }
         if !self.maps {
-            // Writes make their own room and report what is missing; this only keeps what is to be left free.
+            // Writes allocate by themselves and report a full disk; this only leaves the reserve free.
             writer.allocated = whole_step;
             return Ok(());
         }
         let mut outcome = self.allocate_to(writer, whole_step);
         if matches!(outcome, Err(StorageError::Full(_))) && end < whole_step {
-            // A quota, or somebody was faster. Perhaps this write still fits, and a few more.
+            // A quota, or another process took the space. This write may still fit, and a few more.
             writer.step = SMALL_STEP_BYTES;
             outcome = self.allocate_to(writer, end);
         }
@@ -274,9 +288,9 @@ impl MappedFile {
         outcome.map_err(|error| failed_errno("cannot grow", &self.name, error))
     }
 
-    /// Bytes that datafiles may still take on this file system. Who cannot find out goes on: the disk itself says when
-    /// it is full.
-    fn room(&self) -> u64 {
+    /// Bytes that datafiles may still take on this file system. If that is unknown there is no bound: the disk itself reports
+    /// when it is full.
+    fn free_bytes(&self) -> u64 {
         rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |facts| {
             let left = LEFT_FREE_BYTES.min(facts.f_blocks.saturating_mul(facts.f_frsize) / LEFT_FREE_PART);
             facts.f_bavail.saturating_mul(facts.f_frsize).saturating_sub(left)
@@ -302,8 +316,8 @@ impl MappedFile {
         // Lossless: below RESERVED_BYTES.
         let mut at = offset as usize;
         for part in parts {
-            // SAFETY: the parts end at `end`, within the mapping and within the file; nobody reads or writes at or
-            // above `length` but us, who hold the writer's lock: points 1 to 3 of the argument above. `part` cannot
+            // SAFETY: the parts end at `end`, within the mapping and within the file; only the holder of the writer's lock, which
+            // is this thread, reads or writes at or above `length`: points 1 to 3 of the argument above. `part` cannot
             // overlap it, since slices of the mapping end below `length`.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), window.as_mut_ptr().add(at), part.len()) };
             at += part.len();
@@ -311,7 +325,7 @@ impl MappedFile {
         Ok(true)
     }
 
-    /// Writes zeros from the append at `offset` to beyond its end. There is nothing there yet that anybody may read.
+    /// Writes zeros from the append at `offset` to beyond its end. No reader may read there yet.
     fn blank(&self, writer: &mut Writer, offset: u64, end: u64) -> Result<()> {
         let mut from = writer.blanked.max(offset);
         let to = (end + 1).next_multiple_of(BLANK_STEP_BYTES).min(writer.allocated);
@@ -325,8 +339,8 @@ impl MappedFile {
         Ok(())
     }
 
-    /// If the file is synced often, has the sync that is about to begin cover room for many appends to come. Failing is
-    /// no loss: what is not blanked costs more later.
+    /// If the file is synced often, writes zeros for many later appends, which the sync that follows makes durable. A failure
+    /// is no loss: appends into space without zeros only cost more.
     fn blank_ahead(&self) {
         let mut writer = self.writer.lock();
         let (now, length) = (Instant::now(), self.length.load(Ordering::Relaxed));
@@ -400,8 +414,8 @@ impl MappedFile {
         outcome.map_err(|error| failed("cannot read", &self.name, &error))
     }
 
-    /// After a failed append: nothing but what can be read stays, so that room is left for others and no bytes of the
-    /// failed append show up later. Failing to give back is no loss.
+    /// Cuts the file to its readable length after a failed append, so that space is free for other files and no bytes of the
+    /// failed append show up later. A failure is no loss.
     fn give_back(&self, writer: &mut Writer) {
         let length = self.length.load(Ordering::Relaxed);
         (writer.allocated, writer.blanked) = (length, 0);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! DIR/lock          held while a process uses the directory
-//! DIR/meta/         sled: what can be made again from the datafiles
-//! DIR/meta.broken-N a sled folder that could not be opened, kept for whoever wants to know why
+//! DIR/meta/         sled: metadata that can be rebuilt from the datafiles
+//! DIR/meta.broken-N a sled folder that could not be opened, left for a diagnosis
 //! DIR/…             the datafiles, named by the core
 //! ```
 
@@ -18,9 +18,9 @@ use std::io::{Error, ErrorKind};
 use edgecask_core::storage::StorageError;
 use rustix::io::Errno;
 
-/// What an error of the operating system is to a store. `what` and `name` become the beginning of its text.
-pub(crate) fn failed(what: &str, name: &str, error: &Error) -> StorageError {
-    let text = format!("{what} {name}: {error}");
+/// An error of the operating system as an error of storage. `action` and `name` become the beginning of its text.
+pub(crate) fn failed(action: &str, name: &str, error: &Error) -> StorageError {
+    let text = format!("{action} {name}: {error}");
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             StorageError::Full(text)
@@ -32,6 +32,6 @@ pub(crate) fn failed(what: &str, name: &str, error: &Error) -> StorageError {
 }
 
 /// The same for errors of system calls made through rustix.
-pub(crate) fn failed_errno(what: &str, name: &str, error: Errno) -> StorageError {
-    failed(what, name, &error.into())
+pub(crate) fn failed_errno(action: &str, name: &str, error: Errno) -> StorageError {
+    failed(action, name, &error.into())
 }

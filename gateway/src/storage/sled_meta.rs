@@ -1,8 +1,8 @@
 //! The metadata map on sled.
 //!
-//! Everything in it can be made again from the datafiles, so a folder that sled cannot open is moved aside and an
-//! empty one takes its place; the store then rebuilds what it needs. sled keeps a log of its own and recovers a prefix
-//! of it, which is the order the map's laws ask for.
+//! All of it can be rebuilt from the datafiles, so a folder that sled cannot open is moved aside and an
+//! empty one takes its place; the store then rebuilds it. sled has a log of its own and recovers a prefix
+//! of it, which is the order that the laws of the map require.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ pub const LAZY_BATCH_MAX_BYTES: usize = 1024 * 1024;
 /// How often sled writes lazy changes to its file by itself.
 const FLUSH_EVERY_MS: u64 = 1000;
 
-/// sled's own lock says nothing, since our lock on the directory is held: a folder that is locked all the same belongs to
+/// This process holds the lock on the directory. A folder that sled finds locked all the same belongs to
 /// a process that is ending, or to a child that a thread of this process is just making. It is free in a moment.
 const LOCKED_MAX: Duration = Duration::from_secs(5);
 const LOCKED_RETRY: Duration = Duration::from_millis(5);
@@ -40,6 +40,9 @@ pub struct SledMeta {
 
 impl SledMeta {
     /// Opens the folder, making or replacing it where needed.
+    ///
+    /// # Errors
+    /// Another process uses it, or it can be neither opened nor moved aside.
     pub fn open(folder: &Path) -> Result<SledMeta> {
         let begin = Instant::now();
         let mut opened = open_guarded(folder);

@@ -1,16 +1,16 @@
-//! The sync policy: who waits for the disk, and who makes it write.
+//! The sync policy: which replies wait for the disk, and which thread syncs it.
 //!
-//! Under `always`, whoever has replies to send while the log is dirty sees to it that it is synced first, readers
-//! included, so that nobody sees what could still be lost. A worker has the replies of a whole round and makes the sync
+//! Under `always`, a thread with replies to send while the log is dirty syncs the log first. Replies to reads wait, too, so
+//! that no client sees data that could still be lost. A worker has the replies of a whole round and makes the sync
 //! itself: one sync for all of them, without a switch of threads. Only one sync runs at a time. A worker that finds
 //! another one syncing goes on with its connections, is woken at the end of that sync, and makes the next one, which
-//! serves all who came meanwhile.
+//! serves all replies that came meanwhile.
 //!
-//! Under `everysec` a thread syncs once a second if there is something to sync, and nobody waits.
+//! Under `everysec` a thread syncs once a second if the log is dirty, and no reply waits.
 //!
-//! A sync that failed is never tried again: the system may have forgotten the bytes and would report success. Whoever
-//! waited for it is told and closes its connection without a reply. The store refuses all later writes by itself; reads
-//! go on, so that an operator can look around and copy what there is, though the end of it may be gone after a restart.
+//! A sync that failed is never tried again: the system may have forgotten the bytes and would report success. Connections
+//! that waited for it are closed without a reply. The store refuses all later writes by itself; reads
+//! go on, so that an operator can look around and copy the data, though the end of it may be gone after a restart.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::Waker;
@@ -23,7 +23,7 @@ use crate::limits::SYNC_PERIOD;
 use crate::options::Appendfsync;
 use crate::store::Durable;
 
-/// A sync has failed; what waited for it may be lost.
+/// A sync has failed, so the writes that waited for it may be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncFailed;
 
@@ -32,13 +32,13 @@ pub struct SyncFailed;
 pub enum Settling {
     /// Now.
     Done,
-    /// Not before a sync that somebody else is making is over; the waker is woken then.
+    /// After a sync by another thread; the waker is woken then.
     Wait,
-    /// Only those to whoever has written nothing that is not synced. What the others have written may be lost.
+    /// Only to connections whose writes are all synced. The writes of the others may be lost.
     Failed,
 }
 
-/// The policy, and those who wait.
+/// The policy, and the wakers that wait for a sync.
 pub struct Syncer {
     policy: AtomicU8,
     has_failed: AtomicBool,
@@ -50,7 +50,7 @@ pub struct Syncer {
 #[derive(Default)]
 struct State {
     is_syncing: bool,
-    /// Who is to be woken after the present sync, each once; at most one for each worker.
+    /// The wakers to call after the present sync, each once; at most one for each thread.
     waiting: Vec<Waker>,
     is_stopping: bool,
 }
@@ -81,8 +81,8 @@ impl Syncer {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// Whether replies that show the log up to a position may be sent. Makes the sync that they need, unless one is
-    /// being made: then the caller is woken when that is over, and asks again.
+    /// Whether replies that show the log up to a position may be sent. Makes the sync that they need, unless a sync is
+    /// running: then `waker` is called at its end, and the caller asks again.
     pub fn settle(&self, store: &impl Durable, position: u64, waker: &Waker) -> Settling {
         if !self.is_strict() || position <= store.synced() {
             return Settling::Done;
@@ -90,20 +90,20 @@ impl Syncer {
         if !self.begin(Some(waker)) {
             return Settling::Wait;
         }
-        // Somebody else's sync may just have reached it.
+        // The sync of another thread may just have reached it.
         let is_synced =
             position <= store.synced() || self.sync(store).is_ok_and(|reached| position <= reached);
         self.end();
         if is_synced { Settling::Done } else { Settling::Failed }
     }
 
-    /// The thread's life: syncs as the policy says until [`Syncer::stop`].
+    /// The loop of the syncing thread: syncs as the policy says until [`Syncer::stop`].
     pub fn run(&self, store: &impl Durable) {
         while !self.rest() {
             let is_periodic = self.policy.load(Ordering::Relaxed) != Appendfsync::No as u8;
-            // What somebody else is syncing now need not be synced by this thread as well.
+            // A sync by another thread makes one by this thread needless.
             if is_periodic && store.appended() > store.synced() && self.begin(None) {
-                // A failure is told to whoever writes next.
+                // The next write fails, and so reports it.
                 let _ = self.sync(store);
                 self.end();
             }
@@ -116,7 +116,7 @@ impl Syncer {
         self.wake.notify_one();
     }
 
-    /// One last sync for a store that is about to be closed, by whoever closes it; false if data may be lost.
+    /// The last sync before a store is closed; false if data may be lost.
     pub fn finish(&self, store: &impl Durable) -> bool {
         self.sync(store).is_ok()
     }
@@ -129,7 +129,7 @@ impl Syncer {
         state.is_stopping
     }
 
-    /// Takes the turn to sync; false if somebody else has it, who then wakes the waker.
+    /// Takes the turn to sync; false if another thread has it, which calls the waker at the end.
     fn begin(&self, waker: Option<&Waker>) -> bool {
         let mut state = self.state.lock();
         if !state.is_syncing {

@@ -112,7 +112,7 @@ fn one_sync_serves_all_who_wait() {
 }
 
 #[test]
-fn nobody_is_acknowledged_after_a_failed_sync_and_none_is_tried_again() {
+fn write_is_acknowledged_after_a_failed_sync_or_the_sync_is_tried_again() {
     let (log, syncer) = (SlowLog::new(10), Syncer::new(Appendfsync::Always));
     log.fails.store(true, Ordering::SeqCst);
     assert_eq!(ten_waiters(&log, &syncer), [Err(SyncFailed); 10]);
@@ -124,7 +124,7 @@ fn nobody_is_acknowledged_after_a_failed_sync_and_none_is_tried_again() {
 }
 
 #[test]
-fn nobody_waits_under_the_other_policies() {
+fn replies_wait_under_the_other_policies() {
     let log = SlowLog::new(10);
     for policy in [Appendfsync::Everysec, Appendfsync::No] {
         assert_eq!(settle(&Syncer::new(policy), &log, 10), Ok(()));
@@ -133,7 +133,7 @@ fn nobody_waits_under_the_other_policies() {
 }
 
 #[test]
-fn thread_ends_when_it_is_told_to() {
+fn thread_goes_on_after_a_stop() {
     let (log, syncer) = (SlowLog::new(0), Syncer::new(Appendfsync::Everysec));
     std::thread::scope(|scope| {
         scope.spawn(|| syncer.run(&log));

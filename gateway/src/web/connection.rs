@@ -1,183 +1,184 @@
-//! A session as a task: it has a seat here for as long as its peer stays.
+//! A session as a task that ends with its peer's connection.
 //!
-//! A [`Wire`] carries its bytes: messages of a WebSocket, or a stream under TLS. Whatever it is, the session gets the same bytes in the
-//! same order as over plain TCP, runs at the same moments, waits for the same syncs, and is cut at the same deadlines.
+//! A [`Transport`] carries its bytes: messages of a WebSocket, a stream under TLS, or one request of the REST dialect. Under
+//! every transport the session gets the same bytes in the same order as over plain TCP, runs at the same moments, waits for
+//! the same syncs, and is closed at the same deadlines.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
+use edgecask_core::driver::Driver;
 use edgecask_core::resp::Reply;
-use edgecask_core::session::Peer;
+use edgecask_core::session::{Peer, Session};
 use tokio::time::{Sleep, sleep_until};
 use tracing::debug;
 
-use crate::clock::now_ms;
-use crate::driver::Driver;
+use crate::clock::{self, instant_at, seed, steady_ms, whole_ms};
 use crate::gateway::{Gateway, Next};
-use crate::limits::{FAREWELL_TIMEOUT, SWEEP_PERIOD};
+use crate::limits::{CLOSE_TIMEOUT, IDLE_OUTPUT_BYTES, SWEEP_PERIOD};
 use crate::sync::Settling;
 
-/// What carries the bytes of a session.
-pub trait Wire {
-    /// Appends to `input` what has come.
+/// The transport of a session's bytes.
+pub trait Transport {
+    /// Appends received bytes to `input`. An error ends the connection.
     fn poll_receive(&mut self, context: &mut Context<'_>, input: &mut Vec<u8>) -> Poll<io::Result<Received>>;
 
-    /// Sends replies until all of them have left.
+    /// Sends replies until all of them have left. An error ends the connection.
     fn poll_send(&mut self, context: &mut Context<'_>, reply: &mut Reply) -> Poll<io::Result<()>>;
 
-    /// Asks a silent peer for a sign of life; false if this wire knows no such question.
+    /// Pings a silent peer; false if this transport has no pings.
     fn ping(&mut self, context: &mut Context<'_>) -> bool;
 
-    /// The peer has authenticated.
-    fn trust(&mut self);
+    /// Says that the peer has authenticated, so that it may send longer messages.
+    fn set_authenticated(&mut self);
 
-    /// Says goodbye.
-    fn poll_close(&mut self, context: &mut Context<'_>, farewell: Farewell) -> Poll<()>;
+    /// Closes the connection, with the reason where the transport can tell it.
+    fn poll_close(&mut self, context: &mut Context<'_>, reason: CloseReason) -> Poll<()>;
 }
 
-/// What a wire brought.
+/// The outcome of receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// Something to run.
+    /// Bytes for the session have come.
     Input,
-    /// A sign of life.
-    Sign,
+    /// Only a ping, a pong or an empty message has come: the peer is alive.
+    Control,
     /// The peer sends no more.
     End,
 }
 
-/// Why a peer is left.
+/// Why a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Farewell {
-    /// It wanted to go, or was told why not in a reply.
+pub enum CloseReason {
+    /// The peer has ended it, or a reply has given the reason.
     Normal,
-    /// The server ends.
+    /// The server stops.
     GoingAway,
     /// A message was too long.
     TooLong,
-    /// It did not keep to the protocol below the session, or sent too much that says nothing.
+    /// The peer broke the protocol below the session, or sent too many frames without content.
     Violation,
-    /// It was too late with something, or the server cannot go on with it.
-    Cut,
+    /// A deadline has passed, or the server cannot go on with the connection.
+    Aborted,
 }
 
-/// The session, which ends however the task ends.
-struct Guest {
+/// A session that is closed however its task ends.
+struct OpenSession {
     gateway: Arc<Gateway>,
     driver: Driver,
 }
 
-impl Drop for Guest {
+impl Drop for OpenSession {
     fn drop(&mut self) {
         self.driver.close(&self.gateway.server);
     }
 }
 
-/// A session, its wire, and what it waits for.
-struct WebConnection<W> {
-    guest: Guest,
-    wire: W,
+/// A session, its transport, and the events that it waits for.
+struct WebConnection<T> {
+    session: OpenSession,
+    transport: T,
     has_waker: bool,
-    is_trusted: bool,
-    /// When something last came, and whether the peer was asked for a sign of life since.
-    heard: Instant,
+    is_authenticated: bool,
+    /// When something last came, as a steady time, and whether the peer was pinged since.
+    received_ms: u64,
     was_pinged: bool,
     timer: Pin<Box<Sleep>>,
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// What a wait ends with.
+/// The end of a wait.
 enum Event {
     Run,
-    Leave(Farewell),
+    Close(CloseReason),
 }
 
-/// Serves a session until its peer leaves or must leave.
-pub async fn serve<W: Wire>(gateway: Arc<Gateway>, wire: W, peer: Peer) {
-    let now = Instant::now();
-    let driver = Driver::new(&gateway.server.shared, peer, now, now_ms());
+/// Serves a session until its peer or the server ends the connection.
+pub async fn serve<T: Transport>(gateway: Arc<Gateway>, transport: T, peer: Peer) {
+    let now = clock::now();
+    let session = Session::new(&gateway.server.shared, peer, seed(), now.unix_ms);
+    let driver = Driver::new(session, now);
     let stopping = gateway.clone();
-    let first_sign = now + gateway.deadlines.silence;
-    let mut seat = WebConnection {
-        guest: Guest { gateway, driver },
-        wire,
+    let first_ping = instant_at(now.steady_ms + whole_ms(gateway.deadlines.silence));
+    let mut connection = WebConnection {
+        session: OpenSession { gateway, driver },
+        transport,
         has_waker: false,
-        is_trusted: false,
-        heard: now,
+        is_authenticated: false,
+        received_ms: now.steady_ms,
         was_pinged: false,
-        timer: Box::pin(sleep_until(first_sign.into())),
+        timer: Box::pin(sleep_until(first_ping.into())),
         stop: Box::pin(async move {
             stopping.stop.requested().await;
         }),
     };
-    let farewell = seat.stay().await;
-    let WebConnection { guest, mut wire, .. } = seat;
-    drop(guest);
-    let goodbye = std::future::poll_fn(|context| wire.poll_close(context, farewell));
-    // Who does not answer a goodbye is left anyway.
-    let _ = tokio::time::timeout(FAREWELL_TIMEOUT, goodbye).await;
+    let reason = connection.serve_requests().await;
+    let WebConnection { session, mut transport, .. } = connection;
+    drop(session);
+    let closed = std::future::poll_fn(|context| transport.poll_close(context, reason));
+    // A peer that does not answer the close in time is left anyway.
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, closed).await;
 }
 
-impl<W: Wire> WebConnection<W> {
-    async fn stay(&mut self) -> Farewell {
-        // Where no password is set.
-        self.trust();
+impl<T: Transport> WebConnection<T> {
+    async fn serve_requests(&mut self) -> CloseReason {
+        // A server without a password needs no login.
+        self.note_login();
         loop {
-            if let Event::Leave(farewell) = std::future::poll_fn(|context| self.poll_event(context)).await {
-                return farewell;
+            if let Event::Close(reason) = std::future::poll_fn(|context| self.poll_event(context)).await {
+                return reason;
             }
             self.run();
-            if let Err(farewell) = self.settle().await {
-                return farewell;
+            if let Err(reason) = self.settle().await {
+                return reason;
             }
-            let unsent = self.guest.driver.reply().unsent();
+            let unsent = self.session.driver.reply().unsent();
             if unsent > 0 {
-                let counters = &self.guest.gateway.server.shared.counters;
+                let counters = &self.session.gateway.server.shared.counters;
                 counters.output_bytes.fetch_add(unsent, Ordering::Relaxed);
             }
-            let mut progress = (unsent, Instant::now());
-            if let Err(farewell) =
-                std::future::poll_fn(|context| self.poll_sent(context, &mut progress)).await
+            let mut progress = (unsent, steady_ms());
+            if let Err(reason) = std::future::poll_fn(|context| self.poll_sent(context, &mut progress)).await
             {
-                return farewell;
+                return reason;
             }
-            self.guest.driver.has_sent_all();
-            let effects = self.guest.driver.take_effects();
-            if self.guest.gateway.carry_out(effects) == Next::Close {
-                return Farewell::Normal;
+            self.session.driver.has_sent_all();
+            let effects = self.session.driver.take_effects();
+            if self.session.gateway.carry_out(effects) == Next::Close {
+                return CloseReason::Normal;
             }
         }
     }
 
-    /// Runs what has come.
+    /// Runs the requests that have come.
     fn run(&mut self) {
-        let Guest { gateway, driver } = &mut self.guest;
-        if driver.run(&gateway.server, Instant::now(), now_ms()) {
-            // Before the reply: whoever has read it may count on the change.
+        let OpenSession { gateway, driver } = &mut self.session;
+        driver.run(&gateway.server, clock::now());
+        if driver.has_changed_settings() {
+            // Before the reply: a client that has read it may rely on the change.
             gateway.settings_changed();
         }
-        self.trust();
+        self.note_login();
     }
 
-    /// Tells the wire once the peer may be trusted with more.
-    fn trust(&mut self) {
-        if !self.is_trusted && self.guest.driver.is_authenticated() {
-            self.is_trusted = true;
-            self.wire.trust();
+    /// Tells the transport once the peer has authenticated.
+    fn note_login(&mut self) {
+        if !self.is_authenticated && self.session.driver.session().is_authenticated() {
+            self.is_authenticated = true;
+            self.transport.set_authenticated();
         }
     }
 
     /// Waits for the sync that the replies need, if they need one.
-    async fn settle(&mut self) -> Result<(), Farewell> {
-        let Guest { gateway, driver } = &self.guest;
+    async fn settle(&mut self) -> Result<(), CloseReason> {
+        let OpenSession { gateway, driver } = &self.session;
         let engine = &gateway.server.engine;
         let position = engine.appended();
         if gateway.syncer.is_strict() && position > engine.synced() {
-            // The sync of the first then serves all whose requests have come.
+            // Other tasks run their requests first, so that one sync serves all of them.
             tokio::task::yield_now().await;
         }
         let settled =
@@ -190,113 +191,115 @@ impl<W: Wire> WebConnection<W> {
             return Ok(());
         }
         debug!("a sync failed, so replies were withheld");
-        Err(Farewell::Cut)
+        Err(CloseReason::Aborted)
     }
 
-    /// Waits for something to do.
+    /// Waits until the session has something to do or the connection is to be closed.
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Event> {
-        let Guest { driver, gateway } = &mut self.guest;
+        let OpenSession { driver, gateway } = &mut self.session;
         if !self.has_waker {
             self.has_waker = true;
             driver.set_waker(context.waker().clone());
         }
         if driver.must_close() {
-            return Poll::Ready(Event::Leave(Farewell::Normal));
+            return Poll::Ready(Event::Close(CloseReason::Normal));
         }
-        if driver.has_work(Instant::now()) {
+        if driver.has_work(clock::now()) {
             return Poll::Ready(Event::Run);
         }
         while driver.may_receive() {
             let before = driver.input().len();
-            let Poll::Ready(received) = self.wire.poll_receive(context, driver.input()) else { break };
+            let Poll::Ready(received) = self.transport.poll_receive(context, driver.input()) else { break };
             self.was_pinged = false;
             match received {
                 Ok(Received::Input) => {
                     let count = driver.input().len().saturating_sub(before) as u64;
                     gateway.server.shared.counters.input_bytes.fetch_add(count, Ordering::Relaxed);
-                    self.heard = Instant::now();
+                    self.received_ms = steady_ms();
                     return Poll::Ready(Event::Run);
                 }
-                Ok(Received::Sign) => self.heard = Instant::now(),
-                Ok(Received::End) => return Poll::Ready(Event::Leave(Farewell::Normal)),
+                Ok(Received::Control) => self.received_ms = steady_ms(),
+                Ok(Received::End) => return Poll::Ready(Event::Close(CloseReason::Normal)),
                 Err(error) => {
                     debug!(%error, "a connection failed");
-                    return Poll::Ready(Event::Leave(farewell_of(&error)));
+                    return Poll::Ready(Event::Close(reason_of(&error)));
                 }
             }
         }
         if self.stop.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Event::Leave(Farewell::GoingAway));
+            return Poll::Ready(Event::Close(CloseReason::GoingAway));
         }
         self.poll_timer(context)
     }
 
-    /// Acts when it is time to.
+    /// Waits for the next alarm, deadline or ping, and acts on it.
     fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<Event> {
         loop {
-            let Guest { driver, gateway } = &mut self.guest;
-            let deadline = driver.deadline(&gateway.deadlines, gateway.idle_timeout());
-            let silence = gateway.deadlines.silence * if self.was_pinged { 2 } else { 1 };
-            let due =
-                [deadline, driver.alarm()].into_iter().flatten().fold(self.heard + silence, Instant::min);
-            let now = Instant::now();
-            if due > now {
-                // A timer that is early does no harm: it is set again then.
-                if self.timer.is_elapsed() || self.timer.deadline().into_std() > due {
-                    self.timer.as_mut().reset(due.into());
+            let OpenSession { driver, gateway } = &mut self.session;
+            let (shared, limits) = (&gateway.server.shared, gateway.time_limits());
+            let silence_ms = whole_ms(gateway.deadlines.silence) * if self.was_pinged { 2 } else { 1 };
+            let ping_ms = self.received_ms + silence_ms;
+            let due_ms = driver.due_ms(shared, limits).map_or(ping_ms, |due_ms| due_ms.min(ping_ms));
+            let now = clock::now();
+            if due_ms > now.steady_ms {
+                // An early timer does no harm: it is set again when it fires.
+                let due: tokio::time::Instant = instant_at(due_ms).into();
+                if self.timer.is_elapsed() || self.timer.deadline() > due {
+                    self.timer.as_mut().reset(due);
                 }
                 if self.timer.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
                 }
                 continue;
             }
-            if driver.alarm().is_some_and(|alarm| alarm <= now) {
+            if driver.has_work(now) {
                 return Poll::Ready(Event::Run);
             }
-            if let Some(since) = now.checked_sub(SWEEP_PERIOD) {
-                driver.shrink_if_idle(since);
+            driver.shrink_if_idle(now.steady_ms.saturating_sub(whole_ms(SWEEP_PERIOD)), IDLE_OUTPUT_BYTES);
+            let deadline_ms = driver.deadline_ms(shared, limits);
+            if deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now.steady_ms) || self.was_pinged {
+                debug!("a connection was closed at its deadline");
+                return Poll::Ready(Event::Close(CloseReason::Aborted));
             }
-            if deadline.is_some_and(|deadline| deadline <= now) || self.was_pinged {
-                debug!("a connection was cut at its deadline");
-                return Poll::Ready(Event::Leave(Farewell::Cut));
-            }
-            if self.wire.ping(context) {
+            if self.transport.ping(context) {
                 self.was_pinged = true;
             } else {
-                self.heard = now;
+                self.received_ms = now.steady_ms;
             }
         }
     }
 
-    /// Waits until all replies have left, unless the peer takes none for too long.
+    /// Waits until all replies have left. `unsent` bytes were left at `since_ms`: a peer that takes none for too long is
+    /// not waited for.
     fn poll_sent(
         &mut self,
         context: &mut Context<'_>,
-        (unsent, since): &mut (u64, Instant),
-    ) -> Poll<Result<(), Farewell>> {
-        let Guest { driver, gateway } = &mut self.guest;
-        match self.wire.poll_send(context, driver.reply()) {
+        (unsent, since_ms): &mut (u64, u64),
+    ) -> Poll<Result<(), CloseReason>> {
+        let OpenSession { driver, gateway } = &mut self.session;
+        match self.transport.poll_send(context, driver.reply()) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => {
                 debug!(%error, "a connection failed");
-                return Poll::Ready(Err(farewell_of(&error)));
+                return Poll::Ready(Err(reason_of(&error)));
             }
             Poll::Pending => {}
         }
-        if driver.must_close() || driver.is_over_limit(now_ms()) {
-            return Poll::Ready(Err(Farewell::Cut));
+        let now = clock::now();
+        if driver.must_close() || driver.is_over_limit(now.unix_ms) {
+            return Poll::Ready(Err(CloseReason::Aborted));
         }
-        let now = Instant::now();
         if driver.reply().unsent() != *unsent {
-            (*unsent, *since) = (driver.reply().unsent(), now);
+            (*unsent, *since_ms) = (driver.reply().unsent(), now.steady_ms);
         }
-        let due = *since + gateway.deadlines.unread_output;
-        if due <= now {
-            debug!("a connection was cut because its peer reads nothing");
-            return Poll::Ready(Err(Farewell::Cut));
+        let due_ms = *since_ms + whole_ms(gateway.deadlines.unread_output);
+        if due_ms <= now.steady_ms {
+            debug!("a connection was closed because its peer reads nothing");
+            return Poll::Ready(Err(CloseReason::Aborted));
         }
-        // Now and then, since output that waits may also be too much.
-        self.timer.as_mut().reset(due.min(now + SWEEP_PERIOD).into());
+        // At least once in a sweep period, since the waiting output may also pass its limit.
+        let next_ms = due_ms.min(now.steady_ms + whole_ms(SWEEP_PERIOD));
+        self.timer.as_mut().reset(instant_at(next_ms).into());
         if self.timer.as_mut().poll(context).is_ready() {
             context.waker().wake_by_ref();
         }
@@ -304,10 +307,10 @@ impl<W: Wire> WebConnection<W> {
     }
 }
 
-fn farewell_of(error: &io::Error) -> Farewell {
+fn reason_of(error: &io::Error) -> CloseReason {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => Farewell::TooLong,
-        io::ErrorKind::InvalidData => Farewell::Violation,
-        _ => Farewell::Cut,
+        io::ErrorKind::FileTooLarge => CloseReason::TooLong,
+        io::ErrorKind::InvalidData => CloseReason::Violation,
+        _ => CloseReason::Aborted,
     }
 }

@@ -1,4 +1,4 @@
-//! The console's files, which the build put into this program (`build.rs`).
+//! The console's files, which the build includes in this program (`build.rs`).
 
 use bytes::Bytes;
 use hyper::header::{
@@ -7,7 +7,7 @@ use hyper::header::{
 };
 use hyper::{Response, StatusCode};
 
-use super::http::{Body, text, whole};
+use super::response::{Body, text, whole};
 
 /// One file.
 struct File {
@@ -22,7 +22,7 @@ struct File {
 
 include!(concat!(env!("OUT_DIR"), "/console_files.rs"));
 
-/// The page may load and run only what came with it, and talk to any server that the user names.
+/// The page may load and run only its own files, and connect to any server that the user names.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; \
                       font-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -30,7 +30,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// The build gives these files names that change with their contents.
 const HASHED_FOLDER: &str = "/assets/";
 
-/// The answer to a request for a file of the console; none if the path is none of them.
+/// The answer to a request for a file of the console; None if the path is not one of them.
 pub fn file(path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
     let wanted = if path == "/" { "/index.html" } else { path };
     let Some(file) = FILES.iter().find(|file| file.path == wanted) else {

@@ -1,6 +1,6 @@
-//! HTTP/1.1: which path is answered by whom, and what every answer says besides.
+//! HTTP/1.1: the routes, and the header fields of every response.
 //!
-//! | path | what |
+//! | path | answered by |
 //! | --- | --- |
 //! | `GET /` and the console's files | [`super::console`] |
 //! | `GET /resp` | WebSocket: [`super::websocket`] |
@@ -11,13 +11,13 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use edgecask_core::origin::{Allowed, Refused};
 use edgecask_core::session::Peer;
-use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
-    SEC_WEBSOCKET_PROTOCOL, UPGRADE, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    SEC_WEBSOCKET_PROTOCOL, UPGRADE, VARY,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -29,42 +29,40 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 use tracing::debug;
 
-use super::listeners::{Visit, Web};
-use super::origin::Verdict;
+use super::listeners::{ConnectionGuard, Web};
+use super::response::{Body, empty, error, text, whole};
 use super::websocket::WebSocket;
 use super::write_timeout::WriteTimeout;
-use super::{connection, console, metrics, rest};
+use super::{connection, console, metrics, origin, response, rest};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
 
-/// The body of a response.
-pub type Body = UnsyncBoxBody<Bytes, io::Error>;
-
-/// The only subprotocol there is.
+/// The subprotocol of WebSocket that is echoed when a client offers it.
 const SUBPROTOCOL: &str = "resp";
 
-/// How long a browser may remember what a page on the list may do.
+/// How long a browser may cache the answer to a preflight request.
 const PREFLIGHT_SECONDS: &str = "86400";
 
-/// Serves a connection until its end, also as a WebSocket if it becomes one.
-pub async fn serve<S>(web: Arc<Web>, stream: S, peer: Peer, visit: Visit)
+/// Serves a connection until its end, also as a WebSocket after an upgrade.
+pub async fn serve<S>(web: Arc<Web>, stream: S, peer: Peer, guard: ConnectionGuard)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    // Boxed, so that a WebSocket does not own what only HTTP needs.
+    // Boxed, so that a WebSocket does not keep the memory that only HTTP needs.
     let upgraded = Box::pin(answer_all(&web, stream, &peer)).await;
     if let Some((stream, already)) = upgraded {
         let socket = WebSocket::new(stream, &already).await;
-        // It is part of hyper's buffer, which is larger than all that a WebSocket needs.
+        // These bytes hold hyper's read buffer, which is larger than all buffers of a WebSocket.
         drop(already);
         match socket {
             Ok(socket) => Box::pin(connection::serve(web.gateway.clone(), socket, peer)).await,
-            Err(error) => debug!(%error, peer = peer.address, "a WebSocket was cut"),
+            Err(error) => debug!(%error, peer = peer.address, "a WebSocket was refused"),
         }
     }
-    drop(visit);
+    drop(guard);
 }
 
-/// Answers requests until the connection ends or becomes a WebSocket, which is returned with what has come of it.
+/// Answers requests until the connection ends. After an upgrade to WebSocket it returns the stream and the bytes that came
+/// behind the handshake.
 async fn answer_all<S>(web: &Arc<Web>, stream: S, peer: &Peer) -> Option<(S, Bytes)>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -108,7 +106,7 @@ async fn answer(
 ) -> Response<Body> {
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    // Links from anywhere may lead to the console, and whoever watches over the process needs no permission.
+    // Links on any page may lead to the console, and health checks need no permission.
     if is_read && let Some(response) = console::file(path, request.headers()) {
         return response;
     }
@@ -119,25 +117,31 @@ async fn answer(
         return ready(web);
     }
     let has_password = web.gateway.server.shared.settings.has_password();
-    let verdict = match web.origins.judge(request.headers(), has_password) {
-        Ok(verdict) => verdict,
-        Err(refused) => return error(StatusCode::FORBIDDEN, &refused.to_string()),
+    let listed = match origin::decide(&web.origins, request.headers(), has_password) {
+        Ok(Allowed::Own) => None,
+        Ok(Allowed::Listed) => request.headers().get(ORIGIN).cloned(),
+        Err(refused) => return refuse(refused),
     };
     if request.method() == Method::OPTIONS {
-        return preflight(request.headers(), verdict);
+        return preflight(request.headers(), listed);
     }
     let mut response = if path == "/resp" {
         handshake(&mut request, upgrade)
     } else if is_read && path == "/metrics" {
-        measure(web, request, &peer)
+        metrics_page(web, request, &peer)
     } else {
         rest::answer(&web.gateway, request, peer).await
     };
-    allow(response.headers_mut(), verdict);
+    allow(response.headers_mut(), listed);
     response
 }
 
-/// Whether requests can be served as they should be.
+/// The answer to a request that the origin rules refuse.
+fn refuse(refused: Refused) -> Response<Body> {
+    error(StatusCode::FORBIDDEN, &format!("{refused}; see --http-origins"))
+}
+
+/// Whether the server works as it should.
 fn ready(web: &Web) -> Response<Body> {
     let gateway = &web.gateway;
     if gateway.stop.request_made().is_some() {
@@ -152,13 +156,13 @@ fn ready(web: &Web) -> Response<Body> {
     text(StatusCode::OK, "ready\n")
 }
 
-/// What Prometheus scrapes, which it does with the token that commands need.
-fn measure(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
+/// The page for Prometheus, which needs the same token as commands.
+fn metrics_page(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
     let gateway = &web.gateway;
     if gateway.server.shared.settings.has_password()
-        && let Some(refused) = rest::refusal(gateway, &request.into_parts().0, peer)
+        && let Err(refused) = rest::check_login(gateway, &request.into_parts().0, peer)
     {
-        return refused;
+        return response::from_rest(refused);
     }
     whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(gateway).into())
 }
@@ -170,14 +174,14 @@ fn handshake(request: &mut Request<Incoming>, upgrade: &Mutex<Option<OnUpgrade>>
         response.headers_mut().insert(UPGRADE, HeaderValue::from_static("websocket"));
         return response;
     }
-    // The library takes requests without a body, which a handshake has not.
+    // The library takes a request without a body, as a handshake is.
     let mut head = Request::new(());
     *head.method_mut() = request.method().clone();
     *head.version_mut() = request.version();
     *head.headers_mut() = request.headers().clone();
     let mut response = match create_response_with_body(&head, empty) {
         Ok(response) => response,
-        Err(problem) => return error(StatusCode::BAD_REQUEST, &problem.to_string()),
+        Err(invalid) => return error(StatusCode::BAD_REQUEST, &invalid.to_string()),
     };
     let offered = request.headers().get_all(SEC_WEBSOCKET_PROTOCOL).iter();
     let mut offered = offered.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
@@ -188,51 +192,27 @@ fn handshake(request: &mut Request<Incoming>, upgrade: &Mutex<Option<OnUpgrade>>
     response
 }
 
-/// What a browser asks before it lets a page of another site send a request.
-fn preflight(headers: &HeaderMap, verdict: Verdict) -> Response<Body> {
+/// Answers a preflight request (CORS), which a browser sends before a request of another site's page.
+fn preflight(headers: &HeaderMap, listed: Option<HeaderValue>) -> Response<Body> {
     let mut response = Response::new(empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fields = response.headers_mut();
     fields.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST, PUT, OPTIONS"));
     fields.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS));
     if let Some(wanted) = headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
-        // The token is what protects, not the names of fields.
+        // The token protects, not the names of fields.
         fields.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
     }
-    allow(fields, verdict);
+    allow(fields, listed);
     response
 }
 
-/// Lets the page read the answer, if it is on the list.
-fn allow(headers: &mut HeaderMap, verdict: Verdict) {
+/// Allows a page on the list, whose origin this is, to read the response.
+fn allow(headers: &mut HeaderMap, listed: Option<HeaderValue>) {
     headers.insert(VARY, HeaderValue::from_static("origin"));
-    if let Verdict::Listed(origin) = verdict {
+    if let Some(origin) = listed {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let exposed = HeaderName::from_static("access-control-expose-headers");
         headers.insert(exposed, HeaderValue::from_static("upstash-sync-token"));
     }
-}
-
-/// No body.
-pub fn empty() -> Body {
-    Full::new(Bytes::new()).map_err(|never| match never {}).boxed_unsync()
-}
-
-/// A response of plain text.
-pub fn text(status: StatusCode, text: &str) -> Response<Body> {
-    whole(status, "text/plain; charset=utf-8", Bytes::copy_from_slice(text.as_bytes()))
-}
-
-/// An error in the shape of the REST dialect.
-pub fn error(status: StatusCode, text: &str) -> Response<Body> {
-    rest::respond(edgecask_core::rest::Response::error(status.as_u16(), text.as_bytes()))
-}
-
-/// A response with a body that is there as a whole.
-pub fn whole(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
-    let mut response = Response::new(Full::new(body).map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }

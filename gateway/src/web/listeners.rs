@@ -1,4 +1,4 @@
-//! Where connections come in that are not plain TCP of Redis clients, and how many may.
+//! Listeners for TLS and HTTP, and the bound on connections per address.
 
 use std::collections::HashMap;
 use std::io;
@@ -6,36 +6,26 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use edgecask_core::origin::Origins;
 use edgecask_core::session::Peer;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::{debug, warn};
 
-use super::origin::Origins;
+use super::protocol::Protocol;
 use super::tls::Tls;
 use crate::gateway::{Gateway, Refusal};
 use crate::limits::ACCEPT_RETRY;
 
-/// What is spoken behind a door.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speech {
-    /// RESP under TLS.
-    RespTls,
-    /// HTTP, and WebSocket from there.
-    Http,
-    /// The same under TLS.
-    Https,
-}
-
 /// One listening socket.
 pub struct Listener {
-    /// What is spoken there.
-    pub speech: Speech,
+    /// The protocol of its connections.
+    pub protocol: Protocol,
     /// The socket, which does not block.
     pub listener: TcpListener,
 }
 
-/// What all doors share.
+/// The state that all listeners share.
 pub struct Web {
     /// The server.
     pub gateway: Arc<Gateway>,
@@ -43,74 +33,74 @@ pub struct Web {
     pub origins: Origins,
     /// The certificates, where there are any.
     pub tls: Option<Arc<Tls>>,
-    /// Most connections of one address at a time; 0 is any number.
+    /// The largest number of connections of one address at a time; 0 for any number.
     pub max_per_address: usize,
-    visitors: Mutex<HashMap<IpAddr, usize>>,
+    per_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// One connection, counted in until it is dropped.
-pub struct Visit {
+/// The count of one connection, which ends when this is dropped.
+pub struct ConnectionGuard {
     web: Arc<Web>,
     address: IpAddr,
 }
 
 /// An accepted connection.
-pub struct Arrival {
-    /// What is spoken.
-    pub speech: Speech,
-    /// The socket, which does not block and is not yet known to any thread's reactor.
+pub struct Accepted {
+    /// The protocol of the listener.
+    pub protocol: Protocol,
+    /// The socket, which does not block and is not registered with the reactor of any thread.
     pub stream: TcpStream,
-    /// Whose it is.
+    /// The addresses of both ends.
     pub peer: Peer,
-    /// Its place among all connections.
-    pub visit: Visit,
+    /// The count of this connection.
+    pub guard: ConnectionGuard,
 }
 
 impl Web {
-    /// Nobody is connected yet.
+    /// The state of a server without connections.
     pub fn new(
         gateway: Arc<Gateway>,
         origins: Origins,
         tls: Option<Arc<Tls>>,
         max_per_address: usize,
     ) -> Arc<Web> {
-        Arc::new(Web { gateway, origins, tls, max_per_address, visitors: Mutex::default() })
+        Arc::new(Web { gateway, origins, tls, max_per_address, per_address: Mutex::default() })
     }
 
-    /// Counts a connection in.
-    fn admit(self: &Arc<Web>, address: IpAddr) -> Result<Visit, Refusal> {
+    /// Counts a connection, unless the server or the address has too many.
+    fn admit(self: &Arc<Web>, address: IpAddr) -> Result<ConnectionGuard, Refusal> {
         self.gateway.admit(address)?;
-        // From here on dropping the visit counts it out again.
-        let visit = Visit { web: self.clone(), address };
-        let mut visitors = self.visitors.lock();
-        let count = visitors.entry(address).or_default();
+        // From here on dropping the guard ends the count.
+        let guard = ConnectionGuard { web: self.clone(), address };
+        let mut per_address = self.per_address.lock();
+        let count = per_address.entry(address).or_default();
         *count += 1;
         if self.max_per_address > 0 && *count > self.max_per_address {
-            drop(visitors);
+            drop(per_address);
             self.gateway.server.shared.counters.rejected_connections.fetch_add(1, Ordering::Relaxed);
             return Err(Refusal::TooMany);
         }
-        drop(visitors);
-        Ok(visit)
+        drop(per_address);
+        Ok(guard)
     }
 }
 
-impl Drop for Visit {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.web.gateway.connected.fetch_sub(1, Ordering::Relaxed);
-        let mut visitors = self.web.visitors.lock();
-        if let Some(count) = visitors.get_mut(&self.address) {
+        let mut per_address = self.web.per_address.lock();
+        if let Some(count) = per_address.get_mut(&self.address) {
             *count -= 1;
             if *count == 0 {
-                visitors.remove(&self.address);
+                per_address.remove(&self.address);
             }
         }
     }
 }
 
-/// Accepts connections and hands them to the threads in turn, for ever.
-pub async fn accept(web: Arc<Web>, door: Listener, threads: Vec<UnboundedSender<Arrival>>) {
-    let Listener { speech, listener } = door;
+/// Accepts connections and assigns them to the threads in turn. It ends only when its task is aborted.
+pub async fn accept(web: Arc<Web>, listener: Listener, threads: Vec<UnboundedSender<Accepted>>) {
+    let Listener { protocol, listener } = listener;
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return warn!(%error, "cannot listen"),
@@ -130,10 +120,10 @@ pub async fn accept(web: Arc<Web>, door: Listener, threads: Vec<UnboundedSender<
             }
         };
         match web.admit(address.ip().to_canonical()) {
-            Ok(visit) => {
+            Ok(guard) => {
                 let local = stream.local_addr().as_ref().map(SocketAddr::to_string).unwrap_or_default();
                 let peer = Peer { address: address.to_string(), local_address: local };
-                // Whoever serves it registers it anew: it must not depend on the reactor of this thread.
+                // The thread that serves it registers it again, so it must leave the reactor of this thread.
                 let stream = match stream.set_nodelay(true).and_then(|()| stream.into_std()) {
                     Ok(stream) => stream,
                     Err(error) => {
@@ -141,20 +131,20 @@ pub async fn accept(web: Arc<Web>, door: Listener, threads: Vec<UnboundedSender<
                         continue;
                     }
                 };
-                let arrival = Arrival { speech, stream, peer, visit };
+                let accepted = Accepted { protocol, stream, peer, guard };
                 if let Some(thread) = turns.next().and_then(|turn| threads.get(turn)) {
-                    // It fails if the server ends.
-                    let _ = thread.send(arrival);
+                    // It fails if the server stops.
+                    let _ = thread.send(accepted);
                 }
             }
-            Err(refusal) => refuse(speech, &stream, refusal),
+            Err(refusal) => refuse(protocol, &stream, refusal),
         }
     }
 }
 
-/// Tells the peer as far as that is possible at once, where it would understand it.
-fn refuse(speech: Speech, stream: &tokio::net::TcpStream, refusal: Refusal) {
-    if speech == Speech::Http {
+/// Tells a peer of HTTP why it is refused, as far as the socket takes the text at once.
+fn refuse(protocol: Protocol, stream: &tokio::net::TcpStream, refusal: Refusal) {
+    if protocol == Protocol::Http {
         let status = match refusal {
             Refusal::Protected => "403 Forbidden",
             Refusal::TooMany => "503 Service Unavailable",

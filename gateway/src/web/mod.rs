@@ -1,13 +1,15 @@
-//! Everything that is served by tasks instead of workers: WebSocket, HTTP and TLS.
+//! Connections that tasks serve instead of workers: WebSocket, HTTP and TLS.
 //!
-//! In the order in which a connection meets it: a [`Listener`](listeners::Listener) accepts it and counts it in, [`tls`] may be in between,
-//! [`http`] understands requests and answers them or makes a [`websocket`] of the connection, and [`seat`] drives a session over
-//! whatever carries its bytes. A task belongs to one thread for life. Commands run inline, as on a worker.
+//! In the order in which a connection meets them: a [`Listener`](listeners::Listener) accepts and counts it, [`tls`] may
+//! decrypt it, [`http`] answers its requests or upgrades it to a [`websocket`], and [`connection`] drives a session over its
+//! transport. A task stays on one thread. Commands run inline, as on a worker.
 
+pub mod protocol;
 pub mod listeners;
 pub mod threads;
 pub mod tls;
 pub mod http;
+pub mod response;
 pub mod write_timeout;
 pub mod origin;
 pub mod console;

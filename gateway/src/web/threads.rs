@@ -1,4 +1,4 @@
-//! The threads of the tasks. A connection stays on the thread it was given to.
+//! The threads of the web tasks. A connection stays on the thread to which it was assigned.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tracing::{debug, error};
 
-use super::listeners::{Arrival, Listener, Speech, Visit, Web, accept};
+use super::listeners::{Accepted, ConnectionGuard, Listener, Web, accept};
+use super::protocol::Protocol;
 use super::tls_stream::TlsStream;
 use super::{connection, http};
 use crate::limits::STOP_GRACE;
@@ -22,8 +23,11 @@ use crate::limits::STOP_GRACE;
 pub struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
-    /// Opens the doors. The threads end when a stop is requested, once their connections have been told.
-    pub fn start(web: &Arc<Web>, doors: Vec<Listener>, count: usize) -> io::Result<Threads> {
+    /// Starts `count` threads, at least one. They end after a stop, once their connections have ended.
+    ///
+    /// # Errors
+    /// The system refuses a thread or an event queue.
+    pub fn start(web: &Arc<Web>, listeners: Vec<Listener>, count: usize) -> io::Result<Threads> {
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
         for _ in 0..count.max(1) {
             let (sender, receiver) = unbounded_channel();
@@ -31,21 +35,21 @@ impl Threads {
             receivers.push(receiver);
         }
         let mut threads = Vec::new();
-        let mut doors = Some(doors);
+        let mut listeners = Some(listeners);
         for (number, receiver) in receivers.into_iter().enumerate() {
             let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
             let web = web.clone();
             // The first thread accepts for all.
-            let doors = doors.take().unwrap_or_default();
+            let listeners = listeners.take().unwrap_or_default();
             let senders = senders.clone();
             let thread = std::thread::Builder::new().name(format!("web-{number}"));
             threads.push(thread.spawn(move || {
                 runtime.block_on(async {
                     let mut accepting = JoinSet::new();
-                    for door in doors {
-                        accepting.spawn(accept(web.clone(), door, senders.clone()));
+                    for listener in listeners {
+                        accepting.spawn(accept(web.clone(), listener, senders.clone()));
                     }
-                    live(&web, receiver, &mut accepting).await;
+                    serve(&web, receiver, &mut accepting).await;
                 });
                 runtime.shutdown_timeout(Duration::ZERO);
             })?);
@@ -63,17 +67,18 @@ impl Threads {
     }
 }
 
-async fn live(web: &Arc<Web>, mut arrivals: UnboundedReceiver<Arrival>, accepting: &mut JoinSet<()>) {
-    let mut visits = JoinSet::new();
+/// Serves the connections of one thread until a stop.
+async fn serve(web: &Arc<Web>, mut accepted: UnboundedReceiver<Accepted>, accepting: &mut JoinSet<()>) {
+    let mut connections = JoinSet::new();
     let stop = web.gateway.stop.requested();
     tokio::pin!(stop);
     loop {
         tokio::select! {
             _ = &mut stop => break,
-            Some(arrival) = arrivals.recv() => {
-                visits.spawn(receive(web.clone(), arrival));
+            Some(accepted) = accepted.recv() => {
+                connections.spawn(serve_one(web.clone(), accepted));
             }
-            Some(ended) = visits.join_next(), if !visits.is_empty() => {
+            Some(ended) = connections.join_next(), if !connections.is_empty() => {
                 if let Err(error) = ended {
                     error!(%error, "a connection's task panicked");
                 }
@@ -81,28 +86,28 @@ async fn live(web: &Arc<Web>, mut arrivals: UnboundedReceiver<Arrival>, acceptin
         }
     }
     accepting.abort_all();
-    arrivals.close();
-    let all = async { while visits.join_next().await.is_some() {} };
+    accepted.close();
+    let all = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(STOP_GRACE, all).await.is_err() {
-        debug!("connections were cut at the end of the process");
+        debug!("connections were aborted at the end of the process");
     }
-    visits.shutdown().await;
+    connections.shutdown().await;
 }
 
-/// A connection's life. Each kind has a box of its own size: what TLS needs is ten times what the others do.
-fn receive(web: Arc<Web>, arrival: Arrival) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    let Arrival { speech, stream, peer, visit } = arrival;
-    match (TcpStream::from_std(stream), speech) {
-        (Ok(stream), Speech::Http) => Box::pin(http::serve(web, stream, peer, visit)),
-        (Ok(stream), _) => Box::pin(decrypt(web, speech, stream, peer, visit)),
+/// Serves one connection. Each protocol has a box of its own size: TLS needs ten times the memory of the others.
+fn serve_one(web: Arc<Web>, accepted: Accepted) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    let Accepted { protocol, stream, peer, guard } = accepted;
+    match (TcpStream::from_std(stream), protocol) {
+        (Ok(stream), Protocol::Http) => Box::pin(http::serve(web, stream, peer, guard)),
+        (Ok(stream), _) => Box::pin(serve_tls(web, protocol, stream, peer, guard)),
         (Err(error), _) => {
-            Box::pin(async move { debug!(%error, peer = peer.address, "no place for a connection") })
+            Box::pin(async move { debug!(%error, peer = peer.address, "a connection cannot be registered") })
         }
     }
 }
 
-/// The life of a connection under TLS.
-async fn decrypt(web: Arc<Web>, speech: Speech, stream: TcpStream, peer: Peer, visit: Visit) {
+/// Serves a connection under TLS.
+async fn serve_tls(web: Arc<Web>, protocol: Protocol, stream: TcpStream, peer: Peer, guard: ConnectionGuard) {
     let Some(tls) = &web.tls else { return };
     let handshake = Box::pin(tls.acceptor().accept(stream));
     let stream = match tokio::time::timeout(web.gateway.deadlines.handshake, handshake).await {
@@ -110,10 +115,10 @@ async fn decrypt(web: Arc<Web>, speech: Speech, stream: TcpStream, peer: Peer, v
         Ok(Err(error)) => return debug!(%error, peer = peer.address, "no TLS"),
         Err(_) => return debug!(peer = peer.address, "a TLS handshake took too long"),
     };
-    if speech == Speech::RespTls {
+    if protocol == Protocol::RespTls {
         Box::pin(connection::serve(web.gateway.clone(), TlsStream::new(stream), peer)).await;
-        drop(visit);
+        drop(guard);
     } else {
-        Box::pin(http::serve(web, stream, peer, visit)).await;
+        Box::pin(http::serve(web, stream, peer, guard)).await;
     }
 }

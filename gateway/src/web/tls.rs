@@ -1,4 +1,4 @@
-//! Certificates: read at the start, and again when the process is told that they have changed.
+//! Certificates: read at the start, and again on SIGHUP.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub struct TlsError(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthClients {
-    /// Those without one are turned away.
+    /// Clients without one are refused.
     Yes,
-    /// One that is shown must be right.
+    /// A certificate that a client shows must be valid.
     Optional,
-    /// None is asked for.
+    /// Clients are not asked for one.
     No,
 }
 
@@ -59,12 +59,18 @@ impl AuthClients {
 
 impl Tls {
     /// Reads the files.
+    ///
+    /// # Errors
+    /// A file cannot be read or used; the error names it.
     pub fn load(files: TlsFiles) -> Result<Tls, TlsError> {
         let config = RwLock::new(configure(&files)?);
         Ok(Tls { files, config })
     }
 
-    /// Reads the files again; those in use stay if they cannot be used. Connections that exist keep theirs.
+    /// Reads the files again. Existing connections keep their certificates.
+    ///
+    /// # Errors
+    /// A file cannot be read or used; the certificates in use stay.
     pub fn reload(&self) -> Result<(), TlsError> {
         *self.config.write() = configure(&self.files)?;
         Ok(())
@@ -77,15 +83,15 @@ impl Tls {
 }
 
 fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
-    let told =
+    let unusable =
         |path: &PathBuf, error: &dyn std::fmt::Display| TlsError(format!("{}: {error}", path.display()));
     let certificates = certificates(&files.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| told(&files.key, &error))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, &error))?;
     let builder = match &files.authority {
         Some(path) if files.auth_clients != AuthClients::No => {
             let mut roots = RootCertStore::empty();
             for certificate in self::certificates(path)? {
-                roots.add(certificate).map_err(|error| told(path, &error))?;
+                roots.add(certificate).map_err(|error| unusable(path, &error))?;
             }
             let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
             let verifier = match files.auth_clients {
@@ -93,12 +99,12 @@ fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
                 _ => verifier,
             };
             ServerConfig::builder()
-                .with_client_cert_verifier(verifier.build().map_err(|error| told(path, &error))?)
+                .with_client_cert_verifier(verifier.build().map_err(|error| unusable(path, &error))?)
         }
         _ => ServerConfig::builder().with_no_client_auth(),
     };
     let config =
-        builder.with_single_cert(certificates, key).map_err(|error| told(&files.certificate, &error))?;
+        builder.with_single_cert(certificates, key).map_err(|error| unusable(&files.certificate, &error))?;
     Ok(Arc::new(config))
 }
 

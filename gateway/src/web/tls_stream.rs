@@ -1,32 +1,32 @@
-//! RESP under TLS: the decrypted stream is the session's.
+//! RESP under TLS: the decrypted bytes are those of the session.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use edgecask_core::driver::take_piece;
 use edgecask_core::resp::Reply;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::connection::{Farewell, Received, Wire};
-use crate::limits::{READ_BUFFER_BYTES, TLS_READ_BYTES};
-use crate::sendfile::take_piece;
+use super::connection::{CloseReason, Received, Transport};
+use crate::limits::{READ_BUFFER_BYTES, STORED_PIECE_BYTES, TLS_READ_BYTES};
 
-/// A stream that carries a session as it is.
+/// A stream under TLS as a transport.
 pub struct TlsStream<S> {
     stream: S,
-    /// What is on its way to the stream, and how much of it the stream has taken.
+    /// Bytes on their way to the stream, and how many of them the stream has taken.
     piece: Vec<u8>,
     taken: usize,
 }
 
 impl<S> TlsStream<S> {
-    /// A wire of a stream after its handshake.
+    /// The transport of a stream after its handshake.
     pub fn new(stream: S) -> TlsStream<S> {
         TlsStream { stream, piece: Vec::new(), taken: 0 }
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire for TlsStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Transport for TlsStream<S> {
     fn poll_receive(&mut self, context: &mut Context<'_>, input: &mut Vec<u8>) -> Poll<io::Result<Received>> {
         let mut received = None;
         let mut count = 0;
@@ -36,7 +36,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for TlsStream<S> {
             match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
                 Poll::Pending => break,
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                // What came before the end still runs; the next call finds the end again.
+                // Requests that came before the end still run; the next call finds the end again.
                 Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
                     return Poll::Ready(Ok(received.unwrap_or(Received::End)));
                 }
@@ -61,7 +61,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for TlsStream<S> {
             }
             self.taken = 0;
             self.piece.clear();
-            if !take_piece(reply, &mut self.piece)? {
+            if !take_piece(reply, STORED_PIECE_BYTES, &mut self.piece).map_err(io::Error::other)? {
                 self.piece.shrink_to(TLS_READ_BYTES);
                 return Pin::new(&mut self.stream).poll_flush(context);
             }
@@ -72,9 +72,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for TlsStream<S> {
         false
     }
 
-    fn trust(&mut self) {}
+    fn set_authenticated(&mut self) {}
 
-    fn poll_close(&mut self, context: &mut Context<'_>, _: Farewell) -> Poll<()> {
+    fn poll_close(&mut self, context: &mut Context<'_>, _: CloseReason) -> Poll<()> {
         Pin::new(&mut self.stream).poll_shutdown(context).map(drop)
     }
 }

@@ -1,12 +1,13 @@
 //! RESP over WebSocket: the messages of each direction, one behind the other, are the bytes of a session.
 //!
-//! Where messages and fragments begin and end means nothing. Text is taken for the bytes it is made of; what is sent is binary.
-//! The library (tungstenite) speaks the protocol; [`super::frames`] bounds what it does not.
+//! Boundaries of messages and fragments mean nothing. Text messages are accepted as bytes; sent messages are binary. The
+//! library (tungstenite) speaks the protocol; [`super::frames`] enforces the bounds that the library lacks.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use edgecask_core::driver::take_piece;
 use edgecask_core::resp::Reply;
 use futures_util::{FutureExt, Sink, Stream};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,21 +16,21 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::connection::{Farewell, Received, Wire};
+use super::connection::{CloseReason, Received, Transport};
 use super::frames::{Excess, Watched};
 use crate::limits::{
-    MESSAGE_MAX_BYTES, WEBSOCKET_KEPT_BYTES, WEBSOCKET_READ_BYTES, WEBSOCKET_ROUND_MESSAGES,
+    MESSAGE_MAX_BYTES, STORED_PIECE_BYTES, WEBSOCKET_KEPT_BYTES, WEBSOCKET_READ_BYTES,
+    WEBSOCKET_ROUND_MESSAGES,
 };
-use crate::sendfile::take_piece;
 
 /// One WebSocket after its handshake.
 pub struct WebSocket<S> {
     /// None only while it is being replaced.
     socket: Option<WebSocketStream<Watched<S>>>,
-    /// Messages that the library has returned since the watch began.
+    /// Messages that the library has returned on this connection.
     returned: u64,
-    /// A longer message has come or gone since the buffers were last given back.
-    is_swollen: bool,
+    /// A message longer than [`WEBSOCKET_KEPT_BYTES`] has passed since the buffers were last freed.
+    has_grown: bool,
     is_closing: bool,
 }
 
@@ -44,28 +45,31 @@ fn config() -> WebSocketConfig {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
     /// A WebSocket on a stream on which `already` came behind the handshake.
+    ///
+    /// # Errors
+    /// These bytes break a bound of [`super::frames`].
     pub async fn new(stream: S, already: &[u8]) -> Result<WebSocket<S>, Excess> {
         let watched = Watched::new(stream, already)?;
         let socket =
             WebSocketStream::from_partially_read(watched, already.to_vec(), Role::Server, Some(config()))
                 .await;
-        Ok(WebSocket { socket: Some(socket), returned: 0, is_swollen: false, is_closing: false })
+        Ok(WebSocket { socket: Some(socket), returned: 0, has_grown: false, is_closing: false })
     }
 
     fn socket(&mut self) -> io::Result<Pin<&mut WebSocketStream<Watched<S>>>> {
         self.socket.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// The library never gives buffers back that a long message has made large. So between messages, when nothing is
-    /// in them, a new one takes over the stream.
+    /// Frees the buffers that a long message has made large. The library never does, so a new WebSocket takes over the stream
+    /// between two messages, when the buffers are empty.
     fn shrink(&mut self) {
         let Some(socket) = &mut self.socket else { return };
         let watch = &mut socket.get_mut().watch;
-        self.is_swollen |= watch.take_longest() > WEBSOCKET_KEPT_BYTES;
-        if !self.is_swollen || watch.whole_messages() != Some(self.returned) {
+        self.has_grown |= watch.take_longest() > WEBSOCKET_KEPT_BYTES;
+        if !self.has_grown || watch.whole_messages() != Some(self.returned) {
             return;
         }
-        self.is_swollen = false;
+        self.has_grown = false;
         let stream = self.socket.take().map(WebSocketStream::into_inner);
         self.socket = stream.and_then(|stream| {
             WebSocketStream::from_raw_socket(stream, Role::Server, Some(config())).now_or_never()
@@ -73,24 +77,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocket<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Wire for WebSocket<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Transport for WebSocket<S> {
     fn poll_receive(&mut self, context: &mut Context<'_>, input: &mut Vec<u8>) -> Poll<io::Result<Received>> {
         let mut received = None;
         for _ in 0..WEBSOCKET_ROUND_MESSAGES {
             let bytes = match self.socket()?.poll_next(context) {
                 Poll::Pending => break,
                 Poll::Ready(None | Some(Ok(Message::Close(_)))) => {
-                    // What came before the end still runs; the next call finds the end again.
+                    // Requests that came before the end still run; the next call finds the end again.
                     return Poll::Ready(Ok(received.unwrap_or(Received::End)));
                 }
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(told(error))),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(io_error(error))),
                 Poll::Ready(Some(Ok(message))) => {
                     self.returned += 1;
                     match message {
                         Message::Binary(bytes) => bytes,
                         Message::Text(text) => text.into(),
                         _ => {
-                            received.get_or_insert(Received::Sign);
+                            received.get_or_insert(Received::Control);
                             continue;
                         }
                     }
@@ -114,20 +118,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for WebSocket<S> {
 
     fn poll_send(&mut self, context: &mut Context<'_>, reply: &mut Reply) -> Poll<io::Result<()>> {
         loop {
-            ready!(self.socket()?.poll_ready(context)).map_err(told)?;
+            ready!(self.socket()?.poll_ready(context)).map_err(io_error)?;
             let mut piece = Vec::new();
-            if !take_piece(reply, &mut piece)? {
+            if !take_piece(reply, STORED_PIECE_BYTES, &mut piece).map_err(io::Error::other)? {
                 break;
             }
-            self.is_swollen |= piece.len() as u64 > WEBSOCKET_KEPT_BYTES;
-            self.socket()?.start_send(Message::binary(piece)).map_err(told)?;
+            self.has_grown |= piece.len() as u64 > WEBSOCKET_KEPT_BYTES;
+            self.socket()?.start_send(Message::binary(piece)).map_err(io_error)?;
         }
-        self.socket()?.poll_flush(context).map_err(told)
+        self.socket()?.poll_flush(context).map_err(io_error)
     }
 
     fn ping(&mut self, context: &mut Context<'_>) -> bool {
         let Ok(mut socket) = self.socket() else { return true };
-        // A peer whose buffers are full is silent either way.
+        // A peer whose buffers are full cannot answer a ping either.
         if let Poll::Ready(Ok(())) = socket.as_mut().poll_ready(context) {
             let _ = socket.as_mut().start_send(Message::Ping(Default::default()));
             let _ = socket.poll_flush(context);
@@ -135,27 +139,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for WebSocket<S> {
         true
     }
 
-    fn trust(&mut self) {
+    fn set_authenticated(&mut self) {
         if let Some(socket) = &mut self.socket {
-            socket.get_mut().watch.trust();
+            socket.get_mut().watch.set_authenticated();
         }
     }
 
-    fn poll_close(&mut self, context: &mut Context<'_>, farewell: Farewell) -> Poll<()> {
+    fn poll_close(&mut self, context: &mut Context<'_>, reason: CloseReason) -> Poll<()> {
         let is_first = !std::mem::replace(&mut self.is_closing, true);
         let Ok(mut socket) = self.socket() else { return Poll::Ready(()) };
         if is_first {
-            let (code, reason) = match farewell {
-                Farewell::Normal => (CloseCode::Normal, ""),
-                Farewell::GoingAway => (CloseCode::Away, "the server ends"),
-                Farewell::TooLong => (CloseCode::Size, "message too long"),
-                Farewell::Violation => (CloseCode::Policy, "protocol violation"),
-                Farewell::Cut => (CloseCode::Policy, "too late"),
+            let (code, text) = match reason {
+                CloseReason::Normal => (CloseCode::Normal, ""),
+                CloseReason::GoingAway => (CloseCode::Away, "the server ends"),
+                CloseReason::TooLong => (CloseCode::Size, "message too long"),
+                CloseReason::Violation => (CloseCode::Policy, "protocol violation"),
+                CloseReason::Aborted => (CloseCode::Policy, "too late"),
             };
-            let frame = CloseFrame { code, reason: reason.into() };
-            // It fails if the peer has said goodbye, which the library has answered.
+            let frame = CloseFrame { code, reason: text.into() };
+            // It fails if the peer has sent a close frame, which the library has answered.
             if socket.as_mut().start_send(Message::Close(Some(frame))).is_err()
-                && farewell != Farewell::Normal
+                && reason != CloseReason::Normal
             {
                 return Poll::Ready(());
             }
@@ -163,8 +167,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for WebSocket<S> {
         if ready!(socket.as_mut().poll_flush(context)).is_err() {
             return Poll::Ready(());
         }
-        // Until the peer has answered: what it has sent meanwhile would make the system reset the connection, and the
-        // last replies with it.
+        // Reads until the peer has answered: unread bytes would make the system reset the connection, which drops the
+        // last replies.
         loop {
             match ready!(socket.as_mut().poll_next(context)) {
                 Some(Ok(_)) => {}
@@ -174,8 +178,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire for WebSocket<S> {
     }
 }
 
-/// The library's error as one of I/O, of a kind that says what to answer.
-fn told(error: Error) -> io::Error {
+/// The library's error as one of I/O, whose kind gives the close reason.
+fn io_error(error: Error) -> io::Error {
     match error {
         Error::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<Excess>()) {
             Some(Excess::Message) => io::Error::new(io::ErrorKind::FileTooLarge, error),

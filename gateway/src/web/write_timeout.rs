@@ -1,5 +1,5 @@
-//! A connection whose peer must take what is sent to it: one that takes nothing for too long is cut, as hyper would wait
-//! for it for ever, with the whole response in memory.
+//! A stream whose writes time out. hyper would wait without end for a peer that reads nothing, with the whole response in
+//! memory.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use tokio::time::{Sleep, sleep};
 /// A stream that fails once a write has waited too long.
 pub struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     /// Runs while a write waits.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
-    /// A stream whose writes may wait for `patience`.
-    pub fn new(stream: S, patience: Duration) -> WriteTimeout<S> {
-        WriteTimeout { stream, patience, timer: None }
+    /// A stream whose writes may wait for `timeout`.
+    pub fn new(stream: S, timeout: Duration) -> WriteTimeout<S> {
+        WriteTimeout { stream, timeout, timer: None }
     }
 
     /// The stream itself.
@@ -28,12 +28,12 @@ impl<S> WriteTimeout<S> {
         self.stream
     }
 
-    fn judge<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn check<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.timer = None;
             return outcome;
         }
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -56,7 +56,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(context, outcome)
+        self.check(context, outcome)
     }
 
     fn poll_write_vectored(
@@ -65,7 +65,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.judge(context, outcome)
+        self.check(context, outcome)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -74,11 +74,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(context);
-        self.judge(context, outcome)
+        self.check(context, outcome)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.judge(context, outcome)
+        self.check(context, outcome)
     }
 }

@@ -1,4 +1,4 @@
-//! What connections that do nothing cost.
+//! The memory of idle connections.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

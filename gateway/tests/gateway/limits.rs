@@ -1,4 +1,4 @@
-//! What the gateway refuses, and whom it cuts.
+//! Connections that the gateway refuses or closes.
 
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use edgecask::limits::Deadlines;
 use crate::support::{Server, request, start_in};
 
 #[test]
-fn one_client_too_many_is_told_so() {
+fn client_beyond_maxclients_is_served() {
     let server = Server::start("--maxclients 2");
     let mut clients = [server.connect(), server.connect()];
     for client in &mut clients {

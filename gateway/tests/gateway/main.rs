@@ -3,6 +3,7 @@
 mod idle_memory;
 mod limits;
 mod metrics;
+mod origin_answers_differ;
 mod rest;
 mod serving;
 mod stopping;

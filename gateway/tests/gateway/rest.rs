@@ -1,4 +1,5 @@
-//! The REST dialect as the gateway hosts it: who is cut, what ends with whom. What is said is the core's, and tested there.
+//! The REST dialect as the gateway hosts it: deadlines, limits, and sessions that end with their request. The core's own tests
+//! are about the dialect itself.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
-use edgecask::web::listeners::Speech;
+use edgecask::web::protocol::Protocol;
 
 use crate::support::{Client, Server};
 
-/// Long enough that nobody who is punctual is late on a busy machine.
+/// Long enough that no punctual client is late on a busy machine.
 const SHORT: Duration = Duration::from_millis(200);
 
 /// No step of a test takes longer on a healthy machine; it only bounds how long a broken one hangs.
@@ -18,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends the beginning of a request: the line and fields besides Host.
 fn begin(server: &Server, head: &str) -> Client {
-    let mut client = Client::connect(server.web_address(Speech::Http));
+    let mut client = Client::connect(server.web_address(Protocol::Http));
     client.send(format!("{head}\r\nHost: localhost\r\n\r\n").as_bytes());
     client
 }
@@ -26,7 +27,7 @@ fn begin(server: &Server, head: &str) -> Client {
 /// The status of a response and everything behind it until the connection ends.
 fn outcome(client: &mut Client) -> (u16, String) {
     let mut received = Vec::new();
-    // Whoever has sent more than was taken is reset, behind the response.
+    // A client that has sent more than the server has read is reset, behind the response.
     let ended = client.stream.read_to_end(&mut received);
     let received = String::from_utf8_lossy(&received).into_owned();
     let status = received.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -49,7 +50,7 @@ fn until(stream: &mut TcpStream, text: &str) -> String {
 }
 
 #[test]
-fn a_stranger_is_refused_before_a_long_body_comes() {
+fn long_body_is_received_before_the_password_is_checked() {
     let server = Server::start("--requirepass secret");
     for length in ["Content-Length: 50000000", "Transfer-Encoding: chunked"] {
         for token in ["wrong", ""] {
@@ -104,7 +105,7 @@ fn a_stored_value_is_sent_up_to_the_limit() {
 }
 
 #[test]
-fn a_request_that_nobody_waits_for_any_more_ends() {
+fn request_goes_on_after_its_client_has_gone() {
     let server = Server::start("");
     let waiting = begin(&server, "GET /blpop/list/0 HTTP/1.1");
     let listed = |text: &str| get(&server, "/client/list").1.contains(text);
@@ -135,7 +136,7 @@ fn a_subscriber_that_reads_nothing_is_cut() {
 }
 
 #[test]
-fn whoever_does_not_read_a_response_is_cut() {
+fn client_that_does_not_read_a_response_stays() {
     let deadlines = Deadlines { unread_output: SHORT, ..Deadlines::default() };
     let server = Server::start_with("--maxclients 2", deadlines);
     server.connect().expect(&[b"SET", b"long", &vec![b'v'; 60 << 20]], b"+OK\r\n");
@@ -145,7 +146,7 @@ fn whoever_does_not_read_a_response_is_cut() {
         let mut both = [server.connect(), server.connect()];
         both.each_mut().map(|client| {
             let mut reply = [0; 5];
-            // Whoever is refused may be reset.
+            // A refused client may be reset.
             let _ = client.stream.write_all(b"PING\r\n");
             client.stream.read_exact(&mut reply).is_ok() && reply == *b"+PONG"
         })
@@ -159,7 +160,7 @@ fn whoever_does_not_read_a_response_is_cut() {
     // It ends with an error or not.
     let _ = unread.stream.read_to_end(&mut rest);
     assert!(rest.len() < 60 << 20);
-    // Whoever reads slowly but steadily gets everything.
+    // A client that reads slowly but steadily gets everything.
     let mut slow = begin(&server, "GET /get/long HTTP/1.1\r\nConnection: close");
     let mut received = 0;
     let mut buffer = vec![0; 4 << 20];

@@ -17,7 +17,7 @@ fn pipelined_requests_may_be_cut_anywhere() {
         replies.extend(b"\r\n");
     }
     for piece_bytes in [1, 7, 1000, requests.len()] {
-        // Without Nagle's delay every piece leaves by itself; what the system joins again is cut differently.
+        // Without Nagle's delay every piece leaves by itself, though the system may join some again.
         requests.chunks(piece_bytes).for_each(|piece| client.send(piece));
         client.expect_bytes(&replies);
     }
@@ -42,7 +42,7 @@ fn requests_behind_a_full_output_run_when_there_is_room_again() {
     let server = Server::start("");
     let mut client = server.connect();
     client.expect(&[b"SET", b"key", &[b'x'; 100_000]], b"+OK\r\n");
-    // Far beyond what a session lets pile up before it pauses.
+    // Far beyond the output at which a session pauses.
     let requests = request(&[b"GET", b"key"]).repeat(200);
     client.send(&requests);
     let reply = [b"$100000\r\n", &[b'x'; 100_000][..], b"\r\n"].concat();
@@ -64,7 +64,7 @@ fn every_policy_answers() {
 }
 
 #[test]
-fn a_protocol_error_is_told_and_ends_the_connection() {
+fn a_protocol_error_is_answered_and_ends_the_connection() {
     let server = Server::start("");
     let mut client = server.connect();
     client.send(b"*1\r\n!oops\r\n");

@@ -1,4 +1,4 @@
-//! How a process ends, and what is there when the next one begins.
+//! The end of a process, and the data that the next one finds.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The laws of storage on real files, and what a disk can refuse.
+//! The laws of storage on real files, and the errors of a disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use edgecask::limits::Deadlines;
 use edgecask::options::{Options, Task, parse};
 use edgecask::server::{self, Running, StartError};
 use edgecask::stop::StopRequest;
-use edgecask::web::listeners::Speech;
+use edgecask::web::protocol::Protocol;
 use edgecask_core::resp::write_request;
 use tempfile::TempDir;
 
@@ -42,14 +42,14 @@ impl Server {
         Client::connect(self.running.as_ref().expect("running").addresses()[0])
     }
 
-    /// Where browsers and TLS are served.
-    pub fn web_address(&self, speech: Speech) -> SocketAddr {
+    /// The address of a protocol.
+    pub fn web_address(&self, protocol: Protocol) -> SocketAddr {
         let running = self.running.as_ref().expect("running");
-        let found = running.web_addresses().iter().find(|(its, _)| *its == speech);
+        let found = running.web_addresses().iter().find(|(its, _)| *its == protocol);
         found.expect("that is open").1
     }
 
-    /// What runs.
+    /// The running server.
     pub fn running(&self) -> &Running {
         self.running.as_ref().expect("running")
     }

@@ -1,4 +1,4 @@
-//! What browsers and HTTP clients can reach, and who of them is refused or cut.
+//! WebSocket and HTTP: sessions, refusals, limits and deadlines.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use edgecask::limits::{
     CONTROL_FRAMES_MAX, Deadlines, FRAGMENTS_FREE, MESSAGE_MAX_BYTES, UNAUTHENTICATED_MESSAGE_MAX_BYTES,
 };
 use edgecask::stop::StopRequest;
-use edgecask::web::listeners::Speech;
+use edgecask::web::protocol::Protocol;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 type Socket = WebSocket<TcpStream>;
 
 fn stream(server: &Server) -> TcpStream {
-    let stream = TcpStream::connect(server.web_address(Speech::Http)).expect("connects");
+    let stream = TcpStream::connect(server.web_address(Protocol::Http)).expect("connects");
     stream.set_nodelay(true).expect("a socket option");
     stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
     stream
@@ -32,7 +32,7 @@ fn stream(server: &Server) -> TcpStream {
 /// A handshake with these fields besides; the status if it is refused.
 fn shake(server: &Server, fields: &[(&'static str, &str)]) -> Result<(Socket, Option<String>), u16> {
     let mut head =
-        format!("ws://{}/resp", server.web_address(Speech::Http)).into_client_request().expect("a URL");
+        format!("ws://{}/resp", server.web_address(Protocol::Http)).into_client_request().expect("a URL");
     for (name, value) in fields {
         head.headers_mut().insert(*name, value.parse().expect("a value"));
     }
@@ -71,7 +71,7 @@ fn reply(socket: &mut Socket) -> String {
 }
 
 /// Why the server closes; none if it does without a word.
-fn farewell(socket: &mut Socket) -> Option<CloseCode> {
+fn close_code(socket: &mut Socket) -> Option<CloseCode> {
     loop {
         match socket.read() {
             Ok(Message::Close(frame)) => return frame.map(|frame| frame.code),
@@ -84,7 +84,7 @@ fn farewell(socket: &mut Socket) -> Option<CloseCode> {
 /// An HTTP request over a connection of its own; status and everything that came.
 fn http(server: &Server, head: &str) -> (u16, String) {
     let mut stream = stream(server);
-    let address = server.web_address(Speech::Http);
+    let address = server.web_address(Protocol::Http);
     let host = if head.to_ascii_lowercase().contains("\nhost:") {
         String::new()
     } else {
@@ -110,7 +110,7 @@ fn a_web_socket_is_a_session_like_any_other() {
     assert_eq!(call(&mut socket, &[b"SUBSCRIBE", b"news"]), ">3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n");
     server.connect().expect(&[b"PUBLISH", b"news", b"rain"], b":1\r\n");
     assert_eq!(reply(&mut socket), ">3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$4\r\nrain\r\n");
-    // A command that waits is answered when somebody else does what it waits for.
+    // A blocked command is answered when another client unblocks it.
     socket.send(Message::text("BLPOP list 0\r\n")).expect("sends");
     assert!(call(&mut connect(&server), &[b"CLIENT", b"LIST"]).contains("cmd=blpop"));
     server.connect().expect(&[b"RPUSH", b"list", b"element"], b":1\r\n");
@@ -118,21 +118,21 @@ fn a_web_socket_is_a_session_like_any_other() {
     socket.send(Message::Ping("hello".into())).expect("sends");
     assert_eq!(socket.read().expect("a message"), Message::Pong("hello".into()));
     assert_eq!(call(&mut socket, &[b"QUIT"]), "+OK\r\n");
-    assert_eq!(farewell(&mut socket), Some(CloseCode::Normal));
+    assert_eq!(close_code(&mut socket), Some(CloseCode::Normal));
 }
 
 #[test]
-fn a_client_that_is_killed_or_says_goodbye_leaves_nothing_behind() {
+fn a_client_that_is_killed_or_closes_leaves_nothing_behind() {
     let server = Server::start("");
     let mut killed = connect(&server);
     let id = call(&mut killed, &[b"CLIENT", b"ID"]);
     let mut other = connect(&server);
     let id = id.trim_start_matches(':').trim_end();
     assert_eq!(call(&mut other, &[b"CLIENT", b"KILL", b"ID", id.as_bytes()]), ":1\r\n");
-    assert_eq!(farewell(&mut killed), Some(CloseCode::Normal));
+    assert_eq!(close_code(&mut killed), Some(CloseCode::Normal));
     let mut leaving = connect(&server);
     leaving.close(None).expect("sends");
-    assert_eq!(farewell(&mut leaving), None, "the goodbye is echoed without a code");
+    assert_eq!(close_code(&mut leaving), None, "the close frame is echoed without a code");
     let gone = (0..1000).any(|_| call(&mut other, &[b"CLIENT", b"LIST"]).matches("id=").count() == 1);
     assert!(gone, "{}", call(&mut other, &[b"CLIENT", b"LIST"]));
 }
@@ -157,7 +157,7 @@ fn pages_of_other_sites_are_refused() {
         }
     });
     assert_eq!(accepted.count(), 0, "of 1000");
-    let own = format!("http://{}", server.web_address(Speech::Http));
+    let own = format!("http://{}", server.web_address(Protocol::Http));
     for origin in [own.as_str(), "https://app.example"] {
         assert!(shake(&server, &[("origin", origin)]).is_ok(), "{origin}");
     }
@@ -173,7 +173,7 @@ fn pages_of_other_sites_are_refused() {
 }
 
 #[test]
-fn handshakes_that_are_wrong_are_told_so() {
+fn wrong_handshakes_are_answered() {
     let server = Server::start("");
     assert_eq!(http(&server, "GET /resp").0, 426);
     assert_eq!(http(&server, "GET /resp\nUpgrade: websocket\r\nConnection: upgrade\r\n").0, 400);
@@ -183,7 +183,7 @@ fn handshakes_that_are_wrong_are_told_so() {
 }
 
 #[test]
-fn whoever_is_slow_with_a_handshake_is_cut() {
+fn client_that_is_slow_with_a_handshake_stays() {
     let deadlines = Deadlines { handshake: Duration::from_millis(100), ..Deadlines::default() };
     let server = Server::start_with("", deadlines);
     let mut silent = stream(&server);
@@ -219,7 +219,7 @@ fn floods_and_long_messages_are_cut() {
         let _ = socket.write(Message::Ping(Default::default()));
     }
     let _ = socket.flush();
-    assert_eq!(farewell(&mut socket), Some(CloseCode::Policy));
+    assert_eq!(close_code(&mut socket), Some(CloseCode::Policy));
 
     let len = usize::try_from(MESSAGE_MAX_BYTES).expect("it fits");
     let value = vec![b'x'; len - 100];
@@ -229,7 +229,7 @@ fn floods_and_long_messages_are_cut() {
     message.resize(len + 1, b'\n');
     // It fails once the server has closed.
     let _ = socket.send(Message::binary(message));
-    assert_eq!(farewell(&mut socket), Some(CloseCode::Size));
+    assert_eq!(close_code(&mut socket), Some(CloseCode::Size));
     server.connect().expect(&[b"STRLEN", b"key"], format!(":{}\r\n", value.len()).as_bytes());
     let mut unmasked = stream(&server);
     unmasked
@@ -244,18 +244,18 @@ fn floods_and_long_messages_are_cut() {
 }
 
 #[test]
-fn a_stranger_is_bounded() {
+fn unauthenticated_client_is_unbounded() {
     let deadlines = Deadlines { unauthenticated: Duration::from_millis(300), ..Deadlines::default() };
     let server = Server::start_with("--requirepass secret", deadlines);
     let mut silent = connect(&server);
-    assert_eq!(farewell(&mut silent), Some(CloseCode::Policy));
+    assert_eq!(close_code(&mut silent), Some(CloseCode::Policy));
     let mut long = connect(&server);
     let len = usize::try_from(UNAUTHENTICATED_MESSAGE_MAX_BYTES).expect("it fits") + 1;
     let _ = long.send(Message::binary(vec![b'\n'; len]));
-    assert_eq!(farewell(&mut long), Some(CloseCode::Size));
+    assert_eq!(close_code(&mut long), Some(CloseCode::Size));
     let mut friend = connect(&server);
     assert_eq!(call(&mut friend, &[b"GET", b"key"]), "-NOAUTH Authentication required.\r\n");
-    // The password and what it allows may come together.
+    // The password and a long request may come together.
     let mut both = request(&[b"AUTH", b"secret"]);
     both.extend(request(&[b"SET", b"key", &vec![b'x'; 100_000]]));
     friend.send(Message::binary(both)).expect("sends");
@@ -285,7 +285,7 @@ fn only_so_many_connections_of_one_address_are_served() {
 }
 
 #[test]
-fn whoever_reads_nothing_or_is_gone_is_cut() {
+fn client_that_reads_nothing_or_is_gone_stays() {
     let deadlines = Deadlines { unread_output: Duration::from_millis(100), ..Deadlines::default() };
     let server = Server::start_with("", deadlines);
     let mut socket = connect(&server);
@@ -306,15 +306,15 @@ fn whoever_reads_nothing_or_is_gone_is_cut() {
     assert_eq!(call(&mut alive, &[b"PING"]), "+PONG\r\n");
     let first = gone.read().expect("a message");
     assert!(matches!(first, Message::Ping(_)), "{first:?}");
-    assert!(farewell(&mut gone).is_none_or(|code| code == CloseCode::Policy));
+    assert!(close_code(&mut gone).is_none_or(|code| code == CloseCode::Policy));
 }
 
 #[test]
-fn the_end_of_the_server_is_told() {
+fn end_of_the_server_has_no_close_frame() {
     let server = Server::start("");
     let mut socket = connect(&server);
     assert_eq!(call(&mut socket, &[b"PING"]), "+PONG\r\n");
     assert_eq!(http(&server, "GET /ready").0, 200);
     server.running().gateway().stop.request(StopRequest { checkpoint: true });
-    assert_eq!(farewell(&mut socket), Some(CloseCode::Away));
+    assert_eq!(close_code(&mut socket), Some(CloseCode::Away));
 }

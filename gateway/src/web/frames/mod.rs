@@ -1,8 +1,8 @@
-//! What a peer may send over a WebSocket, watched frame by frame before the library sees it.
+//! Bounds on the frames that a peer sends over a WebSocket, checked before the library sees them.
 //!
 //! The library bounds frames and messages. It does not bound how many fragments a message comes in, how many pings are
-//! sent, or how much a stranger may have it collect. [`FrameWatch`] follows the heads of the frames in the received bytes
-//! (RFC 6455, section 5.2) and refuses what costs much and says little; it changes nothing.
+//! sent, or how much an unauthenticated peer may make it buffer. [`FrameWatch`] follows the heads of the frames in the received bytes
+//! (RFC 6455, section 5.2) and refuses frames that cost much and carry little. It changes nothing.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::limits::{
 /// Two bytes, a length of up to eight, and a mask of four.
 const HEAD_MAX_BYTES: usize = 14;
 
-/// Why a peer is cut.
+/// The bound that a peer has broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Excess {
     /// More bytes in one message than the peer may send.
@@ -75,7 +75,7 @@ impl Default for FrameWatch {
 
 impl FrameWatch {
     /// Lets an authenticated peer send longer messages.
-    pub fn trust(&mut self) {
+    pub fn set_authenticated(&mut self) {
         self.message_max = MESSAGE_MAX_BYTES;
     }
 
@@ -90,6 +90,9 @@ impl FrameWatch {
     }
 
     /// Follows received bytes.
+    ///
+    /// # Errors
+    /// The peer has broken a bound and must be disconnected.
     pub fn see(&mut self, mut bytes: &[u8], now: Instant) -> Result<(), Excess> {
         while let Some((first, others)) = bytes.split_first() {
             if self.rest > 0 {
@@ -189,12 +192,15 @@ impl FrameWatch {
 #[derive(Debug)]
 pub struct Watched<S> {
     stream: S,
-    /// What has been seen.
+    /// The frames so far.
     pub watch: FrameWatch,
 }
 
 impl<S> Watched<S> {
-    /// A stream on which `already` has been received, and is to be handed to the library by the caller.
+    /// A stream on which `already` has been received; the caller passes these bytes to the library.
+    ///
+    /// # Errors
+    /// These bytes break a bound.
     pub fn new(stream: S, already: &[u8]) -> Result<Watched<S>, Excess> {
         let mut watch = FrameWatch::default();
         watch.see(already, Instant::now())?;

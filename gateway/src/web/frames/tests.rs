@@ -60,12 +60,12 @@ fn frames_are_followed_however_they_are_split() {
 }
 
 #[test]
-fn a_stranger_may_send_less_than_a_friend() {
+fn unauthenticated_peer_may_send_as_much_as_others() {
     let now = Instant::now();
     let long = frame(true, BINARY, UNAUTHENTICATED_MESSAGE_MAX_BYTES + 1);
     assert_eq!(FrameWatch::default().see(&long, now), Err(Excess::Message));
     let mut watch = FrameWatch::default();
-    watch.trust();
+    watch.set_authenticated();
     assert_eq!(watch.see(&long, now), Ok(()));
     let part = frame(false, BINARY, MESSAGE_MAX_BYTES / 2);
     assert_eq!(watch.see(&part, now), Ok(()));
@@ -78,7 +78,7 @@ fn fragments_must_say_something() {
     let now = Instant::now();
     let flood = |len: u64| {
         let mut watch = FrameWatch::default();
-        watch.trust();
+        watch.set_authenticated();
         (0..10 * FRAGMENTS_FREE).find_map(|_| watch.see(&frame(false, BINARY, len), now).err())
     };
     assert_eq!(flood(0), Some(Excess::Fragments));

@@ -3,12 +3,12 @@
 
 use std::fmt::Write;
 
-/// What the samples of a family are.
+/// The type of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What only grows, until a restart.
+    /// A value that only grows, until a restart.
     Counter,
-    /// What goes up and down.
+    /// A value that goes up and down.
     Gauge,
     /// Quantiles with a sum and a count.
     Summary,

@@ -1,7 +1,7 @@
-//! What Prometheus scrapes: the facts of INFO as metrics.
+//! The page for Prometheus: the fields of INFO as metrics.
 //!
-//! Names that mean what oliver006/redis_exporter means by them are its own, so that dashboards and alerts made for it
-//! work; what only EdgeCask has begins with `edgecask_`. Nothing is counted here, and a scrape costs what INFO costs.
+//! Metrics that oliver006/redis_exporter has keep its names, so that its dashboards and alerts work; metrics of EdgeCask
+//! alone begin with `edgecask_`. Nothing is counted here, and a scrape costs as much as INFO.
 
 mod exposition;
 
@@ -18,7 +18,7 @@ use crate::gateway::Gateway;
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Facts that are one number: their names in INFO, those of the metrics, what they are.
+/// Fields that are one number: name in INFO, name of the metric, type, help.
 const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ("uptime_in_seconds", "redis_uptime_in_seconds", Gauge, "Seconds since the start"),
     ("process_id", "redis_process_id", Gauge, "Id of the process"),
@@ -96,7 +96,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ),
 ];
 
-/// Labels of the metric that says what runs here: those of redis_exporter, which have INFO's names, and our own.
+/// Labels of the metric about this process: those of redis_exporter, which have INFO's names, and those of EdgeCask.
 const INSTANCE: &[&str] = &[
     "role",
     "redis_version",
@@ -110,10 +110,10 @@ const INSTANCE: &[&str] = &[
     "edgecask_version",
 ];
 
-/// A metric of every command: its name, what it is, its value.
+/// A metric of every command: name, help, value.
 type CommandCounter = (&'static str, &'static str, fn(&CommandStatistics) -> f64);
 
-/// What is counted for every command.
+/// The counters of every command.
 const COMMAND_COUNTERS: &[CommandCounter] = &[
     ("redis_commands_total", "Calls of a command", |counters| counters.calls.load(Ordering::Relaxed) as f64),
     ("redis_commands_duration_seconds_total", "Time that took", |counters| {
@@ -174,7 +174,7 @@ fn write_facts(page: &mut Page, facts: &Facts) {
     databases.iter().for_each(|(db, _, expiring)| family.sample(&[("db", db)], *expiring as f64));
 }
 
-/// What is known of every command that was called or refused.
+/// The counters of every command that was called or refused.
 fn write_commands(page: &mut Page, shared: &Shared) {
     for (name, help, value) in COMMAND_COUNTERS {
         let mut family = page.family(name, Counter, help);
