@@ -126,7 +126,7 @@ pub enum Shortage {
     None = 0,
     /// Memory.
     Memory = 1,
-    /// MemoryBudget for the log.
+    /// Space for the log.
     Storage = 2,
 }
 

@@ -369,7 +369,7 @@ impl<'b> Reader<'b> {
         if self.truth()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// MemoryBudget comes as items do: every one takes at least a byte.
+    /// Memory grows as items come: every one takes at least a byte.
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader<'b>) -> Thawed<T>) -> Thawed<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::new();
