@@ -31,6 +31,8 @@ pub mod packed;
 
 pub mod glob;
 
+pub mod number;
+
 pub mod memory_budget;
 
 pub mod limits;

@@ -6,8 +6,8 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::resp::{Front, Part, Reply};
-use edgecask_core::storage::{Blob, DeviceBlob, DeviceDatafile};
+use edgecask_core::resp::{Front, Part, Reply, StoredBytes};
+use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
@@ -89,7 +89,7 @@ pub fn take_piece(reply: &mut Reply, piece: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// The file in which something is stored, if it is one of ours.
-fn descriptor(source: &dyn Blob) -> Option<BorrowedFd<'_>> {
+fn descriptor(source: &dyn StoredBytes) -> Option<BorrowedFd<'_>> {
     let any = source.as_any();
     let blob = any.downcast_ref::<DeviceBlob<Handle>>().map(|blob| blob.file().descriptor());
     blob.or_else(|| any.downcast_ref::<DeviceDatafile<Handle>>().map(|file| file.file().descriptor()))

@@ -10,6 +10,7 @@ mod metrics;
 pub mod scan_positions;
 mod settings;
 mod shared;
+mod stored_blob;
 
 pub use client::{Client, ClientCard, Known, ReplyMode, WatchedKey};
 pub use effect::Effect;
@@ -21,6 +22,7 @@ pub use settings::{
     HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec, Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
+pub(crate) use stored_blob::stored;
 
 /// An engine and what its sessions share.
 pub struct Server<E> {

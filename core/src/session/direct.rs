@@ -10,8 +10,8 @@ use super::dispatch::fits;
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
 use crate::engine::{Engine, Piece, Sought, access_clock};
-use crate::server::Server;
 use crate::server::hub::Interest;
+use crate::server::{Server, stored};
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");
@@ -60,7 +60,7 @@ impl State {
             Piece::Bytes(value) => reply.bulk(value),
             Piece::Stored { source, offset, len } => {
                 reply.bulk_start(len);
-                reply.stored(source, offset, len);
+                reply.stored(stored(source), offset, len);
                 reply.bulk_end();
             }
         };

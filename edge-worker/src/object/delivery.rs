@@ -2,8 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use edgecask_core::resp::{Front, Part, Reply};
-use edgecask_core::storage;
+use edgecask_core::resp::{Front, Part, Reply, StoredError};
 
 use super::Object;
 use super::connection::{Farewell, TOO_MUCH};
@@ -47,7 +46,7 @@ impl<H: Host> Object<H> {
 }
 
 /// Takes what is to be sent next, a message at most; what is stored is read only now.
-fn take_piece(reply: &mut Reply) -> storage::Result<Vec<u8>> {
+fn take_piece(reply: &mut Reply) -> Result<Vec<u8>, StoredError> {
     let mut piece = Vec::new();
     while piece.len() < MESSAGE_OUT_MAX_BYTES
         && let Some(front) = reply.front()

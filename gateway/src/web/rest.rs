@@ -9,8 +9,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use edgecask_core::limits::{REST_BODY_MAX_BYTES, UNAUTHENTICATED_BULK_MAX_BYTES};
+use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::resp::Reply;
+use edgecask_core::resp::limits::UNAUTHENTICATED_BULK_MAX_BYTES;
 use edgecask_core::rest::{self, Exchange, Headers};
 use edgecask_core::session::Peer;
 use http_body_util::BodyExt;
