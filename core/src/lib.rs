@@ -37,6 +37,8 @@ pub mod glob;
 
 pub mod origin;
 
+pub mod number;
+
 pub mod memory_budget;
 
 pub mod limits;

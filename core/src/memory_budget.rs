@@ -1,21 +1,21 @@
-//! How much memory is left, in a home that has little of it.
+//! How much memory a request may take, in a home that has little of it.
 //!
-//! Where an allocation that fails ends the process there is no way back from it, so a request asks first: before it takes much
-//! at once ([`MemoryBudget::ask`]), and again and again while it gathers much in small parts ([`Share`], [`Gathered`]).
+//! An allocation that fails ends the process, and nothing can catch that. So a request asks first: before it takes a large block
+//! ([`MemoryBudget::ask`]), and repeatedly while it collects many small items ([`Share`], [`Gathered`]).
 
 use smallvec::SmallVec;
 
-/// Below so many bytes nobody asks.
+/// A request need not ask for a block of fewer bytes.
 pub const LARGE_BYTES: u64 = 64 * 1024;
 
-/// So many bytes are left to those who do not ask.
-const MARGIN_BYTES: u64 = 2 * 1024 * 1024;
+/// Bytes that stay free for allocations that do not ask.
+pub const MARGIN_BYTES: u64 = 2 * 1024 * 1024;
 
-/// [`Gathered`] asks after so many items, or bytes of them.
+/// [`Gathered`] asks again after this many items, or bytes of them.
 const ITEMS_BETWEEN: usize = 256;
 const BYTES_BETWEEN: usize = 64 * 1024;
 
-/// There is no memory for what a request needs.
+/// The memory that a request needs is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetExceeded;
 
@@ -26,15 +26,21 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// For homes with more memory than anybody asks for.
+    /// The budget of a home that does not count its memory: every request fits.
     pub const UNBOUNDED: MemoryBudget = MemoryBudget { left_bytes: || u64::MAX };
 
-    /// A home that counts: the function tells how many bytes are left at the moment.
+    /// The budget of a home that counts: the function returns how many bytes are left at the moment.
     pub const fn counted(left_bytes: fn() -> u64) -> MemoryBudget {
         MemoryBudget { left_bytes }
     }
 
-    /// An error if there are not so many blocks of so many bytes each. They are tried, since what is free may lie in gaps.
+    /// The function that returns how many bytes are left at the moment, or `u64::MAX` in a home that does not count.
+    pub const fn left_bytes(self) -> fn() -> u64 {
+        self.left_bytes
+    }
+
+    /// Checks that `blocks` blocks of `bytes` bytes each can be allocated. Fails if too few bytes are left. The blocks are
+    /// really allocated, and freed again: the free bytes may lie in gaps that are too small for them.
     pub fn ask(self, blocks: usize, bytes: u64) -> Result<(), BudgetExceeded> {
         let left_bytes = if bytes < LARGE_BYTES { u64::MAX } else { (self.left_bytes)() };
         if left_bytes == u64::MAX {
@@ -53,14 +59,14 @@ impl MemoryBudget {
         Ok(())
     }
 
-    /// What a request that begins now may gather.
+    /// The share of a request that begins now.
     pub fn share(self) -> Share {
         Share { budget: self, least_bytes: (self.left_bytes)() / 3 * 2 }
     }
 }
 
-/// What one request may gather in small parts: a third of what was left when it began. It needs as much again for its record in
-/// the log, and as much for its entries in the keydir.
+/// The memory that one request may fill with small items: a third of what was left when it began. It needs a second third for
+/// its record in the log, and the last one for its entries in the keydir.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     budget: MemoryBudget,
@@ -68,14 +74,14 @@ pub struct Share {
 }
 
 impl Share {
-    /// An error once the request has taken its share.
+    /// Fails once the request has used up its share.
     pub fn look(self) -> Result<(), BudgetExceeded> {
         if (self.budget.left_bytes)() >= self.least_bytes { Ok(()) } else { Err(BudgetExceeded) }
     }
 }
 
-/// What a request gathers in memory before it can reply or write. Once there is no room it is empty and stays so; whoever fills
-/// it need not know.
+/// Items that a request collects before it can reply or write. Once its share is used up the collection is empty and stays
+/// empty, so code that adds items need not check; [`Gathered::all`] returns the error.
 #[derive(Debug)]
 pub struct Gathered<T> {
     items: Vec<T>,
@@ -85,12 +91,12 @@ pub struct Gathered<T> {
 }
 
 impl<T> Gathered<T> {
-    /// Nothing yet.
+    /// An empty collection.
     pub fn within(share: Share) -> Gathered<T> {
         Gathered { items: Vec::new(), share, unasked_bytes: 0, is_over: false }
     }
 
-    /// Adds one that has so many bytes beside its own.
+    /// Adds an item that owns `bytes` bytes beside its own size.
     pub fn push_with(&mut self, bytes: usize, item: impl FnOnce() -> T) {
         if self.is_over {
             return;
@@ -108,17 +114,17 @@ impl<T> Gathered<T> {
         self.items.push(item());
     }
 
-    /// How many there are.
+    /// Number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// All of them, or an error if there was no room for all.
+    /// All items. Fails if the share was used up.
     pub fn all(self) -> Result<Vec<T>, BudgetExceeded> {
         if self.is_over { Err(BudgetExceeded) } else { Ok(self.items) }
     }

@@ -6,8 +6,8 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::resp::Part;
-use edgecask_core::storage::{Blob, DeviceBlob, DeviceDatafile};
+use edgecask_core::resp::{Part, StoredBytes};
+use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
@@ -61,7 +61,7 @@ fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
 }
 
 /// The file that holds a stored value, if it is a single file of this store.
-fn descriptor(source: &dyn Blob) -> Option<BorrowedFd<'_>> {
+fn descriptor(source: &dyn StoredBytes) -> Option<BorrowedFd<'_>> {
     let any = source.as_any();
     let blob = any.downcast_ref::<DeviceBlob<Handle>>().map(|blob| blob.file().descriptor());
     blob.or_else(|| any.downcast_ref::<DeviceDatafile<Handle>>().map(|file| file.file().descriptor()))

@@ -66,11 +66,11 @@ pub(super) fn frames_until(
 /// Reads a part of a datafile in place of what `bytes` had.
 fn read(file: &File, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<(), StorageError> {
     bytes.clear();
-    let budget = usize::try_from(len).unwrap_or(usize::MAX);
+    let wanted_bytes = usize::try_from(len).unwrap_or(usize::MAX);
     // In one step, up or down, and not beside what was there: there may not be memory for more.
-    if bytes.capacity() != budget.max(WINDOW_BYTES as usize) {
+    if bytes.capacity() != wanted_bytes.max(WINDOW_BYTES as usize) {
         *bytes = Vec::new();
-        bytes.reserve_exact(budget.max(WINDOW_BYTES as usize));
+        bytes.reserve_exact(wanted_bytes.max(WINDOW_BYTES as usize));
     }
     let (mut at, end) = (offset, offset + len);
     while at < end {

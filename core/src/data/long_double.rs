@@ -27,7 +27,7 @@ const PLACES_SCALE: u128 = 10_u128.pow(PLACES as u32);
 
 /// A number in the 80-bit format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extended {
+pub enum LongDouble {
     /// A number.
     Finite(Finite),
     /// Either infinity. No sum with one is a number that a key may hold.
@@ -42,10 +42,10 @@ pub struct Finite {
     exponent: i32,
 }
 
-impl Extended {
+impl LongDouble {
     /// Reads a decimal number with optional sign, fraction and exponent, or `inf`/`infinity` in any case; None for
     /// anything else, for NaN, and for numbers too large or too small for the format.
-    pub fn parse(text: &[u8]) -> Option<Extended> {
+    pub fn parse(text: &[u8]) -> Option<LongDouble> {
         if text.len() >= TEXT_MAX_BYTES {
             return None;
         }
@@ -55,17 +55,17 @@ impl Extended {
             rest => (false, rest),
         };
         if rest.eq_ignore_ascii_case(b"inf") || rest.eq_ignore_ascii_case(b"infinity") {
-            return Some(Extended::Infinite);
+            return Some(LongDouble::Infinite);
         }
         let number = Decimal::parse(rest)?.into_binary(negative)?;
-        Some(Extended::Finite(number))
+        Some(LongDouble::Finite(number))
     }
 
     /// The sum; None if it is no finite number.
-    #[expect(clippy::should_implement_trait, reason = "a sum is no Extended")]
-    pub fn add(self, other: Extended) -> Option<Finite> {
+    #[expect(clippy::should_implement_trait, reason = "a sum is a Finite")]
+    pub fn add(self, other: LongDouble) -> Option<Finite> {
         match (self, other) {
-            (Extended::Finite(left), Extended::Finite(right)) => left.plus(right),
+            (LongDouble::Finite(left), LongDouble::Finite(right)) => left.plus(right),
             _ => None,
         }
     }
@@ -99,12 +99,9 @@ fn round(negative: bool, digits: u128, exponent: i32, inexact: bool) -> Option<F
     let bits = 128 - digits.leading_zeros() as i32;
     let dropped = (bits - 64).max(EXPONENT_MIN - exponent);
     if dropped <= 0 || digits == 0 {
-        let spare_bits = (64 - bits).min(exponent - EXPONENT_MIN).max(0);
-        let (mantissa, exponent) = if digits == 0 {
-            (0, EXPONENT_MIN)
-        } else {
-            ((digits as u64) << spare_bits, exponent - spare_bits)
-        };
+        let shift = (64 - bits).min(exponent - EXPONENT_MIN).max(0);
+        let (mantissa, exponent) =
+            if digits == 0 { (0, EXPONENT_MIN) } else { ((digits as u64) << shift, exponent - shift) };
         return (exponent <= EXPONENT_MAX).then_some(Finite { negative, mantissa, exponent });
     }
     if dropped > 128 {
@@ -311,7 +308,7 @@ mod tests {
     use super::*;
 
     fn sum(left: &str, right: &str) -> String {
-        let parsed = Extended::parse(left.as_bytes()).zip(Extended::parse(right.as_bytes()));
+        let parsed = LongDouble::parse(left.as_bytes()).zip(LongDouble::parse(right.as_bytes()));
         let sum = parsed.and_then(|(left, right)| left.add(right));
         sum.map_or("none".to_string(), |sum| sum.to_string())
     }

@@ -10,7 +10,7 @@ use super::{Result, root_of_kind};
 use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
 use crate::limits::VALUE_PIECE_BYTES;
 use crate::memory_budget::LARGE_BYTES;
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
 pub const WHOLE: u8 = 0;

@@ -1,14 +1,13 @@
 //! Replies in pieces, for a transport that takes bytes and not files: messages of a WebSocket, records of TLS, a response.
 
-use crate::resp::{Front, Part, Reply};
-use crate::storage::{Result, StorageError};
+use crate::resp::{Front, Part, Reply, StoredError};
 
 /// Moves the next `most_bytes` of a reply to the end of `piece`. Stored values are read only now. Returns false if nothing
 /// was left to move.
 ///
 /// # Errors
 /// A stored value cannot be read or is shorter than the reply has announced. The connection must be closed then.
-pub fn take_piece(reply: &mut Reply, most_bytes: usize, piece: &mut Vec<u8>) -> Result<bool> {
+pub fn take_piece(reply: &mut Reply, most_bytes: usize, piece: &mut Vec<u8>) -> Result<bool, StoredError> {
     // The common case: all of the reply is in memory and fits, so its buffer becomes the piece.
     if piece.capacity() == 0
         && let Some(Front::Bytes(bytes, None)) = reply.front()
@@ -33,7 +32,7 @@ pub fn take_piece(reply: &mut Reply, most_bytes: usize, piece: &mut Vec<u8>) -> 
                 source.read(offset, len, &mut |bytes| piece.extend_from_slice(bytes))?;
                 let count = piece.len() - start;
                 if count as u64 != len {
-                    return Err(StorageError::Missing("a stored value is shorter than its length".into()));
+                    return Err("a stored value is shorter than its length".into());
                 }
                 count
             }

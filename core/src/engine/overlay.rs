@@ -405,7 +405,7 @@ impl Overlay {
     pub(super) fn insert(&mut self, source: Source, key: &[u8], base: Option<Root>) -> usize {
         let span = self.store(key);
         if self.keys.capacity() == 0 {
-            // Space for one and not for four: every connection keeps it.
+            // Memory for one and not for four: every connection keeps it.
             self.keys.reserve_exact(1);
         }
         if self.keys_growth() >= LARGE_BYTES {

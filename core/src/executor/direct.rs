@@ -11,8 +11,8 @@ use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
 use crate::command::admission::Admitted;
 use crate::engine::{Drafts, Engine, Piece, Sought, access_clock};
-use crate::server::Server;
 use crate::server::hub::Interest;
+use crate::server::{Server, stored};
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");
@@ -63,7 +63,7 @@ impl Executor {
             Piece::Bytes(value) => reply.bulk(value),
             Piece::Stored { source, offset, len } => {
                 reply.bulk_start(len);
-                reply.stored(source, offset, len);
+                reply.stored(stored(source), offset, len);
                 reply.bulk_end();
             }
         };

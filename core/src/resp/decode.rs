@@ -6,9 +6,9 @@
 //! Attributes (`|`) are read and dropped. Streamed strings and aggregates (`$?`, `*?`), which no Redis sends, are
 //! refused. It must never panic, whatever the bytes are.
 
-use super::number::{parse_f64, parse_i64, parse_u64};
+use super::limits::{BULK_MAX_BYTES, REPLY_DEPTH_MAX, REPLY_LINE_MAX_BYTES};
 use super::value::Value;
-use crate::limits::{BULK_MAX_BYTES, REPLY_DEPTH_MAX, REPLY_LINE_MAX_BYTES};
+use crate::number::{parse_f64, parse_i64, parse_u64};
 
 /// The peer's bytes are no RESP, or more than the client is willing to take: close the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

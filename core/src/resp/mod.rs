@@ -9,15 +9,18 @@
 //!
 //! Promises: any split of the same bytes gives the same requests and the same error; a byte is looked at a bounded
 //! number of times however it arrives; memory grows with bytes received, never with a number a peer announced.
-//! Nothing here recurses on input, knows a command, or does I/O.
+//! Nothing here recurses on input, knows a command, or does I/O. Nothing here knows what a store is either: a reply names
+//! bytes that are stored elsewhere by a trait of its own ([`StoredBytes`]), a home with little memory says by values how much
+//! a reply may take ([`ReplyBounds`]), and the bounds of the wire are this module's own ([`limits`]). So a client can use it.
 
 mod decode;
 mod encode;
 mod inline;
-mod number;
+pub mod limits;
 mod quote;
 mod reply;
 mod request;
+mod stored;
 mod value;
 
 #[cfg(test)]
@@ -26,8 +29,10 @@ mod tests;
 pub use decode::{DecodeError, Decoder};
 pub use encode::{write_argument, write_argument_count, write_request};
 pub use inline::split_line;
-pub use number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};
 pub use quote::quote;
-pub use reply::{Deferred, Front, Part, Protocol, Reply};
+pub use reply::{Deferred, Front, Part, Protocol, Reply, ReplyBounds};
 pub use request::{Args, Arriving, Parsed, ProtocolError, RequestLimits, RequestParser, second_argument};
+pub use stored::{StoredBytes, StoredError};
 pub use value::Value;
+
+pub use crate::number::{FloatText, format_f64, parse_f64, parse_i64, parse_u64};

@@ -18,11 +18,11 @@
 use smallvec::SmallVec;
 
 use super::inline::{UnbalancedQuotes, split_words};
-use super::number::parse_i64;
-use crate::limits::{
+use super::limits::{
     BULK_MAX_BYTES, INLINE_REQUEST_MAX_BYTES, PARSER_KEPT_ARGUMENTS, PARSER_KEPT_BYTES,
     REQUEST_ARGUMENTS_MAX, UNAUTHENTICATED_ARGUMENTS_MAX, UNAUTHENTICATED_BULK_MAX_BYTES,
 };
+use crate::number::parse_i64;
 
 /// The arguments of one request, the command's name first; they borrow the input buffer or the parser.
 pub type Args<'a> = SmallVec<[&'a [u8]; 8]>;

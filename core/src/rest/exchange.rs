@@ -294,7 +294,7 @@ fn resp2(status: u16, body: Vec<u8>) -> Response {
 }
 
 fn too_large(reply_max_bytes: u64) -> Response {
-    let text = format!("ERR the reply is above {reply_max_bytes} bytes; RESP has budget for more");
+    let text = format!("ERR the reply is above {reply_max_bytes} bytes; RESP has room for more");
     Response::error(400, text.as_bytes())
 }
 

@@ -118,8 +118,8 @@ fn write_string(text: &[u8], strings: Strings, out: &mut Vec<u8>) {
             out.push(b'"');
             let start = out.len();
             out.resize(start + BASE64.encode_len(text.len()), 0);
-            if let Some(budget) = out.get_mut(start..) {
-                BASE64.encode_mut(text, budget);
+            if let Some(place) = out.get_mut(start..) {
+                BASE64.encode_mut(text, place);
             }
             out.push(b'"');
         }

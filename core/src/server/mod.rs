@@ -14,6 +14,7 @@ pub mod reaction;
 pub mod scan_positions;
 mod settings;
 mod shared;
+mod stored_blob;
 
 pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
@@ -28,6 +29,7 @@ pub use settings::{
     Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
+pub(crate) use stored_blob::stored;
 
 /// An engine and what its sessions share.
 pub struct Server<E> {

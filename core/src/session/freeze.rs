@@ -361,7 +361,7 @@ impl<'b> Reader<'b> {
         if self.truth()? { read(self).map(Some) } else { Ok(None) }
     }
 
-    /// Space grows as items come: every one takes at least a byte.
+    /// Memory grows as items come: every one takes at least a byte.
     fn list<T>(&mut self, mut read: impl FnMut(&mut Reader<'b>) -> Thawed<T>) -> Thawed<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::new();

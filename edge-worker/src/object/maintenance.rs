@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::Bitcask;
-use edgecask_core::engine::{Admin, Engine, Reader, Scope};
+use edgecask_core::engine::{Engine, Reader, Scope};
 
 use super::Object;
 use crate::host::Host;

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use edgecask_core::driver::{self, take_piece};
-use edgecask_core::limits::{REST_BODY_MAX_BYTES, UNAUTHENTICATED_BULK_MAX_BYTES};
+use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::resp::Reply;
+use edgecask_core::resp::limits::UNAUTHENTICATED_BULK_MAX_BYTES;
 use edgecask_core::rest::{self, Exchange, Headers};
 use edgecask_core::session::{Peer, Session};
 use http_body_util::BodyExt;

@@ -110,7 +110,7 @@ fn full_disk_anywhere_refuses_whole_transactions_until_there_is_room() {
             let machine = Simulation::new(seed);
             machine.full_from(operation);
             let at = format!("seed {seed}, full from operation {operation}");
-            let store = open(&machine).expect("opening needs no budget").store;
+            let store = open(&machine).expect("opening needs no space").store;
             let model = MemoryEngine::new(DATABASES);
             let room_after = TRANSACTIONS / 2 + operation as usize % (TRANSACTIONS / 2);
             for (number, (operations, now_ms)) in plan.transactions.iter().enumerate() {
@@ -119,7 +119,7 @@ fn full_disk_anywhere_refuses_whole_transactions_until_there_is_room() {
                 }
                 match laws::run(&store, operations, *now_ms) {
                     Ok(_) => laws::run(&model, operations, *now_ms).map(drop).expect("memory"),
-                    Err(EngineError::Full(_)) => assert!(number < room_after, "{at}: there is budget again"),
+                    Err(EngineError::Full(_)) => assert!(number < room_after, "{at}: there is space again"),
                     Err(error) => panic!("{at}: {error}"),
                 }
                 for chore in &plan.chores[number] {
@@ -232,8 +232,8 @@ fn failed_merges_fill_the_disk() {
     let before = contents(&store);
     let used: usize =
         machine.file_names().iter().filter_map(|name| machine.bytes(name)).map(|file| file.len()).sum();
-    for budget in (0..4000).step_by(97) {
-        machine.set_capacity_bytes(Some(used as u64 + budget));
+    for free_bytes in (0..4000).step_by(97) {
+        machine.set_capacity_bytes(Some(used as u64 + free_bytes));
         for _ in 0..40 {
             match store.merge_step(700) {
                 Err(EngineError::Full(_)) => break,

@@ -3,7 +3,7 @@
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash::{self, ListpackLimits};
-use crate::data::long_double::Extended;
+use crate::data::long_double::LongDouble;
 use crate::resp;
 use crate::server::Shared;
 use crate::server::hub::notify;
@@ -87,13 +87,13 @@ pub(super) fn hincrby(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
 /// `HINCRBYFLOAT key field increment`
 pub(super) fn hincrbyfloat(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (db, key, field) = (context.db(), args[1], args[2]);
-    let increment = Extended::parse(args[3]).ok_or(CommandError::NOT_FLOAT)?;
-    if increment == Extended::Infinite {
+    let increment = LongDouble::parse(args[3]).ok_or(CommandError::NOT_FLOAT)?;
+    if increment == LongDouble::Infinite {
         return Err(CommandError::text("ERR value is NaN or Infinity"));
     }
     let root = hash::root(context.txn, db, key)?;
-    let mut current = Extended::parse(b"0");
-    context.txn.sub_read(db, key, field, &mut |value| current = Extended::parse(value))?;
+    let mut current = LongDouble::parse(b"0");
+    context.txn.sub_read(db, key, field, &mut |value| current = LongDouble::parse(value))?;
     let current = current.ok_or(CommandError::text("ERR hash value is not a float"))?;
     let sum = current
         .add(increment)

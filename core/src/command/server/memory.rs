@@ -140,7 +140,7 @@ fn doctor(ctx: &mut Context<'_, '_>) -> Outcome {
     } else if ratio(usage.resident, usage.used) > MUCH_MORE {
         format!(
             "{} bytes are in use and {} are resident. Datafiles that are mapped count as resident, and the system takes \
-             them back when it needs the budget; the rest is what the allocator keeps for later.",
+             them back when it needs the room; the rest is what the allocator keeps for later.",
             usage.used, usage.resident
         )
     } else {

@@ -10,6 +10,7 @@ use super::{CommandError, Context, Group};
 use crate::data::string;
 use crate::engine::{Piece, Root};
 use crate::limits::STORED_REPLY_MIN_BYTES;
+use crate::server::stored;
 
 pub(super) const HANDLERS: Group = &[
     ("append", part::append),
@@ -71,7 +72,7 @@ pub(super) fn write_part(
     let reply = &mut *ctx.reply;
     ctx.txn.show_value(db, key, range, &mut |piece| match piece {
         Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
-            reply.stored(source, offset, len);
+            reply.stored(stored(source), offset, len);
             Ok(())
         }
         piece => piece.read(&mut |bytes| {

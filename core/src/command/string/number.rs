@@ -1,7 +1,7 @@
 //! Strings as numbers: the INCR family.
 
 use crate::command::{CommandError, Context, Outcome, args};
-use crate::data::long_double::Extended;
+use crate::data::long_double::LongDouble;
 use crate::data::string;
 use crate::server::hub::notify;
 
@@ -49,12 +49,12 @@ pub(super) fn incrbyfloat(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
         // As in Redis, whose buffer for such a number has this length.
         Some(root) if root.value_len > FLOAT_MAX_BYTES => {}
         Some(_) => {
-            ctx.txn.read_value(db, key, (0, u64::MAX), &mut |bytes| old = Extended::parse(bytes))?;
+            ctx.txn.read_value(db, key, (0, u64::MAX), &mut |bytes| old = LongDouble::parse(bytes))?;
         }
-        None => old = Extended::parse(b"0"),
+        None => old = LongDouble::parse(b"0"),
     }
     let old = old.ok_or(CommandError::NOT_FLOAT)?;
-    let increment = Extended::parse(args[2]).ok_or(CommandError::NOT_FLOAT)?;
+    let increment = LongDouble::parse(args[2]).ok_or(CommandError::NOT_FLOAT)?;
     let sum = old
         .add(increment)
         .ok_or(CommandError::text("ERR increment would produce NaN or Infinity"))?

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use super::{Fill, List, Result};
 use crate::engine::{Direction, Start, Want};
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 /// The root's byte of a list that is (or may be) small.
 const LISTPACK: u8 = 0;

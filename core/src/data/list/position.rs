@@ -59,12 +59,12 @@ impl Position {
             return Some(Position::whole(high.whole));
         }
         // From here on the next whole number, if it bounds the room, counts as the fraction 2^128, which wraps to 0.
-        let budget = match (distance, low.fraction) {
+        let space = match (distance, low.fraction) {
             (1, 0) => return Some(Position { whole: low.whole, fraction: 1 << 127 }),
             (1, fraction) => fraction.wrapping_neg(),
             (_, fraction) => high.fraction.checked_sub(fraction)?,
         };
-        let half = budget / 2;
+        let half = space / 2;
         // The unit is half the largest power of two that fits, so that rounding down stays above `low`.
         let unit = 1_u128 << half.checked_ilog2()?.saturating_sub(1);
         Some(Position { whole: low.whole, fraction: (low.fraction + half) & !(unit - 1) })
@@ -145,7 +145,7 @@ mod tests {
                 None => assert!(
                     low.whole == high.whole && high.fraction - low.fraction == 1
                         || low.fraction == u128::MAX && high == Position::whole(low.whole + 1),
-                    "seed {seed}: budget between {low:?} and {high:?}"
+                    "seed {seed}: space between {low:?} and {high:?}"
                 ),
             }
         }

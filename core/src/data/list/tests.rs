@@ -85,7 +85,7 @@ fn room_is_made_with_too_many_moves() {
             before = after;
         });
     }
-    assert!(moves > 0, "the adversary never used up the budget");
+    assert!(moves > 0, "the adversary never used up the space between two");
     assert!(moves < 8 * insertions, "{moves} moves for {insertions} insertions");
 }
 

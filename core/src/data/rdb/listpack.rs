@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use super::packed::{Item, ItemVisitor, check_count, integer};
 use super::reader::Reader;
 use super::{BadFormat, Result};
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 const END: u8 = 0xFF;
 

@@ -21,7 +21,7 @@ use super::reader::{Bytes, Reader};
 use super::stream::{self, StreamValue};
 use super::{BadFormat, Result, listpack, types};
 use crate::memory_budget::{Gathered, MemoryBudget};
-use crate::resp::parse_f64;
+use crate::number::parse_f64;
 
 /// A value that was read. Collections but streams have at least one element, those that name elements name each once, and no score
 /// is NaN.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use super::{BadFormat, Result, forms, lengths, lzf};
 use crate::limits::RESTORE_UNPACKED_MAX_BYTES;
 use crate::memory_budget::{MemoryBudget, Share};
-use crate::resp::parse_f64;
+use crate::number::parse_f64;
 
 /// A string of a payload: where it stands there, or unpacked.
 pub type Bytes<'p> = Cow<'p, [u8]>;

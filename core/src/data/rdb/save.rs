@@ -9,7 +9,7 @@ use crate::data::zset::SortedSet;
 use crate::data::{DataError, Result};
 use crate::engine::{Db, Direction, EngineError, Kind, Root, Start, Txn, Want};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 /// Longest text that may be written as an integer, in bytes.
 const INTEGER_TEXT_MAX_BYTES: usize = 11;

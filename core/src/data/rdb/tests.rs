@@ -7,7 +7,7 @@ use crate::data::testing::with_txn;
 use crate::data::{hash, set, zset};
 use crate::engine::memory::MemoryEngine;
 use crate::memory_budget::MemoryBudget;
-use crate::resp::format_f64;
+use crate::number::format_f64;
 use crate::transcript::{self, Step};
 
 fn load(body: &[u8]) -> Result<Value<'_>> {

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use super::super::{Result, root_of_kind};
 use super::{AskLimits, Encoding, INTSET, Walk};
 use crate::engine::{Db, Kind, Root, Txn};
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 /// Sees the members of a result and says whether to go on.
 pub type ResultVisitor<'v> = &'v mut dyn FnMut(&[u8]) -> ControlFlow<()>;

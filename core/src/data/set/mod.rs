@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Direction, Kind, NewRoot, Root, Start, Txn, Want};
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 pub use walk::Walk;
 

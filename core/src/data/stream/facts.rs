@@ -17,7 +17,7 @@
 use super::node::Tail;
 use super::{StreamId, varint};
 
-/// Space for them, unless ids are beyond all clocks.
+/// Memory for them, unless ids are beyond all clocks.
 const USUAL_BYTES: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::StreamId;
 use crate::limits::STREAM_NODE_MAX_BYTES;
-use crate::resp::parse_i64;
+use crate::number::parse_i64;
 
 /// Header and end of a listpack.
 const LISTPACK_BYTES: u64 = 7;

@@ -58,6 +58,6 @@ mod tests {
             assert_eq!(from_sortable(sortable(score)), score);
         }
         assert_eq!(sortable(-0.0), sortable(0.0));
-        assert!(sortable_bits(f64::INFINITY) < u64::MAX, "budget for a bound above infinity");
+        assert!(sortable_bits(f64::INFINITY) < u64::MAX, "no bound above infinity is left");
     }
 }

@@ -12,7 +12,7 @@ use std::mem;
 
 use super::{HEADER_MAX_BYTES, Reply, digit};
 
-/// Bytes reserved for a deferred header; a count below ten fits and then nothing moves.
+/// Bytes left free for a deferred header; a count below ten fits and then nothing moves.
 const GAP_BYTES: usize = 4;
 
 /// A header still to be written: finish it with one of the `finish_…` methods. Dropping it without is a mistake,

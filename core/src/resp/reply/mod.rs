@@ -17,10 +17,9 @@ use std::sync::Arc;
 
 pub use self::deferred::Deferred;
 use self::deferred::Gap;
-use super::number::format_f64;
-use crate::limits::REPLY_KEPT_BYTES;
-use crate::memory_budget::{LARGE_BYTES, MemoryBudget};
-use crate::storage::{self, Blob};
+use super::limits::{ASK_FROM_BYTES, REPLY_KEPT_BYTES};
+use super::stored::{StoredBytes, StoredError};
+use crate::number::format_f64;
 
 /// Kind, twenty digits, line end; rounded up.
 const HEADER_MAX_BYTES: usize = 24;
@@ -35,10 +34,27 @@ pub enum Protocol {
     Resp3,
 }
 
+/// How much memory a reply may take, in a home that has little of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyBounds {
+    /// What would make the output longer than so many bytes is left out.
+    pub max_bytes: usize,
+    /// Tells how many bytes of memory are left at the moment; `u64::MAX` where nobody counts them.
+    pub left_bytes: fn() -> u64,
+    /// So many of those must stay.
+    pub margin_bytes: u64,
+}
+
+impl ReplyBounds {
+    /// For homes with more memory than any reply takes.
+    pub const NONE: ReplyBounds =
+        ReplyBounds { max_bytes: usize::MAX, left_bytes: || u64::MAX, margin_bytes: 0 };
+}
+
 /// A part of a stored value, to be sent before the byte at `at`.
 struct Stored {
     at: usize,
-    source: Arc<dyn Blob>,
+    source: Arc<dyn StoredBytes>,
     offset: u64,
     len: u64,
 }
@@ -61,7 +77,7 @@ pub enum Front<'r> {
 #[derive(Clone, Copy)]
 pub struct Part<'r> {
     /// Where the bytes are.
-    pub source: &'r dyn Blob,
+    pub source: &'r dyn StoredBytes,
     /// Where they begin.
     pub offset: u64,
     /// How many there are.
@@ -84,9 +100,7 @@ pub struct Reply {
     gaps: Vec<Gap>,
     /// Bytes that a bulk begun with `bulk_start` still misses; only to catch a handler's mistake.
     bulk_missing: u64,
-    /// Strings and texts that would make `bytes` longer than this are left out.
-    max_bytes: usize,
-    budget: MemoryBudget,
+    bounds: ReplyBounds,
     is_cut: bool,
 }
 
@@ -107,25 +121,24 @@ impl Reply {
             protocol,
             gaps: Vec::new(),
             bulk_missing: 0,
-            max_bytes: usize::MAX,
-            budget: MemoryBudget::UNBOUNDED,
+            bounds: ReplyBounds::NONE,
             is_cut: false,
         }
     }
 
-    /// The same, leaving out what would make it longer than so many bytes in memory, or than there is room for.
-    pub fn bounded(self, max_bytes: usize, budget: MemoryBudget) -> Self {
-        Self { max_bytes, budget, ..self }
+    /// The same, leaving out what does not fit into these bounds.
+    pub fn bounded(self, bounds: ReplyBounds) -> Self {
+        Self { bounds, ..self }
     }
 
-    /// An empty output of the same protocol and bound, for a part whose length must come before it.
+    /// An empty output of the same protocol and bounds, for a part whose length must come before it.
     pub fn beside(&self) -> Reply {
-        Reply::new(self.protocol).bounded(self.max_bytes, self.budget)
+        Reply::new(self.protocol).bounded(self.bounds)
     }
 
     /// How many bytes more it may hold.
     pub fn bytes_left(&self) -> u64 {
-        self.max_bytes.saturating_sub(self.bytes.len()) as u64
+        self.bounds.max_bytes.saturating_sub(self.bytes.len()) as u64
     }
 
     /// Whether something was left out because it did not fit.
@@ -219,7 +232,7 @@ impl Reply {
     }
 
     /// Appends a part of a stored value, which must stay what it is until it was sent: a piece of a bulk.
-    pub fn stored(&mut self, source: Arc<dyn Blob>, offset: u64, len: u64) {
+    pub fn stored(&mut self, source: Arc<dyn StoredBytes>, offset: u64, len: u64) {
         self.bulk_missing = self.bulk_missing.saturating_sub(len);
         if len > 0 {
             self.stored.push(Stored { at: self.bytes.len(), source, offset, len });
@@ -415,8 +428,9 @@ impl Reply {
         self.is_cut = false;
     }
 
-    /// Takes all that is to be sent, stored values read into memory, and leaves an empty output.
-    pub fn take(&mut self) -> storage::Result<Vec<u8>> {
+    /// Takes all that is to be sent, stored values read into memory, and leaves an empty output. Fails where a stored value
+    /// cannot be read; what came before it counts as sent then.
+    pub fn take(&mut self) -> Result<Vec<u8>, StoredError> {
         let mut all = Vec::new();
         while let Some(front) = self.front() {
             let count = match front {
@@ -476,27 +490,26 @@ impl Reply {
         let len = self.bytes.len().saturating_add(more);
         // A string has its header before it and a line end behind it.
         let framed = len.saturating_add(HEADER_MAX_BYTES + 2);
-        if len <= self.max_bytes && (framed <= self.bytes.capacity() || self.grow(framed)) {
+        if len <= self.bounds.max_bytes && (framed <= self.bytes.capacity() || self.grow(framed)) {
             return true;
         }
         self.is_cut = true;
         false
     }
 
-    /// Grows to at least this length, if there is room.
+    /// Grows to at least this length, if there is memory for it.
     #[cold]
     fn grow(&mut self, len: usize) -> bool {
-        if self.max_bytes == usize::MAX || (len as u64) < LARGE_BYTES {
+        if self.bounds.max_bytes == usize::MAX || len < ASK_FROM_BYTES {
             // Doubling is as good as anything.
             self.bytes.reserve(len - self.bytes.len());
             return true;
         }
-        let len = len + len / 4;
-        let has_room = self.budget.ask(1, len as u64).is_ok();
-        if has_room {
-            self.bytes.reserve_exact(len - self.bytes.len());
-        }
-        has_room
+        let len = len.saturating_add(len / 4);
+        // The present block stays until its bytes were copied into the new one.
+        let is_left = (len as u64).saturating_add(self.bounds.margin_bytes) <= (self.bounds.left_bytes)();
+        // What is free may lie in gaps, so this may fail all the same.
+        is_left && self.bytes.try_reserve_exact(len - self.bytes.len()).is_ok()
     }
 
     fn line_unchecked(&mut self, kind: u8, text: &[u8]) {

@@ -112,7 +112,7 @@ fn deep_nesting_is_refused() {
         assert_eq!(decoder.decode(reply.as_bytes()), Err(DecodeError::TooDeep), "an error stays");
         assert_eq!(decoder.held_values(), 0);
     }
-    let deepest = format!("{}:1\r\n", "*1\r\n".repeat(crate::limits::REPLY_DEPTH_MAX));
+    let deepest = format!("{}:1\r\n", "*1\r\n".repeat(crate::resp::limits::REPLY_DEPTH_MAX));
     let decoded = Decoder::new().decode(deepest.as_bytes()).expect("not too deep").expect("complete");
     assert_eq!(decoded.1, deepest.len());
 }

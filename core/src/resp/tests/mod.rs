@@ -3,11 +3,11 @@
 mod client_reads_other_value;
 mod hostile_peer_wins;
 mod look_ahead_guesses_wrong;
-mod number_differs_from_redis;
 mod quotes_misread;
 mod reply_bytes_differ;
 mod request_depends_on_split;
 mod server_reads_other_request;
+mod stored_bytes_at_wrong_place;
 mod wrong_protocol_error;
 
 use super::{Args, Parsed, ProtocolError, RequestLimits, RequestParser, write_request};

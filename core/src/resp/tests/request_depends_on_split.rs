@@ -83,7 +83,7 @@ fn every_single_cut_agrees() {
 /// A line is too long at the same byte, whether its end came with the rest or later.
 #[test]
 fn too_long_lines_do_not_depend_on_what_is_buffered() {
-    let limit = crate::limits::INLINE_REQUEST_MAX_BYTES;
+    let limit = crate::resp::limits::INLINE_REQUEST_MAX_BYTES;
     for (prefix, before_end) in [(&b""[..], 0), (b"*", 1), (b"*1\r\n$", 1)] {
         for (extra, fits) in [(0, true), (1, false)] {
             let mut stream = prefix.to_vec();

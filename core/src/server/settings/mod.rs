@@ -12,8 +12,8 @@ use parking_lot::RwLock;
 use self::memory_text::parse_memory;
 use super::hub::notify;
 use crate::limits;
-use crate::memory_budget::MemoryBudget;
-use crate::resp::{Protocol, Reply};
+use crate::memory_budget::{MARGIN_BYTES, MemoryBudget};
+use crate::resp::{self, Protocol, Reply, ReplyBounds};
 
 mod memory_text;
 mod output_limits;
@@ -159,7 +159,11 @@ pub struct HomeBounds {
 impl HomeBounds {
     /// An empty output within them.
     pub(crate) fn reply(&self, protocol: Protocol) -> Reply {
-        Reply::new(protocol).bounded(self.reply_max_bytes, self.budget)
+        Reply::new(protocol).bounded(ReplyBounds {
+            max_bytes: self.reply_max_bytes,
+            left_bytes: self.budget.left_bytes(),
+            margin_bytes: MARGIN_BYTES,
+        })
     }
 }
 
@@ -169,7 +173,7 @@ impl Default for HomeBounds {
             bulk_max_bytes: u64::MAX,
             name_max_bytes: usize::MAX,
             has_blobs: true,
-            arguments_max: limits::REQUEST_ARGUMENTS_MAX,
+            arguments_max: resp::limits::REQUEST_ARGUMENTS_MAX,
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
             budget: MemoryBudget::UNBOUNDED,
@@ -189,7 +193,7 @@ impl Settings {
         let mut settings = Settings {
             values: RwLock::default(),
             numbers: SETTINGS.iter().map(|_| AtomicI64::new(0)).collect(),
-            bulk_max_bytes: AtomicU64::new(limits::BULK_MAX_BYTES),
+            bulk_max_bytes: AtomicU64::new(resp::limits::BULK_MAX_BYTES),
             blob_min_bytes: AtomicU64::new(limits::BLOB_MIN_BYTES),
             has_password: AtomicBool::new(false),
             slow_ns: AtomicU64::new(u64::MAX),
@@ -377,7 +381,7 @@ impl Settings {
         match spec.name {
             "proto-max-bulk-len" => {
                 self.bulk_max_bytes
-                    .store(parse_memory(&value).unwrap_or(limits::BULK_MAX_BYTES), Ordering::Relaxed);
+                    .store(parse_memory(&value).unwrap_or(resp::limits::BULK_MAX_BYTES), Ordering::Relaxed);
             }
             "blob-min-bytes" => {
                 self.blob_min_bytes

@@ -187,7 +187,7 @@ fn full_disk_in_the_middle_of_a_value() {
     assert_eq!(
         scene.call(&mut session, &[b"SET", b"k", &huge(1_500_000)]),
         b"+OK\r\n",
-        "there is budget again"
+        "there is space again"
     );
 }
 

@@ -438,7 +438,7 @@ fn full_disk_anywhere_is_only_a_pause() {
     for operation in 0..operations(&SCENARIO, seed) {
         let machine = machine(seed, None);
         machine.full_from(operation);
-        let storage = machine.open().expect("opening needs no budget");
+        let storage = machine.open().expect("opening needs no space");
         let mut book = Book::default();
         for step in SCENARIO {
             let mut outcome = book.run(&storage, step);
@@ -446,7 +446,7 @@ fn full_disk_anywhere_is_only_a_pause() {
                 machine.clear_faults();
                 outcome = book.run(&storage, step);
             }
-            assert_eq!(outcome, Ok(()), "{step:?} after budget was made, full from operation {operation}");
+            assert_eq!(outcome, Ok(()), "{step:?} after space was made, full from operation {operation}");
         }
         assert_eq!(violations(&machine, &book, seed, true), [""; 0], "full from operation {operation}");
     }

@@ -195,14 +195,14 @@ fn full_disk_writes_nothing() {
         .device()
         .create("other", Access::Log)
         .expect("create")
-        .write(0, &[b"budget"])
-        .expect("budget was made");
+        .write(0, &[b"room"])
+        .expect("room was made");
     machine.set_capacity_bytes(None);
     machine.full_from(machine.operations());
     assert!(matches!(machine.device().create("third", Access::Log), Err(StorageError::Full(_))));
     assert!(matches!(machine.meta().apply(&[MetaOp::Put(vec![1], vec![])]), Err(StorageError::Full(_))));
-    machine.meta().apply(&[MetaOp::Delete(vec![1])]).expect("deleting needs no budget");
-    file.write(0, &[b"over"]).expect("overwriting needs no budget");
+    machine.meta().apply(&[MetaOp::Delete(vec![1])]).expect("deleting needs no space");
+    file.write(0, &[b"over"]).expect("overwriting needs no space");
     machine.device().remove("other").expect("nor does removing");
 }
 
@@ -244,10 +244,10 @@ fn removed_files_are_read_until_the_last_handle_is_gone() {
     file.read(0, 1280, &mut |bytes| assert_eq!(bytes, [b'o'; 1280])).expect("read");
     machine.set_capacity_bytes(Some(1300));
     let other = machine.device().create("other", Access::Log).expect("create");
-    assert!(matches!(other.write(0, &[&[0; 100]]), Err(StorageError::Full(_))), "it still takes its budget");
+    assert!(matches!(other.write(0, &[&[0; 100]]), Err(StorageError::Full(_))), "it still takes its space");
     drop(file);
     machine.device().sync_directory().expect("sync of the directory");
-    other.write(0, &[&[0; 100]]).expect("the budget is free");
+    other.write(0, &[&[0; 100]]).expect("the space is free");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Numbers against Redis' rules: `string2ll`, `strtod` and the layout of 7.2's double printer.
 
-use super::super::{format_f64, parse_f64, parse_i64, parse_u64};
+use crate::number::{format_f64, parse_f64, parse_i64, parse_u64};
 
 #[test]
 fn integers_are_strict() {

@@ -4,6 +4,9 @@
 //! the string the client sent. Doubles are read like C's `strtod` without its hexadecimal form, and printed in the
 //! shortest form that reads back, laid out like Redis 7.2. Nothing here accepts surrounding white space.
 
+#[cfg(test)]
+mod tests;
+
 /// Longest text of a double is 25 bytes (`-` and a 17-digit integer with seven zeros); rounded up.
 const FLOAT_TEXT_BYTES: usize = 32;
 

@@ -1,0 +1,1 @@
+mod number_differs_from_redis;
