@@ -295,6 +295,13 @@ impl Overlay {
         self.expired_count
     }
 
+    /// How many changes INFO shows for the commit: the changed subkeys of each key, or one if only its root changes, and
+    /// one for each database that shows another source.
+    pub fn change_count(&self) -> u64 {
+        let keys = self.changes().map(|change| change.subs.len().max(1) as u64);
+        keys.sum::<u64>() + self.dbs.len() as u64
+    }
+
     /// How many keys the transaction looked for and found, and how many it did not find.
     pub fn lookups(&self) -> (u64, u64) {
         let hits = self.keys.iter().filter(|state| state.base.is_some()).count();

@@ -93,6 +93,7 @@ impl State {
             server.shared.counters.expired_keys.fetch_add(1, Ordering::Relaxed);
         }
         self.wrote = self.wrote.max(stored.receipt);
+        self.changes += 1;
         let hub = &server.shared.hub;
         if hub.interest.has(Interest::TRACKING) {
             // Somebody has begun to keep a cache meanwhile and may have read what was before.

@@ -390,6 +390,8 @@ impl State {
                     counters.expired_keys.fetch_add(expired, Ordering::Relaxed);
                 }
                 self.wrote = self.wrote.max(receipt);
+                // A read may have removed keys whose time had come; as in Redis that is no change.
+                self.changes += if writes { self.overlay.change_count() } else { 0 };
                 self.events.publish(&server.shared.hub);
                 if server.shared.hub.interest.has(Interest::OF_WRITES) {
                     self.tell_changes(server);

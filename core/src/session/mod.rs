@@ -93,6 +93,8 @@ struct State {
     /// Reads that found their key, and those that did not.
     hits: u64,
     misses: u64,
+    /// Changes that were committed.
+    changes: u64,
     /// Events of the running command that others may hear of.
     events: Events,
     /// What the running command wants to wait for.
@@ -142,6 +144,7 @@ impl State {
             (&counters.commands, &mut self.commands),
             (&counters.keyspace_hits, &mut self.hits),
             (&counters.keyspace_misses, &mut self.misses),
+            (&counters.changes, &mut self.changes),
         ];
         for (counter, count) in counts.into_iter().filter(|(_, count)| **count > 0) {
             counter.fetch_add(std::mem::take(count), Ordering::Relaxed);
@@ -186,6 +189,7 @@ impl Session {
                 meter: Meter::default(),
                 hits: 0,
                 misses: 0,
+                changes: 0,
                 events: Events::default(),
                 wait: None,
                 waiter: None,

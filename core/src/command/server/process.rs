@@ -9,8 +9,9 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::server::Effect;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    let changes = ctx.shared.counters.changes.load(Ordering::Relaxed);
     ctx.admin.checkpoint(ctx.now_ms())?;
-    ctx.shared.saved_at_s.store(ctx.now_ms() / 1000, Ordering::Relaxed);
+    ctx.shared.saved(changes, ctx.now_ms());
     ctx.reply.ok();
     Ok(())
 }
