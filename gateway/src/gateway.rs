@@ -102,6 +102,8 @@ impl Gateway {
         self.live.maxclients.store(maxclients, Ordering::Relaxed);
         self.live.idle_timeout_s.store(number("timeout"), Ordering::Relaxed);
         self.syncer.set_policy(match settings.get("appendfsync").as_deref() {
+            // Without an AOF Redis syncs only when it saves.
+            _ if settings.get("appendonly").as_deref() == Some("no") => Appendfsync::No,
             Some("always") => Appendfsync::Always,
             Some("no") => Appendfsync::No,
             _ => Appendfsync::Everysec,

@@ -107,9 +107,10 @@ fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_wor
 
 fn write_checkpoint<E: Engine + Maintain>(server: &Server<E>) {
     let begin = Instant::now();
+    let changes = server.shared.counters.changes.load(Ordering::Relaxed);
     match Maintain::checkpoint(&server.engine, now_ms()) {
         Ok(()) => {
-            server.shared.saved_at_s.store(now_ms() / 1000, Ordering::Relaxed);
+            server.shared.saved(changes, now_ms());
             info!(took_ms = begin.elapsed().as_millis() as u64, "checkpoint written");
         }
         Err(error) => warn!(%error, "the checkpoint could not be written"),

@@ -1,11 +1,12 @@
 //! The pops and moves that wait where there is nothing. Each tries what its sibling that never waits does; in a MULTI it
 //! does nothing else.
 
-use super::args::{SeveralPop, float};
+use super::args::SeveralPop;
 use super::list::{self, end};
 use super::sorted_set::remove as zset;
 use super::{CommandError, Context, Group, Outcome};
 use crate::data::list::{End, List};
+use crate::data::long_double::LongDouble;
 use crate::engine::Kind;
 use crate::resp;
 use crate::server::hub::{Nothing, Wait, notify};
@@ -21,19 +22,30 @@ pub(super) const HANDLERS: Group = &[
     ("bzpopmin", bzpopmin),
 ];
 
+const NOT_FLOAT: CommandError = CommandError::text("ERR timeout is not a float or out of range");
 const NEGATIVE: CommandError = CommandError::text("ERR timeout is negative");
 const OUT_OF_RANGE: CommandError = CommandError::text("ERR timeout is out of range");
 
 /// The unix time in milliseconds at which a wait of so many seconds ends; None for a wait without end (0).
 pub(super) fn deadline(ctx: &Context<'_, '_>, seconds: &[u8]) -> Result<Option<u64>, CommandError> {
-    let seconds =
-        float(seconds).map_err(|_| CommandError::text("ERR timeout is not a float or out of range"))?;
-    let millis = (seconds * 1000.0).ceil();
+    let millis = millis(seconds).ok_or(NOT_FLOAT)?;
     if millis > i64::MAX as f64 {
         return Err(OUT_OF_RANGE);
     }
-    // What is within the range was just checked.
+    // What is within the range was just checked; what is below it is negative all the same.
     after(ctx, millis as i64)
+}
+
+/// Seconds as whole milliseconds, rounded up. Redis reads them as a `long double`, which holds numbers that a double does
+/// not: one that is too large is out of range instead of no number, and one that is too small is a wait nevertheless.
+fn millis(seconds: &[u8]) -> Option<f64> {
+    if let Some(seconds) = hexadecimal(seconds) {
+        return Some((seconds * 1000.0).ceil());
+    }
+    let exact = LongDouble::parse(seconds)?;
+    let seconds: f64 = std::str::from_utf8(seconds).ok()?.parse().ok()?;
+    let is_tiny = seconds == 0.0 && seconds.is_sign_positive() && Some(exact) != LongDouble::parse(b"0");
+    Some(if is_tiny { 1.0 } else { (seconds * 1000.0).ceil() })
 }
 
 /// The same for a wait in milliseconds.
@@ -41,6 +53,20 @@ pub(super) fn deadline_ms(ctx: &Context<'_, '_>, millis: &[u8]) -> Result<Option
     let millis =
         resp::parse_i64(millis).ok_or(CommandError::text("ERR timeout is not an integer or out of range"))?;
     after(ctx, millis)
+}
+
+/// Seconds in hexadecimal digits, `0x10`. Other numbers in hexadecimal are refused, but test suites write the largest
+/// time-out like this.
+fn hexadecimal(seconds: &[u8]) -> Option<f64> {
+    let (sign, digits) = match seconds {
+        [b'-', digits @ ..] => (-1.0, digits),
+        [b'+', digits @ ..] => (1.0, digits),
+        digits => (1.0, digits),
+    };
+    let [b'0', b'x' | b'X', digits @ ..] = digits else { return None };
+    let add = |sum: f64, digit: &u8| Some(sum * 16.0 + f64::from(char::from(*digit).to_digit(16)?));
+    let number = digits.iter().try_fold(0.0, add)?;
+    (!digits.is_empty()).then_some(sign * number)
 }
 
 fn after(ctx: &Context<'_, '_>, millis: i64) -> Result<Option<u64>, CommandError> {

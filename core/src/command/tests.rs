@@ -49,6 +49,7 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("strings", include_str!("../../../tests/transcripts/strings.txt")),
     ("strings_float", include_str!("../../../tests/transcripts/strings_float.txt")),
     ("strings_of_other_types", include_str!("../../../tests/transcripts/strings_of_other_types.txt")),
+    ("time_outs", include_str!("../../../tests/transcripts/time_outs.txt")),
     ("transactions", include_str!("../../../tests/transcripts/transactions.txt")),
 ];
 

@@ -52,13 +52,11 @@ impl Overlay {
         changed.collect()
     }
 
-    /// How many changes the transaction holds: changed roots and changed subkeys.
+    /// How many changes INFO shows for the commit: the changed subkeys of each key, or one if only its root changes, and one
+    /// for each database that shows another source.
     pub fn change_count(&self) -> u64 {
-        let count = |change: super::Change<'_>| {
-            u64::from(change.root != RootChange::Unchanged && change.subs.is_empty())
-                + change.subs.len() as u64
-        };
-        self.changes().map(count).sum::<u64>() + self.db_changes().len() as u64
+        let keys = self.changes().map(|change| change.subs.len().max(1) as u64);
+        keys.sum::<u64>() + self.db_changes().len() as u64
     }
 }
 

@@ -58,7 +58,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::ResetLatency(names) => {
             shared.latency.reset(|event| names.contains(&event));
         }
-        Action::Saved(at_s) => shared.saved_at_s.store(at_s, Ordering::Relaxed),
+        Action::Saved { changes, now_ms } => shared.saved(changes, now_ms),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),
     }
 }

@@ -62,8 +62,13 @@ pub enum Action {
     ResetSlowLog,
     /// Forget the latency events with these names.
     ResetLatency(Vec<&'static str>),
-    /// The store was saved at this unix time in seconds.
-    Saved(u64),
+    /// The store was saved at this unix time in milliseconds, with so many of the counted changes.
+    Saved {
+        /// Changes that had been counted before.
+        changes: u64,
+        /// The time.
+        now_ms: u64,
+    },
     /// Remember where a walk by HSCAN and its like goes on.
     KeepPosition(Position),
 }

@@ -66,12 +66,12 @@ pub struct Counters {
     pub output_bytes: AtomicU64,
     /// Replies that were errors.
     pub error_replies: AtomicU64,
-    /// Changes of keys and of their members since the last save.
+    /// Changes that were committed since the last checkpoint; CONFIG RESETSTAT leaves them.
     pub changes: AtomicU64,
 }
 
 impl Counters {
-    /// Sets everything to zero.
+    /// Sets everything to zero that CONFIG RESETSTAT does.
     pub fn reset(&self) {
         for counter in [
             &self.commands,
@@ -187,6 +187,14 @@ impl Shared {
             // A message that is published right behind this must not count them, though they have yet to close.
             self.hub.pubsub.forget(&listeners);
         }
+    }
+
+    /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
+    pub fn saved(&self, changes: u64, now_ms: u64) {
+        self.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
+        // Changes that came meanwhile may not be in it. Of two checkpoints at a time both may name the same changes.
+        let less = |counted: u64| Some(counted.saturating_sub(changes));
+        let _ = self.counters.changes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
     /// Has the rates of INFO stats go on; called by the host every so often.

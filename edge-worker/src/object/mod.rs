@@ -226,8 +226,9 @@ impl<H: Host> Object<H> {
 
     fn checkpoint(&mut self, now_ms: u64) {
         // A full or broken store reports that with the next write.
+        let changes = self.server.shared.counters.changes.load(Ordering::Relaxed);
         if Admin::checkpoint(&self.server.engine, now_ms).is_ok() {
-            self.server.shared.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
+            self.server.shared.saved(changes, now_ms);
         }
     }
 

@@ -118,6 +118,14 @@ fn settings_that_change_take_effect() {
     client.expect(&[b"SET", b"key", b"value"], b"+OK\r\n");
     let engine = &running.gateway().server.engine;
     assert_eq!(engine.synced(), engine.appended(), "the reply has waited for the disk");
+    client.expect(&[b"CONFIG", b"SET", b"appendonly", b"no"], b"+OK\r\n");
+    client.expect(&[b"SET", b"key", b"other"], b"+OK\r\n");
+    assert!(engine.synced() < engine.appended(), "nothing syncs before the next SAVE");
+    client.expect(&[b"SAVE"], b"+OK\r\n");
+    assert_eq!(engine.synced(), engine.appended());
+    client.expect(&[b"CONFIG", b"SET", b"appendonly", b"yes"], b"+OK\r\n");
+    client.expect(&[b"SET", b"key", b"value"], b"+OK\r\n");
+    assert_eq!(engine.synced(), engine.appended());
     client.expect(&[b"CONFIG", b"SET", b"maxclients", b"1"], b"+OK\r\n");
     assert_eq!(Client::connect(running.addresses()[0]).rest(), "-ERR max number of clients reached\r\n");
     running.gateway().stop.request(StopRequest { checkpoint: true });

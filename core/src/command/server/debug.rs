@@ -20,8 +20,8 @@ const HELP: &[(&str, &str)] = &[
     ("OBJECT <key>", "What is known of the value of a key."),
     (
         "PROTOCOL <type>",
-        "Replies with a value of the type: string, integer, double, bignum, null, array, set, map, push, verbatim, \
-         true or false.",
+        "Replies with a value of the type: string, integer, double, bignum, null, array, set, map, attrib, push, \
+         verbatim, true or false.",
     ),
     (
         "RELOAD [option ...]",
@@ -151,6 +151,17 @@ fn protocol(ctx: &mut Context<'_, '_>, kind: &[u8]) -> Outcome {
                 reply.boolean(number == 1);
             }
         }
+        b"attrib" => {
+            // RESP2 has no attributes, and no other reply of this server has any. They come before a reply.
+            if reply.protocol() == Protocol::Resp3 {
+                reply.raw(b"|1\r\n");
+                reply.bulk(b"key-popularity");
+                reply.array(2);
+                reply.bulk(b"key:123");
+                reply.integer(90);
+            }
+            reply.bulk(b"Some real reply following the attribute");
+        }
         b"push" if reply.protocol() == Protocol::Resp2 => {
             return Err(CommandError::text("ERR RESP2 is not supported by this command"));
         }
@@ -158,6 +169,8 @@ fn protocol(ctx: &mut Context<'_, '_>, kind: &[u8]) -> Outcome {
             reply.push(2);
             reply.bulk(b"server-cpu-usage");
             reply.integer(42);
+            // A push is not the reply to a request.
+            reply.bulk(b"Some real reply following the push reply");
         }
         b"verbatim" => reply.verbatim("txt", b"This is a verbatim\nstring"),
         b"true" => reply.boolean(true),

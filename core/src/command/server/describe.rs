@@ -40,7 +40,7 @@ fn info(reply: &mut Reply, names: &[&[u8]]) {
     for name in names {
         match catalog::lookup_full(name) {
             Some(spec) => describe(reply, spec),
-            None => reply.null_array(),
+            None => reply.null(),
         }
     }
 }

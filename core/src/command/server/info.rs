@@ -321,9 +321,10 @@ fn persistence(sources: &Sources<'_, '_>) -> Lines {
         ("current_fork_perc", "0.00"),
         ("current_save_keys_processed", "0"),
         ("current_save_keys_total", "0"),
-        ("rdb_changes_since_last_save", "0"),
-        ("rdb_bgsave_in_progress", "0"),
     ]);
+    let changes = sources.shared.counters.changes.load(Ordering::Relaxed);
+    all.push(("rdb_changes_since_last_save".into(), changes.to_string()));
+    all.extend(lines(&[("rdb_bgsave_in_progress", "0")]));
     let saved_at_s = sources.shared.saved_at_s.load(Ordering::Relaxed);
     all.push(("rdb_last_save_time".into(), saved_at_s.to_string()));
     all.extend(lines(&[

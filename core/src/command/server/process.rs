@@ -10,8 +10,9 @@ use crate::server::Effect;
 use crate::server::outbox::Action;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    let changes = ctx.shared.counters.changes.load(Ordering::Relaxed);
     ctx.admin.checkpoint(ctx.now_ms())?;
-    ctx.outbox.push(Action::Saved(ctx.now_ms() / 1000));
+    ctx.outbox.push(Action::Saved { changes, now_ms: ctx.now_ms() });
     ctx.reply.ok();
     Ok(())
 }

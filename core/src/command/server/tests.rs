@@ -260,3 +260,84 @@ fn larger_collection_takes_less_memory() {
     call("MEMORY USAGE new");
     assert_eq!(call("EXEC"), "*2\r\n+OK\r\n:8\r\n");
 }
+
+/// The bytes, since a transcript shows neither an attribute nor a push before the reply.
+#[test]
+fn debug_protocol_sends_no_attribute() {
+    let settings = Settings::new(&[("enable-debug-command", "yes".into())]).expect("a setting");
+    let shared = Shared::new(settings, Box::new(Host), NOW_MS);
+    let server = Server { engine: MemoryEngine::new(16), shared };
+    let mut session = connect(&server);
+    let text = "$39\r\nSome real reply following the attribute\r\n";
+    assert_eq!(run(&server, &mut session, &["DEBUG PROTOCOL attrib"]).0, text);
+    run(&server, &mut session, &["HELLO 3"]);
+    let (attribute, _) = run(&server, &mut session, &["DEBUG PROTOCOL ATTRIB"]);
+    let before = "|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n";
+    assert_eq!(attribute, format!("{before}{text}"));
+    let (push, _) = run(&server, &mut session, &["DEBUG PROTOCOL push"]);
+    let before = ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n";
+    assert_eq!(push, format!("{before}$40\r\nSome real reply following the push reply\r\n"));
+}
+
+/// A line of INFO persistence.
+fn persistence(server: &Server<MemoryEngine>, session: &mut Session, name: &str) -> u64 {
+    let (text, _) = run(server, session, &["INFO persistence"]);
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+#[test]
+fn changes_since_the_last_save_are_not_counted() {
+    let server = server();
+    let mut session = connect(&server);
+    let mut expected = 0;
+    for (line, changes) in [
+        ("SET string 1", 1),
+        ("SET string 2", 1),
+        ("SET string 3 EX 100", 1),
+        ("GET string", 0),
+        ("SETBIT bits 7 1", 1),
+        ("HSET hash a 1 b 2", 2),
+        ("HSET hash c 3", 1),
+        ("HDEL hash nosuch", 0),
+        ("RPUSH list a b c", 3),
+        ("BLPOP list 0", 1),
+        ("BLPOP nosuch list 0", 1),
+        ("EXPIRE hash 100", 1),
+        ("DEL list nosuch", 1),
+        ("DEL list", 0),
+        ("INCR bits", 0),
+        ("SADD set a b", 2),
+        ("SADD set a", 0),
+        ("FLUSHDB", 1),
+        ("FLUSHDB", 0),
+    ] {
+        run(&server, &mut session, &[line]);
+        expected += changes;
+        assert_eq!(persistence(&server, &mut session, "rdb_changes_since_last_save"), expected, "{line}");
+    }
+    // A pop that another connection waits for is a change of its own.
+    let mut waiting = connect(&server);
+    run(&server, &mut waiting, &["BLPOP queue 0"]);
+    run(&server, &mut session, &["RPUSH queue a"]);
+    let changes = |session: &mut Session| persistence(&server, session, "rdb_changes_since_last_save");
+    assert_eq!(changes(&mut session), expected + 2);
+    run(&server, &mut session, &["CONFIG RESETSTAT"]);
+    assert_eq!(changes(&mut session), expected + 2);
+    run(&server, &mut session, &["SAVE"]);
+    assert_eq!(changes(&mut session), 0);
+    run(&server, &mut session, &["SET k v PX 5"]);
+    session.input().extend_from_slice(b"GET k\r\n");
+    session.process(&server, NOW_MS + 10);
+    session.reply().clear();
+    assert_eq!(changes(&mut session), 1, "a read that removes an expired key changes nothing");
+}
+
+#[test]
+fn info_says_that_the_log_is_synced_when_it_is_not() {
+    let server = server();
+    let mut session = connect(&server);
+    assert_eq!(persistence(&server, &mut session, "aof_enabled"), 1);
+    run(&server, &mut session, &["CONFIG SET appendonly no"]);
+    assert_eq!(persistence(&server, &mut session, "aof_enabled"), 0);
+}

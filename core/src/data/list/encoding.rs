@@ -3,9 +3,13 @@
 //! Lists are stored in one way only, so the name is a courtesy and must cost next to nothing. Redis compares the bytes
 //! that a listpack of all elements would take with `list-max-listpack-size` on every write. Here the root's byte is
 //! set when a write can tell by itself that the limit is passed (by count, or by the size of its own arguments), and is
-//! cleared when a list has shrunk to half the limit; for a list whose byte is not set the sizes are added up when
-//! someone asks. The difference from Redis: a list that passed a limit in bytes by small steps and shrank again is
-//! called a listpack as soon as it is below the limit, not below half of it.
+//! cleared when a list has shrunk to half the limit. A limit in bytes is not looked at after every removal; where it was
+//! not, the sizes are added up when OBJECT ENCODING asks.
+//!
+//! Differences from Redis 7.2: a list that passed a limit in bytes by small steps and shrank again is called a listpack
+//! as soon as it is below the limit, not below half of it. A list that has shrunk below half by small steps and grows
+//! again may be called a quicklist below the limit. A small list is always a listpack, where Redis waits until the
+//! quicklist has one node left.
 
 use std::ops::ControlFlow;
 
@@ -16,8 +20,12 @@ use crate::number::parse_i64;
 /// The root's byte of a list that is (or may be) small.
 const LISTPACK: u8 = 0;
 
-/// The root's byte of a list that passed the limit.
+/// The root's byte of a list that passed a limit in bytes.
 const QUICKLIST: u8 = 1;
+
+/// The root's byte of a list that passed a limit in elements. Every removal compares their number with the limit, so this
+/// byte is right whoever asks, also after `list-max-listpack-size` has changed.
+const COUNTED_QUICKLIST: u8 = 2;
 
 /// Bytes of a listpack without elements.
 const LISTPACK_BYTES: u64 = 7;
@@ -30,6 +38,9 @@ const COUNT_LIMIT_BYTES: u64 = 8192;
 
 /// A shrinking list is only looked through when it has at most this many elements.
 const SHRINK_LOOK_MAX: u64 = 128;
+
+/// A removal of this share of the limit is worth a look: so few of them empty a list that looks stay rare.
+const LARGE_REMOVAL_SHARE: u64 = 16;
 
 /// What `list-max-listpack-size` stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +62,12 @@ impl Limit {
 impl List<'_, '_> {
     /// The name of the encoding; `fill` is `list-max-listpack-size`.
     pub fn encoding_name(&mut self, fill: i64) -> Result<&'static str> {
-        let is_small = self.encoding == LISTPACK
-            && match Limit::of(fill) {
-                Limit::Elements(most) => self.len()? <= most && self.fits(COUNT_LIMIT_BYTES)?,
-                Limit::Bytes(most) => self.fits(most)?,
-            };
+        let is_small = match (self.encoding, Limit::of(fill)) {
+            (LISTPACK, Limit::Elements(most)) => self.len()? <= most && self.fits(COUNT_LIMIT_BYTES)?,
+            (LISTPACK, Limit::Bytes(most)) => self.fits(most)?,
+            (QUICKLIST, Limit::Bytes(most)) => self.fits(most / 2)?,
+            _ => false,
+        };
         Ok(if is_small { "listpack" } else { "quicklist" })
     }
 
@@ -69,25 +81,28 @@ impl List<'_, '_> {
     ) -> Result<()> {
         if self.encoding == LISTPACK {
             let least = (LISTPACK_BYTES + len * ENTRY_MIN_BYTES).saturating_add(size_bytes);
-            let is_passed = match Limit::of(fill()) {
-                Limit::Elements(most) => len + count > most || least > COUNT_LIMIT_BYTES,
-                Limit::Bytes(most) => least > most,
-            };
-            if is_passed {
-                self.set_encoding(QUICKLIST)?;
+            match Limit::of(fill()) {
+                Limit::Elements(most) if len + count > most || least > COUNT_LIMIT_BYTES => {
+                    self.set_encoding(COUNTED_QUICKLIST)?;
+                }
+                Limit::Bytes(most) if least > most => self.set_encoding(QUICKLIST)?,
+                _ => {}
             }
         }
         Ok(())
     }
 
-    /// To be called after elements went or were replaced, on a list of `len` elements.
-    pub(super) fn after_shrink(&mut self, len: u64, fill: Fill<'_>) -> Result<()> {
-        if self.encoding == QUICKLIST {
+    /// To be called after elements went or were replaced, on a list of `len` elements; those that went had together at
+    /// least `removed_bytes`.
+    pub(super) fn after_shrink(&mut self, len: u64, removed_bytes: u64, fill: Fill<'_>) -> Result<()> {
+        if self.encoding != LISTPACK {
             let is_small = match Limit::of(fill()) {
                 Limit::Elements(most) => len <= most / 2,
-                // Only at powers of two, so that a queue that is popped empty is not looked through at every step.
+                // Only at powers of two and after large removals, so that a queue that is popped empty is not looked
+                // through at every step.
                 Limit::Bytes(most) => {
-                    len <= SHRINK_LOOK_MAX && len.is_power_of_two() && self.fits(most / 2)?
+                    let is_worth_it = len.is_power_of_two() || removed_bytes >= most / LARGE_REMOVAL_SHARE;
+                    len <= SHRINK_LOOK_MAX && is_worth_it && self.fits(most / 2)?
                 }
             };
             if is_small {

@@ -115,8 +115,13 @@ impl<'t, 'e> List<'t, 'e> {
     pub fn pop(&mut self, end: End, count: u64, fill: Fill<'_>, visit: ElementVisitor<'_>) -> Result<u64> {
         let len = self.len()?;
         let taken = count.min(len);
+        let mut taken_bytes = 0;
+        let mut visit = |element: &[u8]| {
+            taken_bytes += element.len() as u64;
+            visit(element);
+        };
         if taken == len {
-            self.walk(Start::End, end.direction(), len, visit)?;
+            self.walk(Start::End, end.direction(), len, &mut visit)?;
             self.txn.remove(self.db, self.key)?;
         } else if taken == 1 {
             // The usual case needs no list of positions.
@@ -127,7 +132,7 @@ impl<'t, 'e> List<'t, 'e> {
                 ControlFlow::Break(())
             })?;
             self.remove_all(outermost.as_slice())?;
-            self.after_shrink(len - 1, fill)?;
+            self.after_shrink(len - 1, taken_bytes, fill)?;
         } else if taken > 0 {
             let mut positions = Vec::new();
             self.scan(Start::End, end.direction(), Want::Values, &mut |position, element| {
@@ -136,7 +141,7 @@ impl<'t, 'e> List<'t, 'e> {
                 more_until(positions.len() as u64 == taken)
             })?;
             self.remove_all(&positions)?;
-            self.after_shrink(len - taken, fill)?;
+            self.after_shrink(len - taken, taken_bytes, fill)?;
         }
         Ok(taken)
     }
@@ -171,7 +176,7 @@ impl<'t, 'e> List<'t, 'e> {
         self.before_growth(len, 1, element.len() as u64, fill)?;
         let position = self.select(rank)?;
         self.put(position, element)?;
-        self.after_shrink(len, fill)?;
+        self.after_shrink(len, 0, fill)?;
         Ok(true)
     }
 
@@ -203,7 +208,7 @@ impl<'t, 'e> List<'t, 'e> {
             return Ok(());
         }
         self.remove_all(&dropped)?;
-        self.after_shrink(to - from, fill)
+        self.after_shrink(to - from, 0, fill)
     }
 
     /// Removes up to `count` elements equal to one, from an end on, and returns how many went.
@@ -223,7 +228,7 @@ impl<'t, 'e> List<'t, 'e> {
             self.txn.remove(self.db, self.key)?;
         } else {
             self.remove_all(&found)?;
-            self.after_shrink(len - removed, fill)?;
+            self.after_shrink(len - removed, removed.saturating_mul(element.len() as u64), fill)?;
         }
         Ok(removed)
     }

@@ -220,3 +220,37 @@ fn encoding_differs_from_redis() {
     assert_eq!(names(-2, &texts[..682], push(-2)), [SMALL, LARGE]);
     assert_eq!(names(-2, &texts, pop(1, -2)), [LARGE, SMALL]);
 }
+
+/// Redis 7.2 makes a quicklist a listpack again when half of the limit is left, whatever removes the rest.
+#[test]
+fn list_that_shrank_stays_a_quicklist() {
+    const SMALL: &str = "listpack";
+    const LARGE: &str = "quicklist";
+    let long: &[u8] = &[b'x'; 5000];
+    let few = [b"a", b"b", b"c", long];
+    let pop = |count| {
+        move |list: &mut List<'_, '_>| {
+            list.pop(End::Tail, count, &|| -1, &mut |_| {}).expect("popped");
+        }
+    };
+    assert_eq!(names(-1, &few, pop(1)), [LARGE, SMALL]);
+    let remove = |list: &mut List<'_, '_>| {
+        list.remove(End::Head, 1, long, &|| -1).expect("removed");
+    };
+    assert_eq!(names(-1, &few, remove), [LARGE, SMALL]);
+    let trim = |list: &mut List<'_, '_>| list.trim(Some((0, 3)), &|| -1).expect("trimmed");
+    assert_eq!(names(-1, &few, trim), [LARGE, SMALL]);
+    // A limit of 4096 bytes; 12 bytes for each of these elements.
+    let texts: Vec<&[u8]> = vec![b"123456789a"; 500];
+    assert_eq!(names(-1, &texts, pop(330)), [LARGE, SMALL]);
+    assert_eq!(names(-1, &texts, pop(329)), [LARGE, LARGE]);
+    // It stays a listpack when it grows again.
+    let grow = |list: &mut List<'_, '_>| {
+        pop(1)(list);
+        list.push(End::Tail, &[&[b'x'; 3000]], &|| -1).expect("pushed");
+    };
+    assert_eq!(names(-1, &few, grow), [LARGE, SMALL]);
+    // What passed a limit in elements does not become small because the setting changes.
+    let ask_by_bytes = |list: &mut List<'_, '_>| assert_eq!(list.encoding_name(-2), Ok(LARGE));
+    assert_eq!(names(1, &[b"a", b"b"], ask_by_bytes), [LARGE, LARGE]);
+}

@@ -16,9 +16,11 @@ use crate::memory_budget::{MARGIN_BYTES, MemoryBudget};
 use crate::resp::{self, Protocol, Reply, ReplyBounds};
 
 mod memory_text;
+mod check;
 mod output_limits;
 mod table;
 
+use self::check::check;
 pub use output_limits::OutputLimits;
 pub use table::{ALIASES, SETTINGS};
 
@@ -29,12 +31,24 @@ pub enum SettingKind {
     Text,
     /// An integer within bounds.
     Integer(i64, i64),
+    /// An integer from 0 that is silently brought within bounds, as Redis does.
+    Clamped(i64, i64),
     /// A number of bytes, with an optional unit (`kb`, `mb`, `gb`, …), within bounds.
     Memory(u64, u64),
+    /// A number of bytes that is silently raised to a least one.
+    MemoryFrom(u64),
+    /// A number of bytes or a percentage.
+    MemoryOrPercent,
     /// `yes` or `no`.
     YesNo,
+    /// `yes` or `no`, of which `yes` is impossible for this reason.
+    No(&'static str),
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Words for what a signal does; `default` alone or any of the others.
+    OnSignal,
+    /// Letters, digits, hyphens and dots, or nothing.
+    HostName,
     /// Pairs of numbers: seconds and changes.
     SavePoints,
     /// Letters for classes of keyspace events.
@@ -309,8 +323,9 @@ impl Settings {
             specs.push(spec);
         }
         let mut checked = Vec::with_capacity(changes.len());
-        for (spec, (_, value)) in specs.into_iter().zip(changes) {
-            checked.push((spec, check(spec, value).map_err(|error| (spec.name.to_string(), error))?));
+        for (spec, (name, value)) in specs.into_iter().zip(changes) {
+            // The name that was asked by, an older one included, in the table's spelling.
+            checked.push((spec, check(spec, value).map_err(|error| (name.to_ascii_lowercase(), error))?));
         }
         Ok(Accepted(checked))
     }
@@ -420,66 +435,6 @@ fn shown(name: &str, value: &str) -> String {
     match find(name).map(|spec| spec.kind) {
         Some(SettingKind::Events) => notify::shown(value),
         _ => value.to_owned(),
-    }
-}
-
-/// The text in the form that is kept, if it fits.
-fn check(spec: &SettingSpec, value: &str) -> Result<String, SettingError> {
-    let invalid = |text: &str| SettingError::Invalid(text.to_string());
-    match spec.kind {
-        SettingKind::Text => Ok(value.to_string()),
-        SettingKind::Events => notify::parse(value)
-            .map(notify::format)
-            .ok_or_else(|| invalid("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")),
-        SettingKind::SavePoints => {
-            let numbers: Option<Vec<u32>> = value.split_whitespace().map(|word| word.parse().ok()).collect();
-            let is_fine = |numbers: &Vec<u32>| {
-                numbers.len().is_multiple_of(2) && numbers.iter().step_by(2).all(|seconds| *seconds > 0)
-            };
-            let numbers = numbers.filter(is_fine).ok_or_else(|| invalid("Invalid save parameters"))?;
-            Ok(numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(" "))
-        }
-        SettingKind::Percentiles => {
-            let numbers: Option<Vec<f64>> =
-                value.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
-            let numbers =
-                numbers.ok_or_else(|| invalid("Invalid latency-tracking-info-percentiles parameters"))?;
-            if !numbers.iter().all(|percent| (0.0..=100.0).contains(percent)) {
-                return Err(invalid(
-                    "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]",
-                ));
-            }
-            Ok(numbers.iter().map(f64::to_string).collect::<Vec<String>>().join(" "))
-        }
-        SettingKind::Output => output_limits::normal_form(value).map_err(invalid),
-        SettingKind::YesNo => match value.to_ascii_lowercase().as_str() {
-            word @ ("yes" | "no") => Ok(word.to_string()),
-            _ => Err(invalid("argument must be 'yes' or 'no'")),
-        },
-        SettingKind::OneOf(words) => {
-            let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
-            let list = words.join(", ");
-            word.map(ToString::to_string).ok_or_else(|| {
-                SettingError::Invalid(format!("argument(s) must be one of the following: {list}"))
-            })
-        }
-        SettingKind::Integer(least, most) => {
-            let number: i64 =
-                value.parse().map_err(|_| invalid("argument couldn't be parsed into an integer"))?;
-            if (least..=most).contains(&number) {
-                Ok(number.to_string())
-            } else {
-                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
-            }
-        }
-        SettingKind::Memory(least, most) => {
-            let bytes = parse_memory(value).ok_or_else(|| invalid("argument must be a memory value"))?;
-            if (least..=most).contains(&bytes) {
-                Ok(bytes.to_string())
-            } else {
-                Err(SettingError::Invalid(format!("argument must be between {least} and {most} inclusive")))
-            }
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! behind OBJECT FREQ; `maxmemory` is kept as a number that tools show, and limits nothing: values stand on the disk.
 
 use super::SettingKind::{
-    self, Events, Integer, Memory, OneOf, Output, Percentiles, SavePoints, Text, YesNo,
+    self, Clamped, Events, HostName, Integer, Memory, MemoryFrom, MemoryOrPercent, No, OnSignal, OneOf,
+    Output, Percentiles, SavePoints, Text, YesNo,
 };
 use super::SettingSpec;
 
@@ -30,6 +31,10 @@ const SMALL_COUNT: SettingKind = Integer(0, i32::MAX as i64);
 /// Any size.
 const SIZE: SettingKind = Memory(0, i64::MAX as u64);
 
+/// Redis' words where its allocator cannot do it; here it is the allocator of the host.
+const NO_DEFRAG: &str = "Active defragmentation cannot be enabled: it requires a Redis server compiled with a modified \
+                         Jemalloc like the one shipped by default with the Redis source distribution";
+
 /// All settings. Invariant: in the order of their names, by which they are searched.
 pub const SETTINGS: &[SettingSpec] = &[
     fixed("acl-pubsub-default", "resetchannels", OneOf(&["allchannels", "resetchannels"])),
@@ -42,7 +47,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("active-defrag-threshold-lower", "10", Integer(0, 1000)),
     row("active-defrag-threshold-upper", "100", Integer(0, 1000)),
     row("active-expire-effort", "1", Integer(1, 10)),
-    row("activedefrag", "no", OneOf(&["no"])),
+    row("activedefrag", "no", No(NO_DEFRAG)),
     row("activerehashing", "yes", YesNo),
     fixed("always-show-logo", "no", YesNo),
     row("aof-disable-auto-gc", "no", YesNo),
@@ -54,13 +59,13 @@ pub const SETTINGS: &[SettingSpec] = &[
     fixed("appenddirname", "appendonlydir", Text),
     fixed("appendfilename", "appendonly.aof", Text),
     row("appendfsync", "everysec", OneOf(&["everysec", "always", "no"])),
-    // The log is what the store is.
-    row("appendonly", "yes", OneOf(&["yes"])),
+    // The log is what the store is, so it is written in any case; with `no` the host does not sync it by itself.
+    row("appendonly", "yes", YesNo),
     row("auto-aof-rewrite-min-size", "64mb", SIZE),
     row("auto-aof-rewrite-percentage", "100", SMALL_COUNT),
     fixed("bgsave_cpulist", "", Text),
     fixed("bind", "127.0.0.1", Text),
-    fixed("bind-source-addr", "", Text),
+    row("bind-source-addr", "", Text),
     fixed("bio_cpulist", "", Text),
     // Ours: strings of so many bytes are blobs.
     row("blob-min-bytes", "1mb", Memory(1, i64::MAX as u64)),
@@ -75,14 +80,14 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("cluster-allow-reads-when-down", "no", YesNo),
     row("cluster-allow-replica-migration", "yes", YesNo),
     row("cluster-announce-bus-port", "0", Integer(0, 65535)),
-    row("cluster-announce-hostname", "", Text),
+    row("cluster-announce-hostname", "", HostName),
     row("cluster-announce-human-nodename", "", Text),
     row("cluster-announce-ip", "", Text),
     row("cluster-announce-port", "0", Integer(0, 65535)),
     row("cluster-announce-tls-port", "0", Integer(0, 65535)),
     fixed("cluster-config-file", "nodes.conf", Text),
     fixed("cluster-enabled", "no", YesNo),
-    row("cluster-link-sendbuf-limit", "0", SIZE),
+    row("cluster-link-sendbuf-limit", "0", Memory(0, u64::MAX)),
     row("cluster-migration-barrier", "1", SMALL_COUNT),
     row("cluster-node-timeout", "15000", COUNT),
     fixed("cluster-port", "0", Integer(0, 65535)),
@@ -102,10 +107,10 @@ pub const SETTINGS: &[SettingSpec] = &[
     fixed("enable-module-command", "no", OneOf(&["no", "yes", "local"])),
     fixed("enable-protected-configs", "no", OneOf(&["no", "yes", "local"])),
     row("hash-max-listpack-entries", "512", COUNT),
-    row("hash-max-listpack-value", "64", COUNT),
+    row("hash-max-listpack-value", "64", SIZE),
     row("hll-sparse-max-bytes", "3000", SIZE),
-    row("hz", "10", SMALL_COUNT),
-    fixed("ignore-warnings", "", Text),
+    row("hz", "10", Clamped(1, 500)),
+    row("ignore-warnings", "", Text),
     fixed("io-threads", "1", Integer(1, 128)),
     fixed("io-threads-do-reads", "no", YesNo),
     row("jemalloc-bg-thread", "yes", YesNo),
@@ -128,10 +133,10 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("masteruser", "", Text),
     row("maxclients", "10000", Integer(1, u32::MAX as i64)),
     row("maxmemory", "0", Memory(0, u64::MAX)),
-    row("maxmemory-clients", "0", SIZE),
+    row("maxmemory-clients", "0", MemoryOrPercent),
     row("maxmemory-eviction-tenacity", "10", Integer(0, 100)),
     row("maxmemory-policy", "noeviction", OneOf(&["noeviction"])),
-    row("maxmemory-samples", "5", Integer(1, 64)),
+    row("maxmemory-samples", "5", Integer(1, i32::MAX as i64)),
     row("min-replicas-max-lag", "10", SMALL_COUNT),
     row("min-replicas-to-write", "0", Integer(0, 0)),
     row("no-appendfsync-on-rewrite", "no", YesNo),
@@ -148,7 +153,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("rdb-save-incremental-fsync", "yes", YesNo),
     fixed("rdbchecksum", "yes", YesNo),
     row("rdbcompression", "yes", YesNo),
-    row("repl-backlog-size", "1mb", Memory(1, i64::MAX as u64)),
+    row("repl-backlog-size", "1mb", MemoryFrom(16 * 1024)),
     row("repl-backlog-ttl", "3600", COUNT),
     row("repl-disable-tcp-nodelay", "no", YesNo),
     row("repl-diskless-load", "disabled", OneOf(&["disabled", "on-empty-db", "swapdb"])),
@@ -173,14 +178,14 @@ pub const SETTINGS: &[SettingSpec] = &[
     fixed("server_cpulist", "", Text),
     row("set-max-intset-entries", "512", COUNT),
     row("set-max-listpack-entries", "128", COUNT),
-    row("set-max-listpack-value", "64", COUNT),
+    row("set-max-listpack-value", "64", SIZE),
     fixed("set-proc-title", "yes", YesNo),
-    row("shutdown-on-sigint", "default", Text),
-    row("shutdown-on-sigterm", "default", Text),
+    row("shutdown-on-sigint", "default", OnSignal),
+    row("shutdown-on-sigterm", "default", OnSignal),
     row("shutdown-timeout", "10", SMALL_COUNT),
     row("slowlog-log-slower-than", "10000", Integer(-1, i64::MAX)),
     row("slowlog-max-len", "128", COUNT),
-    row("socket-mark-id", "0", Integer(0, u32::MAX as i64)),
+    fixed("socket-mark-id", "0", Integer(0, u32::MAX as i64)),
     row("stop-writes-on-bgsave-error", "yes", YesNo),
     row("stream-node-max-bytes", "4096", SIZE),
     row("stream-node-max-entries", "100", COUNT),
@@ -215,7 +220,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     fixed("unixsocket", "", Text),
     fixed("unixsocketperm", "0", Text),
     row("zset-max-listpack-entries", "128", COUNT),
-    row("zset-max-listpack-value", "64", COUNT),
+    row("zset-max-listpack-value", "64", SIZE),
 ];
 
 /// Older names of settings, as Redis still takes and shows them: (old, present).
