@@ -13,7 +13,7 @@ use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEnt
 use super::record::{Header, Record};
 use crate::engine::{
     BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place, Reader,
-    Result, Root, Scope, SubVisitor, Want,
+    Result, Root, Scope, Start, SubVisitor, SubWalk, Want,
 };
 use crate::packed::tree::Tree;
 use crate::storage::{self, Blob, BlobId, StorageError};
@@ -245,8 +245,7 @@ impl Reader for Snapshot<'_> {
             return Ok(base);
         };
         let mut patches = BTreeMap::new();
-        let first = tree.rank(&(range.0 / PATCH_BYTES).to_be_bytes());
-        for (subkey, bytes) in tree.iter_from(first) {
+        for (subkey, bytes) in tree.iter_from_key(&(range.0 / PATCH_BYTES).to_be_bytes()) {
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
             let number =
                 subkey.first_chunk().map(|number| u64::from_be_bytes(*number)).ok_or_else(damaged)?;
@@ -304,14 +303,7 @@ impl Reader for Snapshot<'_> {
         Ok(self.collection(root)?.map_or(0, |tree| tree.rank(subkey)))
     }
 
-    fn sub_scan(
-        &mut self,
-        root: &Root,
-        from: u64,
-        direction: Direction,
-        want: Want,
-        visit: SubVisitor<'_>,
-    ) -> Result<()> {
+    fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()> {
         let store = self.store;
         if root.collection == 0 {
             return Ok(());
@@ -319,10 +311,17 @@ impl Reader for Snapshot<'_> {
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
         let Shard { collections, files, .. } = shard;
         let Some(tree) = collections.get(&root.collection) else { return Ok(()) };
-        let mut scan = SubScan { store, files, collection: root.collection, want };
-        match direction {
-            Direction::Ascending => scan.walk(tree.iter_from(from), visit),
-            Direction::Descending => scan.walk(tree.iter_back_from(from), visit),
+        let mut scan = SubScan { store, files, collection: root.collection, want: walk.want };
+        match (walk.direction, walk.start) {
+            (Direction::Ascending, Start::End) => scan.walk(tree.iter(), visit),
+            (Direction::Ascending, Start::Rank(rank)) => scan.walk(tree.iter_from(rank), visit),
+            (Direction::Ascending, Start::Subkey(subkey)) => scan.walk(tree.iter_from_key(subkey), visit),
+            (Direction::Descending, Start::End) => scan.walk(tree.iter_back_from(u64::MAX), visit),
+            (Direction::Descending, Start::Rank(rank)) if rank >= tree.len() => Ok(()),
+            (Direction::Descending, Start::Rank(rank)) => scan.walk(tree.iter_back_from(rank), visit),
+            (Direction::Descending, Start::Subkey(subkey)) => {
+                scan.walk(tree.iter_back_from_key(subkey), visit)
+            }
         }
     }
 

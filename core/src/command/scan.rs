@@ -30,7 +30,7 @@ use crate::server::scan_positions::{TICKET_BITS, TICKET_MAX, Ticket, WalkId};
 
 use super::args::{integer, is_option};
 use super::{CommandError, Context, Outcome};
-use crate::engine::{Direction, Kind, Root, Start, Txn, Want};
+use crate::engine::{Kind, Root, Start, SubWalk, Txn, Want};
 use crate::glob::Glob;
 use crate::limits::SCAN_STEPS_MIN;
 use crate::resp::Reply;
@@ -247,7 +247,9 @@ impl SubScan<'_> {
             return Ok(None);
         }
         let (db, txn): (_, &mut Txn<'_>) = (context.client.db, context.txn);
-        txn.sub_scan(db, self.key, start, Direction::Ascending, self.want, &mut |subkey, value| {
+        // One more than is shown, which is where the next step begins.
+        let walk = SubWalk::up(start, self.want).expecting(count.saturating_add(1).min(left_here));
+        txn.sub_scan(db, self.key, walk, &mut |subkey, value| {
             if left == 0 {
                 next = Some(subkey.to_vec());
                 return ControlFlow::Break(());

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Db, Direction, NewRoot, Result, Start, Txn, Want};
+use crate::engine::{Db, NewRoot, Result, Start, SubWalk, Txn, Want};
 use crate::limits::COPY_CHUNK_BYTES;
 
 /// Copies a key (value, subkeys, encoding and expiry) over whatever the target was; false if there is no such key.
@@ -23,7 +23,7 @@ pub fn copy(txn: &mut Txn<'_>, from: (Db, &[u8]), to: (Db, &[u8])) -> Result<boo
     loop {
         // A walk borrows the transaction, so subkeys are read and written by turns.
         let start = last.as_deref().map_or(Start::End, Start::Subkey);
-        txn.sub_scan(from.0, from.1, start, Direction::Ascending, Want::Values, &mut |subkey, value| {
+        txn.sub_scan(from.0, from.1, SubWalk::up(start, Want::Values), &mut |subkey, value| {
             if last.as_deref() == Some(subkey) { ControlFlow::Continue(()) } else { chunk.add(subkey, value) }
         })?;
         let Some((subkey, _)) = chunk.pairs.last() else { return Ok(true) };

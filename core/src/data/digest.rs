@@ -13,7 +13,7 @@ use super::set::Set;
 use super::stream::{Stream, StreamId};
 use super::zset::SortedSet;
 use super::{DataError, Result};
-use crate::engine::{Db, Direction, Kind, Root, Start, Txn, Want};
+use crate::engine::{Db, Direction, Kind, Root, SubWalk, Txn, Want};
 
 /// Twenty bytes that stand for data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,13 +127,12 @@ fn add_value(txn: &mut Txn<'_>, digest: &mut Digest, (db, key): (Db, &[u8]), roo
                 digest.combine(pair(field, value).as_bytes());
                 ControlFlow::Continue(())
             };
-            txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, each)
-                .map_err(DataError::from)?;
+            txn.sub_scan(db, key, SubWalk::all(Want::Values), each).map_err(DataError::from)?;
         }
         Kind::Stream => {
             if let Some(stream) = Stream::open(txn, db, key)? {
                 let all = (StreamId::MIN, StreamId::MAX);
-                stream.scan(txn, all, Direction::Ascending, &mut |id, fields| {
+                stream.scan(txn, all, Direction::Ascending, u64::MAX, &mut |id, fields| {
                     digest.mix(format!("{}.{}", id.ms, id.seq).as_bytes());
                     fields.for_each(|text| digest.mix(text));
                     ControlFlow::Continue(())

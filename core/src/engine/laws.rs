@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::{
-    Commit, Db, Direction, Engine, Kind, NewRoot, Overlay, Receipt, Result, Scope, Start, Txn, Want,
+    Commit, Db, Direction, Engine, Kind, NewRoot, Overlay, Receipt, Result, Scope, Start, SubWalk, Txn, Want,
 };
 
 /// Databases that scripts use.
@@ -61,7 +61,7 @@ fn dump_key(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<Dumped>> {
     let Some(root) = txn.root(db, key)? else { return Ok(None) };
     let value = txn.value(db, key)?.unwrap_or_default();
     let mut subs = Vec::new();
-    txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, &mut |subkey, value| {
+    txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |subkey, value| {
         subs.push((subkey.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     })?;
@@ -355,26 +355,20 @@ fn check_inside<E: Engine, M: Engine>(
             let rank = txn.sub_rank(*db, key, subkey)?;
             let picked: Vec<_> =
                 (0..len + 1).map(|rank| txn.sub_select(*db, key, rank)).collect::<Result<_>>()?;
-            let mut back = Vec::new();
-            let start = Start::Subkey(subkey);
-            txn.sub_scan(*db, key, start, Direction::Descending, Want::Values, &mut |subkey, value| {
-                back.push((subkey.to_vec(), value.to_vec()));
-                ControlFlow::Continue(())
-            })?;
-            let mut from_rank = Vec::new();
-            txn.sub_scan(
-                *db,
-                key,
-                Start::Rank(len / 2),
-                Direction::Ascending,
-                Want::Subkeys,
-                &mut |subkey, _| {
-                    from_rank.push(subkey.to_vec());
-                    ControlFlow::Continue(())
-                },
-            )?;
             let count = txn.key_count(*db)?;
-            answers.push_str(&format!("{len} {rank} {picked:?} {back:?} {from_rank:?} {count}\n"));
+            answers.push_str(&format!("{len} {rank} {picked:?} {count}\n"));
+            let ranks = [0, len / 2, len.saturating_sub(1), len].map(Start::Rank);
+            for start in ranks.into_iter().chain([Start::End, Start::Subkey(subkey), Start::Subkey(b"")]) {
+                for direction in [Direction::Ascending, Direction::Descending] {
+                    let mut seen = Vec::new();
+                    let walk = SubWalk::new(start, direction, Want::Values).expecting(2);
+                    txn.sub_scan(*db, key, walk, &mut |subkey, value| {
+                        seen.push((subkey.to_vec(), crc32c::crc32c(value)));
+                        ControlFlow::Continue(())
+                    })?;
+                    answers.push_str(&format!("{start:?} {direction:?} {seen:?}\n"));
+                }
+            }
         }
         Ok(answers)
     }

@@ -13,8 +13,8 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::{
     Admin, BlobStore, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered, Overlay,
-    PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, SubVisitor, Want,
-    Watch,
+    PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, Start, SubVisitor,
+    SubWalk, Want, Watch,
 };
 use crate::storage::memory::{overwrite, resize, slice};
 use crate::storage::{self, Blob, BlobId};
@@ -207,27 +207,29 @@ impl Reader for MemorySnapshot<'_> {
         Ok(self.object(root)?.subs.range::<[u8], _>(smaller).count() as u64)
     }
 
-    fn sub_scan(
-        &mut self,
-        root: &Root,
-        from: u64,
-        direction: Direction,
-        want: Want,
-        visit: SubVisitor<'_>,
-    ) -> Result<()> {
+    fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()> {
         let subs = &self.object(root)?.subs;
-        let from = usize::try_from(from).unwrap_or(usize::MAX);
-        let mut show = |(subkey, value): (&Vec<u8>, &Vec<u8>)| match want {
+        let (low, high) = match (walk.start, walk.direction) {
+            (Start::Subkey(from), Direction::Ascending) => (Bound::Included(from), Bound::Unbounded),
+            (Start::Subkey(from), Direction::Descending) => (Bound::Unbounded, Bound::Included(from)),
+            (Start::End | Start::Rank(_), _) => (Bound::Unbounded, Bound::Unbounded),
+        };
+        let skipped = match (walk.start, walk.direction) {
+            (Start::Rank(rank), Direction::Ascending) => usize::try_from(rank).unwrap_or(usize::MAX),
+            (Start::Rank(rank), Direction::Descending) => {
+                let behind = (subs.len() as u64).checked_sub(1).and_then(|last| last.checked_sub(rank));
+                behind.and_then(|behind| usize::try_from(behind).ok()).unwrap_or(usize::MAX)
+            }
+            (Start::End | Start::Subkey(_), _) => 0,
+        };
+        let mut show = |(subkey, value): (&Vec<u8>, &Vec<u8>)| match walk.want {
             Want::Subkeys => visit(subkey, &[]),
             Want::Values => visit(subkey, value),
         };
-        let _: ControlFlow<()> = match direction {
-            Direction::Ascending => subs.iter().skip(from).try_for_each(&mut show),
-            Direction::Descending => subs
-                .iter()
-                .rev()
-                .skip(subs.len().saturating_sub(1).saturating_sub(from))
-                .try_for_each(&mut show),
+        let subs = subs.range::<[u8], _>((low, high));
+        let _: ControlFlow<()> = match walk.direction {
+            Direction::Ascending => subs.skip(skipped).try_for_each(&mut show),
+            Direction::Descending => subs.rev().skip(skipped).try_for_each(&mut show),
         };
         Ok(())
     }

@@ -31,7 +31,7 @@ pub use changed::Changed;
 pub use drafts::Drafts;
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
-pub use subkeys::Start;
+pub use subkeys::{Start, SubWalk};
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
 
@@ -283,17 +283,8 @@ pub trait Reader {
     /// Number of subkeys smaller than `subkey`, which need not be there.
     fn sub_rank(&mut self, root: &Root, subkey: &[u8]) -> Result<u64>;
 
-    /// Walks the subkeys from the one with rank `from` (ascending) or from the one with rank `from` downwards
-    /// (descending) until the visitor breaks. A rank that is not there gives nothing, except that a descending walk
-    /// from beyond the end begins at the last subkey.
-    fn sub_scan(
-        &mut self,
-        root: &Root,
-        from: u64,
-        direction: Direction,
-        want: Want,
-        visit: SubVisitor<'_>,
-    ) -> Result<()>;
+    /// Walks the subkeys of a root until the visitor breaks or none is left.
+    fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()>;
 
     /// Number of keys of a database, those that expired but were not collected yet included.
     fn key_count(&mut self, db: Db) -> Result<u64>;

@@ -7,7 +7,7 @@ use std::iter::{Peekable, Rev};
 use std::ops::{Bound, ControlFlow, Range};
 
 use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
-use super::{Db, Direction, Reader, Result, Root, SubVisitor, Txn, Want};
+use super::{Db, Direction, Result, SubVisitor, Txn, Want};
 
 /// Where a walk over subkeys begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,42 @@ pub enum Start<'s> {
     Rank(u64),
     /// At this subkey, or at the next one in the direction of the walk.
     Subkey(&'s [u8]),
+}
+
+/// A walk over the subkeys of one key, in the order of their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubWalk<'s> {
+    /// Where it begins.
+    pub start: Start<'s>,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// What the visitor needs.
+    pub want: Want,
+    /// How many subkeys the caller expects to see; [`u64::MAX`] if it does not know. A hint for engines that must fetch:
+    /// the walk goes on for as long as the visitor does.
+    pub expect: u64,
+}
+
+impl<'s> SubWalk<'s> {
+    /// A walk that may see any number of subkeys.
+    pub const fn new(start: Start<'s>, direction: Direction, want: Want) -> SubWalk<'s> {
+        SubWalk { start, direction, want, expect: u64::MAX }
+    }
+
+    /// An ascending walk.
+    pub const fn up(start: Start<'s>, want: Want) -> SubWalk<'s> {
+        SubWalk::new(start, Direction::Ascending, want)
+    }
+
+    /// A walk over all subkeys, ascending.
+    pub const fn all(want: Want) -> SubWalk<'s> {
+        SubWalk::up(Start::End, want)
+    }
+
+    /// The same walk by a caller that expects to see so many subkeys.
+    pub const fn expecting(self, expect: u64) -> SubWalk<'s> {
+        SubWalk { expect, ..self }
+    }
 }
 
 impl Txn<'_> {
@@ -169,8 +205,8 @@ impl Txn<'_> {
         // One more than may be, so that too many are noticed before all of them are held.
         let most = self.changes_left().saturating_add(1);
         if left > 0 {
-            let start = Start::Rank(ranks.start);
-            self.sub_scan(db, key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+            let walk = SubWalk::up(Start::Rank(ranks.start), Want::Subkeys).expecting(left.min(most));
+            self.sub_scan(db, key, walk, &mut |subkey, _| {
                 run.push(SubBytes::from_slice(subkey));
                 left -= 1;
                 let is_over = left == 0 || run.len() as u64 == most;
@@ -233,41 +269,42 @@ impl Txn<'_> {
         }
         let mut found = None;
         let base_rank = rank.saturating_add_signed(-shift);
-        self.reader.sub_scan(root, base_rank, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+        let walk = SubWalk::up(Start::Rank(base_rank), Want::Subkeys).expecting(1);
+        self.reader.sub_scan(root, walk, &mut |subkey, _| {
             found = Some(subkey.to_vec());
             ControlFlow::Break(())
         })?;
         Ok(found)
     }
 
-    /// Walks the subkeys of a key from `start` until the visitor breaks.
-    pub fn sub_scan(
-        &mut self,
-        db: Db,
-        key: &[u8],
-        start: Start<'_>,
-        direction: Direction,
-        want: Want,
-        visit: SubVisitor<'_>,
-    ) -> Result<()> {
+    /// Walks the subkeys of a key until the visitor breaks or none is left.
+    pub fn sub_scan(&mut self, db: Db, key: &[u8], walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()> {
         let at = self.state(db, key)?;
-        let is_plain = self.overlay.keys[at].subs.is_empty();
+        let state = &self.overlay.keys[at];
+        if state.subs.is_empty() {
+            return match &state.subkeys_of {
+                Some(root) => self.reader.sub_scan(root, walk, visit),
+                None => Ok(()),
+            };
+        }
+        // The committed side counts its own ranks, so a rank of the merged order becomes a subkey.
         let picked;
-        let start = match start {
-            Start::Rank(rank) if !is_plain => {
+        let start = match (walk.start, walk.direction) {
+            (Start::Rank(0), Direction::Ascending) => Start::End,
+            (Start::Rank(rank), _) => {
                 picked = self.sub_select(db, key, rank)?;
                 let Some(subkey) = &picked else { return Ok(()) };
                 Start::Subkey(subkey)
             }
-            other => other,
+            (start, _) => start,
         };
         let state = &self.overlay.keys[at];
-        let mut changes = Changes::from(&state.subs, start, direction);
-        if let Some(root) = &state.subkeys_of
-            && let Some(rank) = base_rank(self.reader, root, start, direction)?
-        {
+        let mut changes = Changes::from(&state.subs, start, walk.direction);
+        if let Some(root) = &state.subkeys_of {
+            // Some of the committed subkeys may turn out to be removed.
+            let expect = walk.expect.saturating_add(state.subs.len() as u64);
             let mut flow = ControlFlow::Continue(());
-            self.reader.sub_scan(root, rank, direction, want, &mut |subkey, value| {
+            self.reader.sub_scan(root, SubWalk { start, expect, ..walk }, &mut |subkey, value| {
                 flow = changes.merge(subkey, value, visit);
                 flow
             })?;
@@ -285,31 +322,6 @@ fn delta(change: &SubChange) -> i64 {
     i64::from(change.value.is_some()) - i64::from(change.in_base)
 }
 
-/// Where on the committed side a walk begins; None if nothing there is part of it.
-fn base_rank(
-    reader: &mut dyn Reader,
-    root: &Root,
-    start: Start<'_>,
-    direction: Direction,
-) -> Result<Option<u64>> {
-    let len = reader.sub_len(root)?;
-    let rank = match (start, direction) {
-        (Start::End, Direction::Ascending) => 0,
-        (Start::End, Direction::Descending) => return Ok(len.checked_sub(1)),
-        (Start::Rank(rank), _) => rank,
-        (Start::Subkey(subkey), Direction::Ascending) => reader.sub_rank(root, subkey)?,
-        (Start::Subkey(subkey), Direction::Descending) => {
-            let smaller = reader.sub_rank(root, subkey)?;
-            if reader.sub_contains(root, subkey)? {
-                smaller
-            } else {
-                return Ok(smaller.checked_sub(1));
-            }
-        }
-    };
-    Ok((rank < len).then_some(rank))
-}
-
 /// The changed subkeys of one key in the order of a walk.
 enum Changes<'c> {
     Ascending(Peekable<Iter<'c>>),
@@ -320,7 +332,7 @@ impl<'c> Changes<'c> {
     fn from(subs: &'c SubChanges, start: Start<'_>, direction: Direction) -> Changes<'c> {
         let bound = match start {
             Start::Subkey(subkey) => Bound::Included(subkey),
-            // A rank is only passed on where there are no changes.
+            // A rank has become a subkey before.
             Start::End | Start::Rank(_) => Bound::Unbounded,
         };
         match direction {
@@ -380,7 +392,7 @@ mod tests {
 
     fn found(txn: &mut Txn<'_>) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
-        txn.sub_scan(0, KEY, Start::End, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+        txn.sub_scan(0, KEY, SubWalk::all(Want::Subkeys), &mut |subkey, _| {
             found.push(subkey.to_vec());
             ControlFlow::Continue(())
         })

@@ -9,7 +9,7 @@ use super::harness::{
 use crate::bitcask::record::SYNCED_RECORD_BYTES;
 use crate::bitcask::{Opened, Options};
 use crate::engine::laws;
-use crate::engine::{Admin, Direction, Engine, EngineError, Overlay, Scope, Start, Txn, Want};
+use crate::engine::{Admin, Engine, EngineError, Overlay, Scope, SubWalk, Txn, Want};
 use crate::storage::Simulation;
 use crate::storage::simulated::{Moment, Survival};
 
@@ -166,7 +166,7 @@ fn unreadable(scene: &Scene, phase: &Phase<'_>, opened: &Opened, number: u32, da
         let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
         let mut subs = Vec::new();
         let read = txn.value(*db, key).and_then(|value| {
-            txn.sub_scan(*db, key, Start::End, Direction::Ascending, Want::Values, &mut |subkey, value| {
+            txn.sub_scan(*db, key, SubWalk::all(Want::Values), &mut |subkey, value| {
                 subs.push((subkey.to_vec(), value.to_vec()));
                 ControlFlow::Continue(())
             })?;

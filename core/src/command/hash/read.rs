@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::command::scan::ElementWriter;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash;
-use crate::engine::{Direction, Start, Want};
+use crate::engine::{SubWalk, Want};
 
 /// `HGET key field`
 pub(super) fn hget(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -94,7 +94,7 @@ fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError
 
 fn all(context: &mut Context<'_, '_>, key: &[u8], want: Want, write: ElementWriter<'_>) -> Outcome {
     let (db, reply) = (context.client.db, &mut *context.reply);
-    context.txn.sub_scan(db, key, Start::End, Direction::Ascending, want, &mut |field, value| {
+    context.txn.sub_scan(db, key, SubWalk::all(want), &mut |field, value| {
         write(reply, field, value);
         ControlFlow::Continue(())
     })?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::data::{self, digest};
-use crate::engine::{ACCESS_CLOCK_MASK, Direction, Start, Want, access_clock};
+use crate::engine::{ACCESS_CLOCK_MASK, SubWalk, Want, access_clock};
 use crate::limits::DEBUG_SLEEP_MAX_S;
 use crate::resp::{self, Protocol};
 use crate::server::Effect;
@@ -94,7 +94,7 @@ fn object(ctx: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
     let list_fill = ctx.shared.settings.number("list-max-listpack-size");
     let encoding = data::encoding_name(ctx.txn, db, key, &root, list_fill)?;
     let mut len = root.value_len;
-    ctx.txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, &mut |subkey, value| {
+    ctx.txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |subkey, value| {
         len += subkey.len() as u64 + value.len() as u64;
         std::ops::ControlFlow::Continue(())
     })?;

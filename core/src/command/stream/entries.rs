@@ -80,7 +80,7 @@ pub(super) fn reply_range(
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);
     let list = reply.defer();
     let mut found = 0;
-    stream.scan(txn, range, direction, &mut |id, fields| {
+    stream.scan(txn, range, direction, most, &mut |id, fields| {
         reply_entry(reply, id, fields);
         found += 1;
         if found as u64 >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -289,7 +289,7 @@ impl Delivery<'_> {
         let mut delivered = Vec::new();
         let list = reply.defer();
         let range = (first, StreamId::MAX);
-        self.stream.scan(txn, range, Direction::Ascending, &mut |id, fields| {
+        self.stream.scan(txn, range, Direction::Ascending, most, &mut |id, fields| {
             reply_entry(reply, id, fields);
             delivered.push(id);
             if delivered.len() as u64 >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

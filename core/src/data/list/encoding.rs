@@ -14,7 +14,7 @@
 use std::ops::ControlFlow;
 
 use super::{Fill, List, Result};
-use crate::engine::{Direction, Start, Want};
+use crate::engine::{SubWalk, Want};
 use crate::number::parse_i64;
 
 /// The root's byte of a list that is (or may be) small.
@@ -124,7 +124,7 @@ impl List<'_, '_> {
             return Ok(false);
         }
         let mut size_bytes = LISTPACK_BYTES;
-        self.scan(Start::End, Direction::Ascending, Want::Values, &mut |_, element| {
+        self.scan(SubWalk::all(Want::Values), &mut |_, element| {
             size_bytes = size_bytes.saturating_add(entry_bytes(element));
             if size_bytes > most_bytes { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use position::Position;
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Direction, EngineError, Kind, NewRoot, Start, SubVisitor, Txn, Want};
+use crate::engine::{Db, Direction, EngineError, Kind, NewRoot, Start, SubVisitor, SubWalk, Txn, Want};
 
 /// Asks for the setting `list-max-listpack-size`; only called when it matters, since settings are not free.
 pub type Fill<'f> = &'f dyn Fn() -> i64;
@@ -59,6 +59,11 @@ impl End {
             End::Head => Direction::Ascending,
             End::Tail => Direction::Descending,
         }
+    }
+
+    /// A walk that begins here.
+    fn walk(self, want: Want) -> SubWalk<'static> {
+        SubWalk::new(Start::End, self.direction(), want)
     }
 }
 
@@ -126,7 +131,7 @@ impl<'t, 'e> List<'t, 'e> {
         } else if taken == 1 {
             // The usual case needs no list of positions.
             let mut outermost = None;
-            self.scan(Start::End, end.direction(), Want::Values, &mut |position, element| {
+            self.scan(end.walk(Want::Values).expecting(1), &mut |position, element| {
                 visit(element);
                 outermost = Some(position);
                 ControlFlow::Break(())
@@ -135,7 +140,7 @@ impl<'t, 'e> List<'t, 'e> {
             self.after_shrink(len - 1, taken_bytes, fill)?;
         } else if taken > 0 {
             let mut positions = Vec::new();
-            self.scan(Start::End, end.direction(), Want::Values, &mut |position, element| {
+            self.scan(end.walk(Want::Values).expecting(taken), &mut |position, element| {
                 visit(element);
                 positions.push(position);
                 more_until(positions.len() as u64 == taken)
@@ -150,7 +155,7 @@ impl<'t, 'e> List<'t, 'e> {
     /// keeps its expiry.
     pub fn rotate(&mut self, from: End, to: End, visit: ElementVisitor<'_>) -> Result<()> {
         let mut taken = None;
-        self.scan(Start::End, from.direction(), Want::Values, &mut |position, element| {
+        self.scan(from.walk(Want::Values).expecting(1), &mut |position, element| {
             taken = Some((position, element.to_vec()));
             ControlFlow::Break(())
         })?;
@@ -198,7 +203,7 @@ impl<'t, 'e> List<'t, 'e> {
         for (end, count) in [(End::Head, from), (End::Tail, len.saturating_sub(to))] {
             let before = dropped.len() as u64;
             if count > 0 {
-                self.scan(Start::End, end.direction(), Want::Subkeys, &mut |position, _| {
+                self.scan(end.walk(Want::Subkeys).expecting(count), &mut |position, _| {
                     dropped.push(position);
                     more_until(dropped.len() as u64 - before == count)
                 })?;
@@ -214,7 +219,7 @@ impl<'t, 'e> List<'t, 'e> {
     /// Removes up to `count` elements equal to one, from an end on, and returns how many went.
     pub fn remove(&mut self, end: End, count: u64, element: &[u8], fill: Fill<'_>) -> Result<u64> {
         let mut found = Vec::new();
-        self.scan(Start::End, end.direction(), Want::Values, &mut |position, other| {
+        self.scan(end.walk(Want::Values), &mut |position, other| {
             if other == element {
                 found.push(position);
             }
@@ -244,7 +249,7 @@ impl<'t, 'e> List<'t, 'e> {
     ) -> Result<()> {
         let len = self.len()?;
         let mut walked = 0;
-        self.scan(Start::End, end.direction(), Want::Values, &mut |_, other| {
+        self.scan(end.walk(Want::Values).expecting(compared), &mut |_, other| {
             if other == element {
                 visit(if end == End::Head { walked } else { len - 1 - walked })?;
             }
@@ -264,7 +269,7 @@ impl<'t, 'e> List<'t, 'e> {
     ) -> Result<Option<u64>> {
         let (mut rank, mut is_found) = (0, false);
         let (mut low, mut high) = (None, None);
-        self.scan(Start::End, Direction::Ascending, Want::Values, &mut |position, other| {
+        self.scan(SubWalk::all(Want::Values), &mut |position, other| {
             if is_found {
                 high = Some(position);
                 return ControlFlow::Break(());
@@ -306,7 +311,7 @@ impl<'t, 'e> List<'t, 'e> {
     /// The position at an end, if there is an element.
     fn outermost(&mut self, end: End) -> Result<Option<Position>> {
         let mut outermost = None;
-        self.scan(Start::End, end.direction(), Want::Subkeys, &mut |position, _| {
+        self.scan(end.walk(Want::Subkeys).expecting(1), &mut |position, _| {
             outermost = Some(position);
             ControlFlow::Break(())
         })?;
@@ -343,7 +348,8 @@ impl<'t, 'e> List<'t, 'e> {
         if left == 0 {
             return Ok(());
         }
-        self.txn.sub_scan(self.db, self.key, start, direction, Want::Values, &mut |_, element| {
+        let walk = SubWalk::new(start, direction, Want::Values).expecting(count);
+        self.txn.sub_scan(self.db, self.key, walk, &mut |_, element| {
             visit(element);
             left -= 1;
             more_until(left == 0)
@@ -354,9 +360,7 @@ impl<'t, 'e> List<'t, 'e> {
     /// Shows positions and elements until told to stop.
     fn scan(
         &mut self,
-        start: Start<'_>,
-        direction: Direction,
-        want: Want,
+        walk: SubWalk<'_>,
         visit: &mut dyn FnMut(Position, &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut is_damaged = false;
@@ -367,7 +371,7 @@ impl<'t, 'e> List<'t, 'e> {
                 ControlFlow::Break(())
             }
         };
-        self.txn.sub_scan(self.db, self.key, start, direction, want, visitor)?;
+        self.txn.sub_scan(self.db, self.key, walk, visitor)?;
         if is_damaged { Err(no_position().into()) } else { Ok(()) }
     }
 }

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 
 use super::position::Position;
 use super::{List, Result, no_position};
-use crate::engine::{Direction, Start, Want};
+use crate::engine::{Start, SubWalk, Want};
 
 /// Bytes of a fraction.
 const FRACTION_BYTES: u32 = 16;
@@ -47,20 +47,17 @@ impl List<'_, '_> {
         let step = 1_u128 << share.checked_ilog2().unwrap_or(0);
         let mut moved: Vec<(Position, Position, Vec<u8>)> = Vec::new();
         let (mut left, mut fraction) = (count, first.fraction);
-        self.scan(
-            Start::Subkey(&first.encode()),
-            Direction::Ascending,
-            Want::Values,
-            &mut |from, element| {
-                let to = Position { whole: first.whole, fraction };
-                if from != to {
-                    moved.push((from, to, element.to_vec()));
-                }
-                fraction = fraction.wrapping_add(step);
-                left -= 1;
-                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        )?;
+        let begin = first.encode();
+        let walk = SubWalk::up(Start::Subkey(&begin), Want::Values).expecting(count);
+        self.scan(walk, &mut |from, element| {
+            let to = Position { whole: first.whole, fraction };
+            if from != to {
+                moved.push((from, to, element.to_vec()));
+            }
+            fraction = fraction.wrapping_add(step);
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
         for (from, _, _) in &moved {
             self.txn.sub_remove(self.db, self.key, &from.encode())?;
         }

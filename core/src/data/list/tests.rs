@@ -15,7 +15,7 @@ fn contents(list: &mut List<'_, '_>) -> Vec<Vec<u8>> {
 
 fn longest_position(list: &mut List<'_, '_>) -> usize {
     let mut longest = 0;
-    list.scan(Start::End, Direction::Ascending, Want::Subkeys, &mut |position, _| {
+    list.scan(SubWalk::all(Want::Subkeys), &mut |position, _| {
         longest = longest.max(position.encode().len());
         ControlFlow::Continue(())
     })
@@ -76,7 +76,7 @@ fn room_is_made_with_too_many_moves() {
             let element = format!("{step}").into_bytes();
             list.insert(Side::After, b"first", &element, &default_fill).expect("inserted");
             let mut after = Vec::new();
-            list.scan(Start::End, Direction::Ascending, Want::Values, &mut |position, element| {
+            list.scan(SubWalk::all(Want::Values), &mut |position, element| {
                 after.push((position, element.to_vec()));
                 ControlFlow::Continue(())
             })

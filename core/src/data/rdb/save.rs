@@ -7,7 +7,7 @@ use crate::data::list::List;
 use crate::data::set::Set;
 use crate::data::zset::SortedSet;
 use crate::data::{DataError, Result};
-use crate::engine::{Db, Direction, EngineError, Kind, Root, Start, Txn, Want};
+use crate::engine::{Db, Direction, EngineError, Kind, Root, SubWalk, Txn, Want};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 use crate::number::parse_i64;
 
@@ -104,7 +104,7 @@ fn dump_sorted_set(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max
 fn dump_hash(txn: &mut Txn<'_>, db: Db, key: &[u8], out: &mut Vec<u8>, max: u64) -> Result<()> {
     out.push(types::HASH);
     put_count(out, txn.sub_len(db, key)?);
-    txn.sub_scan(db, key, Start::End, Direction::Ascending, Want::Values, &mut |field, value| {
+    txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |field, value| {
         put_element((out, max), field);
         put_element((out, max), value);
         ControlFlow::Continue(())

@@ -16,7 +16,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Direction, Kind, NewRoot, Root, Start, Txn, Want};
+use crate::engine::{Db, Kind, NewRoot, Root, Start, SubWalk, Txn, Want};
 use crate::number::parse_i64;
 
 pub use walk::Walk;
@@ -186,8 +186,7 @@ impl<'t, 'e> Set<'t, 'e> {
 
     /// Shows all members.
     pub fn members(&mut self, visit: MemberVisitor<'_>) -> Result<()> {
-        let (direction, want) = (Direction::Ascending, Want::Subkeys);
-        self.txn.sub_scan(self.db, self.key, Start::End, direction, want, &mut |member, _| {
+        self.txn.sub_scan(self.db, self.key, SubWalk::all(Want::Subkeys), &mut |member, _| {
             visit(member);
             ControlFlow::Continue(())
         })?;
@@ -196,8 +195,8 @@ impl<'t, 'e> Set<'t, 'e> {
 
     /// Shows the member with this rank, which must be there.
     pub fn select(&mut self, rank: u64, visit: MemberVisitor<'_>) -> Result<()> {
-        let (start, direction) = (Start::Rank(rank), Direction::Ascending);
-        self.txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |member, _| {
+        let walk = SubWalk::up(Start::Rank(rank), Want::Subkeys).expecting(1);
+        self.txn.sub_scan(self.db, self.key, walk, &mut |member, _| {
             visit(member);
             ControlFlow::Break(())
         })?;

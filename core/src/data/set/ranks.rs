@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use super::super::Result;
 use super::{MemberVisitor, Set};
-use crate::engine::{Direction, Start, Want};
+use crate::engine::{SubWalk, Want};
 
 /// Looking up one member by its rank costs about as much as walking over this many.
 const LOOK_UP_STEPS: u64 = 16;
@@ -53,8 +53,7 @@ impl Set<'_, '_> {
     fn divide(&mut self, ranks: &[u64], visit: &mut dyn FnMut(&[u8], bool)) -> Result<()> {
         let mut ranks = ranks.iter().peekable();
         let mut at = 0;
-        let (direction, want) = (Direction::Ascending, Want::Subkeys);
-        self.txn.sub_scan(self.db, self.key, Start::End, direction, want, &mut |member, _| {
+        self.txn.sub_scan(self.db, self.key, SubWalk::all(Want::Subkeys), &mut |member, _| {
             visit(member, ranks.next_if(|rank| **rank == at).is_some());
             at += 1;
             ControlFlow::Continue(())

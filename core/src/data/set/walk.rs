@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 
 use super::super::Result;
-use crate::engine::{Db, Direction, Start, Txn, Want};
+use crate::engine::{Db, Start, SubWalk, Txn, Want};
 
 /// Most members of a batch: enough to make the search before it cheap.
 const BATCH_MAX_MEMBERS: usize = 256;
@@ -107,7 +107,10 @@ impl<'k> Walk<'k> {
         self.ends.clear();
         (self.at, self.used, self.is_begun, self.is_last) = (0, 0, true, true);
         let start = from.map_or(Start::End, Start::Subkey);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |member, _| {
+        // One more than the batch holds if the member it begins with is skipped.
+        let skipped = u64::from(from.is_some() && !with_from);
+        let walk = SubWalk::up(start, Want::Subkeys).expecting(self.batch_members as u64 + skipped);
+        txn.sub_scan(self.db, self.key, walk, &mut |member, _| {
             if !with_from && from == Some(member) {
                 return ControlFlow::Continue(());
             }

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use super::facts::{put_id, take_id};
 use super::subkey::{self, CONSUMER, GROUP, OWNED, PENDING, Subkey};
 use super::{Result, Stream, StreamId, varint};
-use crate::engine::{Direction, Start, Txn, Want};
+use crate::engine::{Start, SubWalk, Txn, Want};
 
 /// A group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,15 +200,13 @@ impl Stream<'_> {
         prefix: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> Result<()> {
-        let start = Start::Subkey(prefix);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Values, &mut |subkey, value| {
-            match subkey.strip_prefix(prefix) {
-                Some(rest) => {
-                    visit(rest, value);
-                    ControlFlow::Continue(())
-                }
-                None => ControlFlow::Break(()),
+        let walk = SubWalk::up(Start::Subkey(prefix), Want::Values);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, value| match subkey.strip_prefix(prefix) {
+            Some(rest) => {
+                visit(rest, value);
+                ControlFlow::Continue(())
             }
+            None => ControlFlow::Break(()),
         })?;
         Ok(())
     }

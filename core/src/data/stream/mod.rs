@@ -45,7 +45,7 @@ mod tests;
 use std::ops::{ControlFlow, Range};
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Direction, Kind, NewRoot, Start, Txn, Want};
+use crate::engine::{Db, Direction, Kind, NewRoot, Start, SubWalk, Txn, Want};
 
 use facts::Facts;
 pub use fields::Fields;
@@ -206,12 +206,14 @@ impl<'k> Stream<'k> {
         Ok(txn.sub_read(self.db, self.key, &subkey, &mut |value| visit(id, Fields::of(value)))?)
     }
 
-    /// Shows the entries from `first` to `last`, both included, in either direction until the visitor breaks.
+    /// Shows the entries from `first` to `last`, both included, in either direction until the visitor breaks; the caller
+    /// expects to see so many.
     pub fn scan(
         &self,
         txn: &mut Txn<'_>,
         (first, last): (StreamId, StreamId),
         direction: Direction,
+        expect: u64,
         visit: EntryVisitor<'_>,
     ) -> Result<()> {
         let begin = match direction {
@@ -219,12 +221,12 @@ impl<'k> Stream<'k> {
             Direction::Descending => last,
         };
         let subkey = of_id(ENTRY, begin);
-        let start = Start::Subkey(&subkey);
-        txn.sub_scan(self.db, self.key, start, direction, Want::Values, &mut |subkey, value| {
-            match subkey::id_in(ENTRY, subkey).filter(|id| (first..=last).contains(id)) {
-                Some(id) => visit(id, Fields::of(value)),
-                None => ControlFlow::Break(()),
-            }
+        let walk = SubWalk::new(Start::Subkey(&subkey), direction, Want::Values).expecting(expect);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, value| match subkey::id_in(ENTRY, subkey)
+            .filter(|id| (first..=last).contains(id))
+        {
+            Some(id) => visit(id, Fields::of(value)),
+            None => ControlFlow::Break(()),
         })?;
         Ok(())
     }
@@ -248,8 +250,9 @@ impl<'k> Stream<'k> {
         direction: Direction,
     ) -> Result<Option<StreamId>> {
         let subkey = of_id(family, id);
-        let (start, mut found) = (Start::Subkey(&subkey), None);
-        txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |subkey, _| {
+        let mut found = None;
+        let walk = SubWalk::new(Start::Subkey(&subkey), direction, Want::Subkeys).expecting(1);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, _| {
             found = subkey::id_in(family, subkey);
             ControlFlow::Break(())
         })?;

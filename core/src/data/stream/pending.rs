@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use super::subkey::{self, OWNED, PENDING, Subkey};
 use super::{Consumer, Group, Result, Stream, StreamId, varint};
-use crate::engine::{Direction, Start, Txn, Want};
+use crate::engine::{Start, SubWalk, Txn, Want};
 
 /// Entries of a page: enough to make walks cheap, few enough to be nothing.
 const PAGE: usize = 1024;
@@ -190,8 +190,8 @@ impl Stream<'_> {
             return Ok(());
         }
         let begin = subkey::joined(prefix.clone(), &first.to_bytes());
-        let start = Start::Subkey(&begin);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, want, &mut |subkey, value| {
+        let walk = SubWalk::up(Start::Subkey(&begin), want).expecting(left as u64);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, value| {
             let id = subkey.strip_prefix(prefix.as_slice()).and_then(StreamId::from_bytes);
             let Some(id) = id.filter(|id| *id <= last) else { return ControlFlow::Break(()) };
             visit(id, value);

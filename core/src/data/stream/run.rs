@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::{Result, Stream};
-use crate::engine::{Direction, Kind, NewRoot, Start, Txn, Want};
+use crate::engine::{Kind, NewRoot, Start, SubWalk, Txn, Want};
 
 /// A run is not removed but left behind if for each subkey that stays so many go.
 const GONE_FOR_EACH_KEPT: u64 = 8;
@@ -51,8 +51,8 @@ impl Stream<'_> {
         if left == 0 {
             return Ok(());
         }
-        let start = Start::Rank(ranks.start);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Values, &mut |subkey, value| {
+        let walk = SubWalk::up(Start::Rank(ranks.start), Want::Values).expecting(left);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, value| {
             kept.push((subkey.to_vec(), value.to_vec()));
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

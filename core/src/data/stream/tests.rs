@@ -15,7 +15,7 @@ fn id(number: u64) -> StreamId {
 
 fn subkeys(txn: &mut Txn<'_>) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
-    txn.sub_scan(0, KEY, Start::End, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
+    txn.sub_scan(0, KEY, SubWalk::all(Want::Subkeys), &mut |subkey, _| {
         found.push(subkey.to_vec());
         ControlFlow::Continue(())
     })
@@ -29,7 +29,7 @@ fn check(txn: &mut Txn<'_>, entries: &[u64]) {
     let mut seen = Vec::new();
     let all = (StreamId::MIN, StreamId::MAX);
     stream
-        .scan(txn, all, Direction::Ascending, &mut |id, mut fields| {
+        .scan(txn, all, Direction::Ascending, u64::MAX, &mut |id, mut fields| {
             assert_eq!(fields.next(), Some(&b"field"[..]));
             seen.push(id);
             ControlFlow::Continue(())

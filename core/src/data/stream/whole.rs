@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::node::{Tail, fields_hash};
 use super::subkey::{self, ENTRY, NODE, of_id};
 use super::{Fields, Result, Stream, StreamId, fields};
-use crate::engine::{Direction, Start, Txn, Want};
+use crate::engine::{Direction, Start, SubWalk, Txn, Want};
 
 /// A node that is restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,20 +30,18 @@ impl Stream<'_> {
         visit: &mut dyn FnMut(StreamId, StreamId, Fields<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut nodes = Vec::new();
-        let start = Start::Subkey(&[NODE]);
-        txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-            match subkey::id_in(NODE, subkey) {
-                Some(first) => {
-                    nodes.push(first);
-                    ControlFlow::Continue(())
-                }
-                None => ControlFlow::Break(()),
+        let walk = SubWalk::up(Start::Subkey(&[NODE]), Want::Subkeys);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, _| match subkey::id_in(NODE, subkey) {
+            Some(first) => {
+                nodes.push(first);
+                ControlFlow::Continue(())
             }
+            None => ControlFlow::Break(()),
         })?;
         let mut nodes = nodes.into_iter().peekable();
         let mut node = StreamId::MIN;
         let all = (StreamId::MIN, StreamId::MAX);
-        self.scan(txn, all, Direction::Ascending, &mut |id, fields| {
+        self.scan(txn, all, Direction::Ascending, u64::MAX, &mut |id, fields| {
             while let Some(next) = nodes.next_if(|next| *next <= id) {
                 node = next;
             }

@@ -31,7 +31,7 @@ use std::ops::{ControlFlow, Range};
 use smallvec::SmallVec;
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Direction, Kind, NewRoot, Root, Start, Txn, Want};
+use crate::engine::{Db, Direction, Kind, NewRoot, Root, Start, SubWalk, Txn, Want};
 
 pub use range::{LexBound, LexRange, ScoreBound, ScoreRange};
 use score::{SORTABLE_BYTES, from_sortable, sortable};
@@ -237,7 +237,8 @@ impl<'k> SortedSet<'k> {
             Direction::Descending => Start::Rank(len + ranks.end - 1),
         };
         let mut left = ranks.end - ranks.start;
-        txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |subkey, _| {
+        let walk = SubWalk::new(start, direction, Want::Subkeys).expecting(left);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, _| {
             if let Some((member, score)) = split_scored(subkey) {
                 visit(member, score);
             }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::score::sortable_bits;
 use super::{Result, SCORE_FAMILY, SCORED_PREFIX_BYTES, SortedSet, scored_prefix};
-use crate::engine::{Direction, Start, Txn, Want};
+use crate::engine::{Direction, Start, SubWalk, Txn, Want};
 
 /// Sets of up to this many members are walked for a range of names over mixed scores.
 const LINEAR_NAMES_MAX: u64 = 128;
@@ -138,15 +138,13 @@ impl SortedSet<'_> {
     ) -> Result<u64> {
         let (mut low, mut high) = (from, len);
         if len <= LINEAR_NAMES_MAX {
-            let start = Start::Rank(len + from);
-            txn.sub_scan(self.db, self.key, start, Direction::Ascending, Want::Subkeys, &mut |subkey, _| {
-                match super::split_scored(subkey) {
-                    Some((name, _)) if keep(name) => {
-                        low += 1;
-                        ControlFlow::Continue(())
-                    }
-                    _ => ControlFlow::Break(()),
+            let walk = SubWalk::up(Start::Rank(len + from), Want::Subkeys).expecting(len - from);
+            txn.sub_scan(self.db, self.key, walk, &mut |subkey, _| match super::split_scored(subkey) {
+                Some((name, _)) if keep(name) => {
+                    low += 1;
+                    ControlFlow::Continue(())
                 }
+                _ => ControlFlow::Break(()),
             })?;
             return Ok(low);
         }
@@ -169,7 +167,8 @@ impl SortedSet<'_> {
             Direction::Ascending => Start::Subkey(&[SCORE_FAMILY]),
             Direction::Descending => Start::End,
         };
-        txn.sub_scan(self.db, self.key, start, direction, Want::Subkeys, &mut |subkey, _| {
+        let walk = SubWalk::new(start, direction, Want::Subkeys).expecting(1);
+        txn.sub_scan(self.db, self.key, walk, &mut |subkey, _| {
             score = super::split_scored(subkey).map(|(_, score)| score);
             ControlFlow::Break(())
         })?;

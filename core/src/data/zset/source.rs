@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::{MemberVisitor, Slot, SortedSet};
 use crate::data::{DataError, Result};
-use crate::engine::{Db, Direction, Kind, Start, Txn, Want};
+use crate::engine::{Db, Direction, Kind, Start, SubWalk, Txn, Want};
 
 /// A sorted set or a plain set, whose members all have the score 1, read as the source of ZUNION and its like.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,8 @@ impl<'k> Source<'k> {
         }
         let mut left = ranks.end - ranks.start;
         let start = if ranks.start == 0 { Start::End } else { Start::Rank(ranks.start) };
-        txn.sub_scan(db, key, start, Direction::Ascending, Want::Subkeys, &mut |member, _| {
+        let walk = SubWalk::up(start, Want::Subkeys).expecting(left);
+        txn.sub_scan(db, key, walk, &mut |member, _| {
             visit(member, 1.0);
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -45,6 +45,22 @@ impl<'a> Path<'a> {
         }
     }
 
+    /// The way to the leaf that holds `key`, or would.
+    fn to_key(root: &'a Node, key: &[u8]) -> (Self, &'a Leaf) {
+        let mut levels = SmallVec::new();
+        let mut node = root;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return (Self { levels }, leaf),
+                Node::Branch(branch) => {
+                    let (index, child) = branch.child_of(key);
+                    levels.push((&**branch, index));
+                    node = child;
+                }
+            }
+        }
+    }
+
     /// Moves to the neighbouring leaf.
     fn step(&mut self, direction: Direction) -> Option<&'a Leaf> {
         let mut node = loop {
@@ -89,6 +105,13 @@ impl<'a> Iter<'a> {
         let (path, leaf, rank) = Path::to_rank(root, rank);
         Self { path, rest: &leaf.entries()[leaf.offset_of(rank)..] }
     }
+
+    /// Begins at `key`, or at the next larger one.
+    pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
+        let (path, leaf) = Path::to_key(root, key);
+        // If all keys of the leaf are smaller, nothing is left of it and the first step goes to its neighbour.
+        Self { path, rest: &leaf.entries()[leaf.span_of(key).0..] }
+    }
 }
 
 impl<'a> Iterator for Iter<'a> {
@@ -121,6 +144,14 @@ impl<'a> IterBack<'a> {
         let (path, leaf, rank) = Path::to_rank(root, rank.min(last));
         let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
         iter.find_starts(leaf.offset_of(rank + 1));
+        iter
+    }
+
+    /// Begins at `key`, or at the next smaller one.
+    pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
+        let (path, leaf) = Path::to_key(root, key);
+        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
+        iter.find_starts(leaf.span_of(key).1);
         iter
     }
 

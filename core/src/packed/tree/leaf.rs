@@ -109,6 +109,12 @@ impl Leaf {
         start
     }
 
+    /// Where the entry of `key` begins and ends; both are where it would begin if there is none.
+    pub(super) fn span_of(&self, key: &[u8]) -> (usize, usize) {
+        let place = self.find(key);
+        (place.start, place.found.map_or(place.start, |entry| entry.end))
+    }
+
     pub(super) fn insert(
         &mut self,
         key: &[u8],

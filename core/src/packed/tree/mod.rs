@@ -176,6 +176,16 @@ impl Tree {
         IterBack::new(&self.root, rank, self.len)
     }
 
+    /// The entries in ascending order, beginning with that of `key`, or with the next larger one. O(log n) to begin.
+    pub fn iter_from_key(&self, key: &[u8]) -> Iter<'_> {
+        Iter::from_key(&self.root, key)
+    }
+
+    /// The entries in descending order, beginning with that of `key`, or with the next smaller one. O(log n) to begin.
+    pub fn iter_back_from_key(&self, key: &[u8]) -> IterBack<'_> {
+        IterBack::from_key(&self.root, key)
+    }
+
     /// Removes about `entries` entries from the end and shows each to `dropped`; returns how many went.
     ///
     /// Whole leaves go, so a few entries more than asked may go, and always at least one if `entries > 0` and there

@@ -140,6 +140,7 @@ fn check_reads(tree: &mut Tree, model: &Model, key: &[u8]) {
     let expected: Vec<_> =
         model.range::<[u8], _>(from_key).take(200).filter_map(|entry| entry_of(Some(entry))).collect();
     assert_eq!(ahead, expected, "ascending");
+    assert!(tree.iter_from_key(key).take(200).eq(expected), "ascending from a key");
     let behind: Vec<_> = match rank.checked_sub(1) {
         Some(rank) => tree.iter_back_from(rank).take(200).collect(),
         None => Vec::new(),
@@ -148,6 +149,8 @@ fn check_reads(tree: &mut Tree, model: &Model, key: &[u8]) {
     let expected: Vec<_> =
         model.range::<[u8], _>(to_key).rev().take(200).filter_map(|entry| entry_of(Some(entry))).collect();
     assert_eq!(behind, expected, "descending");
+    let expected = tree.get(key).map(|value| (key, value)).into_iter().chain(expected);
+    assert!(tree.iter_back_from_key(key).take(200).eq(expected.take(200)), "descending from a key");
 }
 
 fn check_all(tree: &Tree, model: &Model) {

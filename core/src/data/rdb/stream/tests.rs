@@ -10,7 +10,7 @@ use crate::data::rdb::{Value, dump as dump_any};
 use crate::data::stream::{NodeLimits, Stream, StreamId};
 use crate::data::testing::with_txn;
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Direction, Start, Txn, Want};
+use crate::engine::{SubWalk, Txn, Want};
 use crate::memory_budget::MemoryBudget;
 
 fn load_any(body: &[u8]) -> std::result::Result<Value<'_>, Unreadable> {
@@ -68,7 +68,7 @@ fn dumped(txn: &mut Txn<'_>) -> Vec<u8> {
 
 fn pairs(txn: &mut Txn<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut pairs = Vec::new();
-    txn.sub_scan(0, KEY, Start::End, Direction::Ascending, Want::Values, &mut |subkey, value| {
+    txn.sub_scan(0, KEY, SubWalk::all(Want::Values), &mut |subkey, value| {
         pairs.push((subkey.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     })
