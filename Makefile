@@ -1,10 +1,13 @@
 # make run    builds EdgeCask with its console and serves ./data on port 6379 and http://127.0.0.1:8080
-# make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root)
+# make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root); make gate is its quick
+#             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
 # make demo   a real data set in, kill -9, and out again
+#
+# Every target installs what it needs and the machine lacks; tests/fresh-machine proves that on a bare Debian.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -18,74 +21,126 @@ RELEASE := target/release/edgecask
 # Random runs are the same every time here; unset or change it to look further (each prints its seed).
 export EDGECASK_SEED ?= 20261121
 
-.PHONY: run test bench demo setup lint core wasm gateway black-box conversations conformance demo-test
+# A shell that was open when rustup was installed does not find cargo.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-run: console
+# What rust-toolchain.toml asks for: the toolchain, its components and its targets.
+RUST := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+rust_list = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' rust-toolchain.toml | tr -d '",')
+
+# The integration tests of the crate in folder $(1), as cargo's arguments.
+tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
+	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
+
+# Debug builds always name the whole workspace: which features a dependency has follows from which packages are named, and a
+# dependency with other features is built once more, with all that stands on it.
+CARGO_TEST := cargo test --workspace
+
+.PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
+.PHONY: demo-test examples-test
+
+run: rust console
 	cargo build --release -p edgecask
 	exec $(RELEASE) serve --dir ./data
 
-# The console comes first, since the gateway is built with it.
-test: setup console lint core wasm gateway black-box conversations conformance clients console-test edge-test demo-test
-	@echo "make test: everything passed"
+# Cheap things first. The gateway comes behind the console, which is built into it.
+GATE := rust lint core wasm
+AFTER_GATE := setup console gateway black-box conversations conformance clients-setup clients console-test edge edge-test \
+	examples-test demo-test
+
+test:
+	@MAKE='$(MAKE)' .ci/steps $(GATE) $(AFTER_GATE)
+	echo "make test: everything passed"
+
+gate:
+	@MAKE='$(MAKE)' .ci/steps $(GATE)
+
+# rustup is asked first what there is, so that a prepared machine needs no network. Rust links by the C compiler, and two
+# crates have C inside.
+rust:
+	@if ! command -v rustup > /dev/null; then
+		echo "Rust comes by rustup, which is not installed: https://rustup.rs" >&2
+		exit 1
+	fi
+	command -v cc > /dev/null || .ci/apt gcc libc6-dev
+	installed=$$(rustup toolchain list)
+	if grep -q '^$(RUST)-' <<< "$$installed"; then
+		installed=$$(rustup component list --toolchain $(RUST) --installed)
+	fi
+	has_all=yes
+	for part in $(call rust_list,components) $(addprefix rust-std-,$(call rust_list,targets)); do
+		grep -q "^$$part" <<< "$$installed" || has_all=no
+	done
+	if [ $$has_all = no ]; then
+		rustup toolchain install $(RUST) --profile minimal --no-self-update \
+			$(addprefix --component ,$(call rust_list,components)) $(addprefix --target ,$(call rust_list,targets))
+	fi
+
+node:
+	@if ! node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2> /dev/null; then
+		echo "Node 20 or newer is needed: https://nodejs.org" >&2
+		exit 1
+	fi
 
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
 setup: .build/apt .build/venv/ready
-	rustup target list --installed | grep -q wasm32-wasip1 || rustup target add wasm32-wasip1 wasm32-unknown-unknown
 
 .build/apt:
 	mkdir -p .build
-	if ! type redis-server redis-cli redis-benchmark chromium openssl > /dev/null 2>&1 ||
-		! python3 -c 'import venv, ensurepip' 2> /dev/null; then
-		apt-get update -qq
-		# The package starts a server of its own, which nobody asked for.
-		printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-tools python3-venv chromium openssl
-		rm -f /usr/sbin/policy-rc.d
+	if ! type redis-server redis-cli redis-benchmark chromium openssl ps > /dev/null 2>&1; then
+		.ci/apt redis-server redis-tools chromium openssl procps
 	fi
 	# The demo's records are the package index.
 	[ "$$(apt-cache dumpavail 2> /dev/null | wc -l)" -gt 100000 ] || apt-get update -qq
 	touch $@
 
 .build/venv/ready: tests/requirements.txt
+	python3 -c 'import venv, ensurepip' 2> /dev/null || .ci/apt python3-venv
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install -q -r tests/requirements.txt
 	touch $@
 
-lint:
+lint: rust
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
+	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
 
-core:
-	cargo test -q -p edgecask-core
+# Unit tests of every library (the core's are nearly all of them), and the core's own integration tests.
+core: rust
+	$(CARGO_TEST) -q --lib $(call tests_of,core)
 
-wasm: .build/venv/ready
+wasm: rust .build/venv/ready
 	CARGO_TARGET_WASM32_WASIP1_RUNNER="$(CURDIR)/$(PYTHON) $(CURDIR)/tests/wasm/run.py" \
 		cargo test -q -p edgecask-core --target wasm32-wasip1 --lib
 
-gateway:
-	cargo test -q -p edgecask
+# The program that all tests but the gateway's own run.
+edgecask: rust
+	cargo build -q --workspace --bin edgecask
 
-black-box:
-	cargo build -q -p edgecask
-	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test -p edgecask-tests -- --nocapture --test-threads 1
+gateway: rust
+	$(CARGO_TEST) -q --bin edgecask $(call tests_of,gateway)
+	$(CARGO_TEST) -q --doc
 
-conversations:
-	cargo build -q -p edgecask
+black-box: edgecask
+	EDGECASK_BIN=$(CURDIR)/$(BIN) $(CARGO_TEST) --test black_box -- --nocapture --test-threads 1
+
+conversations: edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/conversations/run.py
 
-conformance: .build/venv/ready
-	cargo build -q -p edgecask
+conformance: edgecask .build/venv/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
 
-demo-test:
-	cargo build -q -p edgecask
+examples-test: edgecask
+	if [ -e examples/run ]; then EDGECASK_BIN=$(CURDIR)/$(BIN) examples/run; fi
+
+demo-test: edgecask
 	python3 tests/demo/demo.py --edgecask $(BIN)
 
-demo:
+demo: rust
 	cargo build --release -p edgecask
 	python3 tests/demo/demo.py --edgecask $(RELEASE)
 
-bench: setup
+bench: rust setup
 	cargo build --release -p edgecask
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench
 

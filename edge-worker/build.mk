@@ -5,10 +5,10 @@ EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/edgeca
 
 .PHONY: edge edge-wasm
 
-edge-wasm:
+edge-wasm: rust
 	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile edge
 
-$(EDGE)/node_modules/ready: $(EDGE)/package-lock.json
+$(EDGE)/node_modules/ready: $(EDGE)/package-lock.json | node
 	npm ci --prefix $(EDGE) --silent --no-audit --no-fund --ignore-scripts
 	touch $@
 

@@ -12,7 +12,7 @@ console: $(CONSOLE)/dist/index.html
 
 # Cargo knows best what its sources are: it is asked every time, and leaves the file alone if nothing changed.
 .PHONY: console-wasm
-console-wasm:
+console-wasm: rust
 	cargo build -q -p edgecask-web-console --target wasm32-unknown-unknown --profile console
 
 $(CONSOLE_WASM): console-wasm ;
@@ -21,7 +21,7 @@ $(CONSOLE)/pkg/console_bg.wasm: $(CONSOLE_WASM)
 	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CONSOLE)/pkg
 	touch $@
 
-$(CONSOLE)/node_modules/ready: $(CONSOLE)/package-lock.json
+$(CONSOLE)/node_modules/ready: $(CONSOLE)/package-lock.json | node
 	npm ci --prefix $(CONSOLE) --silent --no-audit --no-fund --ignore-scripts
 	touch $@
 
@@ -31,9 +31,8 @@ $(CONSOLE)/dist/index.html: $(CONSOLE)/pkg/console_bg.wasm $(CONSOLE)/node_modul
 	npx vite build --logLevel warn
 
 # Unit tests of the page, then all of it in a browser against a gateway that has it built in.
-console-test: console
+console-test: console edgecask .build/apt
 	cd $(CONSOLE)
 	npx vitest run --reporter dot
 	cd ..
-	cargo build -q -p edgecask
 	EDGECASK_BIN=$(abspath $(CARGO_OUT))/debug/edgecask node tests/console/run.mjs

@@ -7,8 +7,7 @@ COPY_JARS := org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-depende
 
 .PHONY: clients clients-setup
 
-clients: clients-setup
-	cargo build -q -p edgecask
+clients: edgecask clients-setup
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 $(FLOWS)/run.py
 
 clients-setup: .build/apt $(CLIENTS)/apt $(CLIENTS)/venv/ready $(CLIENTS)/node $(CLIENTS)/go-redis
@@ -21,17 +20,17 @@ $(CLIENTS)/apt:
 	command -v javac > /dev/null || missing+=" default-jdk-headless"
 	command -v mvn > /dev/null || missing+=" maven"
 	if [ -n "$$missing" ]; then
-		apt-get update -qq
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
+		.ci/apt --no-install-recommends $$missing
 	fi
 	touch $@
 
-$(CLIENTS)/venv/ready: $(FLOWS)/requirements.txt | .build/apt $(CLIENTS)/apt
+# Python's venv module is looked for with the first of the environments.
+$(CLIENTS)/venv/ready: $(FLOWS)/requirements.txt | .build/venv/ready $(CLIENTS)/apt
 	python3 -m venv $(CLIENTS)/venv
 	$(CLIENTS)/venv/bin/pip install -q --require-hashes -r $<
 	touch $@
 
-$(CLIENTS)/node: $(FLOWS)/package-lock.json | $(CLIENTS)/apt
+$(CLIENTS)/node: $(FLOWS)/package-lock.json | node $(CLIENTS)/apt
 	npm ci --prefix $(FLOWS) --silent --no-audit --no-fund --ignore-scripts
 	touch $@
 

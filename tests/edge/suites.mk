@@ -6,16 +6,14 @@ EDGE_GATEWAY := $(CURDIR)/tests/edge/gateway.mjs
 .PHONY: edge-test edge-suites edge-figures
 
 # wrangler serves the console with the worker, and the transcripts run in Python's wasmtime, too.
-edge-test: edge console .build/venv/ready
-	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
-	cargo test -q -p edgecask-edge-worker
+edge-test: edge console .build/apt .build/venv/ready
 	node --test --test-concurrency 1 tests/edge/*.test.mjs
-	cargo test -p edgecask-tests --test edge -- --nocapture --test-threads 1
+	$(CARGO_TEST) --test edge -- --nocapture --test-threads 1
 
 edge-test: edge-suites
 
 edge-suites: export EDGECASK_BIN := $(EDGE_GATEWAY)
-edge-suites: edge console .build/venv/ready $(CLIENTS)/node
+edge-suites: edge console .build/apt .build/venv/ready $(CLIENTS)/node
 	python3 $(FLOWS)/run.py --only upstash --excused tests/edge/excused-flows.txt
 	$(PYTHON) tests/conformance/run.py
 	node tests/console/run.mjs
