@@ -9,10 +9,9 @@ use edgecask_core::server::{Effect, Server, Settings};
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
-use crate::options::{Appendfsync, is_local};
 use crate::stop::{Stop, StopRequest};
 use crate::store::Store;
-use crate::sync::Syncer;
+use crate::sync::{Appendfsync, Syncer};
 
 /// Whether a connection stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,4 +157,9 @@ impl Gateway {
     pub fn maxclients(&self) -> usize {
         self.live.maxclients.load(Ordering::Relaxed)
     }
+}
+
+/// Whether only this machine can use the address.
+pub fn is_local(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }

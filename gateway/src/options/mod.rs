@@ -4,7 +4,7 @@
 //! from its fields. [`Options`] are the decided and checked values.
 
 use std::ffi::OsString;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -14,7 +14,9 @@ use edgecask_core::origin::Origins;
 use edgecask_core::server::{SettingError, Settings};
 use serde::Deserialize;
 
+use crate::gateway::is_local;
 use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS};
+use crate::sync::Appendfsync;
 use crate::web::protocol::Protocol;
 use crate::web::tls::{AuthClients, TlsFiles};
 
@@ -178,19 +180,6 @@ impl TryFrom<toml::Value> for Port {
     }
 }
 
-/// When the log is synced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Appendfsync {
-    /// Before replies leave: the loss of power loses nothing that was acknowledged.
-    Always,
-    /// Once a second: the loss of power loses at most the last second.
-    #[default]
-    Everysec,
-    /// When the operating system likes, and at the end.
-    No,
-}
-
 /// `yes` or `no`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -264,17 +253,6 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// The settings as CONFIG GET and SET show them.
     pub settings: Vec<(&'static str, String)>,
-}
-
-impl Appendfsync {
-    /// The word of CONFIG GET.
-    pub fn word(self) -> &'static str {
-        match self {
-            Appendfsync::Always => "always",
-            Appendfsync::Everysec => "everysec",
-            Appendfsync::No => "no",
-        }
-    }
 }
 
 impl Allowed {
@@ -452,11 +430,6 @@ impl Options {
             _ => Ok(()),
         }
     }
-}
-
-/// Whether only this machine can use the address.
-pub fn is_local(address: IpAddr) -> bool {
-    address.to_canonical().is_loopback()
 }
 
 fn read_file(path: &Path) -> Result<Flags, OptionsError> {

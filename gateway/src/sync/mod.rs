@@ -16,12 +16,37 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::Waker;
 use std::time::Instant;
 
+use clap::ValueEnum;
 use parking_lot::{Condvar, Mutex};
+use serde::Deserialize;
 use tracing::error;
 
 use crate::limits::SYNC_PERIOD;
-use crate::options::Appendfsync;
 use crate::store::Durable;
+
+/// When the log is synced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Appendfsync {
+    /// Before replies leave: the loss of power loses no acknowledged write.
+    Always,
+    /// Once a second: the loss of power loses at most the last second.
+    #[default]
+    Everysec,
+    /// When the operating system likes, and at the end.
+    No,
+}
+
+impl Appendfsync {
+    /// The word of CONFIG GET.
+    pub fn word(self) -> &'static str {
+        match self {
+            Appendfsync::Always => "always",
+            Appendfsync::Everysec => "everysec",
+            Appendfsync::No => "no",
+        }
+    }
+}
 
 /// A sync has failed, so the writes that waited for it may be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

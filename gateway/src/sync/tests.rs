@@ -5,8 +5,7 @@ use std::thread::Thread;
 
 use edgecask_core::engine::{EngineError, Result};
 
-use super::{Settling, SyncFailed, Syncer};
-use crate::options::Appendfsync;
+use super::{Appendfsync, Settling, SyncFailed, Syncer};
 use crate::store::Durable;
 
 /// A log whose syncs wait until a test lets them go.
