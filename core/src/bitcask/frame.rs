@@ -13,7 +13,7 @@ pub(super) const BORROWED_VALUE_BYTES: usize = 4 * 1024;
 /// Largest value of one record: its length is kept in four bytes.
 pub(super) const VALUE_MAX_BYTES: u64 = u32::MAX as u64;
 
-/// MemoryBudget for so many records is made at once.
+/// Memory for so many records is reserved at once.
 const MANY_RECORDS: usize = 1024;
 
 /// A frame under construction.

@@ -33,7 +33,7 @@ impl Drafts {
         self.0.swap_remove(at).1.ok()
     }
 
-    /// Removes the blobs that nobody took.
+    /// Removes the blobs that were not taken.
     pub fn clear(&mut self) {
         self.0.clear();
     }

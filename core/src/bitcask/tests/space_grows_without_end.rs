@@ -36,8 +36,8 @@ fn reported(store: &Bitcask, name: &str) -> u64 {
 /// Runs transactions whose live data, records' headers included, stays below a bound.
 fn check(live_bytes_max: u64, count: u64, transaction: impl Fn(u64, &mut fastrand::Rng) -> Vec<Operation>) {
     let mut machine = Simulation::new(3);
-    let budget = 2 * live_bytes_max + SPARE_DATAFILES * OPTIONS.datafile_max_bytes;
-    machine.set_capacity_bytes(Some(budget));
+    let capacity_bytes = 2 * live_bytes_max + SPARE_DATAFILES * OPTIONS.datafile_max_bytes;
+    machine.set_capacity_bytes(Some(capacity_bytes));
     let model = MemoryEngine::new(DATABASES);
     let mut store = open_small(&machine);
     let mut random = fastrand::Rng::with_seed(5);
@@ -80,7 +80,7 @@ fn check(live_bytes_max: u64, count: u64, transaction: impl Fn(u64, &mut fastran
     let dumps = (laws::dump(&store, now_ms), laws::dump(&model, now_ms));
     assert_eq!(laws::difference(&dumps.0.expect("store"), &dumps.1.expect("memory")), None);
     let tombstones = reported(&store, "datafile_tombstone_bytes");
-    assert!(tombstones <= budget / 2, "{tombstones} bytes of tombstones in {budget}");
+    assert!(tombstones <= capacity_bytes / 2, "{tombstones} bytes of tombstones in {capacity_bytes}");
 }
 
 #[test]
