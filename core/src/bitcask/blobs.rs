@@ -35,7 +35,7 @@ struct State {
     drafts: HashSet<BlobId>,
 }
 
-/// What is known of a blob to which roots refer.
+/// A blob to which roots refer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Referred {
     /// How many roots do; between the two halves of a RENAME it may be two, or none.
@@ -53,7 +53,7 @@ pub(super) struct BlobCount {
     pub(super) dead: u64,
 }
 
-/// What a commit did to the references to blobs.
+/// The changes of references to blobs by a commit.
 #[derive(Default)]
 pub(super) struct BlobChanges {
     taken: Vec<BlobRef>,
@@ -160,7 +160,7 @@ impl Blobs {
 impl BlobStore for Blobs {
     fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
         let id = BlobId(self.next_number.fetch_add(1, Ordering::Relaxed));
-        // Before it is there: whoever sees it knows whose it is.
+        // Before it is there: a listing that shows it must find it noted.
         self.state.lock().drafts.insert(id);
         match self.storage.create_blob(id) {
             Ok(blob) => Ok((id, blob)),

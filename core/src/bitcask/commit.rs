@@ -14,7 +14,8 @@ use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::frame::Frame;
 use super::keydir::{
-    Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub, shard_of,
+    CATALOG_SPACE, Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub,
+    shard_of, space_of,
 };
 use super::record::RecordType;
 use super::snapshot::Snapshot;
@@ -23,7 +24,7 @@ use crate::engine::{
 };
 use crate::packed::tree::Tree;
 
-/// What was decided about one changed key before the frame was built.
+/// The decisions about one changed key, made before the frame is built.
 struct KeyPlan {
     space: u64,
     /// The key's shard.
@@ -31,11 +32,11 @@ struct KeyPlan {
     hash: u64,
     /// The collection the key has from now on.
     collection: Option<u64>,
-    /// The collection it had and nobody has any more.
+    /// The collection that it had and that no key has any more.
     dropped: Option<u64>,
 }
 
-/// What most overlays hold: a change of one key that needs no plan.
+/// The usual overlay: a change of one key that needs no plan.
 enum Sole<'o> {
     /// The key becomes a string.
     String(StringPut<'o>),
@@ -97,7 +98,7 @@ impl Databases {
 
     fn space(&self, source: Source) -> Option<u64> {
         match source {
-            Source::Base(db) => self.before.get(db as usize).copied(),
+            Source::Base(db) => space_of(&self.before, db),
             Source::Fresh(_) => {
                 self.fresh.iter().find(|(fresh, _)| *fresh == source).map(|(_, space)| *space)
             }
@@ -114,8 +115,8 @@ fn collection_of(root: Option<&Root>) -> Option<u64> {
     root.map(|root| root.collection).filter(|collection| *collection != 0)
 }
 
-/// The collections that go to another key. Only RENAME and MOVE do that; only then must dropped ones be told from moved
-/// ones.
+/// The collections that go to another key. Only RENAME and MOVE do that; only then must dropped ones be kept apart from
+/// moved ones.
 fn adopted_collections(overlay: &Overlay) -> HashSet<u64> {
     let adopted = |change: Change<'_>| {
         let own = collection_of(change.base);
@@ -171,6 +172,9 @@ impl Snapshot<'_> {
             None => return Err(EngineError::Undeclared),
         };
         let plans = self.plan(overlay, &databases)?;
+        if plans.iter().any(|plan| plan.space == CATALOG_SPACE) {
+            self.store.log.begin_catalog();
+        }
         let spaces: Vec<u8> =
             databases.changed.iter().flatten().flat_map(|space| space.to_le_bytes()).collect();
         let records = record_count(overlay) + u64::from(databases.changed.is_some());
@@ -291,7 +295,7 @@ impl Snapshot<'_> {
         blobs
     }
 
-    /// Drops the collections nobody has any more, and takes out of their shards those that go to another.
+    /// Drops the collections that no key has any more, and takes out of their shards those that go to another.
     fn move_collections(&mut self, overlay: &Overlay, plans: &[KeyPlan]) -> SmallVec<[(u64, Tree); 1]> {
         let mut moved = SmallVec::new();
         for (change, plan) in overlay.changes().zip(plans) {
@@ -373,7 +377,8 @@ impl Snapshot<'_> {
             shard.databases.extend_from_slice(after);
             let mut at = 0;
             while at < shard.spaces.len() {
-                if after.contains(&shard.spaces[at].number) {
+                let number = shard.spaces[at].number;
+                if number == CATALOG_SPACE || after.contains(&number) {
                     at += 1;
                 } else {
                     let space = shard.spaces.swap_remove(at);

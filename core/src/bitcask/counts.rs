@@ -1,4 +1,4 @@
-//! What is counted of an open store for those who watch it. Nothing here decides anything.
+//! Counters of an open store, for INFO and metrics. Nothing here decides anything.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,12 +7,12 @@ use super::keydir::Shard;
 use super::merge::Merge;
 use super::{Bitcask, files};
 
-/// Counters since the store was opened, and what was found when somebody last looked.
+/// Counters since the store was opened, and the last counts of the keydir.
 #[derive(Default)]
 pub(super) struct Counts {
     merges: AtomicU64,
     merged_bytes: AtomicU64,
-    /// What the merge under way has to read, and has read.
+    /// Bytes that the merge under way has to read, and has read.
     merge_input_bytes: AtomicU64,
     merge_read_bytes: AtomicU64,
     keydir: Keydir,

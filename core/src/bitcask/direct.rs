@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::Bitcask;
 use super::blobs::BlobChanges;
 use super::frame::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
-use super::keydir::{Name, RootEntry, Shard, shard_of};
+use super::keydir::{CATALOG_SPACE, Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
@@ -87,7 +87,10 @@ impl Shard {
         (scratch, now_ms, ordered): (&mut Vec<u8>, u64, Ordered<'_>),
     ) -> Result<(Receipt, Option<RootEntry>)> {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
-        let space = *self.databases.get(db as usize).ok_or(EngineError::NoSuchDatabase(db))?;
+        let space = self.space_of(db).ok_or(EngineError::NoSuchDatabase(db))?;
+        if space == CATALOG_SPACE {
+            store.log.begin_catalog();
+        }
         if value.len() as u64 > VALUE_MAX_BYTES {
             return Err(too_large());
         }

@@ -1,10 +1,11 @@
-//! Classic mistakes of a log, planted on purpose by tests: a crash test that stays green with one of them tests nothing.
+//! Faults that a log must not have, injected on purpose by tests: a crash test that stays green with one of them tests
+//! nothing.
 //!
-//! Outside of tests nothing can be planted, and every question about it is answered while compiling.
+//! Outside of tests no fault can be injected, and every question about one is answered while compiling.
 
-/// A mistake that can be planted.
+/// A fault that can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum Fault {
     /// A hint is applied without looking whether it fits its datafile.
     TrustHints,
     /// A merge publishes its output while records that replaced what it dropped may still be lost.
@@ -19,26 +20,26 @@ pub(super) enum Mistake {
 
 #[cfg(test)]
 thread_local! {
-    static PLANTED: std::cell::Cell<Option<Mistake>> = const { std::cell::Cell::new(None) };
+    static INJECTED: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
 }
 
-/// Whether this mistake is to be made.
+/// Whether the store has this fault.
 #[cfg(test)]
-pub(super) fn is_planted(mistake: Mistake) -> bool {
-    PLANTED.get() == Some(mistake)
+pub(super) fn is_injected(fault: Fault) -> bool {
+    INJECTED.get() == Some(fault)
 }
 
-/// Whether this mistake is to be made: never.
+/// Whether the store has this fault: never.
 #[cfg(not(test))]
-pub(super) const fn is_planted(_: Mistake) -> bool {
+pub(super) const fn is_injected(_: Fault) -> bool {
     false
 }
 
-/// Runs something on this thread with a mistake planted.
+/// Runs something on this thread with a fault injected.
 #[cfg(test)]
-pub(super) fn with<R>(mistake: Option<Mistake>, run: impl FnOnce() -> R) -> R {
-    let before = PLANTED.replace(mistake);
+pub(super) fn with_fault<R>(fault: Option<Fault>, run: impl FnOnce() -> R) -> R {
+    let before = INJECTED.replace(fault);
     let outcome = run();
-    PLANTED.set(before);
+    INJECTED.set(before);
     outcome
 }

@@ -27,7 +27,7 @@ pub(super) struct File {
     pub(super) hinted: AtomicU64,
 }
 
-/// A value in a datafile is stored as one in a blob is: it stays what it is for whoever holds the file.
+/// A value in a datafile is stored as one in a blob is: it stays what it is as long as the file is held.
 impl Blob for File {
     fn write(&self, _offset: u64, _bytes: &[u8]) -> storage::Result<()> {
         Err(StorageError::Refused("a datafile is only appended to".into()))

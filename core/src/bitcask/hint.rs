@@ -21,7 +21,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::fault_injection::{Mistake, is_planted};
+use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
@@ -40,7 +40,7 @@ const FLAG_COLLECTION: u8 = 2;
 const FLAG_FINGERPRINT: u8 = 4;
 const FLAG_BLOB: u8 = 8;
 
-/// What became of a datafile's hints at recovery.
+/// The outcome of loading a datafile's hints at recovery.
 pub(super) enum Loaded {
     /// There are none.
     None,
@@ -211,7 +211,7 @@ pub(super) fn load(
     let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
     let Some(summary) = summary else { return Ok(Loaded::Rejected(0)) };
     let rejected = Ok(Loaded::Rejected(summary.covered));
-    if !is_planted(Mistake::TrustHints) && !summary.fits(file)? {
+    if !is_injected(Fault::TrustHints) && !summary.fits(file)? {
         return rejected;
     }
     // All blocks are checked before any is applied.
@@ -316,7 +316,7 @@ impl Bitcask {
     fn write_hint(&self, file: &Arc<File>) -> Result<()> {
         let _one_at_a_time = self.hinting.lock();
         if !self.log.files().contains_key(&file.id()) {
-            // Merged away meanwhile: nobody would ever remove its hints.
+            // Merged away meanwhile: its hints would never be removed.
             return Ok(());
         }
         let storage = self.log.storage();
@@ -361,7 +361,7 @@ impl Bitcask {
             return Err(failed(error));
         }
         // Records were left out because later ones replace them: those must survive whatever the summary survives.
-        if !is_planted(Mistake::HintUnsynced) {
+        if !is_injected(Fault::HintUnsynced) {
             self.sync()?;
         }
         let summary = Summary {

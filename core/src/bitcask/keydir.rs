@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::record::{Header, RecordType, read_u64};
-use crate::engine::{BlobRef, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
+use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
@@ -57,6 +57,20 @@ const ROOT_EXPIRY: u8 = 0x10;
 const ROOT_COLLECTION: u8 = 0x20;
 const ROOT_BLOB: u8 = 0x40;
 const ROOT_SHORT: u8 = 0x80;
+
+/// The space of [`CATALOG`], in every store. It lies between the spaces that the databases of a new store show and the
+/// numbers that are handed out, so it is neither; no database record names it.
+pub(super) const CATALOG_SPACE: u64 = FIRST_NUMBER - 1;
+
+/// Collections, blobs and spaces share one run of numbers, none used twice, which begins here. Those below are the spaces
+/// that the databases of a new store show, and [`CATALOG_SPACE`].
+pub(super) const FIRST_NUMBER: u64 = 1 << 16;
+
+/// The space of a database, given those of the numbered ones.
+#[inline]
+pub(super) fn space_of(databases: &[u64], db: Db) -> Option<u64> {
+    databases.get(db as usize).copied().or_else(|| (db == CATALOG).then_some(CATALOG_SPACE))
+}
 
 /// A key as the table holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,7 +228,7 @@ fn read_blob(rest: &mut &[u8]) -> Option<BlobRef> {
 
 /// Bytes of memory that a root takes in its table, the collection not included.
 pub(super) fn entry_bytes(key: &[u8], root: &Root) -> u64 {
-    /// The lengths of key and entry, the byte of the hash, and the room that a bucket has on average.
+    /// The lengths of key and entry, the byte of the hash, and the free bytes that a bucket has on average.
     const BESIDES_BYTES: usize = 8;
     let name = if key.len() <= LONG_KEY_BYTES { key.len() } else { LONG_NAME_BYTES };
     let value = root.short.as_ref().map_or(4, |short| short.as_bytes().len());
@@ -329,7 +343,7 @@ impl Space {
     }
 }
 
-/// What was dropped in O(1) and is freed in slices.
+/// Memory that was dropped in O(1) and is freed in slices.
 pub(super) enum Garbage {
     Collection(u64, Tree),
     /// A space, and those of its collections that keys of other spaces adopted before it was dropped.
@@ -362,6 +376,12 @@ impl Shard {
         }
     }
 
+    /// The space that a database shows; None if there is no such database.
+    #[inline]
+    pub(super) fn space_of(&self, db: Db) -> Option<u64> {
+        space_of(&self.databases, db)
+    }
+
     pub(super) fn space(&self, number: u64) -> Option<&Space> {
         self.spaces.iter().find(|space| space.number == number)
     }
@@ -384,8 +404,7 @@ impl Shard {
 
     /// The table of the short keys of a database, if it has any.
     pub(super) fn short_keys(&self, db: Db) -> Option<&Table> {
-        let number = self.databases.get(db as usize)?;
-        self.space(*number).map(|space| &space.short)
+        self.space(self.space_of(db)?).map(|space| &space.short)
     }
 
     /// Puts a root; returns the one it replaced.
@@ -417,7 +436,7 @@ impl Shard {
         Some(before)
     }
 
-    /// Says that a key changed to those who watch it.
+    /// Trips the watches of a key that changed.
     pub(super) fn trip(&self, db: Db, key: &[u8]) {
         for (watched_db, watched, watch) in &self.watches {
             if *watched_db == db && watched == key {

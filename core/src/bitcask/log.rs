@@ -1,24 +1,31 @@
 //! The write end of the log: the active datafile, its rotation and its syncs.
 //!
 //! Promises: frames are appended whole and in one place; a failed append or sync poisons the log for good, because
-//! nobody knows any more what the disk holds; a full disk does not, because nothing was written.
+//! the contents of the disk are not known any more; a full disk does not, because nothing was written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::blobs::Blobs;
-use super::fault_injection::{Mistake, is_planted};
+use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::Location;
-use super::record::{FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record};
+use super::record::{
+    CATALOG_VERSION, FIRST_VERSION, FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record,
+};
 use crate::engine::{EngineError, Ordered, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
+
+/// The format version that a store with these datafiles has reached.
+fn version_of(files: &FileTable) -> u32 {
+    files.values().map(|file| file.header.version).fold(FIRST_VERSION, u32::max)
+}
 
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
@@ -44,6 +51,8 @@ pub(super) struct Log {
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
     next_file: AtomicU64,
+    /// Format version of the datafiles that are begun.
+    version: AtomicU32,
 }
 
 struct Writer {
@@ -89,7 +98,9 @@ impl Log {
         next_number: Arc<AtomicU64>,
         blobs: Arc<Blobs>,
     ) -> Log {
+        let version = AtomicU32::new(version_of(&files));
         Log {
+            version,
             storage,
             seed,
             datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
@@ -111,9 +122,10 @@ impl Log {
         self.writer.lock().active = Some(Active::resumed(file));
     }
 
-    /// Goes on with what a recovery found while nobody appends or syncs. Positions stay: all that was appended is synced.
+    /// Goes on with what a recovery found. Nothing may be appended or synced meanwhile. Positions stay: all that was appended is synced.
     pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
         let mut writer = self.writer.lock();
+        self.version.fetch_max(version_of(&files), Ordering::Relaxed);
         *self.files.write() = files;
         writer.active = active.map(Active::resumed);
         // Numbers that were handed out and are on no disk yet are not handed out again.
@@ -157,6 +169,12 @@ impl Log {
 
     pub(super) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
+    }
+
+    /// To be called before the first frame with a key of the catalog is appended: it goes to a datafile that older builds
+    /// refuse, and so does everything after it.
+    pub(super) fn begin_catalog(&self) {
+        self.version.fetch_max(CATALOG_VERSION, Ordering::Relaxed);
     }
 
     /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it; `ordered` is
@@ -216,10 +234,11 @@ impl Log {
 
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
         // A short active file that is mostly dead is sealed early, so that merge can have it.
+        let is_older = active.file.header.version < self.version.load(Ordering::Relaxed);
         let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
         // A marker before the frame and the seal behind it must fit as well.
         let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > self.datafile_max_bytes;
-        active.len > active.file.header_len && (is_full || is_stale)
+        is_older || active.len > active.file.header_len && (is_full || is_stale)
     }
 
     /// Seals the active datafile and begins the next one.
@@ -251,6 +270,7 @@ impl Log {
     /// The header of a new datafile.
     pub(super) fn header(&self, base_sequence: u64, watermark: u64, replaces: Vec<u32>) -> FileHeader {
         FileHeader {
+            version: self.version.load(Ordering::Relaxed),
             id: self.next_file.fetch_add(1, Ordering::Relaxed) as u32,
             seed: self.seed,
             base_sequence,
@@ -278,7 +298,7 @@ impl Log {
         self.sync_in(&turn, wanted)
     }
 
-    /// Waits until nobody syncs, and keeps others from it.
+    /// Waits for a sync that is under way, and keeps others from beginning one.
     pub(super) fn turn_to_sync(&self) -> SyncTurn<'_> {
         SyncTurn { _lock: self.syncing.lock() }
     }
@@ -295,7 +315,7 @@ impl Log {
             }
             let Some(active) = &writer.active else { return Ok(self.synced()) };
             let (file, len) = (active.file.clone(), active.len);
-            // They stay in the list: whoever seals the datafile meanwhile must wait for them as well.
+            // They stay in the list: a caller that seals the datafile meanwhile must wait for them as well.
             (file, len, self.appended(), writer.blobs.clone())
         };
         self.sync_blobs(&blobs, position).map_err(|error| self.writer.lock().fail(error))?;
@@ -313,9 +333,9 @@ impl Log {
     }
 
     /// Makes the blobs that a part of the log refers to as durable as it is about to become; those that are dead at its
-    /// end nobody will miss.
+    /// end need not be.
     fn sync_blobs(&self, blobs: &[UnsyncedBlob], position: u64) -> std::result::Result<(), StorageError> {
-        if blobs.is_empty() || is_planted(Mistake::BlobsUnsynced) {
+        if blobs.is_empty() || is_injected(Fault::BlobsUnsynced) {
             return Ok(());
         }
         for UnsyncedBlob { id, blob, .. } in blobs {
@@ -351,7 +371,7 @@ impl Log {
     }
 }
 
-/// Whoever has it may sync.
+/// The right to sync: there is one at a time.
 pub(super) struct SyncTurn<'l> {
     _lock: MutexGuard<'l, ()>,
 }
@@ -365,7 +385,7 @@ impl Writer {
         }
     }
 
-    /// What a storage error means for the log.
+    /// The log's error for a storage error.
     fn fail(&mut self, error: StorageError) -> EngineError {
         match error {
             StorageError::Full(what) => EngineError::Full(what),
@@ -377,7 +397,7 @@ impl Writer {
     }
 }
 
-/// A failed sync is never tried again, not even one that failed for want of room.
+/// A failed sync is never tried again, not even one that failed because the disk was full.
 fn never_again(error: StorageError) -> StorageError {
     match error {
         StorageError::Full(what) => StorageError::Io(what),

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Bitcask;
-use super::fault_injection::{Mistake, is_planted};
+use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
@@ -100,7 +100,7 @@ impl Merge {
     }
 }
 
-/// What a merge step did.
+/// The outcome of a step of merging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeStep {
     /// Bytes read and written.
@@ -211,7 +211,7 @@ impl Bitcask {
 
     fn publish(&self, copying: &Copying) -> Result<Relocating> {
         let Copying { inputs, output, .. } = copying;
-        if !is_planted(Mistake::PublishUnsynced) {
+        if !is_injected(Fault::PublishUnsynced) {
             self.sync()?;
         }
         let sequence = output.header.watermark;

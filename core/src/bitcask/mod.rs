@@ -42,8 +42,8 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Scope, Sought, Stored, Watch,
-    access_clock,
+    Admin, CATALOG, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Scope, Sought,
+    Stored, Watch, access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -52,7 +52,7 @@ use crate::storage::Storage;
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of logical databases.
+    /// Number of logical databases; more than 65535 there cannot be.
     pub databases: Db,
     /// A datafile is sealed before it grows beyond this many bytes.
     pub datafile_max_bytes: u64,
@@ -139,7 +139,7 @@ impl Bitcask {
         if self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
             self.sync()?;
         }
-        let is_early = fault_injection::is_planted(fault_injection::Mistake::BlobRemovedUnsynced);
+        let is_early = fault_injection::is_injected(fault_injection::Fault::BlobRemovedUnsynced);
         self.blobs.sweep(if is_early { u64::MAX } else { self.synced() })
     }
 
@@ -295,7 +295,7 @@ impl Bitcask {
         let limit = *visited + budget;
         while let Some(here) = from.filter(|_| *visited < limit) {
             let mut next: Option<u64> = None;
-            for db in 0..shard.databases.len() as Db {
+            for db in (0..shard.databases.len() as Db).chain([CATALOG]) {
                 let step = self.scan_bucket(&mut shard, at, db, here, &mut |key, root| {
                     *visited += 1;
                     if root.is_expired(now_ms) {

@@ -10,8 +10,15 @@ use crate::engine::{BlobRef, Kind};
 /// First bytes of every datafile.
 pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
 
-/// Version of the format; a file with another one is refused.
-pub(super) const FORMAT_VERSION: u32 = 1;
+/// Versions of the format that are read; a file with another one is refused.
+const FORMAT_VERSIONS: std::ops::RangeInclusive<u32> = 1..=CATALOG_VERSION;
+
+/// Version of the datafiles of a store that has never had a key in the catalog.
+pub(super) const FIRST_VERSION: u32 = 1;
+
+/// Version of the datafiles that may hold keys of the catalog. Builds that only know the first would drop such keys, so
+/// they must refuse the store.
+pub(super) const CATALOG_VERSION: u32 = 2;
 
 /// Bytes of a record before its variable part.
 const FIXED_LEN: usize = 24;
@@ -25,7 +32,7 @@ const FLAG_EXPIRY: u8 = 4;
 const FLAG_COLLECTION: u8 = 8;
 const FLAG_BLOB: u8 = 16;
 
-/// What a record says.
+/// The meaning of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum RecordType {
@@ -279,9 +286,10 @@ impl Record<'_> {
     }
 }
 
-/// What a datafile says of itself.
+/// The header of a datafile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileHeader {
+    pub(super) version: u32,
     pub(super) id: u32,
     /// Seed of the store's fingerprints and hashes.
     pub(super) seed: u64,
@@ -291,7 +299,7 @@ pub(super) struct FileHeader {
     pub(super) next_sequence: u64,
     /// The next number of a collection or space when the file was made.
     pub(super) next_number: u64,
-    /// What was dead at this sequence is not in the file: 0 for one that was not made by merge.
+    /// Records that were dead at this sequence are not in the file: 0 for one that was not made by merge.
     pub(super) watermark: u64,
     /// The datafiles that this one stands for; they are litter if they are still there.
     pub(super) replaces: Vec<u32>,
@@ -309,7 +317,7 @@ impl FileHeader {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        out.extend_from_slice(&self.version.to_le_bytes());
         out.extend_from_slice(&((4 + 8 * 5 + 4 + 4 * self.replaces.len()) as u32).to_le_bytes());
         out.extend_from_slice(&self.id.to_le_bytes());
         for number in [self.seed, self.base_sequence, self.next_sequence, self.next_number, self.watermark] {
@@ -328,7 +336,7 @@ impl FileHeader {
         let rest = first.strip_prefix(MAGIC)?;
         let version = u32::from_le_bytes(*rest.first_chunk()?);
         let len = u32::from_le_bytes(*rest.get(4..)?.first_chunk()?);
-        (version == FORMAT_VERSION).then_some(16 + u64::from(len) + 4)
+        FORMAT_VERSIONS.contains(&version).then_some(16 + u64::from(len) + 4)
     }
 
     /// Reads a whole header; None if it is damaged.
@@ -340,6 +348,7 @@ impl FileHeader {
         if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
             return None;
         }
+        let version = read_u32(&mut body.get(MAGIC.len()..)?)?;
         let mut rest = body.get(16..)?;
         let id = read_u32(&mut rest)?;
         let seed = read_u64(&mut rest)?;
@@ -349,7 +358,7 @@ impl FileHeader {
         let watermark = read_u64(&mut rest)?;
         let count = read_u32(&mut rest)?;
         let replaces = (0..count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
-        Some(FileHeader { id, seed, base_sequence, next_sequence, next_number, watermark, replaces })
+        Some(FileHeader { version, id, seed, base_sequence, next_sequence, next_number, watermark, replaces })
     }
 }
 

@@ -19,7 +19,7 @@ use super::blobs::Blobs;
 use super::counts::Counts;
 use super::files::{File, FileTable};
 use super::hint;
-use super::keydir::{Location, Name};
+use super::keydir::{CATALOG_SPACE, Location, Name};
 use super::log::{Counters, Log};
 use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
@@ -38,7 +38,7 @@ pub enum OpenError {
         file: u32,
         /// Where in the file, in bytes.
         offset: u64,
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
     },
     /// The storage failed.
@@ -62,7 +62,7 @@ pub struct Opened {
     pub torn_tail: Option<(u32, u64, u64)>,
 }
 
-/// What is counted while opening.
+/// Counts made while opening.
 #[derive(Default)]
 struct Found {
     replayed_records: u64,
@@ -83,7 +83,7 @@ struct TailBlob {
     blob: BlobRef,
 }
 
-/// What is known of the last datafile before it is replayed.
+/// Facts about the last datafile, known before it is replayed.
 #[derive(Clone, Copy)]
 struct Last {
     /// How much of it others say was on the disk.
@@ -92,17 +92,17 @@ struct Last {
     end: Option<u64>,
 }
 
-/// What recovery goes by.
+/// The evidence that recovery goes by.
 #[derive(Clone, Copy)]
 pub(super) enum Trust {
-    /// What a process that has ended left: hints stand in for records, and the log may end in a torn frame.
+    /// The storage of a process that has ended: hints stand in for records, and the log may end in a torn frame.
     Hints,
-    /// What this process has just synced: the records themselves, and none of them may be missing. With the datafile that
+    /// The storage that this process has just synced: the records themselves, and none of them may be missing. With the datafile that
     /// is appended to, if there is one, and its length.
     Records(Option<(u32, u64)>),
 }
 
-/// What a storage holds.
+/// The contents of a storage.
 pub(super) struct Recovered {
     pub(super) seed: u64,
     /// All datafiles that count.
@@ -119,7 +119,8 @@ pub(super) struct Recovered {
 }
 
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
-    let recovered = recover(&*storage, options.seed, options.databases, Trust::Hints)?;
+    let databases = options.databases.min(CATALOG_SPACE as Db);
+    let recovered = recover(&*storage, options.seed, databases, Trust::Hints)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, .. } = recovered;
     // Only now that what stands for them was found whole.
     for litter in litter {

@@ -2,7 +2,7 @@
 //!
 //! Everybody is kept out, the log is synced, and recovery reads the storage as if the process had just begun. What it finds
 //! takes the place of what was in memory: keydir, list of datafiles, blobs. Watches, positions in the log and blobs that are
-//! being written stay, so that nobody but the clock notices.
+//! being written stay, so that only the clock shows it.
 //!
 //! Hints are left aside, because they were made with the keydir that is to be checked against the records. All of the log
 //! was synced a moment ago, so a record that does not carry its checksum is damage here and never a torn tail. On any error
@@ -20,7 +20,7 @@ use crate::storage::StorageError;
 impl Bitcask {
     /// The body of [`Admin::reopen`](crate::engine::Admin::reopen).
     pub(super) fn close_and_open(&self) -> Result<()> {
-        // What is freed at last is freed when nobody waits any more.
+        // Freed at the end, when no lock is held any more.
         let mut before: Vec<Shard> = Vec::new();
         let mut merge = self.merging.lock();
         let _hinting = self.hinting.lock();
@@ -53,7 +53,7 @@ impl Bitcask {
     }
 }
 
-/// What it means for the running store that it could not be opened again.
+/// The running store's error for one of opening it again.
 fn refused(error: OpenError) -> EngineError {
     match error {
         OpenError::Storage(StorageError::Full(what)) => EngineError::Full(what),

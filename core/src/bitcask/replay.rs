@@ -10,8 +10,8 @@ use std::sync::Arc;
 use super::blobs::Referred;
 use super::files::{File, FileTable};
 use super::keydir::{
-    ByCollection, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury, bury_databases, bury_sub,
-    long_key_len, shard_of,
+    ByCollection, CATALOG_SPACE, FIRST_NUMBER, Location, Name, RootEntry, SHARDS, Shard, SubEntry, bury,
+    bury_databases, bury_sub, long_key_len, shard_of,
 };
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::{ShortValue, access_clock};
@@ -42,17 +42,13 @@ fn release(blob_roots: &mut BlobRoots, entry: &RootEntry) {
     }
 }
 
-/// What a replay ends with.
+/// The outcome of a replay.
 pub(super) struct Replayed {
     pub(super) shards: Vec<Shard>,
     pub(super) owners: ByCollection<u16>,
     pub(super) databases_record: Option<Location>,
     pub(super) blob_roots: HashMap<BlobId, Referred>,
 }
-
-/// Collections and spaces share one run of numbers, none used twice; those below this one are the spaces that the
-/// databases of a new store show.
-const FIRST_NUMBER: u64 = 1 << 16;
 
 impl Replay {
     pub(super) fn new(seed: u64) -> Replay {
@@ -183,7 +179,7 @@ impl Replay {
         };
         let recorded = shown.len() as u64;
         shown.extend(recorded..u64::from(databases));
-        let live: BTreeSet<u64> = shown.iter().copied().collect();
+        let live: BTreeSet<u64> = shown.iter().copied().chain([CATALOG_SPACE]).collect();
         let files = Arc::new(std::mem::take(&mut self.files));
         let mut owners = ByCollection::default();
         let mut shards = std::mem::take(&mut self.shards);

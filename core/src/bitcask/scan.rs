@@ -47,7 +47,7 @@ pub(super) fn frames_until(
     while at < end {
         let len = window_len.min(end - at);
         let mut window = Window { start: at, is_last: len == end - at, goes_on: true };
-        // Copied out: the visitor may wait for somebody who waits for whoever is reading this datafile.
+        // Copied out: the visitor may wait for a lock whose holder waits for the reader of this datafile.
         read(file, at, len, &mut bytes)?;
         match window.walk(&bytes, visit) {
             Walked::To(next) if !window.goes_on || next >= end => return Ok(End::Clean),
@@ -89,7 +89,7 @@ enum Walked {
     Broken(u64),
 }
 
-/// What a record at some place in a window is.
+/// The outcome of reading a record at some place in a window.
 enum Found<'b> {
     Record(Record<'b>),
     /// Perhaps whole, but not inside the window.
@@ -206,7 +206,7 @@ pub(super) fn synced_of(output: &File, active: &FileHeader) -> Result<Option<u64
     synced_at(output, output.len(), 2 * SYNCED_RECORD_BYTES, active)
 }
 
-/// What the record that begins so far before the end says about a file.
+/// The length that a record says was synced, if it begins so far before the end.
 fn synced_at(file: &File, end: u64, before: u64, about: &FileHeader) -> Result<Option<u64>, StorageError> {
     let Some(offset) = end.checked_sub(before) else { return Ok(None) };
     let mut synced_len = None;

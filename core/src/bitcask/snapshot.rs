@@ -96,9 +96,7 @@ impl Shard {
         hash: u64,
         accessed_s: Option<u32>,
     ) -> Result<Option<(RootEntry, u64)>> {
-        let Some(&number) = self.databases.get(db as usize) else {
-            return Err(EngineError::NoSuchDatabase(db));
-        };
+        let number = self.space_of(db).ok_or(EngineError::NoSuchDatabase(db))?;
         let Some(space) = self.space_mut(number) else { return Ok(None) };
         let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
         let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
@@ -361,7 +359,7 @@ impl Reader for Snapshot<'_> {
         let Some(mut nth) = random.checked_rem(total) else { return Ok(()) };
         for at in 0..SHARDS {
             let shard = self.shard(at)?;
-            let Some(&number) = shard.databases.get(db as usize) else { return Ok(()) };
+            let Some(number) = shard.space_of(db) else { return Ok(()) };
             let Some(space) = shard.space(number) else { continue };
             let draw = random.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let table = if nth < space.short.len() { &space.short } else { &space.long };
@@ -383,10 +381,7 @@ impl Reader for Snapshot<'_> {
 
 impl Snapshot<'_> {
     fn spaces_of(&self, db: Db) -> impl Iterator<Item = &super::keydir::Space> {
-        self.shards.iter().filter_map(move |(_, shard)| {
-            let number = *shard.databases.get(db as usize)?;
-            shard.space(number)
-        })
+        self.shards.iter().filter_map(move |(_, shard)| shard.space(shard.space_of(db)?))
     }
 
     fn read_sub(
@@ -514,9 +509,7 @@ impl Bitcask {
         from: u64,
         visit: KeyVisitor<'_>,
     ) -> Result<Option<u64>> {
-        let Some(&number) = shard.databases.get(db as usize) else {
-            return Err(EngineError::NoSuchDatabase(db));
-        };
+        let number = shard.space_of(db).ok_or(EngineError::NoSuchDatabase(db))?;
         let Some(space) = shard.space(number) else { return Ok(None) };
         let mut show = |key: &[u8], entry: &RootEntry| {
             visit(key, &to_root(entry, at, entry.prefix_len(number, key.len() as u64)));

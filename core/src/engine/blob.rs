@@ -20,7 +20,7 @@ pub const PATCH_BYTES: u64 = 4096;
 /// Bytes of [`BlobRef::to_bytes`].
 const BLOB_REF_BYTES: usize = 20;
 
-/// What a root says of its blob.
+/// A root's reference to its blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobRef {
     /// Which blob.
@@ -32,7 +32,7 @@ pub struct BlobRef {
 }
 
 impl BlobRef {
-    /// What a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian.
+    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian.
     pub fn to_bytes(self) -> [u8; BLOB_REF_BYTES] {
         let mut bytes = [0; BLOB_REF_BYTES];
         bytes[..8].copy_from_slice(&self.id.0.to_le_bytes());
@@ -49,13 +49,13 @@ impl BlobRef {
         Some(BlobRef { id: BlobId(u64::from_le_bytes(*id)), len: u64::from_le_bytes(*len), checksum })
     }
 
-    /// What this refers to after `bytes` were written behind it.
+    /// The reference after `bytes` were written behind the end.
     pub fn extended(self, bytes: &[u8]) -> BlobRef {
         let checksum = crc32c::crc32c_append(self.checksum, bytes);
         BlobRef { len: self.len + bytes.len() as u64, checksum, ..self }
     }
 
-    /// What this refers to after `count` zeros were written behind it.
+    /// The reference after `count` zeros were written behind the end.
     pub fn extended_by_zeros(self, count: u64) -> BlobRef {
         let checksum = append_zeros(self.checksum, count);
         BlobRef { len: self.len + count, checksum, ..self }
@@ -99,7 +99,7 @@ pub trait BlobStore: Send + Sync {
     fn discard(&self, id: BlobId);
 }
 
-/// What a storage's error means for whoever writes a blob.
+/// The engine's error for a storage's error while a blob is written.
 pub fn blob_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Full(what) => EngineError::Full(what),
@@ -146,7 +146,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What a root that takes it over refers to.
+    /// The reference for a root that takes the blob over.
     pub fn reference(&self) -> BlobRef {
         self.reference
     }

@@ -12,9 +12,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    Admin, BlobStore, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered, Overlay,
-    PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, Start, SubVisitor,
-    SubWalk, Want, Watch,
+    Admin, BlobStore, CATALOG, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered,
+    Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, Start,
+    SubVisitor, SubWalk, Want, Watch,
 };
 use crate::storage::memory::{overwrite, resize, slice};
 use crate::storage::{self, Blob, BlobId};
@@ -26,7 +26,7 @@ pub struct MemoryEngine {
     blobs: Arc<MemoryBlobs>,
 }
 
-/// The blobs of a reference engine. Whoever can still read one holds it.
+/// The blobs of a reference engine. A blob lives as long as a key or a reader holds it.
 #[derive(Debug, Default)]
 struct MemoryBlobs {
     next: AtomicU64,
@@ -105,10 +105,14 @@ struct Object {
     subs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
+/// The keys of one database.
+type Keys = BTreeMap<Vec<u8>, Root>;
+
 #[derive(Debug, Default)]
 struct State {
-    /// What each database shows.
-    keys: Vec<BTreeMap<Vec<u8>, Root>>,
+    /// The keys that each database shows.
+    keys: Vec<Keys>,
+    catalog: Keys,
     /// Values and subkeys by the number in [`Root::place`].
     objects: HashMap<u64, Object>,
     next_object: u64,
@@ -133,8 +137,8 @@ impl MemorySnapshot<'_> {
         self.0.objects.get(&root.place.0).ok_or_else(|| EngineError::Damaged("no such object".into()))
     }
 
-    fn keys(&mut self, db: Db) -> Result<&mut BTreeMap<Vec<u8>, Root>> {
-        self.0.keys.get_mut(db as usize).ok_or(EngineError::NoSuchDatabase(db))
+    fn keys(&mut self, db: Db) -> Result<&mut Keys> {
+        self.0.keys_mut(db).ok_or(EngineError::NoSuchDatabase(db))
     }
 }
 
@@ -259,6 +263,10 @@ impl Reader for MemorySnapshot<'_> {
 }
 
 impl State {
+    fn keys_mut(&mut self, db: Db) -> Option<&mut Keys> {
+        if db == CATALOG { Some(&mut self.catalog) } else { self.keys.get_mut(db as usize) }
+    }
+
     fn touched(&self, db: Db, key: &[u8]) {
         for (watched_db, watched, watch) in &self.watches {
             if *watched_db == db && key == watched {
@@ -277,8 +285,7 @@ impl State {
 
     fn show(&mut self, overlay: &Overlay) {
         let changes = overlay.db_changes();
-        let mut before: Vec<Option<BTreeMap<Vec<u8>, Root>>> =
-            std::mem::take(&mut self.keys).into_iter().map(Some).collect();
+        let mut before: Vec<Option<Keys>> = std::mem::take(&mut self.keys).into_iter().map(Some).collect();
         for db in 0..before.len() {
             let source = changes.iter().find(|change| change.db as usize == db).map(|change| change.source);
             let keys = match source.unwrap_or(Source::Base(db as Db)) {
@@ -306,7 +313,7 @@ impl Engine for MemoryEngine {
 
     fn commit(
         &self,
-        guard: MemorySnapshot<'_>,
+        snapshot: MemorySnapshot<'_>,
         overlay: &mut Overlay,
         now_ms: u64,
         ordered: Ordered<'_>,
@@ -314,9 +321,13 @@ impl Engine for MemoryEngine {
         if overlay.is_empty() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        let MemorySnapshot(mut state, blobs) = guard;
-        // Whatever the commit takes away, blobs it refers to stay.
-        let _held: Vec<_> = overlay.changes().filter_map(|change| blobs.get(change.base?.blob?.id)).collect();
+        let MemorySnapshot(mut state, blobs) = snapshot;
+        // Blobs that a changed root refers to stay, whatever root they belonged to before.
+        let referred = overlay.changes().filter_map(|change| match change.root {
+            RootChange::Put { blob, .. } => blobs.get(blob?.id),
+            _ => None,
+        });
+        let _held: Vec<_> = referred.collect();
         // Subkeys are taken from all their old keys before anything else: RENAME hands them on, also out of a database
         // that the same transaction empties.
         let mut taken: HashMap<u64, BTreeMap<Vec<u8>, Vec<u8>>> = HashMap::new();
@@ -333,7 +344,7 @@ impl Engine for MemoryEngine {
             let changes = overlay.db_changes();
             let moved = changes.iter().find(|change| change.source == source).map(|change| change.db);
             moved.or(match source {
-                Source::Base(db) if (db as usize) < databases => Some(db),
+                Source::Base(db) if db == CATALOG || (db as usize) < databases => Some(db),
                 _ => None,
             })
         };
@@ -347,7 +358,7 @@ impl Engine for MemoryEngine {
             state.touched(db, change.key);
             let object = match change.root {
                 RootChange::Removed => {
-                    state.keys[db as usize].remove(change.key);
+                    state.keys_mut(db).and_then(|keys| keys.remove(change.key));
                     continue;
                 }
                 RootChange::Unchanged => change.base.map_or(0, |base| base.place.0),
@@ -374,7 +385,7 @@ impl Engine for MemoryEngine {
                         place: Place(number, 0),
                         collection: 0,
                     };
-                    state.keys[db as usize].insert(change.key.to_vec(), root);
+                    state.keys_mut(db).and_then(|keys| keys.insert(change.key.to_vec(), root));
                     number
                 }
             };
@@ -396,7 +407,8 @@ impl Engine for MemoryEngine {
 
     fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
         let state = self.state.lock();
-        let keys = (0..).zip(&state.keys).flat_map(|(db, keys)| keys.iter().map(move |entry| (db, entry)));
+        let databases = (0..).zip(&state.keys).chain([(CATALOG, &state.catalog)]);
+        let keys = databases.flat_map(|(db, keys)| keys.iter().map(move |entry| (db, entry)));
         let mut expired = keys.filter(|(_, (_, root))| root.is_expired(now_ms));
         for _ in 0..budget {
             let Some((db, (key, _))) = expired.next() else { return Ok(false) };

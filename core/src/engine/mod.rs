@@ -16,10 +16,12 @@ mod drafts;
 pub mod laws;
 pub mod memory;
 mod overlay;
+mod savepoints;
 mod sub_changes;
 mod subkeys;
 mod txn;
 mod values;
+pub mod waiting;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blo
 pub use changed::Changed;
 pub use drafts::Drafts;
 pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
+pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
 pub use txn::{NewRoot, Txn};
@@ -86,12 +89,12 @@ impl Kind {
     }
 }
 
-/// Where an engine finds the value of a root it gave out; meaningless to anyone else, and only as long as the reader
-/// that gave it lives.
+/// Where an engine finds the value of a root that one of its readers gave out. Only that engine can read it, and only
+/// while the reader lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Place(pub u64, pub u64);
 
-/// What an engine knows of a key without touching a disk.
+/// The part of a key that an engine knows without touching a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// The Redis type.
@@ -150,21 +153,21 @@ impl ShortValue {
 /// The clock of [`Root::accessed_s`]: seconds modulo 2^24.
 pub const ACCESS_CLOCK_MASK: u32 = (1 << 24) - 1;
 
-/// What the clock of [`Root::accessed_s`] shows at this unix time.
+/// The value of the clock of [`Root::accessed_s`] at this unix time.
 pub fn access_clock(now_ms: u64) -> u32 {
     (now_ms / 1000) as u32 & ACCESS_CLOCK_MASK
 }
 
-/// What can go wrong below a command.
+/// An error below a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// The batch was not written because there is no room; nothing changed and reads go on.
+    /// The batch was not written because the disk is full; nothing changed and reads go on.
     #[error("no space left for the log: {0}")]
     Full(String),
     /// The store refuses writes since a write or sync failed; it must be reopened.
     #[error("the store is read-only since an error: {0}")]
     ReadOnly(String),
-    /// The value does not fit into memory, which whoever asked for it in one piece would need.
+    /// The value does not fit into memory, and it was asked for in one piece.
     #[error("the value of {0} bytes is too large to be held in memory")]
     TooLarge(u64),
     /// The transaction changes more members of collections than the home has memory for; nothing changed.
@@ -209,7 +212,8 @@ impl From<BudgetExceeded> for EngineError {
 pub type Result<T> = std::result::Result<T, EngineError>;
 
 /// Where the definitions of a store live: functions, users, indexes, tables. It is a database beside the numbered ones:
-/// commits that touch it and data are atomic, FLUSHALL and SWAPDB leave it alone, and no client can select it.
+/// commits that touch it and data are atomic, keys in it expire as others do, [`Txn::flush`] and [`Txn::swap`] refuse it,
+/// and no client can select it.
 pub const CATALOG: Db = Db::MAX;
 
 /// Which keys a transaction may touch; the engine locks (or fetches) these and nothing else.
@@ -232,7 +236,7 @@ pub enum Direction {
     Descending,
 }
 
-/// What a walk over subkeys needs; values may cost a disk read each.
+/// The part of each pair that a walk over subkeys needs; values may cost a disk read each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// Subkeys only; the visitor sees empty values.
@@ -260,8 +264,8 @@ pub trait Reader {
     /// A committed blob as it was written: without patches.
     fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>>;
 
-    /// The bytes below `end` of `base`, the blob of this root, as its subkeys patch them now from `begin` on; so it stays
-    /// for whoever holds it.
+    /// `base`, the blob of this root, with the patches that its subkeys hold now for the bytes of `range` (from, to). What
+    /// is returned stays as it is, whatever is committed later.
     fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>>;
 
     /// Shows `range` (offset and length in bytes, within `root.value_len`) of a root's value, in one piece. Not for
@@ -309,18 +313,18 @@ pub trait Reader {
     }
 }
 
-/// What [`Engine::get_string`] found.
+/// The outcome of [`Engine::get_string`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// A string, which was shown.
     Found,
     /// No key.
     Missing,
-    /// What only a transaction can tell: a key of another type, or one whose time has come.
+    /// Only a transaction can answer: the key has another type, or its time has come.
     Unclear,
 }
 
-/// What [`Engine::set_string`] did.
+/// The outcome of [`Engine::set_string`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Where in the log the change ends.
@@ -333,7 +337,7 @@ pub struct Stored {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// What became of a commit.
+/// The outcome of [`Engine::commit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
     /// It has happened.
@@ -401,7 +405,7 @@ pub trait Engine: Admin + Send + Sync {
         self.begin(scope).map(Some)
     }
 
-    /// Forgets a parked transaction that nobody resumes any more.
+    /// Forgets a parked transaction that will not be resumed.
     fn forget(&self, _ticket: Ticket) {}
 
     /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
@@ -431,7 +435,7 @@ pub trait Engine: Admin + Send + Sync {
     fn unwatch(&self, db: Db, key: &[u8], watch: &Watch);
 }
 
-/// What an operator's commands ask of an engine.
+/// The part of an engine that serves an operator's commands.
 pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;

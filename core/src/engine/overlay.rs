@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::savepoints::Journal;
 use super::sub_changes::SubChanges;
 use super::{BlobRef, Db, Draft, Kind, Root};
 use crate::memory_budget::LARGE_BYTES;
@@ -28,7 +29,7 @@ pub enum Source {
 pub struct DbChange {
     /// The logical database.
     pub db: Db,
-    /// What it shows from now on.
+    /// The source that it shows from now on.
     pub source: Source,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct KeyState {
     pub(super) asked_by: u32,
 }
 
-/// What a commit does to a key's root.
+/// The change of a key's root by a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootChange<'o> {
     /// It stays (only subkeys change).
@@ -94,7 +95,7 @@ pub enum RootChange<'o> {
     Removed,
 }
 
-/// What became of a key without a command having asked for just that.
+/// A key that appeared or expired while a command was about something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Its time had come when it was looked for.
@@ -103,7 +104,7 @@ pub enum Turn {
     Appeared,
 }
 
-/// What a commit does to one key.
+/// The change of one key by a commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'o> {
     /// Where the key lives.
@@ -135,13 +136,18 @@ pub struct Overlay {
     pub(super) command: u32,
     /// The place in `keys` of the key that was looked for last.
     pub(super) asked_last: usize,
-    /// What became of keys since somebody last asked, by their places in `keys`; kept if somebody wants it.
+    /// Keys that appeared or expired since [`Overlay::take_turns`] was last called, by their places in `keys`. None unless
+    /// [`Overlay::keep_turns`] was called.
     turns: Option<Vec<(Turn, Db, usize)>>,
+    /// How many were ever added to `turns`.
+    turns_noted: u64,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
     drafts: Vec<Arc<Draft>>,
     /// Blobs of committed roots that the transaction has written on.
     grown: Vec<(BlobId, Arc<dyn Blob>)>,
     scratch: Vec<u8>,
+    /// Undoes the changes since the first open savepoint.
+    pub(super) journal: Journal,
 }
 
 impl std::fmt::Debug for Overlay {
@@ -179,6 +185,22 @@ impl Overlay {
         self.turns = None;
         self.drafts.clear();
         self.grown.clear();
+        self.journal.clear();
+    }
+
+    pub(super) fn arena_len(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// How many blobs were made, and how many committed ones were written on.
+    pub(super) fn blobs_written(&self) -> (usize, usize) {
+        (self.drafts.len(), self.grown.len())
+    }
+
+    /// Forgets blobs that were made or written on since there were so many.
+    pub(super) fn forget_blobs(&mut self, drafts: usize, grown: usize) {
+        self.drafts.truncate(drafts);
+        self.grown.truncate(grown);
     }
 
     /// Takes a new blob over, which lives on if the commit refers to it.
@@ -223,6 +245,7 @@ impl Overlay {
 
     /// Ends the transaction: blobs that no commit refers to go, and so does what was unusually large.
     pub fn release(&mut self) {
+        self.journal.clear();
         let is_large = self.arena.capacity() > ARENA_KEPT_BYTES
             || self.keys.capacity() > ARENA_KEPT_BYTES / size_of::<KeyState>()
             || self.keys.iter().any(|state| !state.subs.is_empty());
@@ -232,18 +255,19 @@ impl Overlay {
     }
 
     /// An empty buffer for an engine's use during commit, kept from transaction to transaction.
-    pub(crate) fn take_scratch(&mut self) -> Vec<u8> {
+    pub fn take_scratch(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.scratch)
     }
 
     /// Gives the buffer back.
-    pub(crate) fn put_scratch(&mut self, mut scratch: Vec<u8>) {
+    pub fn put_scratch(&mut self, mut scratch: Vec<u8>) {
         scratch.clear();
         scratch.shrink_to(ARENA_KEPT_BYTES);
         self.scratch = scratch;
     }
 
-    /// Keeps what becomes of keys until somebody asks; to be called before the transaction begins.
+    /// Keeps a list of keys that appear or expire, for [`Txn::take_turns`](super::Txn::take_turns); to be called before the
+    /// transaction begins.
     pub fn keep_turns(&mut self) {
         self.turns = Some(Vec::new());
     }
@@ -251,6 +275,21 @@ impl Overlay {
     pub(super) fn note_turn(&mut self, turn: Turn, db: Db, at: usize) {
         if let Some(turns) = &mut self.turns {
             turns.push((turn, db, at));
+            self.turns_noted += 1;
+        }
+    }
+
+    /// How many turns were noted so far, those included that were shown.
+    pub(super) fn turns_noted(&self) -> u64 {
+        self.turns_noted
+    }
+
+    /// Forgets the turns that were noted since there were so many, those excepted that were shown.
+    pub(super) fn forget_turns(&mut self, noted: u64) {
+        let since = self.turns_noted.saturating_sub(noted);
+        self.turns_noted = self.turns_noted.min(noted);
+        if let Some(turns) = &mut self.turns {
+            turns.truncate(turns.len().saturating_sub(usize::try_from(since).unwrap_or(usize::MAX)));
         }
     }
 
@@ -333,12 +372,13 @@ impl Overlay {
         }
     }
 
-    /// What a logical database shows inside the transaction.
+    /// The source that a logical database shows inside the transaction.
     pub(super) fn source(&self, db: Db) -> Source {
         self.dbs.iter().find(|change| change.db == db).map_or(Source::Base(db), |change| change.source)
     }
 
     pub(super) fn set_source(&mut self, db: Db, source: Source) {
+        self.note_shown(db);
         self.dbs.retain(|change| change.db != db);
         if source != Source::Base(db) {
             self.dbs.push(DbChange { db, source });
@@ -362,6 +402,10 @@ impl Overlay {
     }
 
     pub(super) fn store(&mut self, bytes: &[u8]) -> Span {
+        if bytes.is_empty() {
+            // Not at the end, which moves back when keys are forgotten.
+            return Span::default();
+        }
         let start = self.arena.len();
         let growth = self.arena_growth(bytes.len());
         if growth >= LARGE_BYTES {
@@ -381,21 +425,41 @@ impl Overlay {
 
     /// Forgets the keys behind the first `kept`, from the last one on up to one that was changed.
     pub(super) fn forget_unchanged(&mut self, kept: usize) {
+        // What a savepoint may restore stays.
+        let kept = kept.max(self.journal.keys_needed());
         while self.keys.len() > kept {
             let is_read = |state: &&KeyState| {
                 matches!(state.root, PendingRoot::Unchanged) && state.subs.is_empty() && state.subs_delta == 0
             };
             let Some(state) = self.keys.last().filter(is_read) else { break };
-            let (source, key) = (state.source, state.key);
-            if !self.index.is_empty() {
-                let key = self.bytes(key).to_vec();
-                self.index.remove(&(source, key));
-            }
+            let key = state.key;
+            self.forget_last();
             if key.end == self.arena.len() {
                 self.arena.truncate(key.start);
             }
-            self.keys.pop();
         }
+        self.forget_index();
+    }
+
+    /// Forgets the keys behind the first `kept`, and the bytes behind the first `arena`.
+    pub(super) fn forget_since(&mut self, kept: usize, arena: usize) {
+        while self.keys.len() > kept {
+            self.forget_last();
+        }
+        self.forget_index();
+        self.arena.truncate(arena);
+    }
+
+    /// Forgets the key that was looked for last.
+    fn forget_last(&mut self) {
+        let Some(state) = self.keys.pop() else { return };
+        if !self.index.is_empty() {
+            let key = self.bytes(state.key).to_vec();
+            self.index.remove(&(state.source, key));
+        }
+    }
+
+    fn forget_index(&mut self) {
         // As few keys as these are found without an index, and added without one.
         if self.keys.len() <= LINEAR_KEYS_MAX {
             self.index.clear();

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// Bytes of a subkey or its value; short ones are kept in place.
 pub type SubBytes = SmallVec<[u8; 32]>;
 
-/// What a transaction did to one subkey.
+/// The change of one subkey by a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubChange {
     /// The value it has now; None if it was removed.
@@ -111,6 +111,14 @@ impl SubChanges {
         }
     }
 
+    /// Makes this the change of a subkey, whether it has one or not.
+    pub(super) fn set(&mut self, subkey: &[u8], change: SubChange) {
+        match self.get_mut(subkey) {
+            Some(place) => *place = change,
+            None => self.add(subkey, change),
+        }
+    }
+
     /// Adds changes of subkeys that have none yet, in ascending order.
     pub(super) fn add_all(&mut self, changes: Vec<(SubBytes, SubChange)>) {
         if self.len() + changes.len() <= FEW {
@@ -187,7 +195,7 @@ impl DoubleEndedIterator for Iter<'_> {
 mod tests {
     use super::*;
 
-    /// What the changes are, read from both ends.
+    /// The changed subkeys, read from both ends.
     fn subkeys(changes: &SubChanges) -> Vec<Vec<u8>> {
         let ascending: Vec<Vec<u8>> = changes.iter().map(|(subkey, _)| subkey.to_vec()).collect();
         let mut descending: Vec<Vec<u8>> = changes.iter().rev().map(|(subkey, _)| subkey.to_vec()).collect();

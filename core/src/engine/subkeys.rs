@@ -27,7 +27,7 @@ pub struct SubWalk<'s> {
     pub start: Start<'s>,
     /// Which way it goes.
     pub direction: Direction,
-    /// What the visitor needs.
+    /// The part of each pair that the visitor needs.
     pub want: Want,
     /// How many subkeys the caller expects to see; [`u64::MAX`] if it does not know. A hint for engines that must fetch:
     /// the walk goes on for as long as the visitor does.
@@ -116,12 +116,15 @@ impl Txn<'_> {
         debug_assert!(self.root_at(at).is_some(), "a subkey needs a root");
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
-            let was_there = change.value.is_some();
             self.budget.ask(1, value.len() as u64)?;
-            change.value = Some(SubBytes::from_slice(value));
+            let (in_base, subs_delta) = (change.in_base, state.subs_delta);
+            let before = change.value.replace(SubBytes::from_slice(value));
+            let was_there = before.is_some();
             state.subs_delta += i64::from(!was_there);
+            self.overlay.note_sub(at, subkey, subs_delta, || Some(SubChange { value: before, in_base }));
             return Ok(was_there);
         }
+        let state = &self.overlay.keys[at];
         let in_base = match &state.subkeys_of {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
@@ -134,6 +137,7 @@ impl Txn<'_> {
     fn sub_change(&mut self, at: usize, subkey: &[u8], value: &[u8], in_base: bool) -> Result<()> {
         self.budget.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
+        self.overlay.note_sub(at, subkey, self.overlay.keys[at].subs_delta, || None);
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
         state.subs_delta += i64::from(!in_base);
@@ -178,19 +182,24 @@ impl Txn<'_> {
         let at = self.state(db, key)?;
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
-            let was_there = change.value.take().is_some();
-            if !change.in_base {
+            let (in_base, subs_delta) = (change.in_base, state.subs_delta);
+            let before = change.value.take();
+            let was_there = before.is_some();
+            if !in_base {
                 state.subs.remove(subkey);
             }
             state.subs_delta -= i64::from(was_there);
+            self.overlay.note_sub(at, subkey, subs_delta, || Some(SubChange { value: before, in_base }));
             return Ok(was_there);
         }
+        let state = &self.overlay.keys[at];
         let in_base = match &state.subkeys_of {
             Some(root) => self.reader.sub_contains(root, subkey)?,
             None => false,
         };
         if in_base {
             self.count_changes(1)?;
+            self.overlay.note_sub(at, subkey, self.overlay.keys[at].subs_delta, || None);
             let state = &mut self.overlay.keys[at];
             state.subs.add(subkey, SubChange { value: None, in_base });
             state.subs_delta -= 1;
@@ -229,6 +238,10 @@ impl Txn<'_> {
         // Both are in order; what the transaction did not put is committed.
         let mut put = put.into_iter().peekable();
         run.retain(|subkey| put.next_if_eq(subkey).is_none());
+        let subs_delta = self.overlay.keys[at].subs_delta;
+        for subkey in &run {
+            self.overlay.note_sub(at, subkey, subs_delta, || None);
+        }
         let state = &mut self.overlay.keys[at];
         state.subs_delta = state.subs_delta.saturating_sub_unsigned(run.len() as u64);
         let removed = |subkey| (subkey, SubChange { value: None, in_base: true });
@@ -317,7 +330,7 @@ impl Txn<'_> {
     }
 }
 
-/// What a change adds to the number of subkeys.
+/// The number of subkeys that a change adds; negative for a removal.
 fn delta(change: &SubChange) -> i64 {
     i64::from(change.value.is_some()) - i64::from(change.in_base)
 }
@@ -409,8 +422,8 @@ mod tests {
             let mut expected: Vec<Vec<u8>> = Vec::new();
             for _ in 0..12 {
                 let mut overlay = Overlay::new();
-                let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
-                let mut txn = Txn::new(&mut guard, &mut overlay, 0);
+                let mut snapshot = engine.begin(Scope::Everything).expect("a memory engine");
+                let mut txn = Txn::new(&mut snapshot, &mut overlay, 0);
                 if expected.is_empty() {
                     txn.put(0, KEY, NewRoot::of(Kind::Hash), &[]).expect("a memory engine");
                 }
@@ -436,10 +449,10 @@ mod tests {
                 if expected.is_empty() {
                     txn.remove(0, KEY).expect("a memory engine");
                 }
-                crate::engine::laws::commit(&engine, guard, &mut overlay, 0).expect("a memory engine");
+                crate::engine::laws::commit(&engine, snapshot, &mut overlay, 0).expect("a memory engine");
                 let mut overlay = Overlay::new();
-                let mut guard = engine.begin(Scope::Everything).expect("a memory engine");
-                assert_eq!(found(&mut Txn::new(&mut guard, &mut overlay, 0)), expected, "seed {seed}");
+                let mut snapshot = engine.begin(Scope::Everything).expect("a memory engine");
+                assert_eq!(found(&mut Txn::new(&mut snapshot, &mut overlay, 0)), expected, "seed {seed}");
             }
         }
     }

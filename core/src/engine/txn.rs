@@ -1,10 +1,10 @@
-//! What a command sees: one atomic transaction over (database, key, subkey), which reads its own writes.
+//! The transaction that a command works in: atomic, over (database, key, subkey), which reads its own writes.
 //!
 //! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
 //! has come are missing for every method and are removed by the same commit.
 
 use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
-use super::{Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
+use super::{CATALOG, Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 use crate::memory_budget::{MemoryBudget, Share};
 
 /// A root to be put.
@@ -25,7 +25,7 @@ impl NewRoot {
     }
 }
 
-/// How many changes lie between looks at the room for more.
+/// So many changes are made between two looks at the memory budget.
 const CHANGES_BETWEEN: u64 = 256;
 
 /// One transaction: reads of the committed state under uncommitted writes.
@@ -35,7 +35,7 @@ pub struct Txn<'e> {
     now_ms: u64,
     touches: bool,
     pub(super) blob_min: u64,
-    changes: u64,
+    pub(super) changes: u64,
     changes_max: u64,
     pub(super) budget: MemoryBudget,
     share: Share,
@@ -83,7 +83,7 @@ impl<'e> Txn<'e> {
         self.budget
     }
 
-    /// What the transaction may gather in memory.
+    /// The share of memory that the transaction may fill.
     pub fn share(&self) -> Share {
         self.share
     }
@@ -161,7 +161,7 @@ impl<'e> Txn<'e> {
         self.read_value_into(db, key, range, 1, visit)
     }
 
-    /// The same for one who makes this many buffers of that length, the one that is shown included.
+    /// The same for a caller that makes this many buffers of that length, the one that is shown included.
     fn read_value_into(
         &mut self,
         db: Db,
@@ -226,6 +226,7 @@ impl<'e> Txn<'e> {
         self.budget.ask(1, self.overlay.arena_growth(value.len()))?;
         let value = self.overlay.store(value);
         let NewRoot { kind, encoding, expires_at_ms } = root;
+        self.overlay.note_key(at);
         let state = &mut self.overlay.keys[at];
         state.root = PendingRoot::Put { kind, encoding, expires_at_ms, value, blob: None };
         state.drop_subkeys();
@@ -260,6 +261,7 @@ impl<'e> Txn<'e> {
             }
         };
         let blob = root.blob;
+        self.overlay.note_root(at);
         self.overlay.keys[at].root =
             PendingRoot::Put { kind: root.kind, encoding, expires_at_ms, value, blob };
         Ok(true)
@@ -274,6 +276,7 @@ impl<'e> Txn<'e> {
     /// Lets a key that was put count as last accessed at this time ([`Root::accessed_s`]).
     pub fn set_accessed(&mut self, db: Db, key: &[u8], accessed_s: u32) -> Result<()> {
         let at = self.state(db, key)?;
+        self.overlay.note_root(at);
         self.overlay.keys[at].accessed_s = Some(accessed_s);
         Ok(())
     }
@@ -283,6 +286,7 @@ impl<'e> Txn<'e> {
         let at = self.state(db, key)?;
         let was_there = self.root_at(at).is_some();
         if was_there {
+            self.overlay.note_key(at);
             self.overlay.keys[at].remove();
         }
         Ok(was_there)
@@ -298,33 +302,28 @@ impl<'e> Txn<'e> {
             return Ok(true);
         }
         self.update(from_db, from, root.encoding, root.expires_at_ms)?;
-        let moved = &mut self.overlay.keys[source];
-        let pending = moved.root;
-        let subkeys_of = moved.subkeys_of.take();
-        let subs = std::mem::take(&mut moved.subs);
-        let subs_delta = moved.subs_delta;
-        moved.remove();
-        let state = &mut self.overlay.keys[target];
-        state.root = pending;
-        state.subkeys_of = subkeys_of;
-        state.subs = subs;
-        state.subs_delta = subs_delta;
+        self.overlay.move_key(source, target);
         self.overlay.note_turn(Turn::Appeared, to_db, target);
         Ok(true)
     }
 
-    /// Empties a database in O(1).
-    pub fn flush(&mut self, db: Db) {
+    /// Empties a database in O(1). Fails for the catalog, which is never emptied as a whole.
+    pub fn flush(&mut self, db: Db) -> Result<()> {
+        refuse_catalog(db)?;
         let fresh = Source::Fresh(self.overlay.fresh_count);
         self.overlay.fresh_count += 1;
         self.overlay.set_source(db, fresh);
+        Ok(())
     }
 
-    /// Makes two databases show each other's keys, in O(1).
-    pub fn swap(&mut self, left: Db, right: Db) {
+    /// Makes two databases show each other's keys, in O(1). Fails for the catalog, which stays where it is.
+    pub fn swap(&mut self, left: Db, right: Db) -> Result<()> {
+        refuse_catalog(left)?;
+        refuse_catalog(right)?;
         let (for_left, for_right) = (self.overlay.source(right), self.overlay.source(left));
         self.overlay.set_source(left, for_left);
         self.overlay.set_source(right, for_right);
+        Ok(())
     }
 
     /// Number of keys in a database; like Redis it counts keys that expired and were not collected yet.
@@ -445,6 +444,11 @@ impl<'e> Txn<'e> {
     }
 }
 
+/// The catalog is no database that a client can name.
+fn refuse_catalog(db: Db) -> Result<()> {
+    if db == CATALOG { Err(EngineError::NoSuchDatabase(db)) } else { Ok(()) }
+}
+
 impl KeyState {
     /// The root that the transaction put, if it did.
     pub(super) fn pending_root(&self, now_ms: u64) -> Option<Root> {
@@ -463,7 +467,7 @@ impl KeyState {
         })
     }
 
-    fn remove(&mut self) {
+    pub(super) fn remove(&mut self) {
         self.root = PendingRoot::Removed;
         self.accessed_s = None;
         self.drop_subkeys();

@@ -219,6 +219,7 @@ impl Txn<'_> {
     fn refer(&mut self, at: usize, root: NewRoot, blob: BlobRef) {
         let value = self.overlay.store(&blob.to_bytes());
         let NewRoot { kind, encoding, expires_at_ms } = root;
+        self.overlay.note_root(at);
         self.overlay.keys[at].root =
             PendingRoot::Put { kind, encoding, expires_at_ms, value, blob: Some(blob) };
     }

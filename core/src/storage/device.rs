@@ -118,17 +118,17 @@ fn parse_blob_name(name: &str) -> Option<BlobId> {
     digits.parse().ok().filter(|_| is_ours).map(BlobId)
 }
 
-/// A classic mistake of storage code, planted on purpose: a crash test that stays green with one of these tests nothing.
+/// A classic bug of storage code, injected on purpose: a crash test that stays green with one of these tests nothing.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// The sync of a file returns without syncing (planted in the simulated device).
+    /// The sync of a file returns without syncing (injected in the simulated device).
     SkipFileSync,
-    /// The sync of the directory returns without syncing (planted in the simulated device).
+    /// The sync of the directory returns without syncing (injected in the simulated device).
     SkipDirectorySync,
-    /// A file gets its final name before its contents are durable (planted in [`DeviceStorage`]).
+    /// A file gets its final name before its contents are durable (injected in [`DeviceStorage`]).
     RenameBeforeSync,
-    /// A failed sync is made again and its second answer believed (planted in [`DeviceStorage`]).
+    /// A failed sync is made again and its second answer believed (injected in [`DeviceStorage`]).
     RetrySyncAfterFailure,
 }
 
@@ -292,7 +292,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         Self::open_with_bug(device, meta, None)
     }
 
-    /// [`DeviceStorage::open`] with a planted mistake, for the tests of crash tests.
+    /// [`DeviceStorage::open`] with an injected bug, for the tests of crash tests.
     #[doc(hidden)]
     pub fn open_with_bug(device: D, meta: M, bug: Option<Bug>) -> Result<Self> {
         let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
@@ -463,7 +463,7 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
     }
 
     fn sync_blob_names(&self) -> Result<()> {
-        // Whoever finds nothing to do must have waited for the one who did it.
+        // A caller that finds nothing to do must have waited for the one that did it.
         let _names = self.names.lock();
         if self.has_new_blobs.swap(false, Ordering::AcqRel) {
             self.health.sync("the directory", || self.device.sync_directory())?;

@@ -33,7 +33,7 @@ pub struct BlobId(pub u64);
 /// What a disk can do wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
-    /// No room; nothing was written, and the call may be made again later.
+    /// The device is full; nothing was written, and the call may be made again later.
     #[error("no space left on the device ({0})")]
     Full(String),
     /// The operation failed. After a failed append or sync nobody knows what the disk holds.

@@ -161,9 +161,9 @@ fn unreadable(scene: &Scene, phase: &Phase<'_>, opened: &Opened, number: u32, da
     let expected = phase.last_state();
     let store = &opened.store;
     for (db, key) in expected.keys() {
-        let mut guard = store.begin(Scope::Keys(&[key])).expect("begin");
+        let mut snapshot = store.begin(Scope::Keys(&[key])).expect("begin");
         let mut overlay = Overlay::new();
-        let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
+        let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms);
         let mut subs = Vec::new();
         let read = txn.value(*db, key).and_then(|value| {
             txn.sub_scan(*db, key, SubWalk::all(Want::Values), &mut |subkey, value| {
@@ -201,7 +201,10 @@ fn cut_files_are_refused_unless_nothing_proves_more() {
                 let at = format!("seed {seed}: {name} of {len} bytes cut to {kept}");
                 match open(&machine) {
                     Err(error) => {
-                        assert!(names_place(&error, number, kept), "{at}: {error}");
+                        // What is cut off the last datafile may have replaced a root whose blob is gone.
+                        let is_named = names_place(&error, number, kept)
+                            || is_last && error.contains("blob") && error.contains("to which a key refers");
+                        assert!(is_named, "{at}: {error}");
                         refused += 1;
                     }
                     Ok(opened) => {

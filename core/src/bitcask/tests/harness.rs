@@ -158,7 +158,7 @@ impl<'p> Phase<'p> {
             let committed = laws::run(store, operations, *now_ms);
             let Ok(receipt) = committed.map_err(|error| driven.errors.push(error)) else { break };
             driven.committed += 1;
-            // Who changed nothing has seen what came before.
+            // A transaction that changed nothing has seen what came before.
             positions.push(
                 receipt.max(positions.last().copied().map_or(Receipt::default(), Receipt::at)).position(),
             );

@@ -5,19 +5,20 @@ use std::ops::Range;
 
 use super::harness::{Driven, Phase, Plan, Policy, open};
 use crate::bitcask::Opened;
-use crate::bitcask::fault_injection::{self, Mistake};
+use crate::bitcask::fault_injection::{self, Fault};
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
 use crate::storage::simulated::{Moment, Survival};
 
 /// What goes wrong at one operation of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum DeviceFault {
     Cut(Moment),
     Fail,
 }
 
-pub(super) const CUTS: [Fault; 2] = [Fault::Cut(Moment::Before), Fault::Cut(Moment::During)];
+pub(super) const CUTS: [DeviceFault; 2] =
+    [DeviceFault::Cut(Moment::Before), DeviceFault::Cut(Moment::During)];
 
 /// A phase with one fault at each operation of the device, and each of the ways in which the machine may end then.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +26,10 @@ pub(super) struct Matrix {
     pub(super) seed: u64,
     pub(super) policy: Policy,
     pub(super) transactions: usize,
-    pub(super) faults: &'static [Fault],
+    pub(super) faults: &'static [DeviceFault],
     pub(super) preallocation_bytes: u64,
     pub(super) bug: Option<Bug>,
-    pub(super) mistake: Option<Mistake>,
+    pub(super) injected: Option<Fault>,
     /// The host takes what was appended for what was synced.
     pub(super) acknowledges_early: bool,
     /// One of so many crash states is crashed again, and again.
@@ -44,7 +45,7 @@ impl Matrix {
             faults: &CUTS,
             preallocation_bytes: 0,
             bug: None,
-            mistake: None,
+            injected: None,
             acknowledges_early: false,
             chain_every: usize::MAX,
         }
@@ -52,17 +53,17 @@ impl Matrix {
 
     fn machine(&self) -> Simulation {
         let machine = Simulation::new(self.seed);
-        machine.plant(self.bug);
+        machine.inject(self.bug);
         machine.set_preallocation_bytes(self.preallocation_bytes);
         machine
     }
 
     /// Runs the whole matrix; ends early after a few violations.
     pub(super) fn run(&self, findings: &mut Findings) {
-        fault_injection::with(self.mistake, || self.run_planted(findings));
+        fault_injection::with_fault(self.injected, || self.run_faulty(findings));
     }
 
-    fn run_planted(&self, findings: &mut Findings) {
+    fn run_faulty(&self, findings: &mut Findings) {
         let plan = Plan::new(self.seed, self.policy, self.transactions * 3);
         let phase = Phase::new(&plan, &[], 0..self.transactions);
         let healthy = self.machine();
@@ -73,8 +74,8 @@ impl Matrix {
             for fault in self.faults {
                 let machine = self.machine();
                 match fault {
-                    Fault::Cut(moment) => machine.cut_power_at(operation, *moment),
-                    Fault::Fail => machine.fail_at(operation),
+                    DeviceFault::Cut(moment) => machine.cut_power_at(operation, *moment),
+                    DeviceFault::Fail => machine.fail_at(operation),
                 }
                 let driven = match open(&machine) {
                     Ok(opened) => phase.drive(&opened.store, self.acknowledges_early),
@@ -103,7 +104,7 @@ struct Run<'r> {
     phase: &'r Phase<'r>,
     machine: Simulation,
     driven: Driven,
-    fault: Fault,
+    fault: DeviceFault,
 }
 
 impl Run<'_> {
@@ -120,7 +121,7 @@ impl Run<'_> {
         let (held, opened) = judge(phase, &left, driven, required)?;
         // After a failure a killed process leaves bytes that nothing can make durable any more: no promise is made about
         // what the next one builds on them.
-        if survival.is_none() && *fault == Fault::Fail {
+        if survival.is_none() && *fault == DeviceFault::Fail {
             return Ok(());
         }
         let lineage: Vec<usize> = (0..held).collect();

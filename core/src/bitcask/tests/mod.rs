@@ -1,11 +1,12 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod definitions_lost;
 mod failed_io;
 mod flipped_bit_unnoticed;
 mod harness;
+mod injected_fault_unnoticed;
 mod matrix;
-mod planted_bug_unnoticed;
 mod reload_changes_data;
 mod reopen_forgets;
 mod space_grows_without_end;

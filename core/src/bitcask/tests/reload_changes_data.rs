@@ -1,4 +1,4 @@
-//! A store closed and opened again in its process holds what it held, whoever looks on; and where memory and disk differ,
+//! A store closed and opened again in its process holds what it held, also for those that go on reading; and where memory and disk differ,
 //! the disk is right.
 
 use std::sync::Arc;
@@ -121,7 +121,7 @@ fn memory_that_differs_from_the_disk_stays_so() {
             Some(entry) => drop(shard.put_root(0, &Name::Short(key.as_bytes()), hash, entry)),
         }
     }
-    assert!(laws::difference(&right, &contents(&store)).is_some(), "nothing was planted");
+    assert!(laws::difference(&right, &contents(&store)).is_some(), "nothing was changed");
     // Hints made now would say what memory says.
     store.checkpoint(NOW_MS).expect("a healthy device");
     store.reopen().expect("a healthy device");

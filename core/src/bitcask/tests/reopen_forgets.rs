@@ -6,6 +6,7 @@ use crate::bitcask::{Bitcask, Opened, Options};
 use crate::engine::Admin;
 use crate::engine::laws::{self, DATABASES, Script};
 use crate::engine::memory::MemoryEngine;
+use crate::engine::waiting::{Odds, Waiting};
 use crate::storage::{Simulation, Storage};
 
 const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 64 * 1024, seed: 7 };
@@ -19,6 +20,22 @@ fn open(simulation: &Simulation) -> Opened {
 fn the_store_keeps_the_laws() {
     for seed in 0..8 {
         laws::check(&open(&Simulation::new(seed)).store, seed, 400);
+    }
+}
+
+#[test]
+fn store_that_makes_its_callers_wait_breaks_a_law() {
+    let odds = Odds { undeclared_percent: 30, ..Odds::default() };
+    for seed in 0..4 {
+        let store = open(&Simulation::new(seed)).store;
+        laws::check(&Waiting::with_odds(store, seed, odds), seed, 120);
+    }
+}
+
+#[test]
+fn part_of_a_transaction_is_undone_with_the_rest() {
+    for seed in 0..12 {
+        laws::check_savepoints(&open(&Simulation::new(seed)).store, seed, 40);
     }
 }
 

@@ -16,10 +16,10 @@ use crate::storage::{self, Access, Device, DeviceFile, DeviceStorage, Simulation
 
 /// Runs one operation that names these keys, locking no more than a command would.
 fn run_on(store: &Bitcask, keys: &[&[u8]], operation: &Operation) -> Result<()> {
-    let mut guard = store.begin(Scope::Keys(keys))?;
+    let mut snapshot = store.begin(Scope::Keys(keys))?;
     let mut overlay = Overlay::new();
-    laws::perform(&mut Txn::new(&mut guard, &mut overlay, 0), operation)?;
-    laws::commit(store, guard, &mut overlay, 0).map(drop)
+    laws::perform(&mut Txn::new(&mut snapshot, &mut overlay, 0), operation)?;
+    laws::commit(store, snapshot, &mut overlay, 0).map(drop)
 }
 
 /// Says that it is over, also when the test panics: otherwise the background would never end.
@@ -58,9 +58,9 @@ fn field_overlooked_while_its_hash_is_renamed() {
     for number in 0..400 {
         let (from, to) = (name(number), name(number + 1));
         let keys: [&[u8]; 2] = [&from, &to];
-        let mut guard = store.begin(Scope::Keys(&keys)).expect("begin");
+        let mut snapshot = store.begin(Scope::Keys(&keys)).expect("begin");
         let mut overlay = Overlay::new();
-        let mut txn = Txn::new(&mut guard, &mut overlay, 0);
+        let mut txn = Txn::new(&mut snapshot, &mut overlay, 0);
         let root = txn.root(0, &from).expect("readable").expect("there");
         txn.rename((0, &from), (0, &to)).expect("rename");
         let header = Header::new(RecordType::Sub, 0, 0, root.collection);
@@ -76,7 +76,7 @@ fn field_overlooked_while_its_hash_is_renamed() {
             }
             // By now it mostly waits for the shard that the hash is about to leave.
             (0..20).for_each(|_| std::thread::yield_now());
-            laws::commit(&store, guard, &mut overlay, 0).expect("commit");
+            laws::commit(&store, snapshot, &mut overlay, 0).expect("commit");
             asking.join().expect("no panic")
         });
         assert!(found.is_some(), "a living field was taken for dead in round {number}");
@@ -142,7 +142,7 @@ fn values_missing_while_everything_runs() {
     }
 }
 
-/// A device in memory that makes whoever syncs a blob wait.
+/// A device in memory that makes the caller wait that syncs a blob.
 struct SlowBlobs {
     device: MemoryDevice,
     begun: mpsc::Sender<&'static str>,

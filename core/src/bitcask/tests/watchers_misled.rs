@@ -1,4 +1,4 @@
-//! What the store tells those who watch it: bytes in use and dead, blobs, merges and syncs.
+//! The counters that the store reports: bytes in use and dead, blobs, merges and syncs.
 
 use super::harness::{merge_all, open, put, remove, run, sub_put};
 use crate::bitcask::Bitcask;

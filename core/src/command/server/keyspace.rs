@@ -41,7 +41,7 @@ fn check_flush(args: &[&[u8]]) -> Outcome {
 /// Empties a database; one that is empty costs the log nothing.
 fn flush(ctx: &mut Context<'_, '_>, db: Db) -> Outcome {
     if ctx.txn.key_count(db)? > 0 {
-        ctx.txn.flush(db);
+        ctx.txn.flush(db)?;
     }
     Ok(())
 }
@@ -56,7 +56,7 @@ pub(super) fn swapdb(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     };
     let (first, second) = (db(first)?, db(second)?);
     if first != second {
-        ctx.txn.swap(first, second);
+        ctx.txn.swap(first, second)?;
     }
     ctx.reply.ok();
     Ok(())

@@ -1,6 +1,6 @@
 //! A small workload on [`DeviceStorage`] with every operation interrupted in every way, and what must be left.
 //!
-//! The planted bugs must each be seen by the same judge, or it judges nothing.
+//! The injected bugs must each be seen by the same judge, or it judges nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -265,7 +265,7 @@ impl Book {
 /// A machine with a foreign file in the directory.
 fn machine(seed: u64, bug: Option<Bug>) -> Simulation {
     let machine = Simulation::new(seed);
-    machine.plant(bug);
+    machine.inject(bug);
     machine.set_bytes(FOREIGN.0, FOREIGN.1.to_vec());
     machine
 }
@@ -414,7 +414,7 @@ fn any_calls_interrupted_anywhere_keep_every_promise() {
 }
 
 #[test]
-fn planted_bugs_of_power_cuts_are_seen() {
+fn injected_bugs_of_power_cuts_are_seen() {
     for bug in [Bug::SkipFileSync, Bug::SkipDirectorySync, Bug::RenameBeforeSync] {
         let found = violations_by_power_cuts(&SCENARIO, 1, Some(bug));
         assert!(!found.is_empty(), "{bug:?} is seen");
@@ -422,7 +422,7 @@ fn planted_bugs_of_power_cuts_are_seen() {
 }
 
 #[test]
-fn planted_retry_of_a_failed_sync_is_seen() {
+fn injected_retry_of_a_failed_sync_is_seen() {
     let bug = Some(Bug::RetrySyncAfterFailure);
     assert_eq!(
         violations_by_power_cuts(&SCENARIO, 1, bug),

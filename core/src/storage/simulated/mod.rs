@@ -93,7 +93,7 @@ impl Simulation {
         Simulation { disk: Arc::new(Mutex::new(disk)) }
     }
 
-    /// Opens the store on this machine, with the planted bug if there is one.
+    /// Opens the store on this machine, with the injected bug if there is one.
     pub fn open(&self) -> Result<SimulatedStorage> {
         let bug = self.disk.lock().plan.bug;
         SimulatedStorage::open_with_bug(self.device(), self.meta(), bug)
@@ -115,7 +115,7 @@ impl Simulation {
     }
 
     /// The machine after the loss of power, now or when it was planned: what survived, all of it durable, no handles,
-    /// no planned faults, operations counted from 0. Capacity, preallocation and planted bug stay.
+    /// no planned faults, operations counted from 0. Capacity, preallocation and injected bug stay.
     pub fn after_power_loss(&self, survival: Survival) -> Simulation {
         Simulation::with(self.disk.lock().after_power_loss(survival))
     }
@@ -151,7 +151,7 @@ impl Simulation {
         self.disk.lock().plan.capacity_bytes = capacity_bytes;
     }
 
-    /// Makes files grow in steps of so many bytes (0: exactly as needed), as homes do that preallocate: whoever opens a
+    /// Makes files grow in steps of so many bytes (0: exactly as needed), as homes do that preallocate: one that opens a
     /// file later finds zeros behind what was written, until it is cut. The process that writes does not see them.
     pub fn set_preallocation_bytes(&self, step_bytes: u64) {
         self.disk.lock().plan.preallocation_bytes = step_bytes;
@@ -159,7 +159,7 @@ impl Simulation {
 
     /// Makes this machine, and the storage that [`Simulation::open`] gives, wrong in a classic way.
     #[doc(hidden)]
-    pub fn plant(&self, bug: Option<Bug>) {
+    pub fn inject(&self, bug: Option<Bug>) {
         self.disk.lock().plan.bug = bug;
     }
 

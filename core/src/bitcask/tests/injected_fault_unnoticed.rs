@@ -1,15 +1,15 @@
-//! The crash matrix must notice the classic mistakes, each planted by itself: a matrix that stays green with one of
+//! The crash matrix must notice each of the faults that can be injected by itself: a matrix that stays green with one of
 //! them proves nothing.
 
 use super::harness::{Phase, Plan, Policy, open};
-use super::matrix::{CUTS, Fault, Findings, Matrix};
-use crate::bitcask::fault_injection::{self, Mistake};
+use super::matrix::{CUTS, DeviceFault, Findings, Matrix};
+use crate::bitcask::fault_injection::{self, Fault};
 use crate::engine::Admin;
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
 
-/// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the mistake nothing may be.
-fn check(policy: Policy, faults: &'static [Fault], plant: impl Fn(&mut Matrix)) {
+/// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the fault nothing may be.
+fn check(policy: Policy, faults: &'static [DeviceFault], inject: impl Fn(&mut Matrix)) {
     for seed in 100..116 {
         let mut matrix = Matrix { faults, ..Matrix::new(seed, policy, 100) };
         let mut findings = Findings::default();
@@ -17,11 +17,11 @@ fn check(policy: Policy, faults: &'static [Fault], plant: impl Fn(&mut Matrix)) 
             matrix.run(&mut findings);
             assert!(
                 findings.violations.is_empty(),
-                "nothing is planted yet: {}",
+                "nothing is injected yet: {}",
                 findings.violations.join("\n")
             );
         }
-        plant(&mut matrix);
+        inject(&mut matrix);
         let mut findings = Findings::default();
         matrix.run(&mut findings);
         if !findings.violations.is_empty() {
@@ -53,39 +53,39 @@ fn file_never_synced() {
 
 #[test]
 fn failed_sync_tried_again() {
-    check(Policy::Always, &[Fault::Fail], |matrix| matrix.bug = Some(Bug::RetrySyncAfterFailure));
+    check(Policy::Always, &[DeviceFault::Fail], |matrix| matrix.bug = Some(Bug::RetrySyncAfterFailure));
 }
 
 #[test]
 fn merge_published_before_the_log_is_synced() {
-    check(Policy::Never, &CUTS, |matrix| matrix.mistake = Some(Mistake::PublishUnsynced));
+    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::PublishUnsynced));
 }
 
 #[test]
 fn blobs_synced_after_the_log() {
-    check(Policy::Always, &CUTS, |matrix| matrix.mistake = Some(Mistake::BlobsUnsynced));
+    check(Policy::Always, &CUTS, |matrix| matrix.injected = Some(Fault::BlobsUnsynced));
 }
 
 #[test]
 fn blob_removed_before_the_log_is_synced() {
-    check(Policy::Sometimes, &CUTS, |matrix| matrix.mistake = Some(Mistake::BlobRemovedUnsynced));
+    check(Policy::Sometimes, &CUTS, |matrix| matrix.injected = Some(Fault::BlobRemovedUnsynced));
 }
 
 #[test]
 fn hint_finished_before_the_log_is_synced() {
-    check(Policy::Never, &CUTS, |matrix| matrix.mistake = Some(Mistake::HintUnsynced));
+    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::HintUnsynced));
 }
 
 /// The metadata map of one continuation of a store beside the datafiles of another.
 #[test]
 fn hint_trusted_over_data() {
-    let strays = |mistake: Option<Mistake>| (0..20).filter(|seed| has_strayed(*seed, mistake)).count();
+    let strays = |fault: Option<Fault>| (0..20).filter(|seed| has_strayed(*seed, fault)).count();
     assert_eq!(strays(None), 0, "hints that do not fit are left aside");
-    let is_noticed = (0..200).any(|seed| has_strayed(seed, Some(Mistake::TrustHints)));
+    let is_noticed = (0..200).any(|seed| has_strayed(seed, Some(Fault::TrustHints)));
     assert!(is_noticed, "nobody notices");
 }
 
-fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
+fn has_strayed(seed: u64, fault: Option<Fault>) -> bool {
     let plan = Plan::new(seed, Policy::Never, 120);
     let start = Phase::new(&plan, &[], 0..20);
     let machine = Simulation::new(seed);
@@ -103,7 +103,7 @@ fn has_strayed(seed: u64, mistake: Option<Mistake>) -> bool {
     drop(opened);
     other.set_meta(hinted.meta_copy());
     let next = other.after_kill();
-    fault_injection::with(mistake, || {
+    fault_injection::with_fault(fault, || {
         // A hint that proves that there was more is reason enough to refuse.
         let Ok(opened) = open(&next) else { return false };
         let held = phase.held(&opened.store, driven.now_ms, 80, 80);
