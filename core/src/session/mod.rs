@@ -20,6 +20,8 @@ mod reply_depends_on_split;
 mod serve;
 #[cfg(test)]
 mod slow_reader_not_cut;
+#[cfg(test)]
+mod tests;
 mod transaction;
 
 use std::sync::Arc;

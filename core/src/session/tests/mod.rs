@@ -1,0 +1,3 @@
+//! Tests of sessions, and of everything that only shows in one.
+
+mod commands;
