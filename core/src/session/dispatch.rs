@@ -444,7 +444,7 @@ fn reply_error<E>(reply: &mut Reply, server: &Server<E>, error: &CommandError) {
 /// Adds the keys a request names. A request whose keys cannot be told from its arguments is wrong in a way its handler
 /// will name before it touches any key.
 fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut SmallVec<[&'a [u8]; 4]>) {
-    if let Ok(places) = catalog::keys(spec, args) {
+    if let Ok(places) = spec.keys.positions(args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
 }
