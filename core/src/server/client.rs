@@ -6,7 +6,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
-use super::shared::Shared;
 use crate::engine::{Db, Watch};
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::Protocol;
@@ -81,11 +80,6 @@ impl Client {
             self.walks.push_front(ticket);
             self.walks.truncate(SCAN_POSITIONS_KEPT_MAX);
         }
-    }
-
-    /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
-    pub fn must_authenticate(&self, shared: &Shared) -> bool {
-        !self.authenticated && shared.settings.has_password()
     }
 
     /// Brings the card up to date; done after every batch of commands and before the card is read by its own client.

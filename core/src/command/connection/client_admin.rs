@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::client::ClientType;
+use super::client_type::ClientType;
 use crate::command::args::{is_option, quoted};
 use crate::command::blocking::deadline_ms;
 use crate::command::{CommandError, Context, Outcome};
