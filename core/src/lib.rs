@@ -1,11 +1,8 @@
 //! The portable core of EdgeCask: everything that is the same on the gateway, at the edge and in a browser tab.
 //!
 //! The modules are listed in the order in which data flows through them; a module uses only what stands below it
-//! (`tests/module_order.rs` enforces it). Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread
+//! (`tests/module_order` enforces it). Nothing in this crate does I/O, reads a clock, draws randomness, spawns a thread
 //! or awaits: bytes, `now` and seeds come in as arguments, replies and effects go out as values.
-
-#[doc(hidden)]
-pub mod transcript;
 
 pub mod driver;
 
@@ -21,13 +18,16 @@ pub mod server;
 
 pub mod catalog;
 
+#[doc(hidden)]
+pub mod transcript;
+
 pub mod resp;
 
 pub mod data;
 
-pub mod engine;
-
 pub mod bitcask;
+
+pub mod engine;
 
 pub mod storage;
 

@@ -21,10 +21,7 @@ mod spec;
 mod table;
 
 pub use arguments::{Argument, Kind, SyntaxError, print_syntax};
-pub use keys::{
-    Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, Narrow, keys,
-    keys_counted_loosely, keys_with_flags,
-};
+pub use keys::{Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, Narrow};
 pub use markdown::commands_page;
 pub use spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
 pub use table::{

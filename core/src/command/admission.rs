@@ -137,7 +137,7 @@ fn check_protected(shared: &Shared, client: &Client, spec: &CommandSpec) -> Resu
 #[cold]
 fn check_names(spec: &CommandSpec, args: &[&[u8]], name_max_bytes: usize) -> Result<(), CommandError> {
     // A request whose keys cannot be found is refused by its handler, whatever else it has.
-    let keys = catalog::keys(spec, args).unwrap_or_default();
+    let keys = spec.keys.positions(args).unwrap_or_default();
     let is_name = |at: usize| keys.contains(&at) || !spec.is_value(at);
     let too_long = |(at, argument): &(usize, &&[u8])| argument.len() > name_max_bytes && is_name(*at);
     match args.iter().enumerate().find(too_long) {

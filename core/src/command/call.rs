@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::admission::{self, Admitted, Origin};
 use super::{CommandError, Context, Outcome, handler};
-use crate::catalog::{self, CommandId, CommandSpec, Flags};
+use crate::catalog::{CommandId, CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
 use crate::resp::{Decoder, Reply, Value};
 
@@ -17,7 +17,7 @@ pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
 /// Adds the keys a request names. A request whose keys cannot be found in its arguments is wrong in a way that its handler
 /// will name before it touches any key.
 pub fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut Keys<'a>) {
-    if let Ok(places) = catalog::keys(spec, args) {
+    if let Ok(places) = spec.keys.positions(args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
 }

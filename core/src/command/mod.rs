@@ -29,8 +29,6 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
-#[cfg(test)]
-mod tests;
 
 pub use error::CommandError;
 pub use server::{Facts, facts};

@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
-use super::shared::Shared;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::{Protocol, Reply};
@@ -80,11 +79,6 @@ impl Client {
             self.walks.push_front(ticket);
             self.walks.truncate(SCAN_POSITIONS_KEPT_MAX);
         }
-    }
-
-    /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
-    pub fn must_authenticate(&self, shared: &Shared) -> bool {
-        !self.authenticated && shared.settings.has_password()
     }
 
     /// Brings the card up to date; done after every batch of commands and before the card is read by its own client.

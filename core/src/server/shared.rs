@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::client::Known;
+use super::client::{Client, Known};
 use super::feed::Feed;
 use super::hub::{Hub, notify};
 use super::metrics::LatencyMonitor;
-use super::metrics::Rates;
 use super::metrics::SlowLog;
 use super::metrics::Statistics;
+use super::metrics::{Rates, Sample};
 use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::settings::Settings;
@@ -199,7 +199,13 @@ impl Shared {
 
     /// Has the rates of INFO stats go on; called by the host every so often.
     pub fn sample_rates(&self, now_ms: u64) {
-        self.rates.sample(&self.counters, now_ms);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.rates.add(Sample {
+            at_ms: now_ms,
+            commands: count(&self.counters.commands),
+            input_bytes: count(&self.counters.input_bytes),
+            output_bytes: count(&self.counters.output_bytes),
+        });
     }
 
     /// Counts a reply that was an error, by its text.
@@ -237,5 +243,12 @@ impl Shared {
     /// A number no client had before.
     pub(crate) fn next_client(&self) -> u64 {
         self.next_client.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Client {
+    /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
+    pub fn must_authenticate(&self, shared: &Shared) -> bool {
+        !self.authenticated && shared.settings.has_password()
     }
 }

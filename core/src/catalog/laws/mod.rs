@@ -4,6 +4,8 @@ mod own_flags;
 
 use std::collections::{HashMap, HashSet};
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// What redis-server 7.0.15 says of every command here; the file begins with the meaning of its fields.
@@ -188,12 +190,12 @@ fn keys_at_fixed_positions_are_within_the_arity() {
     for spec in all().iter().filter(|spec| !is_sought(spec)) {
         let shortest = usize::from(spec.arity.unsigned_abs());
         let request = vec![&b"1"[..]; shortest];
-        let found = keys(spec, &request).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
+        let found = spec.keys.positions(&request).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
         assert_eq!(found.is_empty(), spec.keys.is_empty(), "{}", spec.name);
         let own_words = if spec.container().is_some() { 2 } else { 1 };
         assert!(found.iter().all(|index| (own_words..shortest).contains(index)), "{}: {found:?}", spec.name);
         for length in 0..shortest {
-            let found = keys(spec, &request[..length]).unwrap_or_default();
+            let found = spec.keys.positions(&request[..length]).unwrap_or_default();
             assert!(found.iter().all(|index| *index < length), "{}", spec.name);
         }
     }
@@ -358,7 +360,7 @@ fn keys_are_those_that_redis_finds() {
         let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
         let command = lookup(args[0]).expect("recorded requests are of known commands");
         let spec = args.get(1).and_then(|word| lookup_sub(command, word)).unwrap_or(command);
-        let found = keys_with_flags(spec, &args);
+        let found = spec.keys.uses(&args);
         let answer = match &found {
             _ if spec.keys.is_empty() => "! ERR The command has no key arguments".to_owned(),
             Err(error) => format!("! ERR {error}"),
@@ -366,10 +368,26 @@ fn keys_are_those_that_redis_finds() {
         };
         assert_eq!(answer, recorded, "{request}");
         let positions = found.map(|found| found.iter().map(|usage| usage.index).collect::<Keys>());
-        assert_eq!(keys(spec, &args), positions, "{request}");
+        assert_eq!(spec.keys.positions(&args), positions, "{request}");
         count += 1;
     }
     assert!(count >= 60, "only {count} requests are recorded");
+}
+
+proptest! {
+    /// Whatever a client sends, the positions are inside of the request, without repetition in one range.
+    #[test]
+    fn positions_are_inside_of_any_request(request in prop::collection::vec("[0-9]{0,21}|get|a", 0..12)) {
+        let args: Vec<&[u8]> = request.iter().map(String::as_bytes).collect();
+        for spec in all() {
+            let found = spec.keys.positions(&args);
+            let used = spec.keys.uses(&args);
+            prop_assert_eq!(found.is_err(), used.is_err());
+            let (found, used) = (found.unwrap_or_default(), used.unwrap_or_default());
+            prop_assert!(found.iter().all(|index| (1..args.len()).contains(index)));
+            prop_assert!(found.iter().eq(used.iter().map(|usage| &usage.index)));
+        }
+    }
 }
 
 fn print_use(args: &[&[u8]], usage: KeyUse) -> String {

@@ -112,7 +112,7 @@ fn name_is_taken_for_a_value() {
         }
         let names = names.unwrap_or_else(|| panic!("{}: where are its values?", spec.name));
         let request: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-        let keys = keys(spec, &request).expect("a whole request");
+        let keys = spec.keys.positions(&request).expect("a whole request");
         for (number, name) in names.iter().enumerate().skip(1) {
             let is_value = spec.is_value(number) && !keys.contains(&number);
             assert_eq!(is_value, VALUES.contains(&name.as_str()), "{} {names:?}: {number}", spec.name);

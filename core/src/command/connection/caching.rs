@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::client::redirect_of;
 use crate::command::args::{integer, is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::server::hub::{Mode, Tracking};
@@ -218,4 +217,9 @@ pub(super) fn trackinginfo(ctx: &mut Context<'_, '_>) -> Outcome {
     reply.array(prefixes.len());
     prefixes.iter().for_each(|prefix| reply.bulk(prefix));
     Ok(())
+}
+
+/// The connection that is told of changes: -1 without tracking, 0 for the connection itself.
+pub(super) fn redirect_of(tracking: Option<&Tracking>) -> i64 {
+    tracking.map_or(-1, |tracking| i64::try_from(tracking.redirect.unwrap_or(0)).unwrap_or(i64::MAX))
 }

@@ -1,11 +1,12 @@
 //! CLIENT: what connections are called and how they behave, and the list of them.
 
+use super::client_type::ClientType;
 use super::{caching, client_admin};
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::resp::{self, Protocol};
-use crate::server::hub::{Mode, Tracking};
+use crate::server::hub::Mode;
 use crate::server::{ClientCard, ReplyMode};
 
 pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -162,39 +163,6 @@ fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
-/// What CLIENT LIST and CLIENT KILL tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClientType {
-    /// An ordinary connection; monitors are as well.
-    Normal,
-    /// One that is subscribed to something.
-    PubSub,
-    /// A replica, or the primary; there are none.
-    Replication,
-}
-
-impl ClientType {
-    /// Reads the name of a type.
-    pub(super) fn parse(name: &[u8]) -> Result<ClientType, CommandError> {
-        if is_option(name, "NORMAL") {
-            return Ok(ClientType::Normal);
-        }
-        if is_option(name, "PUBSUB") {
-            return Ok(ClientType::PubSub);
-        }
-        if ["MASTER", "REPLICA", "SLAVE"].iter().any(|other| is_option(name, other)) {
-            return Ok(ClientType::Replication);
-        }
-        let shown = quoted(name, usize::MAX);
-        Err(CommandError::owned(format!("ERR Unknown client type '{shown}'")))
-    }
-
-    /// The type of a connection.
-    pub(super) fn of(card: &ClientCard) -> ClientType {
-        if card.subscribed == (0, 0, 0) { ClientType::Normal } else { ClientType::PubSub }
-    }
-}
-
 /// A connection as CLIENT LIST shows it: Redis 7.2's fields in its order, the buffers it has and we have not as 0.
 fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
@@ -228,7 +196,7 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
             if flags.is_empty() { "N" } else { &flags },
             card.db,
             if card.last_command.is_empty() { "NULL" } else { card.last_command },
-            redirect_of(tracking),
+            caching::redirect_of(tracking),
             card.protocol,
         )
         .as_bytes(),
@@ -238,9 +206,4 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     line.extend_from_slice(&card.labels.library_version);
     line.push(b'\n');
     line
-}
-
-/// The connection that is told of changes: -1 without tracking, 0 for the connection itself.
-pub(super) fn redirect_of(tracking: Option<&Tracking>) -> i64 {
-    tracking.map_or(-1, |tracking| i64::try_from(tracking.redirect.unwrap_or(0)).unwrap_or(i64::MAX))
 }

@@ -1,6 +1,6 @@
 //! What one connection does to others: CLIENT KILL, PAUSE, UNPAUSE, UNBLOCK, and MONITOR, which watches them.
 
-use super::client::ClientType;
+use super::client_type::ClientType;
 use crate::command::args::{is_option, quoted};
 use crate::command::blocking::deadline_ms;
 use crate::command::{CommandError, Context, Outcome};

@@ -3,6 +3,7 @@
 mod caching;
 mod client;
 mod client_admin;
+mod client_type;
 
 use super::args::{is_option, quoted};
 use super::pubsub::ping_while_listening;

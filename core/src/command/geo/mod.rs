@@ -10,8 +10,6 @@ mod numbers;
 mod query;
 mod read;
 mod search;
-#[cfg(test)]
-mod tests;
 
 use super::Group;
 

@@ -75,7 +75,7 @@ fn run(context: &mut Context<'_, '_>, args: &[&[u8]], form: Form) -> Outcome {
 fn check_target(args: &[&[u8]], target: Option<Target<'_>>) -> Outcome {
     let Some(target) = target else { return Ok(()) };
     let name = args.first().copied().unwrap_or_default();
-    let keys = catalog::lookup(name).and_then(|spec| catalog::keys(spec, args).ok()).unwrap_or_default();
+    let keys = catalog::lookup(name).and_then(|spec| spec.keys.positions(args).ok()).unwrap_or_default();
     let is_found = keys.iter().any(|index| args.get(*index) == Some(&target.key));
     if is_found { Ok(()) } else { Err(CommandError::SYNTAX) }
 }

@@ -1,8 +1,6 @@
 //! Commands on hashes.
 
 mod read;
-#[cfg(test)]
-mod tests;
 mod walk;
 mod write;
 

@@ -144,8 +144,10 @@ fn getkeys(reply: &mut Reply, request: &[&[u8]], with_flags: bool) -> Outcome {
     if !spec.accepts(request.len()) {
         return Err(CommandError::text("ERR Invalid number of arguments specified for command"));
     }
-    let uses = catalog::keys_with_flags(spec, request)
-        .or_else(|_| catalog::keys_counted_loosely(spec, request))
+    let uses = spec
+        .keys
+        .uses(request)
+        .or_else(|_| spec.keys.uses_counted_loosely(request))
         .map_err(|error| CommandError::owned(format!("ERR {error}")))?;
     reply.array(uses.len());
     for key in &uses {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::statistics;
+use super::{Lines, statistics};
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
 use crate::server::{REDIS_VERSION, Server, Shared};
@@ -48,9 +48,6 @@ const HUMAN: &[&str] = &[
 
 /// What the host knows: (section, name, value).
 type HostLines = [(&'static str, &'static str, String)];
-
-/// The lines of a section: name and value.
-pub type Lines = Vec<(Cow<'static, str>, String)>;
 
 /// Where the facts come from.
 struct Sources<'s, 'e> {

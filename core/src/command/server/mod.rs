@@ -15,11 +15,14 @@ mod replication;
 mod slowlog;
 mod sparkline;
 mod statistics;
-#[cfg(test)]
-mod tests;
+
+use std::borrow::Cow;
 
 use super::Group;
 pub use info::{Facts, facts};
+
+/// The lines of a section of INFO: name and value.
+pub type Lines = Vec<(Cow<'static, str>, String)>;
 
 pub(super) const HANDLERS: Group = &[
     ("bgrewriteaof", process::bgrewriteaof),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::info::Lines;
+use super::Lines;
 use crate::server::Shared;
 
 pub(super) fn commands(shared: &Shared) -> Lines {

@@ -14,8 +14,6 @@ mod range;
 mod read;
 pub(super) mod remove;
 mod scan;
-#[cfg(test)]
-mod tests;
 
 pub(super) use add::zadd;
 

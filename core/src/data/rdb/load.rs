@@ -14,10 +14,9 @@
 //! | 15, 19, 21 | stream: see [`stream`] | 9, 10, 11 |
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::packed::{self, Walk};
-use super::reader::{Bytes, Reader};
+use super::reader::{Bytes, Reader, are_distinct};
 use super::stream::{self, StreamValue};
 use super::{BadFormat, Result, listpack, types};
 use crate::memory_budget::{Gathered, MemoryBudget};
@@ -88,11 +87,6 @@ fn check(value: &Value<'_>) -> Result<()> {
         }
     };
     if is_sound { Ok(()) } else { Err(BadFormat) }
-}
-
-pub(super) fn are_distinct<'v, 'p: 'v>(mut names: impl Iterator<Item = &'v Bytes<'p>>) -> bool {
-    let mut seen: HashSet<&[u8]> = HashSet::new();
-    names.all(|name| seen.insert(name))
 }
 
 /// A count and `each` times as many strings.

@@ -29,6 +29,7 @@ mod store;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use crate::memory_budget::BudgetExceeded;
 use crc::{CRC_64_REDIS, Crc, Table};

@@ -10,6 +10,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::{BadFormat, Result, forms, lengths, lzf};
 use crate::limits::RESTORE_UNPACKED_MAX_BYTES;
@@ -18,6 +19,12 @@ use crate::number::parse_f64;
 
 /// A string of a payload: where it stands there, or unpacked.
 pub type Bytes<'p> = Cow<'p, [u8]>;
+
+/// Whether no two of these strings are equal.
+pub(super) fn are_distinct<'v, 'p: 'v>(mut names: impl Iterator<Item = &'v Bytes<'p>>) -> bool {
+    let mut seen: HashSet<&[u8]> = HashSet::new();
+    names.all(|name| seen.insert(name))
+}
 
 /// Bytes that are read from the front.
 pub(super) struct Reader<'p> {

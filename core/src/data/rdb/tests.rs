@@ -8,7 +8,6 @@ use crate::data::{hash, set, zset};
 use crate::engine::memory::MemoryEngine;
 use crate::memory_budget::MemoryBudget;
 use crate::number::format_f64;
-use crate::transcript::{self, Step};
 
 fn load(body: &[u8]) -> Result<Value<'_>> {
     super::load(body, MemoryBudget::UNBOUNDED)
@@ -29,6 +28,35 @@ const LIMITS: Limits = Limits {
     list_fill: -2,
 };
 
+/// The words of a line. Those in quotes may have spaces, and bytes as `\xHH`.
+fn words(line: &str) -> Vec<Vec<u8>> {
+    let (mut words, mut rest) = (Vec::new(), line.trim_start().as_bytes());
+    while let Some(first) = rest.first() {
+        let is_quoted = *first == b'"';
+        let (mut word, mut at) = (Vec::new(), usize::from(is_quoted));
+        while let Some(byte) = rest.get(at).filter(|byte| **byte != if is_quoted { b'"' } else { b' ' }) {
+            let (unescaped, len) = match (*byte, rest.get(at + 1)) {
+                (b'\\', Some(b'x')) => {
+                    let digits = std::str::from_utf8(&rest[at + 2..at + 4]).expect("two digits");
+                    (u8::from_str_radix(digits, 16).expect("two digits"), 4)
+                }
+                (b'\\', Some(b'n')) => (b'\n', 2),
+                (b'\\', Some(b'r')) => (b'\r', 2),
+                (b'\\', Some(b't')) => (b'\t', 2),
+                (b'\\', Some(b'a')) => (7, 2),
+                (b'\\', Some(b'b')) => (8, 2),
+                (b'\\', Some(escaped)) => (*escaped, 2),
+                (byte, _) => (byte, 1),
+            };
+            word.push(unescaped);
+            at += len;
+        }
+        words.push(word);
+        rest = rest[(at + usize::from(is_quoted)).min(rest.len())..].trim_ascii_start();
+    }
+    words
+}
+
 /// One line of the file.
 struct Payload {
     name: &'static str,
@@ -38,10 +66,6 @@ struct Payload {
 }
 
 fn payloads() -> Vec<Payload> {
-    let words = |text: &str| match transcript::parse(&format!("> {text}")).expect("words").pop() {
-        Some(Step::Request { args, .. }) => args,
-        _ => panic!("no words: {text}"),
-    };
     let payload = |line: &'static str| {
         let fields: Vec<_> = line.splitn(3, "; ").collect();
         let [name, kind, rest] = fields[..] else { panic!("no three fields: {line}") };

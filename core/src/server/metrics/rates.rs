@@ -1,11 +1,8 @@
 //! How much was done a second lately: the `instantaneous_*` lines of INFO stats.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
-
-use crate::server::Counters;
 
 /// Samples that a rate is taken from: with ten a second, the last second and a half, as in Redis.
 const SAMPLES: usize = 16;
@@ -14,12 +11,13 @@ const SAMPLES: usize = 16;
 #[derive(Debug, Default)]
 pub struct Rates(Mutex<VecDeque<Sample>>);
 
+/// The counters as they were at one time.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
-    at_ms: u64,
-    commands: u64,
-    input_bytes: u64,
-    output_bytes: u64,
+pub(crate) struct Sample {
+    pub(crate) at_ms: u64,
+    pub(crate) commands: u64,
+    pub(crate) input_bytes: u64,
+    pub(crate) output_bytes: u64,
 }
 
 /// What was done a second.
@@ -35,14 +33,9 @@ pub struct Rate {
 
 impl Rates {
     /// Takes note of the counters as they are now.
-    pub(crate) fn sample(&self, counters: &Counters, at_ms: u64) {
+    pub(crate) fn add(&self, sample: Sample) {
         let mut samples = self.0.lock();
-        samples.push_back(Sample {
-            at_ms,
-            commands: counters.commands.load(Ordering::Relaxed),
-            input_bytes: counters.input_bytes.load(Ordering::Relaxed),
-            output_bytes: counters.output_bytes.load(Ordering::Relaxed),
-        });
+        samples.push_back(sample);
         if samples.len() > SAMPLES {
             samples.pop_front();
         }

@@ -1,7 +1,6 @@
 //! From the bytes of a payload to a stream.
 
-use super::super::load::are_distinct;
-use super::super::reader::{Bytes, Reader};
+use super::super::reader::{Bytes, Reader, are_distinct};
 use super::node::Entries;
 use super::{BadFormat, Result, types};
 use crate::data::stream::{ID_BYTES, StreamId};

@@ -15,7 +15,7 @@
 use super::super::listpack::{self, Elements, Part};
 use super::super::packed::Item;
 use super::super::reader::Bytes;
-use super::super::save::put_count;
+use super::super::writer::put_count;
 use super::{BadFormat, Result};
 use crate::data::stream::{Fields, StreamId};
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::super::save::{check_size, put_count, put_string};
+use super::super::writer::{check_size, put_count, put_string};
 use super::node::Writer;
 use super::types;
 use crate::data::Result;

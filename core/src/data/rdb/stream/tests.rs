@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::super::listpack::{self, Part};
-use super::super::save::{put_count, put_string};
+use super::super::writer::{put_count, put_string};
 use super::super::{Unreadable, load as load_with, open, types as all_types};
 use super::*;
 use crate::data::rdb::{Value, dump as dump_any};

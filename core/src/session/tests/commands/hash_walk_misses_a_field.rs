@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::command::tests::Console;
+use super::Console;
 use crate::engine::memory::MemoryEngine;
 use crate::limits::{SCAN_POSITION_MAX_BYTES, SCAN_POSITIONS_MAX};
 use crate::resp::{Protocol, Value};

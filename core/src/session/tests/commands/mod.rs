@@ -1,0 +1,71 @@
+//! Commands as a session runs them: the transcripts, and what a transcript cannot show.
+
+mod command_has_no_home;
+mod event_told_at_the_wrong_time;
+mod geo_reply_differs;
+mod hash_walk_misses_a_field;
+mod reload_changes_a_reply;
+mod server_reply_differs;
+mod short_way_differs;
+mod sorted_set_reply_differs;
+mod transcript_differs;
+
+use crate::engine::Engine;
+use crate::resp::{Decoder, Value, write_request};
+use crate::server::{NoFacts, Server, Settings, Shared};
+use crate::session::{Peer, Session};
+
+const START_MS: u64 = 1_700_000_000_000;
+
+/// A server in the test's own memory with a few connections.
+struct Console<E> {
+    server: Server<E>,
+    sessions: Vec<Session>,
+    now_ms: u64,
+    /// Whether all sessions freeze and thaw before each request.
+    sleeps: bool,
+}
+
+impl<E: Engine> Console<E> {
+    fn new(engine: E) -> Console<E> {
+        let settings = Settings::new(&[("enable-debug-command", "yes".into())]).expect("settings");
+        let shared = Shared::new(settings, Box::new(NoFacts), START_MS);
+        Console { server: Server { engine, shared }, sessions: Vec::new(), now_ms: START_MS, sleeps: false }
+    }
+
+    /// Has every session freeze and another thaw in its place.
+    fn sleep(&mut self) {
+        let mut frozen = Vec::new();
+        for mut session in std::mem::take(&mut self.sessions) {
+            frozen.push(session.freeze(&self.server, usize::MAX).expect("nothing is left to be sent"));
+            session.close(&self.server);
+        }
+        for bytes in frozen {
+            let mut session = Session::thaw(&self.server, &bytes, self.now_ms).expect("it was frozen so");
+            session.begin_tracking_again(&self.server);
+            self.sessions.push(session);
+        }
+    }
+
+    fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+        if self.sleeps {
+            self.sleep();
+        }
+        while self.sessions.len() < connection {
+            let seed = self.sessions.len() as u64;
+            self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
+        }
+        let session = &mut self.sessions[connection - 1];
+        write_request(args, session.input());
+        let progress = session.process(&self.server, self.now_ms);
+        if let Some(wake_at_ms) = progress.wake_at_ms {
+            // Blocked, and nobody else is there: time passes.
+            session.process(&self.server, wake_at_ms);
+        }
+        let bytes = session.reply().take().expect("memory is read");
+        let (value, used) =
+            Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");
+        assert_eq!(used, bytes.len(), "one reply to one request");
+        value
+    }
+}
