@@ -68,7 +68,9 @@ impl Executor {
             return Ok(waiter.map_or(Ran::Done, Ran::Waits));
         }
         let mut entry = self.entry(shared, caller, plan, reread, now_ms);
-        let (expired, changes) = (self.overlay.expired_count(), self.overlay.change_count());
+        let expired = self.overlay.expired_count();
+        // A key that goes because its time has come is no change of the connection's.
+        let changes = self.overlay.change_count().saturating_sub(expired);
         let mut ordered = |receipt| {
             if let Some(entry) = entry.take() {
                 shared.feed.append(Entry { receipt, ..entry });
