@@ -9,7 +9,7 @@
 //! - Imports are called with addresses and lengths of slices that live until the call returns; what they get is only read.
 //!   They may call [`edgecask_take`] back, which touches nothing but the tray, and no reference into the tray is held then.
 //!   One that fails throws, and JavaScript then never calls this instance again.
-//! - Memory that was handed out is a vector's own memory. It stays where it is until the call that takes it, since moving a
+//! - MemoryBudget that was handed out is a vector's own memory. It stays where it is until the call that takes it, since moving a
 //!   vector does not move its memory. JavaScript writes within the length that it asked for.
 //! - The allocator only counts and passes every call on, with the same arguments, to the one of the standard library.
 //! - There is one thread, so statics of cells are never used by two.

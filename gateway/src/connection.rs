@@ -261,7 +261,7 @@ pub struct Buffers {
 
 impl Buffers {
     /// Makes room to read into: a buffer of the worker for what is small, or twice the room for what has grown large.
-    /// Memory grows with what was received and never with a length that was announced.
+    /// MemoryBudget grows with what was received and never with a length that was announced.
     fn lend(&mut self, input: &mut Vec<u8>) {
         if input.len() > SMALL_INPUT_BYTES {
             input.reserve(input.len().max(READ_BUFFER_BYTES / 2));

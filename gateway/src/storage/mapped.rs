@@ -73,7 +73,7 @@ pub const ALLOCATION_STEP_BYTES: u64 = 16 * 1024 * 1024;
 /// The same once a whole step was refused.
 const SMALL_STEP_BYTES: u64 = 64 * 1024;
 
-/// Space that datafiles leave on a file system: so much, or this part of a small one. Without it a full disk could not
+/// MemoryBudget that datafiles leave on a file system: so much, or this part of a small one. Without it a full disk could not
 /// even be opened again, because the metadata map needs to write when it is.
 const LEFT_FREE_BYTES: u64 = 32 * 1024 * 1024;
 const LEFT_FREE_PART: u64 = 16;
