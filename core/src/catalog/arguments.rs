@@ -1,6 +1,6 @@
 //! The grammar in which a row writes its arguments, and the tree that `COMMAND DOCS` makes of it.
 //!
-//! The notation is that of the Redis reference; whoever reads the manual can read a row:
+//! The notation is that of the Redis reference, so a reader of the manual can read a row:
 //!
 //! ```text
 //! key                        a value, named in lower case

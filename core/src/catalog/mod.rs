@@ -4,8 +4,8 @@
 //! that a request touches, ACL categories, the replies of `COMMAND`, completion in the console and `docs/commands.md`.
 //! To add a command is to add one row in `rows/` and one function in `command/`.
 //!
-//! The facts in the rows are those of Redis 7.2; the sentences are our own. `laws.rs` compares every fact with what
-//! redis-server 7.0.15 printed and lists where 7.2 differs.
+//! The facts in the rows are those of Redis 7.2; the sentences are our own. `laws/` compares every fact with what
+//! redis-server 7.0.15 printed and lists where 7.2 differs. Flags of our own ([`Flags::INTERNAL`]), values and secrets have laws too.
 //!
 //! The table is a constant. This module never learns what a command does, and never changes at run time.
 

@@ -15,11 +15,11 @@ pub const UNAUTHENTICATED_BULK_MAX_BYTES: u64 = 16 * 1024;
 /// Default of `proto-max-bulk-len`, the largest argument in bytes: as in Redis. A home whose storage streams sets more.
 pub const BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Bytes of inline arguments that an idle connection's parser keeps room for: ten thousand idle connections must not
+/// Bytes of inline arguments that an idle connection's parser keeps memory for: ten thousand idle connections must not
 /// each hold the longest line they ever sent.
 pub const PARSER_KEPT_BYTES: usize = 4 * 1024;
 
-/// Most argument positions a parser keeps room for between requests; the same reason, and no client pipelines
+/// Most argument positions a parser keeps memory for between requests; the same reason, and no client pipelines
 /// requests of more arguments than this in pieces as its normal load.
 pub const PARSER_KEPT_ARGUMENTS: usize = 256;
 
@@ -34,5 +34,5 @@ pub const REPLY_DEPTH_MAX: usize = 128;
 /// the client buffer without end. Redis' longest are error texts that quote an argument.
 pub const REPLY_LINE_MAX_BYTES: usize = 1024 * 1024;
 
-/// Nobody is asked for less than this much memory at once: blocks so small are found where there is any.
+/// A reply that needs a smaller block than this does not ask whether it is left: a home keeps a margin for those.
 pub const ASK_FROM_BYTES: usize = 64 * 1024;

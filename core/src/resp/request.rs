@@ -34,7 +34,7 @@ pub struct RequestLimits {
     pub authenticated: bool,
     /// `proto-max-bulk-len`: the largest argument in bytes.
     pub bulk_max_bytes: u64,
-    /// Most arguments of a request, whoever sends it.
+    /// Most arguments of a request, from any peer.
     pub arguments_max: u64,
 }
 

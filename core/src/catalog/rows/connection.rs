@@ -1,4 +1,4 @@
-//! The connection itself: who is speaking, in which protocol, to which database.
+//! The connection itself: its user, its protocol, its database.
 
 use crate::catalog::arguments::Kind;
 use crate::catalog::row::{Row, command};

@@ -1,4 +1,4 @@
-//! Publish and subscribe: messages that are delivered to who listens, and kept nowhere.
+//! Publish and subscribe: messages are delivered to the subscribers of the moment and stored nowhere.
 
 use crate::catalog::keys::{key, keys_from};
 use crate::catalog::row::{Row, command};

@@ -1,7 +1,7 @@
 //! From the position of an entry to its bucket: an extendible directory of segments, each an extendible directory of
 //! buckets.
 //!
-//! Two levels, because a single directory of a giant table would stall whoever makes it double: no operation here
+//! Two levels, because a single directory of a giant table would stall the operation that makes it double: no operation here
 //! moves more than one segment's cells or the segments' own. A position is a hash without the bits that the table
 //! skips, aligned to the top.
 

@@ -153,7 +153,7 @@ impl Table {
     /// first hash of the next bucket, or None at the end of the table's range. `from` is a whole hash, skipped bits
     /// included, so that tables side by side have one common order; an empty table is one empty bucket.
     ///
-    /// Whoever walks by the returned values from the first hash of the table's range to the end sees every entry
+    /// A walk by the returned values from the first hash of the table's range to the end sees every entry
     /// that was there all the while, whatever else came and went meanwhile, and sees an entry again only if buckets
     /// merged. The returned hashes have only zeros beyond their [`CURSOR_BITS_MAX`] leading bits.
     pub fn scan(&self, from: u64, visit: &mut Visit<'_>) -> Option<u64> {

@@ -24,7 +24,7 @@ impl Heap {
     }
 }
 
-/// Makes room for `extra` more elements, and for less than `step` beyond.
+/// Reserves memory for `extra` more elements, and for fewer than `step` beyond them.
 pub(super) fn make_room<T>(vec: &mut Vec<T>, extra: usize, step: usize) {
     let needed = vec.len() + extra;
     if needed > vec.capacity() {

@@ -1,7 +1,7 @@
 //! Headers that are known only once what follows them is written.
 //!
-//! [`Reply::defer`] leaves four bytes (room for `*0\r\n`) and the finished header goes in later; when the outermost deferral finishes,
-//! all headers that need more room are put in with one pass over the bytes behind it, so nesting costs nothing extra.
+//! [`Reply::defer`] leaves four bytes free (enough for `*0\r\n`) and the finished header is put there later; when the outermost deferral finishes,
+//! all longer headers are put in with one pass over the bytes behind it, so nesting costs nothing extra.
 //!
 //! ```text
 //!  written  ….... a … …  b …   c  … …        a, b, c: four-byte gaps with their headers kept aside

@@ -39,7 +39,7 @@ pub enum Protocol {
 pub struct ReplyBounds {
     /// What would make the output longer than so many bytes is left out.
     pub max_bytes: usize,
-    /// Tells how many bytes of memory are left at the moment; `u64::MAX` where nobody counts them.
+    /// Tells how many bytes of memory are left at the moment; `u64::MAX` in a home that does not count them.
     pub left_bytes: fn() -> u64,
     /// So many of those must stay.
     pub margin_bytes: u64,
@@ -192,7 +192,7 @@ impl Reply {
     /// A string of any bytes.
     #[inline]
     pub fn bulk(&mut self, value: &[u8]) {
-        if !self.has_room(value.len()) {
+        if !self.fits(value.len()) {
             return;
         }
         self.header_unchecked(b'$', value.len() as u64);
@@ -210,7 +210,7 @@ impl Reply {
     /// Appends bytes as they are: a piece of a bulk, or a reply encoded elsewhere.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bulk_missing = self.bulk_missing.saturating_sub(bytes.len() as u64);
-        if self.has_room(bytes.len()) {
+        if self.fits(bytes.len()) {
             self.bytes.extend_from_slice(bytes);
         }
     }
@@ -218,11 +218,11 @@ impl Reply {
     /// Appends a message or a reply that was made for it elsewhere, however long it is; false if there is no memory for it.
     pub fn mail(&mut self, bytes: &[u8]) -> bool {
         let len = self.bytes.len() + bytes.len();
-        let has_room = len <= self.bytes.capacity() || self.grow(len);
-        if has_room {
+        let fits = len <= self.bytes.capacity() || self.grow(len);
+        if fits {
             self.bytes.extend_from_slice(bytes);
         }
-        has_room
+        fits
     }
 
     /// Appends what was written [`beside`](Self::beside) it.
@@ -486,7 +486,7 @@ impl Reply {
     }
 
     #[inline]
-    fn has_room(&mut self, more: usize) -> bool {
+    fn fits(&mut self, more: usize) -> bool {
         let len = self.bytes.len().saturating_add(more);
         // A string has its header before it and a line end behind it.
         let framed = len.saturating_add(HEADER_MAX_BYTES + 2);
@@ -522,7 +522,7 @@ impl Reply {
     /// One or two digits, most headers and most integers, go without the general printer.
     #[inline]
     fn header(&mut self, kind: u8, number: u64) {
-        if self.has_room(0) {
+        if self.fits(0) {
             self.header_unchecked(kind, number);
         }
     }
