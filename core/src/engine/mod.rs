@@ -18,6 +18,7 @@ mod overlay;
 mod savepoints;
 mod sub_changes;
 mod subkeys;
+mod turns;
 mod txn;
 mod values;
 pub mod waiting;
@@ -29,10 +30,11 @@ use std::task::Waker;
 
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use drafts::Drafts;
-pub use overlay::{Change, DbChange, Overlay, RootChange, Source, Turn};
+pub use overlay::{Change, DbChange, Overlay, RootChange, Source};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
+pub use turns::Turn;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
 
