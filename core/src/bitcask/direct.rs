@@ -87,7 +87,7 @@ impl Shard {
         (scratch, now_ms, ordered): (&mut Vec<u8>, u64, Ordered<'_>),
     ) -> Result<(Receipt, Option<RootEntry>)> {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
-        let space = self.space_of(db).ok_or(EngineError::NoSuchDatabase(db))?;
+        let Some(space) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
         if space == CATALOG_SPACE {
             store.log.begin_catalog();
         }

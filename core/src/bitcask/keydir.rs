@@ -69,7 +69,16 @@ pub(super) const FIRST_NUMBER: u64 = 1 << 16;
 /// The space of a database, given those of the numbered ones.
 #[inline]
 pub(super) fn space_of(databases: &[u64], db: Db) -> Option<u64> {
-    databases.get(db as usize).copied().or_else(|| (db == CATALOG).then_some(CATALOG_SPACE))
+    match databases.get(db as usize) {
+        Some(space) => Some(*space),
+        None => unnumbered_space_of(db),
+    }
+}
+
+/// The space of a database that has no number. Apart, because most databases have one.
+#[cold]
+fn unnumbered_space_of(db: Db) -> Option<u64> {
+    (db == CATALOG).then_some(CATALOG_SPACE)
 }
 
 /// A key as the table holds it.

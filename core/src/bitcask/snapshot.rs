@@ -96,7 +96,7 @@ impl Shard {
         hash: u64,
         accessed_s: Option<u32>,
     ) -> Result<Option<(RootEntry, u64)>> {
-        let number = self.space_of(db).ok_or(EngineError::NoSuchDatabase(db))?;
+        let Some(number) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
         let Some(space) = self.space_mut(number) else { return Ok(None) };
         let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
         let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::savepoints::Journal;
 use super::sub_changes::SubChanges;
+use super::turns::Turns;
 use super::{BlobRef, Db, Draft, Kind, Root};
 use crate::memory_budget::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
@@ -95,15 +96,6 @@ pub enum RootChange<'o> {
     Removed,
 }
 
-/// A key that appeared or expired while a command was about something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Its time had come when it was looked for.
-    Expired,
-    /// It was not there, or another key took its place, and now it is.
-    Appeared,
-}
-
 /// The change of one key by a commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'o> {
@@ -136,11 +128,8 @@ pub struct Overlay {
     pub(super) command: u32,
     /// The place in `keys` of the key that was looked for last.
     pub(super) asked_last: usize,
-    /// Keys that appeared or expired since [`Overlay::take_turns`] was last called, by their places in `keys`. None unless
-    /// [`Overlay::keep_turns`] was called.
-    turns: Option<Vec<(Turn, Db, usize)>>,
-    /// How many were ever added to `turns`.
-    turns_noted: u64,
+    /// Keys that appeared or expired since [`Overlay::take_turns`] was last called.
+    pub(super) turns: Turns,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
     drafts: Vec<Arc<Draft>>,
     /// Blobs of committed roots that the transaction has written on.
@@ -182,7 +171,7 @@ impl Overlay {
         self.expired_count = 0;
         self.command = 0;
         self.asked_last = 0;
-        self.turns = None;
+        self.turns = Turns::default();
         self.drafts.clear();
         self.grown.clear();
         self.journal.clear();
@@ -264,44 +253,6 @@ impl Overlay {
         scratch.clear();
         scratch.shrink_to(ARENA_KEPT_BYTES);
         self.scratch = scratch;
-    }
-
-    /// Keeps a list of keys that appear or expire, for [`Txn::take_turns`](super::Txn::take_turns); to be called before the
-    /// transaction begins.
-    pub fn keep_turns(&mut self) {
-        self.turns = Some(Vec::new());
-    }
-
-    pub(super) fn note_turn(&mut self, turn: Turn, db: Db, at: usize) {
-        if let Some(turns) = &mut self.turns {
-            turns.push((turn, db, at));
-            self.turns_noted += 1;
-        }
-    }
-
-    /// How many turns were noted so far, those included that were shown.
-    pub(super) fn turns_noted(&self) -> u64 {
-        self.turns_noted
-    }
-
-    /// Forgets the turns that were noted since there were so many, those excepted that were shown.
-    pub(super) fn forget_turns(&mut self, noted: u64) {
-        let since = self.turns_noted.saturating_sub(noted);
-        self.turns_noted = self.turns_noted.min(noted);
-        if let Some(turns) = &mut self.turns {
-            turns.truncate(turns.len().saturating_sub(usize::try_from(since).unwrap_or(usize::MAX)));
-        }
-    }
-
-    /// Shows what became of keys, the oldest first, and forgets it; with a key, only what comes first and is about it.
-    pub(super) fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
-        let Some(mut turns) = self.turns.take() else { return };
-        let name = |at: usize| self.keys.get(at).map_or(&[][..], |state| self.bytes(state.key));
-        let count = turns.iter().take_while(|(_, _, at)| key.is_none_or(|key| name(*at) == key)).count();
-        for (turn, db, at) in turns.drain(..count) {
-            visit(turn, db, name(at));
-        }
-        self.turns = Some(turns);
     }
 
     /// Whether no other key was looked for since this one.

@@ -3,7 +3,8 @@
 //! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
 //! has come are missing for every method and are removed by the same commit.
 
-use super::overlay::{KeyState, Overlay, PendingRoot, Source, Turn};
+use super::overlay::{KeyState, Overlay, PendingRoot, Source};
+use super::turns::Turn;
 use super::{CATALOG, Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
 use crate::memory_budget::{MemoryBudget, Share};
 

@@ -107,6 +107,10 @@ impl Journal {
 
     /// Ends all savepoints.
     pub(super) fn clear(&mut self) {
+        // Nearly always: most transactions have no savepoint.
+        if self.marks.is_empty() && self.undo.is_empty() && self.keys_named == 0 {
+            return;
+        }
         self.marks.clear();
         self.undo = Vec::new();
         self.keys_named = 0;

@@ -2,7 +2,7 @@
 //! ([`crate::engine::laws::check_savepoints`]).
 
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Engine, Kind, NewRoot, Overlay, Scope, Txn};
+use crate::engine::{Engine, Kind, NewRoot, Overlay, Scope, Turn, Txn};
 
 const MEMORY: &str = "a memory engine";
 
@@ -72,4 +72,27 @@ fn empty_value_lies_behind_what_is_forgotten() {
     txn.put(0, b"empty", NewRoot::of(Kind::String), b"").expect(MEMORY);
     txn.forget_reads(seen);
     assert_eq!(txn.value(0, b"empty"), Ok(Some(Vec::new())));
+}
+
+#[test]
+fn key_that_was_undone_wakes_a_waiting_client() {
+    let engine = MemoryEngine::new(1);
+    let mut overlay = Overlay::new();
+    overlay.keep_turns();
+    let mut snapshot = engine.begin(Scope::Everything).expect(MEMORY);
+    let mut txn = Txn::new(&mut snapshot, &mut overlay, 0);
+    let put = |txn: &mut Txn<'_>, key: &[u8]| txn.put(0, key, NewRoot::of(Kind::List), &[]).expect(MEMORY);
+    put(&mut txn, b"before");
+    let savepoint = txn.savepoint();
+    put(&mut txn, b"undone");
+    txn.rollback_to(&savepoint);
+    put(&mut txn, b"after");
+    let mut appeared = Vec::new();
+    txn.take_turns(None, &mut |turn, _, key| appeared.push((turn, key.to_vec())));
+    assert_eq!(appeared, [b"before".to_vec(), b"after".to_vec()].map(|key| (Turn::Appeared, key)));
+    put(&mut txn, b"shown");
+    txn.take_turns(None, &mut |_, _, _| {});
+    txn.rollback_to(&savepoint);
+    put(&mut txn, b"again");
+    txn.take_turns(None, &mut |_, _, key| assert_eq!(key, b"again"));
 }

@@ -15,7 +15,8 @@
 //! A run must be repeatable: if nothing was committed since, the next one must ask for the same in the same order. If it
 //! does not, this engine panics. It also panics if a run is committed that missed something.
 //!
-//! The short ways of reading and writing one string are not offered, so every command is a transaction.
+//! The short ways of reading and writing one string are not offered, so every command is a transaction. A commit that
+//! waits keeps all others waiting until its caller asks for its end, or forgets it.
 
 mod snapshot;
 #[cfg(test)]
