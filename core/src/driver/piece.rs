@@ -6,10 +6,12 @@ use crate::storage::{Result, StorageError};
 /// Moves the next `most_bytes` of a reply to the end of `piece`. Stored values are read only now. Returns false if nothing
 /// was left to move.
 ///
+/// A piece without capacity takes over the buffer of a short reply, which leaves the session without one. A piece with
+/// capacity gets a copy, and the session writes its next reply into the same buffer.
+///
 /// # Errors
 /// A stored value cannot be read or is shorter than the reply has announced. The connection must be closed then.
 pub fn take_piece(reply: &mut Reply, most_bytes: usize, piece: &mut Vec<u8>) -> Result<bool> {
-    // The common case: all of the reply is in memory and fits, so its buffer becomes the piece.
     if piece.capacity() == 0
         && let Some(Front::Bytes(bytes, None)) = reply.front()
         && bytes.len() == reply.len()
