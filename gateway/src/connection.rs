@@ -99,7 +99,7 @@ impl Connection {
 
     /// Whether it may have something to do though the system reports nothing new.
     pub fn has_more(&mut self, now: Now) -> bool {
-        self.phase == Phase::Receiving && (self.driver.has_work(now) || self.may_read())
+        self.phase == Phase::Receiving && (self.driver.has_work(now.steady_ms) || self.may_read())
     }
 
     /// Whether the socket may have bytes and the session may take them.
@@ -135,7 +135,7 @@ impl Connection {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
-        if self.driver.has_work(now) {
+        if self.driver.has_work(now.steady_ms) {
             return Ok(Received::Input(0));
         }
         if !self.may_read() {

@@ -127,8 +127,8 @@ impl Driver {
     }
 
     /// Whether [`Driver::run`] has something to do though no bytes have come.
-    pub fn has_work(&self, now: Now) -> bool {
-        self.is_paused || self.session.has_mail() || self.alarm_ms.is_some_and(|at_ms| at_ms <= now.steady_ms)
+    pub fn has_work(&self, steady_ms: u64) -> bool {
+        self.is_paused || self.session.has_mail() || self.alarm_ms.is_some_and(|at_ms| at_ms <= steady_ms)
     }
 
     /// When the session must run though nothing has come: a wait ends then.

@@ -202,7 +202,7 @@ impl<H: Host> Object<H> {
             if is_done || closes || connection.driver.must_close() {
                 return self.close(number, NORMAL);
             }
-            if !connection.driver.has_work(now) {
+            if !connection.driver.has_work(now_ms) {
                 return;
             }
         }

@@ -351,6 +351,9 @@ impl Flags {
 
 impl Options {
     /// Reads the configuration file, if one is named, and decides everything.
+    ///
+    /// # Errors
+    /// The file cannot be read, options contradict each other, or a public address has no password.
     pub fn decide(flags: Flags) -> Result<Options, OptionsError> {
         let flags = match &flags.config {
             Some(path) => {
@@ -409,6 +412,9 @@ impl Options {
     }
 
     /// The settings that CONFIG GET and SET see.
+    ///
+    /// # Errors
+    /// A setting does not take such a value.
     pub fn settings(&self) -> Result<Settings, OptionsError> {
         Settings::new(&self.settings).map_err(|error| match error {
             SettingError::Invalid(text) => OptionsError(format!("an option does not fit: {text}")),

@@ -204,7 +204,7 @@ impl<T: Transport> WebConnection<T> {
         if driver.must_close() {
             return Poll::Ready(Event::Close(CloseReason::Normal));
         }
-        if driver.has_work(clock::now()) {
+        if driver.has_work(steady_ms()) {
             return Poll::Ready(Event::Run);
         }
         while driver.may_receive() {
@@ -240,8 +240,8 @@ impl<T: Transport> WebConnection<T> {
             let silence_ms = whole_ms(gateway.deadlines.silence) * if self.was_pinged { 2 } else { 1 };
             let ping_ms = self.received_ms + silence_ms;
             let due_ms = driver.due_ms(shared, limits).map_or(ping_ms, |due_ms| due_ms.min(ping_ms));
-            let now = clock::now();
-            if due_ms > now.steady_ms {
+            let now_ms = steady_ms();
+            if due_ms > now_ms {
                 // An early timer does no harm: it is set again when it fires.
                 let due: tokio::time::Instant = instant_at(due_ms).into();
                 if self.timer.is_elapsed() || self.timer.deadline() > due {
@@ -252,19 +252,19 @@ impl<T: Transport> WebConnection<T> {
                 }
                 continue;
             }
-            if driver.has_work(now) {
+            if driver.has_work(now_ms) {
                 return Poll::Ready(Event::Run);
             }
-            driver.shrink_if_idle(now.steady_ms.saturating_sub(whole_ms(SWEEP_PERIOD)), IDLE_OUTPUT_BYTES);
+            driver.shrink_if_idle(now_ms.saturating_sub(whole_ms(SWEEP_PERIOD)), IDLE_OUTPUT_BYTES);
             let deadline_ms = driver.deadline_ms(shared, limits);
-            if deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now.steady_ms) || self.was_pinged {
+            if deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now_ms) || self.was_pinged {
                 debug!("a connection was closed at its deadline");
                 return Poll::Ready(Event::Close(CloseReason::Aborted));
             }
             if self.transport.ping(context) {
                 self.was_pinged = true;
             } else {
-                self.received_ms = now.steady_ms;
+                self.received_ms = now_ms;
             }
         }
     }

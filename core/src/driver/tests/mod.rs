@@ -2,6 +2,7 @@
 
 mod connection_outstays_its_deadline;
 mod pieces_are_not_the_reply;
+mod session_allocates_a_buffer_for_every_reply;
 mod wait_ends_at_the_wrong_time;
 
 use super::{Driver, Now, TimeLimits};
