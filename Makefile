@@ -32,9 +32,9 @@ rust_list = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' rust-toolchain.toml | tr 
 tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
 
-# Debug builds always name the whole workspace: which features a dependency has follows from which packages are named, and a
-# dependency with other features is built once more, with all that stands on it.
-CARGO_TEST := cargo test --workspace
+# Which features a dependency has follows from which packages are named, and one with other features is built once more, with
+# all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
+ALL_BUT_CORE := --workspace --exclude edgecask-core
 
 .PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
 .PHONY: demo-test examples-test
@@ -105,9 +105,8 @@ lint: rust
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
 
-# Unit tests of every library (the core's are nearly all of them), and the core's own integration tests.
 core: rust
-	$(CARGO_TEST) -q --lib $(call tests_of,core)
+	cargo test -q -p edgecask-core
 
 wasm: rust .build/venv/ready
 	CARGO_TARGET_WASM32_WASIP1_RUNNER="$(CURDIR)/$(PYTHON) $(CURDIR)/tests/wasm/run.py" \
@@ -115,14 +114,15 @@ wasm: rust .build/venv/ready
 
 # The program that all tests but the gateway's own run.
 edgecask: rust
-	cargo build -q --workspace --bin edgecask
+	cargo build -q $(ALL_BUT_CORE) --bin edgecask
 
+# With it the unit tests of all smaller crates.
 gateway: rust
-	$(CARGO_TEST) -q --bin edgecask $(call tests_of,gateway)
-	$(CARGO_TEST) -q --doc
+	cargo test $(ALL_BUT_CORE) -q --lib --bin edgecask $(call tests_of,gateway)
+	cargo test $(ALL_BUT_CORE) -q --doc
 
 black-box: edgecask
-	EDGECASK_BIN=$(CURDIR)/$(BIN) $(CARGO_TEST) --test black_box -- --nocapture --test-threads 1
+	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test $(ALL_BUT_CORE) --test black_box -- --nocapture --test-threads 1
 
 conversations: edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/conversations/run.py

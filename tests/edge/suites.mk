@@ -8,7 +8,7 @@ EDGE_GATEWAY := $(CURDIR)/tests/edge/gateway.mjs
 # wrangler serves the console with the worker, and the transcripts run in Python's wasmtime, too.
 edge-test: edge console .build/apt .build/venv/ready
 	node --test --test-concurrency 1 tests/edge/*.test.mjs
-	$(CARGO_TEST) --test edge -- --nocapture --test-threads 1
+	cargo test $(ALL_BUT_CORE) --test edge -- --nocapture --test-threads 1
 
 edge-test: edge-suites
 
