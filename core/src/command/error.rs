@@ -55,6 +55,7 @@ impl CommandError {
             CommandError::Engine(error @ EngineError::ReadOnly(_)) => {
                 Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
             }
+            CommandError::Engine(EngineError::Refused(text)) => Cow::Borrowed(text),
             CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),
         }

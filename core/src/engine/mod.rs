@@ -420,9 +420,10 @@ pub trait Engine: Admin + Send + Sync {
         ordered: Ordered<'_>,
     ) -> Result<Commit>;
 
-    /// The end of a commit that was waiting: None while it still does. An error means that nothing changed;
+    /// The end of a commit that was waiting: None while it still does, and then the waker is woken when there is more to
+    /// say. An error means that nothing changed;
     /// [`EngineError::NotHere`] that the transaction met another one and is to be run again from its start.
-    fn committed(&self, _ticket: Ticket, _ordered: Ordered<'_>) -> Result<Option<Receipt>> {
+    fn committed(&self, _ticket: Ticket, _waker: &Waker, _ordered: Ordered<'_>) -> Result<Option<Receipt>> {
         Ok(Some(Receipt::default()))
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits};
 use crate::catalog::CommandSpec;
 use crate::command::CommandError;
-use crate::engine::{Commit, Db, Engine, EngineError, Receipt, Ticket};
+use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Wait, Waiter};
@@ -27,6 +27,13 @@ pub(super) struct Pending {
     expired: u64,
     changes: u64,
     waiter: Option<Arc<Waiter>>,
+}
+
+impl Pending {
+    /// The engine's number for it.
+    pub(super) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
 }
 
 impl Executor {
@@ -123,7 +130,7 @@ impl Executor {
                 shared.feed.append(Entry { receipt, ..entry });
             }
         };
-        let outcome = server.engine.committed(pending.ticket, &mut ordered);
+        let outcome = server.engine.committed(pending.ticket, &caller.client.inbox.waker(), &mut ordered);
         match outcome {
             Ok(None) => {
                 let commit = Box::new(pending);
@@ -220,7 +227,8 @@ fn deliver(shared: &Shared, entry: Entry, ready: &mut Vec<(Db, Vec<u8>)>) {
         if has_changed_databases {
             hub.tracking.invalidate_all();
         } else if !changes.is_empty() {
-            let keys: Vec<&[u8]> = changes.iter().map(|changed| changed.key.as_slice()).collect();
+            let of_clients = changes.iter().filter(|changed| changed.db != CATALOG);
+            let keys: Vec<&[u8]> = of_clients.map(|changed| changed.key.as_slice()).collect();
             hub.tracking.invalidate(&keys, Some(by.id()), &reread);
         }
     }

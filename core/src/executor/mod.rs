@@ -367,10 +367,13 @@ impl Executor {
         self.suspended.is_some()
     }
 
-    /// Forgets a suspended run, because its connection is gone. A commit that the engine has taken over still happens.
+    /// Forgets a suspended run, because its connection is gone or its request has ended otherwise. A commit that the engine
+    /// has taken over still happens.
     pub fn forget_suspended<E: Engine>(&mut self, server: &Server<E>) {
-        if let Some(Suspended::Reads { ticket, .. }) = self.suspended.take() {
-            server.engine.forget(ticket);
+        match self.suspended.take() {
+            Some(Suspended::Reads { ticket, .. }) => server.engine.forget(ticket),
+            Some(Suspended::Commit { commit, .. }) => server.engine.forget(commit.ticket()),
+            None => {}
         }
     }
 

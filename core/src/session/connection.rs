@@ -165,6 +165,7 @@ impl Connection {
         now_ms: u64,
     ) {
         progress.wake_at_ms = self.waiting.wake_at_ms();
+        progress.is_suspended = self.waiting.is_suspended();
         progress.effects = self.executor.take_effects();
         progress.wrote = self.executor.take_wrote();
         if self.commands > 0 {
@@ -203,7 +204,7 @@ impl Connection {
     /// Whether a pause holds a request back. One that would be refused anyway is not held, as in Redis.
     pub(super) fn hold<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> bool {
         let hub = &server.shared.hub;
-        if !hub.interest.has(Interest::PAUSE) {
+        if !hub.interest.has(Interest::PAUSE) || self.executor.is_suspended() {
             return false;
         }
         let Some(pause) = hub.pauses.present(&hub.interest, now_ms) else { return false };
@@ -238,6 +239,7 @@ impl Connection {
             self.waiting.suspend();
             return Step::Suspended;
         }
+        self.executor.forget_suspended(server);
         self.commands += 1;
         self.drafts.clear();
         if !self.transaction.is_open() && self.client.tracking.is_some() {
@@ -309,6 +311,10 @@ impl Connection {
         self.client.last_command = "";
         let spec = admission::find(args)?;
         self.client.last_command = spec.name;
+        if self.executor.is_suspended() {
+            // It has begun, and may even be committed.
+            return Ok(admission::admit_again(spec, args));
+        }
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
         let request = admission::admit(&server.shared, &self.client, spec, args, origin)
             .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
@@ -424,7 +430,8 @@ impl Connection {
                 CommandError::text("EXECABORT Transaction discarded because of previous errors.").into()
             );
         }
-        if self.transaction.is_stale(now_ms) {
+        // A commit of its own that the engine has not ended yet trips its watch, too.
+        if !self.executor.is_suspended() && self.transaction.is_stale(now_ms) {
             self.transaction.end(&server.engine, &mut self.client);
             self.reply.null_array();
             return Ok(());

@@ -55,6 +55,8 @@ pub struct Progress {
     pub wanted: usize,
     /// Unix time in milliseconds at which to call again though nothing has come: a wait ends then.
     pub wake_at_ms: Option<u64>,
+    /// Whether a request waits for the engine, which wakes the session when it can go on.
+    pub is_suspended: bool,
 }
 
 /// One connection.

@@ -22,6 +22,11 @@ impl Waiting {
         self.waiter.is_some() || self.held_until_ms.is_some() || self.is_suspended
     }
 
+    /// Whether its engine must fetch something first.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
     /// Unix time in milliseconds at which the host is to call again though nothing has come.
     pub(super) fn wake_at_ms(&self) -> Option<u64> {
         self.waiter.as_ref().and_then(|waiter| waiter.wait.until_ms).or(self.held_until_ms)

@@ -136,7 +136,7 @@ pub fn commit<E: Engine>(
                 return Err(error);
             }
         };
-        let ended = engine.committed(ticket, &mut |receipt| ordered.push(receipt));
+        let ended = engine.committed(ticket, Waker::noop(), &mut |receipt| ordered.push(receipt));
         outcome = ended.map(|receipt| receipt.map_or(Commit::Waiting(ticket), Commit::Done));
     }
     panic!("a commit never ends");

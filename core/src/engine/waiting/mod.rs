@@ -297,7 +297,7 @@ impl<E: Engine> Engine for Waiting<E> {
 
     /// Fails with [`EngineError::NotHere`] if the commit ends as if it had met another one, and with another error if the
     /// ticket is none of a commit.
-    fn committed(&self, ticket: Ticket, ordered: Ordered<'_>) -> Result<Option<Receipt>> {
+    fn committed(&self, ticket: Ticket, waker: &Waker, ordered: Ordered<'_>) -> Result<Option<Receipt>> {
         let mut state = self.state.lock();
         if state.refused.remove(&ticket) {
             return Err(EngineError::NotHere);
@@ -305,6 +305,7 @@ impl<E: Engine> Engine for Waiting<E> {
         match state.untold.front().copied() {
             Some((first, receipt)) if first == ticket => {
                 if state.draw(50) {
+                    waker.wake_by_ref();
                     return Ok(None);
                 }
                 state.untold.pop_front();
@@ -313,7 +314,10 @@ impl<E: Engine> Engine for Waiting<E> {
                 self.tick();
                 Ok(Some(receipt))
             }
-            _ if state.untold.iter().any(|(other, _)| *other == ticket) => Ok(None),
+            _ if state.untold.iter().any(|(other, _)| *other == ticket) => {
+                waker.wake_by_ref();
+                Ok(None)
+            }
             _ => Err(EngineError::Damaged("a ticket of no waiting commit".into())),
         }
     }

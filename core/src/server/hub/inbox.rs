@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::task::Waker;
+use std::task::{Wake, Waker};
 
 use parking_lot::Mutex;
 
@@ -67,6 +67,15 @@ pub enum Unblock {
     Error,
 }
 
+/// Wakes the session of an inbox.
+struct Ring(Arc<Inbox>);
+
+impl Wake for Ring {
+    fn wake(self: Arc<Self>) {
+        self.0.wake();
+    }
+}
+
 impl Inbox {
     /// An empty inbox of the connection with this CLIENT ID.
     pub fn new(id: u64, limits: Arc<OutputLimits>) -> Inbox {
@@ -113,9 +122,9 @@ impl Inbox {
         self.contents.lock().waker = Some(waker);
     }
 
-    /// The waker that was set, or one that wakes nobody.
-    pub fn waker(&self) -> Waker {
-        self.contents.lock().waker.clone().unwrap_or_else(|| Waker::noop().clone())
+    /// A waker for an engine: the session runs as if something had come for it.
+    pub fn waker(self: &Arc<Inbox>) -> Waker {
+        Arc::new(Ring(self.clone())).into()
     }
 
     /// Puts a message in. A connection that lets too many pile up is closed instead.

@@ -15,6 +15,9 @@ use crate::resp::{Decoder, Value, write_request};
 use crate::server::{NoFacts, Server, Settings, Shared};
 use crate::session::{Peer, Session};
 
+/// A request that waits for its engine goes on after fewer turns.
+const TURNS_MAX: u32 = 10_000;
+
 const START_MS: u64 = 1_700_000_000_000;
 
 /// A server in the test's own memory with a few connections.
@@ -57,7 +60,14 @@ impl<E: Engine> Console<E> {
         }
         let session = &mut self.sessions[connection - 1];
         write_request(args, session.input());
-        let progress = session.process(&self.server, self.now_ms);
+        let mut progress = session.process(&self.server, self.now_ms);
+        for _ in 0..TURNS_MAX {
+            if !progress.is_suspended {
+                break;
+            }
+            progress = session.process(&self.server, self.now_ms);
+        }
+        assert!(!progress.is_suspended, "a request waits for its engine for ever");
         if let Some(wake_at_ms) = progress.wake_at_ms {
             // Blocked, and nobody else is there: time passes.
             session.process(&self.server, wake_at_ms);

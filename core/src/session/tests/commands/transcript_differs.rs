@@ -4,6 +4,7 @@ use super::Console;
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
+use crate::engine::waiting::{Odds, Waiting};
 use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
@@ -76,6 +77,20 @@ fn transcripts_hold_on_the_bitcask_store() {
         let options = Options { databases: 16, ..Options::default() };
         let Ok(opened) = Bitcask::open(storage, &options) else { panic!("an empty store opens") };
         Console::new(opened.store).run(name, text);
+    }
+}
+
+/// Runs are thrown away and repeated at random: because a read has to wait, a commit has met another one, or a key was not
+/// declared.
+#[test]
+fn engine_that_makes_its_callers_wait_changes_a_reply() {
+    for (number, (name, text)) in (0..).zip(TRANSCRIPTS) {
+        let odds = Odds { undeclared_percent: 10, ..Odds::default() };
+        let engine = Waiting::with_odds(MemoryEngine::new(16), number, odds);
+        Console::new(engine).run(name, text);
+        let storage = std::sync::Arc::new(MemoryStorage::new());
+        let Ok(opened) = Bitcask::open(storage, &Options::default()) else { panic!("an empty store opens") };
+        Console::new(Waiting::new(opened.store, number)).run(name, text);
     }
 }
 

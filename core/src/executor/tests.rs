@@ -1,1 +1,0 @@
-//! The executor's promises, by symptom.
