@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::overlay::{Overlay, Source};
-use super::{Db, Result, Root, RootChange, Txn};
+use super::{Db, Result, Root, RootChange, SubChange, Txn};
 
 /// A key that a transaction has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,18 +79,17 @@ impl Txn<'_> {
         self.overlay.changed(self.now_ms())
     }
 
-    /// Shows the changed subkeys of a key in order: each with its new value, or None if it was removed, and whether it was
-    /// there before the transaction.
+    /// Shows the changed subkeys of a key in order.
     pub fn changed_subkeys(
         &self,
         db: Db,
         key: &[u8],
-        visit: &mut dyn FnMut(&[u8], Option<&[u8]>, bool) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&[u8], &SubChange) -> ControlFlow<()>,
     ) {
         let Some(at) = self.overlay.find(self.overlay.source(db), key) else { return };
         let Some(state) = self.overlay.keys.get(at) else { return };
         for (subkey, change) in &state.subs {
-            if visit(subkey, change.value.as_deref(), change.in_base).is_break() {
+            if visit(subkey, change).is_break() {
                 return;
             }
         }

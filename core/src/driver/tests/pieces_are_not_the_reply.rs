@@ -60,10 +60,10 @@ fn piece_goes_over_what_stood_before_it() {
     let mut reply = Reply::new(Protocol::Resp2);
     reply.ok();
     let mut piece = b"kept ".to_vec();
-    assert_eq!(take_piece(&mut reply, 3, &mut piece).expect("it is read"), true);
+    assert!(take_piece(&mut reply, 3, &mut piece).expect("it is read"));
     assert_eq!(piece, b"kept +OK");
-    assert_eq!(take_piece(&mut reply, 3, &mut piece).expect("it is read"), true);
-    assert_eq!(take_piece(&mut reply, 3, &mut piece).expect("it is read"), false);
+    assert!(take_piece(&mut reply, 3, &mut piece).expect("it is read"));
+    assert!(!take_piece(&mut reply, 3, &mut piece).expect("it is read"));
     assert_eq!(piece, b"kept +OK\r\n");
 }
 

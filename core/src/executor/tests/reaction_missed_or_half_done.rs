@@ -11,10 +11,13 @@ use crate::executor::Expiry;
 use crate::resp::Value;
 use crate::server::reaction::Reaction;
 
+/// A key, and the string that it held before.
+type Seen = (Vec<u8>, Option<Vec<u8>>);
+
 /// Counts the strings that begin with `word` under the key `index`, refuses those that say so, and remembers what it saw.
 #[derive(Default)]
 struct Index {
-    seen: Mutex<Vec<(Vec<u8>, Option<Vec<u8>>)>>,
+    seen: Mutex<Vec<Seen>>,
     runs: AtomicU64,
 }
 
