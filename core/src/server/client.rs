@@ -24,8 +24,8 @@ pub struct Client {
     pub queued: Option<u64>,
     /// Number of watched keys, for CLIENT LIST.
     pub watched: u64,
-    /// CLIENT SETNAME and SETINFO, and CLIENT NO-EVICT.
-    pub labels: Labels,
+    /// CLIENT SETNAME and SETINFO, and CLIENT NO-EVICT; shared with the card until it changes.
+    pub labels: Arc<Labels>,
     /// Random numbers for SPOP and its like, seeded by the host.
     pub random: fastrand::Rng,
     /// What CLIENT REPLY asked for.
@@ -58,7 +58,7 @@ impl Client {
             authenticated: true,
             queued: None,
             watched: 0,
-            labels: Labels::default(),
+            labels: Arc::default(),
             random: fastrand::Rng::with_seed(seed),
             reply_mode: ReplyMode::On,
             no_touch: false,
@@ -90,7 +90,7 @@ impl Client {
         card.last_command = self.last_command;
         card.queued = self.queued;
         card.watched = self.watched;
-        if card.labels != self.labels {
+        if !Arc::ptr_eq(&card.labels, &self.labels) {
             card.labels = self.labels.clone();
         }
         card.no_touch = self.no_touch;
@@ -135,13 +135,18 @@ pub(crate) struct Mark {
 /// All of its state, for transactions with commands about the connection itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
-    labels: Labels,
+    labels: Arc<Labels>,
     subscriptions: Option<Box<Subscriptions>>,
     tracking: Option<Box<Tracking>>,
     is_monitor: bool,
 }
 
 impl Client {
+    /// What it says of itself, to be changed.
+    pub fn labels_mut(&mut self) -> &mut Labels {
+        Arc::make_mut(&mut self.labels)
+    }
+
     /// Remembers what a run may change.
     pub(crate) fn mark(&self, reply: &Reply) -> Mark {
         Mark {
@@ -219,7 +224,7 @@ pub struct ClientCard {
     /// Own address, as `ip:port`.
     pub local_address: String,
     /// What it says of itself.
-    pub labels: Labels,
+    pub labels: Arc<Labels>,
     /// The selected database.
     pub db: Db,
     /// 2 or 3.

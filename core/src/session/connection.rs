@@ -151,10 +151,14 @@ impl Connection {
     /// The session runs: takes what has come from others, ends a wait whose time has passed, and goes on where it had to
     /// wait for its engine.
     pub(super) fn begin<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
-        self.waiting.try_again(&server.shared, &self.client);
-        self.take_mail(server, now_ms);
-        self.end_wait_if_late(server, now_ms);
-        self.serve_ready(server, now_ms);
+        if self.waiting.is_on() {
+            self.waiting.try_again(&server.shared, &self.client);
+            self.take_mail(server, now_ms);
+            self.end_wait_if_late(server, now_ms);
+            self.serve_ready(server, now_ms);
+        } else if self.client.inbox.has_mail() {
+            self.take_mail(server, now_ms);
+        }
     }
 
     /// Takes what the session owes its host, once it has run.
@@ -239,7 +243,9 @@ impl Connection {
             self.waiting.suspend();
             return Step::Suspended;
         }
-        self.executor.forget_suspended(server);
+        if self.executor.is_suspended() {
+            self.executor.forget_suspended(server);
+        }
         self.commands += 1;
         self.drafts.clear();
         if !self.transaction.is_open() && self.client.tracking.is_some() {
@@ -494,8 +500,8 @@ impl Connection {
         self.client.authenticated = !server.shared.settings.has_password();
         self.client.reply_mode = ReplyMode::On;
         self.client.no_touch = false;
-        self.client.labels.name.clear();
-        self.client.labels.no_evict = false;
+        self.client.labels_mut().name.clear();
+        self.client.labels_mut().no_evict = false;
         self.reply.set_protocol(Protocol::Resp2);
         self.client.inbox.set_protocol(Protocol::Resp2);
         self.reply.simple("RESET");

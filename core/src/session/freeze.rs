@@ -150,7 +150,7 @@ impl Session {
         let protocol = if is_resp3 { Protocol::Resp3 } else { Protocol::Resp2 };
         client.inbox.set_protocol(protocol);
         client.no_touch = from.truth()?;
-        client.labels.no_evict = from.truth()?;
+        client.labels_mut().no_evict = from.truth()?;
         client.is_monitor = from.truth()?;
         let is_tripped = from.truth()?;
         client.reply_mode = from.place(&REPLY_MODES)?;
@@ -163,9 +163,9 @@ impl Session {
             card.address = from.text()?;
             card.local_address = from.text()?;
         }
-        client.labels.name = from.bytes()?.to_vec();
-        client.labels.library_name = from.bytes()?.to_vec();
-        client.labels.library_version = from.bytes()?.to_vec();
+        client.labels_mut().name = from.bytes()?.to_vec();
+        client.labels_mut().library_name = from.bytes()?.to_vec();
+        client.labels_mut().library_version = from.bytes()?.to_vec();
         client.last_command = match from.bytes()? {
             b"" => "",
             name => catalog::lookup_full(name).ok_or(ThawError)?.name,

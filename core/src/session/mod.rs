@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 pub use freeze::ThawError;
 
 use self::connection::{Connection, Step};
-use self::pipeline::Pipeline;
+use self::pipeline::{Ahead, Pipeline};
 use crate::engine::{Db, Engine, Receipt};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
 use crate::server::hub::Inbox;
@@ -192,7 +192,9 @@ impl Session {
     /// Runs plain requests, a few of which are parsed ahead. Returns whether any ran.
     fn run_ahead<E: Engine>(&mut self, limits: &RequestLimits, server: &Server<E>, now_ms: u64) -> bool {
         let connection = &mut self.connection;
-        let ahead = self.pipeline.ahead(limits, server, connection.client().db);
+        // Made in place: arguments are large to move.
+        let mut ahead = Ahead::new();
+        self.pipeline.ahead(limits, server, connection.client().db, &mut ahead);
         let parsed = ahead.last().map_or(0, |(_, end)| *end);
         let (mut consumed, mut run) = (0, 0);
         let request = |at: usize| ahead.get(at).map(|(args, _)| &**args);

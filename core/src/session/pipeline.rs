@@ -46,17 +46,17 @@ impl Pipeline {
         self.stream.is_some()
     }
 
-    /// Plain requests at the beginning of what has not run, a few of which are parsed ahead; the engine hears of their keys
+    /// Parses plain requests at the beginning of what has not run, a few ahead, into `ahead`; the engine hears of their keys
     /// together. A connection that must log in first has other limits behind that, so only one is parsed then.
-    pub(super) fn ahead<E: Engine>(
-        &mut self,
+    pub(super) fn ahead<'i, E: Engine>(
+        &'i mut self,
         limits: &RequestLimits,
         server: &Server<E>,
         db: Db,
-    ) -> Ahead<'_> {
+        ahead: &mut Ahead<'i>,
+    ) {
         let most = if limits.authenticated { PIPELINE_AHEAD } else { 1 };
         let input = self.input.get(self.consumed..).unwrap_or_default();
-        let mut ahead = Ahead::new();
         let mut end = 0;
         while ahead.len() < most {
             // Parsed in place: arguments are large to move.
@@ -75,7 +75,6 @@ impl Pipeline {
             let keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = first.collect();
             server.engine.prefetch(db, &keys);
         }
-        ahead
     }
 
     /// Parses the next request of any form into `args`.

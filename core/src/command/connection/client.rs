@@ -30,7 +30,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"list" => list(ctx, args),
         b"no-evict" => {
             let is_on = on_or_off(args[2])?;
-            ctx.client.labels.no_evict = is_on;
+            ctx.client.labels_mut().no_evict = is_on;
             ctx.reply.ok();
             Ok(())
         }
@@ -44,7 +44,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"setinfo" => setinfo(ctx, args[2], args[3]),
         b"setname" => {
             check_name(args[2])?;
-            ctx.client.labels.name = args[2].to_vec();
+            ctx.client.labels_mut().name = args[2].to_vec();
             ctx.reply.ok();
             Ok(())
         }
@@ -94,7 +94,7 @@ fn setinfo(ctx: &mut Context<'_, '_>, option: &[u8], value: &[u8]) -> Outcome {
             "ERR {shown} cannot contain spaces, newlines or special characters."
         )));
     }
-    let labels = &mut ctx.client.labels;
+    let labels = ctx.client.labels_mut();
     let place = if is_name { &mut labels.library_name } else { &mut labels.library_version };
     *place = value.to_vec();
     ctx.reply.ok();

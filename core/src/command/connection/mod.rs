@@ -126,7 +126,7 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ));
     }
     if let Some(name) = name {
-        ctx.client.labels.name = name.to_vec();
+        ctx.client.labels_mut().name = name.to_vec();
     }
     if let Some(protocol) = protocol {
         ctx.reply.set_protocol(protocol);

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Two builds of EdgeCask beside each other: the server's processor time for a request, before and after a change.
+
+Both run at the same time on empty folders and are measured in turn, round by round, so that a machine that drifts drifts
+for both. Time is the server's own accounting (/proc/PID/schedstat, all threads); what is shown are medians over the rounds
+and the ratio of the medians.
+
+    builds.py --before OLD/edgecask --after target/release/edgecask [--rounds 7] [--only SET,MULTI]
+"""
+
+import argparse
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from servers import Server
+
+REQUESTS = 100_000
+CLIENTS = "50"
+
+# Name, requests, options of redis-benchmark; None for what it cannot send.
+CASES = [
+    ("SET", REQUESTS, ["-t", "set"]),
+    ("GET", REQUESTS, ["-t", "get"]),
+    ("SET -P 16", 8 * REQUESTS, ["-t", "set", "-P", "16"]),
+    ("GET -P 16", 8 * REQUESTS, ["-t", "get", "-P", "16"]),
+    ("HSET", REQUESTS, ["-t", "hset"]),
+    ("HSET -P 16", 6 * REQUESTS, ["-t", "hset", "-P", "16"]),
+    ("LPUSH", REQUESTS, ["-t", "lpush"]),
+    ("LPUSH -P 16", 6 * REQUESTS, ["-t", "lpush", "-P", "16"]),
+    ("ZADD", REQUESTS, ["-t", "zadd"]),
+    ("ZADD -P 16", 4 * REQUESTS, ["-t", "zadd", "-P", "16"]),
+    ("MULTI", 2 * REQUESTS, None),
+]
+
+# One transaction, which is five requests.
+TRANSACTION = b"".join(
+    b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+    for words in ([b"MULTI"], [b"SET", b"key:1", b"xxx"], [b"HSET", b"hash", b"field", b"xxx"], [b"INCR", b"n"], [b"EXEC"])
+)
+BATCH = 50
+
+
+def processor_s(server):
+    total = 0
+    for task in os.listdir(f"/proc/{server.process.pid}/task"):
+        with open(f"/proc/{server.process.pid}/task/{task}/schedstat") as stat:
+            total += int(stat.read().split()[0])
+    return total / 1e9
+
+
+def send_transactions(server, count):
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(count // 5 // BATCH):
+            connection.sendall(TRANSACTION * BATCH)
+            ends = 0
+            while ends < BATCH:
+                # Only EXEC's reply is an array.
+                ends += connection.recv(1 << 16).count(b"*3\r\n")
+
+
+def measure(server, count, options):
+    begin = processor_s(server)
+    if options is None:
+        send_transactions(server, count)
+    else:
+        subprocess.run(
+            ["redis-benchmark", "-p", str(server.port), "-q", "-c", CLIENTS, "-n", str(count), "-r", "1000000", *options],
+            check=True, stdout=subprocess.DEVNULL)
+    return (processor_s(server) - begin) / count * 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--before", required=True)
+    parser.add_argument("--after", required=True)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    wanted = [name for name in options.only.split(",") if name]
+    print("| case | before, µs a request | after | after / before |\n|---|---|---|---|")
+    for name, count, arguments in CASES:
+        if wanted and name not in wanted:
+            continue
+        with tempfile.TemporaryDirectory(prefix="edgecask-builds-") as folder:
+            def server(build, binary):
+                return Server([binary, "serve", "--dir", os.path.join(folder, build)], os.path.join(folder, "log"))
+            with server("before", options.before) as before, server("after", options.after) as after:
+                sides = [(before, []), (after, [])]
+                for side, _ in sides:
+                    measure(side, count // 4, arguments)
+                for turn in range(options.rounds):
+                    for side, found in sides if turn % 2 == 0 else reversed(sides):
+                        found.append(measure(side, count, arguments))
+        old, new = (statistics.median(found) for _, found in sides)
+        print(f"| {name} | {old:.2f} | {new:.2f} | {new / old:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
