@@ -2,15 +2,21 @@
 //!
 //! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several
 //! runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key), for the
-//! other types with the requests of redis-benchmark, in one key of each.
+//! other types with the requests of redis-benchmark, in one key of each. Then what reactions and nested calls cost.
 
+use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask::clock::now_ms;
 use edgecask::process_info::ProcessInfo;
 use edgecask::store::{self, Store};
-use edgecask_core::resp::write_request;
-use edgecask_core::server::{Server, Settings, Shared};
+use edgecask_core::engine::{Changed, Txn};
+use edgecask_core::executor::{Caller, Executor};
+use edgecask_core::resp::{Reply, write_request};
+use edgecask_core::server::hub::Inbox;
+use edgecask_core::server::reaction::Reaction;
+use edgecask_core::server::{Client, Server, Settings, Shared};
 use edgecask_core::session::{Peer, Session};
 use mimalloc::MiMalloc;
 
@@ -100,9 +106,65 @@ fn main() {
     if let [_, command, pipeline] = arguments.as_slice() {
         cases = vec![(command.as_str(), pipeline.parse().expect("a length"))];
     }
-    for (command, pipeline) in cases {
+    for (command, pipeline) in cases.iter().copied() {
         let best = (0..RUNS).map(|_| bench.run(command, pipeline, BATCHES)).min().expect("some runs");
         let each_ns = best.as_nanos() as f64 / f64::from(BATCHES * pipeline);
         println!("{command:6} -P {pipeline:2}: {each_ns:7.1} ns");
     }
+    if cases.len() > 1 {
+        reactions(&mut bench);
+        nested_calls(&bench.server);
+    }
+}
+
+/// Looks at every change and does nothing.
+struct Idle;
+
+impl Reaction for Idle {
+    fn concerns(&self, changed: &Changed) -> bool {
+        !changed.key.is_empty()
+    }
+
+    fn react(&self, changes: &[Changed], _txn: &mut Txn<'_>) -> edgecask_core::engine::Result<()> {
+        black_box(changes);
+        Ok(())
+    }
+}
+
+/// What a SET costs with nobody, one and ten who look at every change before it is committed.
+fn reactions(bench: &mut Bench) {
+    for (name, count) in [("none", 0), ("one", 1), ("ten", 9)] {
+        for _ in 0..count {
+            let shared = &bench.server.shared;
+            shared.reactions.add(&shared.hub.interest, Arc::new(Idle));
+        }
+        let best = (0..RUNS).map(|_| bench.run("SET", 16, BATCHES / 4)).min().expect("some runs");
+        println!(
+            "SET    -P 16, reactions {name:4}: {:7.1} ns",
+            best.as_nanos() as f64 / f64::from(BATCHES / 4 * 16)
+        );
+    }
+}
+
+/// What a call of GET costs from inside a running transaction, its reply as a value.
+fn nested_calls(server: &Server<Store>) {
+    const CALLS: u32 = 1000;
+    let inbox = Arc::new(Inbox::new(u64::MAX, Arc::default()));
+    let mut client = Client::new(u64::MAX, Arc::default(), inbox, 1);
+    let (mut reply, mut executor) = (Reply::default(), Executor::default());
+    let mut best = Duration::MAX;
+    for _ in 0..RUNS {
+        let mut caller = Caller { client: &mut client, reply: &mut reply };
+        let ran = executor.run_body(server, &mut caller, &[b"key:nested"], 1_700_000_000_000, |ctx| {
+            ctx.call(&[b"SET", b"key:nested", b"xxx"])?;
+            let begin = Instant::now();
+            for _ in 0..CALLS {
+                black_box(ctx.call(&[b"GET", b"key:nested"])?);
+            }
+            best = best.min(begin.elapsed());
+            Ok(())
+        });
+        ran.expect("a healthy store");
+    }
+    println!("nested GET: {:7.1} ns", best.as_nanos() as f64 / f64::from(CALLS));
 }

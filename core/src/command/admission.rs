@@ -46,6 +46,7 @@ pub enum Origin {
 ///
 /// # Errors
 /// Redis' texts for a command or a subcommand that there is not.
+#[inline]
 pub fn find(args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
     let name = args.first().copied().unwrap_or_default();
     let spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
@@ -61,6 +62,7 @@ pub fn find(args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
 ///
 /// # Errors
 /// Why it may not, in Redis' words.
+#[inline]
 pub fn admit<'a>(
     shared: &Shared,
     client: &Client,

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::overlay::{Overlay, Source};
+use super::key_state::Source;
+use super::overlay::Overlay;
 use super::{Db, Result, Root, RootChange, SubChange, Txn};
 
 /// A key that a transaction has changed.

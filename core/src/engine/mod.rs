@@ -13,6 +13,7 @@
 mod blob;
 mod changed;
 mod drafts;
+mod key_state;
 pub mod laws;
 pub mod memory;
 mod overlay;
@@ -22,6 +23,8 @@ mod subkeys;
 mod turns;
 mod txn;
 mod values;
+#[cfg(test)]
+mod tests;
 pub mod waiting;
 
 use std::ops::ControlFlow;
@@ -32,7 +35,8 @@ use std::task::Waker;
 pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use changed::Changed;
 pub use drafts::Drafts;
-pub use overlay::{Change, DbChange, Overlay, RootChange, Source};
+pub use key_state::{DbChange, Source};
+pub use overlay::{Change, Overlay, RootChange};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};

@@ -9,70 +9,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::savepoints::Journal;
+use super::key_state::{DbChange, KeyState, PendingRoot, Source, Span};
+use super::savepoints::journal::Journal;
 use super::sub_changes::SubChanges;
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use super::{BlobRef, Db, Draft, Kind, Root};
 use crate::memory_budget::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
-
-/// Where the keys that a logical database shows come from, as seen from the state before the transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
-    /// The database that had this number.
-    Base(Db),
-    /// An empty space that the transaction made (FLUSHDB), by its number among those.
-    Fresh(u32),
-}
-
-/// A logical database that shows another source after the transaction than before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DbChange {
-    /// The logical database.
-    pub db: Db,
-    /// The source that it shows from now on.
-    pub source: Source,
-}
-
-/// A run of bytes in the overlay's arena.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Span {
-    start: usize,
-    end: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PendingRoot {
-    Unchanged,
-    /// With a blob, the value is what the record holds of it.
-    Put {
-        kind: Kind,
-        encoding: u8,
-        expires_at_ms: Option<u64>,
-        value: Span,
-        blob: Option<BlobRef>,
-    },
-    Removed,
-}
-
-/// One key as the transaction has read and changed it.
-#[derive(Debug)]
-pub(super) struct KeyState {
-    pub(super) source: Source,
-    pub(super) key: Span,
-    /// The committed root, expired or not.
-    pub(super) base: Option<Root>,
-    pub(super) root: PendingRoot,
-    /// When a root that is put counts as last accessed, if not at the commit.
-    pub(super) accessed_s: Option<u32>,
-    /// The committed root whose subkeys lie under `subs`; after RENAME that of another key.
-    pub(super) subkeys_of: Option<Root>,
-    pub(super) subs: SubChanges,
-    /// Subkeys that `subs` adds to the committed ones, less those that it removes.
-    pub(super) subs_delta: i64,
-    /// The last command that looked for the key, by its number in the transaction.
-    pub(super) asked_by: u32,
-}
 
 /// The change of a key's root by a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -449,15 +392,42 @@ impl Overlay {
     }
 }
 
-impl Span {
-    pub(super) fn len(self) -> u64 {
-        (self.end - self.start) as u64
+impl Overlay {
+    /// Keeps a list of keys that appear or expire, for [`Txn::take_turns`](super::Txn::take_turns); to be called before the
+    /// transaction begins.
+    pub fn keep_turns(&mut self) {
+        self.turns.list = Some(Vec::new());
     }
 
-    /// The part of the span at `offset` with `len` bytes, cut to what is there.
-    pub(super) fn part(self, offset: u64, len: u64) -> Span {
-        let start = self.start.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX)).min(self.end);
-        let end = start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)).min(self.end);
-        Span { start, end }
+    pub(super) fn note_turn(&mut self, turn: Turn, db: Db, at: usize) {
+        if let Some(list) = &mut self.turns.list {
+            list.push((turn, db, at));
+            self.turns.noted += 1;
+        }
+    }
+
+    /// How many turns were noted so far, those included that were shown.
+    pub(super) fn turns_noted(&self) -> u64 {
+        self.turns.noted
+    }
+
+    /// Forgets the turns that were noted since there were so many, those excepted that were shown.
+    pub(super) fn forget_turns(&mut self, noted: u64) {
+        let since = self.turns.noted.saturating_sub(noted);
+        self.turns.noted = self.turns.noted.min(noted);
+        if let Some(list) = &mut self.turns.list {
+            list.truncate(list.len().saturating_sub(usize::try_from(since).unwrap_or(usize::MAX)));
+        }
+    }
+
+    /// Shows the list, the oldest entry first, and empties it; with a key, only the entries at the front that are about it.
+    pub(super) fn take_turns(&mut self, key: Option<&[u8]>, visit: &mut dyn FnMut(Turn, Db, &[u8])) {
+        let Some(mut turns) = self.turns.list.take() else { return };
+        let name = |at: usize| self.keys.get(at).map_or(&[][..], |state| self.bytes(state.key));
+        let count = turns.iter().take_while(|(_, _, at)| key.is_none_or(|key| name(*at) == key)).count();
+        for (turn, db, at) in turns.drain(..count) {
+            visit(turn, db, name(at));
+        }
+        self.turns.list = Some(turns);
     }
 }

@@ -3,9 +3,10 @@
 //! Writes go to an [`Overlay`] and nowhere else; the caller commits it through the engine or drops it. Keys whose time
 //! has come are missing for every method and are removed by the same commit.
 
-use super::overlay::{KeyState, Overlay, PendingRoot, Source};
+use super::key_state::{PendingRoot, Source};
+use super::overlay::Overlay;
 use super::turns::Turn;
-use super::{CATALOG, Db, EngineError, Kind, Place, Reader, Result, Root, ShortValue, access_clock};
+use super::{CATALOG, Db, EngineError, Kind, Reader, Result, Root, ShortValue, access_clock};
 use crate::memory_budget::{MemoryBudget, Share};
 
 /// A root to be put.
@@ -448,35 +449,4 @@ impl<'e> Txn<'e> {
 /// The catalog is no database that a client can name.
 fn refuse_catalog(db: Db) -> Result<()> {
     if db == CATALOG { Err(EngineError::NoSuchDatabase(db)) } else { Ok(()) }
-}
-
-impl KeyState {
-    /// The root that the transaction put, if it did.
-    pub(super) fn pending_root(&self, now_ms: u64) -> Option<Root> {
-        let PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } = self.root else { return None };
-        let accessed_s = self.accessed_s.unwrap_or(access_clock(now_ms));
-        Some(Root {
-            kind,
-            encoding,
-            expires_at_ms,
-            value_len: blob.map_or(value.len(), |blob| blob.len),
-            blob,
-            short: None,
-            accessed_s,
-            place: Place::default(),
-            collection: 0,
-        })
-    }
-
-    pub(super) fn remove(&mut self) {
-        self.root = PendingRoot::Removed;
-        self.accessed_s = None;
-        self.drop_subkeys();
-    }
-
-    fn drop_subkeys(&mut self) {
-        self.subkeys_of = None;
-        self.subs.clear();
-        self.subs_delta = 0;
-    }
 }

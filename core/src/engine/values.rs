@@ -7,7 +7,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::blob::{patch_range, read_pieces};
-use super::overlay::PendingRoot;
+use super::key_state::PendingRoot;
 use super::{BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Txn, blob_error};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 use crate::storage::Blob;

@@ -207,6 +207,32 @@ impl Executor {
         self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))
     }
 
+    /// Runs `body` as a command that declares these keys of the selected database and may call other commands
+    /// ([`Context::call`]): what scripts, SQL and triggers are to their callers. It may be run several times before it happens.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn run_body<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        keys: &[&[u8]],
+        now_ms: u64,
+        body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
+    ) -> Result<(), Stop> {
+        let plan = Plan {
+            keys,
+            touches_all: false,
+            writes: true,
+            wakes: true,
+            may_wait: Waits::Never,
+            // It may call whatever changes the connection.
+            changes_connection: true,
+            identity: 0,
+        };
+        self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, body).map(drop)
+    }
+
     /// Looks for keys of the selected database, which removes those whose time has come; tells when the others will be gone.
     /// `turn` tells several looks of one request apart.
     ///

@@ -50,8 +50,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A connection that has said nothing yet.
-    pub(crate) fn new(id: u64, card: Arc<Mutex<ClientCard>>, inbox: Arc<Inbox>, seed: u64) -> Client {
+    /// A connection that has said nothing yet; its card and inbox are shared with those who know it by its CLIENT ID.
+    pub fn new(id: u64, card: Arc<Mutex<ClientCard>>, inbox: Arc<Inbox>, seed: u64) -> Client {
         Client {
             id,
             db: 0,

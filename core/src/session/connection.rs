@@ -285,6 +285,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn admit_and_run<E: Engine>(
         &mut self,
         server: &Server<E>,
@@ -309,6 +310,7 @@ impl Connection {
     }
 
     /// Lets a request run.
+    #[inline]
     fn admit<'a, E: Engine>(
         &mut self,
         server: &Server<E>,
@@ -341,6 +343,7 @@ impl Connection {
         CommandError::owned(format!("EXECABORT Transaction discarded because of: {text}"))
     }
 
+    #[inline]
     fn queue_or_run<E: Engine>(
         &mut self,
         server: &Server<E>,

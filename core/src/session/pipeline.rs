@@ -48,6 +48,7 @@ impl Pipeline {
 
     /// Parses plain requests at the beginning of what has not run, a few ahead, into `ahead`; the engine hears of their keys
     /// together. A connection that must log in first has other limits behind that, so only one is parsed then.
+    #[inline(always)]
     pub(super) fn ahead<'i, E: Engine>(
         &'i mut self,
         limits: &RequestLimits,

@@ -6,11 +6,15 @@
 //! savepoint a change pays one branch.
 //!
 //! Going back costs what was changed and read since, whatever the transaction holds. Invariant: an entry names only keys
-//! that the overlay remembers, see [`Journal::keys_needed`].
+//! that the overlay remembers, see [`journal::Journal::keys_needed`].
 
-use super::overlay::{KeyState, Overlay, PendingRoot, Source};
-use super::sub_changes::{SubBytes, SubChange, SubChanges};
-use super::{Db, Root, Txn};
+pub(super) mod journal;
+
+use self::journal::{Before, Mark, Undo};
+use super::key_state::KeyState;
+use super::overlay::Overlay;
+use super::sub_changes::{SubBytes, SubChange};
+use super::{Db, Txn};
 
 /// A point to which a transaction can go back. It is open until it is released, or until the transaction goes back to an
 /// earlier one or ends.
@@ -20,101 +24,6 @@ pub struct Savepoint {
     number: u64,
     /// Changes of subkeys that were counted before.
     changes: u64,
-}
-
-/// The state of an overlay when a savepoint was made.
-#[derive(Debug)]
-struct Mark {
-    number: u64,
-    undo: usize,
-    keys: usize,
-    arena: usize,
-    fresh_count: u32,
-    expired_count: u64,
-    asked_last: usize,
-    turns: u64,
-    drafts: usize,
-    grown: usize,
-}
-
-/// The way back from one change.
-#[derive(Debug)]
-enum Undo {
-    /// A root, by the key's place in the overlay.
-    Root { at: usize, root: PendingRoot, accessed_s: Option<u32> },
-    /// One subkey: its change before, or none.
-    Sub { at: usize, subkey: SubBytes, before: Option<SubChange>, subs_delta: i64 },
-    /// Everything of a key.
-    Key { at: usize, before: Box<Before> },
-    /// A key went to another place with everything it had; `before` is what was there.
-    Renamed { from: usize, root: PendingRoot, accessed_s: Option<u32>, to: usize, before: Box<Before> },
-    /// The source that a database showed; None if its own keys.
-    Shown { db: Db, before: Option<Source> },
-}
-
-/// A key's state as far as a transaction changes it.
-#[derive(Debug)]
-struct Before {
-    root: PendingRoot,
-    accessed_s: Option<u32>,
-    subkeys_of: Option<Root>,
-    subs: SubChanges,
-    subs_delta: i64,
-}
-
-impl Before {
-    /// Takes the state out; the caller puts another in its place.
-    fn take(state: &mut KeyState) -> Before {
-        Before {
-            root: state.root,
-            accessed_s: state.accessed_s,
-            subkeys_of: state.subkeys_of,
-            subs: std::mem::take(&mut state.subs),
-            subs_delta: state.subs_delta,
-        }
-    }
-
-    fn restore(self, state: &mut KeyState) {
-        let Before { root, accessed_s, subkeys_of, subs, subs_delta } = self;
-        (state.root, state.accessed_s, state.subkeys_of) = (root, accessed_s, subkeys_of);
-        (state.subs, state.subs_delta) = (subs, subs_delta);
-    }
-}
-
-/// The changes since the first open savepoint.
-#[derive(Debug, Default)]
-pub(super) struct Journal {
-    undo: Vec<Undo>,
-    /// The open savepoints, the last one last.
-    marks: Vec<Mark>,
-    /// Savepoints that were ever made in the overlay.
-    made: u64,
-    /// Entries may name this many of the overlay's first keys; 0 while no savepoint is open.
-    keys_named: usize,
-}
-
-impl Journal {
-    /// Whether a change of the key at this place must be written down.
-    #[inline]
-    fn records(&self, at: usize) -> bool {
-        at < self.keys_named
-    }
-
-    /// How many of the overlay's first keys must not be forgotten.
-    pub(super) fn keys_needed(&self) -> usize {
-        self.keys_named
-    }
-
-    /// Ends all savepoints.
-    pub(super) fn clear(&mut self) {
-        // Nearly always: most transactions have no savepoint.
-        if self.marks.is_empty() && self.undo.is_empty() && self.keys_named == 0 {
-            return;
-        }
-        self.marks.clear();
-        self.undo = Vec::new();
-        self.keys_named = 0;
-    }
 }
 
 impl Overlay {

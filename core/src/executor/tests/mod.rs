@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{Caller, Executor, Plan, Ran, Stop, Waits};
+use super::{Caller, Executor, Ran, Stop};
 use crate::bitcask::{Bitcask, Options};
 use crate::command::admission::{Origin, admit, find};
 use crate::command::{Context, Outcome};
@@ -68,18 +68,9 @@ impl Connection {
         server: &Server<E>,
         keys: &[&[u8]],
         body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
-    ) -> Result<Ran, Stop> {
-        let plan = Plan {
-            keys,
-            touches_all: false,
-            writes: true,
-            wakes: true,
-            may_wait: Waits::Never,
-            changes_connection: true,
-            identity: 0,
-        };
+    ) -> Result<(), Stop> {
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), NOW_MS, body)
+        self.executor.run_body(server, &mut caller, keys, NOW_MS, body)
     }
 
     fn take_reply(&mut self) -> Value {
