@@ -113,7 +113,7 @@ pub const SLOW_LOG_ARGUMENT_MAX_BYTES: usize = 128;
 /// The latency monitor keeps so many spikes of an event: Redis' own figure.
 pub const LATENCY_SPIKES_MAX: usize = 160;
 
-/// DEBUG SLEEP keeps a thread of the host for so many seconds at most; whoever tests waiting needs no more.
+/// DEBUG SLEEP keeps a thread of the host for so many seconds at most; tests of waiting need no more.
 pub const DEBUG_SLEEP_MAX_S: f64 = 3600.0;
 
 /// Largest body of a REST request: it is in memory as JSON and as RESP. Larger values go over RESP, which streams them.

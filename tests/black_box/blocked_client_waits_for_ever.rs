@@ -1,5 +1,5 @@
 //! Blocked clients, listeners and those who wake them, on several workers at once: nothing is lost, delivered twice or
-//! forgotten, and whoever only waits costs nothing.
+//! forgotten, and a client that only waits costs nothing.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -126,7 +126,7 @@ impl Context<'_, '_> {
     }
 
     /// Notes an event of the keyspace of a class of [`notify`](crate::server::hub::notify). Belongs behind the write
-    /// it tells of, and before the next one: a key that is new is told of first.
+    /// it names, and before the next one: the event of a new key comes first.
     #[inline]
     pub fn notify(&mut self, class: u32, event: &'static str, key: &[u8]) {
         self.notify_in(self.client.db, class, event, key);

@@ -14,7 +14,7 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::server::{Client, Server};
 use crate::server::{SlowEntry, shown};
 
-/// Below this threshold of the slow log every command is timed by itself: whoever looks for single microseconds pays for
+/// Below this threshold of the slow log every command is timed by itself: an operator who looks for single microseconds pays for
 /// the readings.
 const EXACT_BELOW_NS: u64 = 1_000_000;
 

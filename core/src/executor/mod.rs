@@ -1,4 +1,4 @@
-//! The executor: the only way a command runs, whoever asks.
+//! The executor: the only way a command runs.
 //!
 //! ```text
 //!  request, EXEC, wake-up, expiry

@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// It was told of a position of HSCAN and its like.
+    /// Notes a position of HSCAN and its like that a reply has given to the peer.
     pub fn was_given(&mut self, ticket: Ticket) {
         if ticket != 0 {
             self.walks.retain(|other| *other != ticket);

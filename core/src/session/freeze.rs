@@ -8,7 +8,7 @@
 //!
 //! It promises that a frozen and thawed session replies as if it had stayed: protocol, database, login, name, an open
 //! MULTI, watches, subscriptions, MONITOR, a blocked command with its place in line, where its walks by HSCAN and its like stand,
-//! and input that is not a whole request yet are all kept. A client with a cache is told to forget it, since which keys it had read is not kept. What has output or
+//! and input that is not a whole request yet are all kept. A client with a cache gets an invalidation of all keys, since which keys it had read is not kept. What has output or
 //! mail left cannot be frozen. All sessions are to be thawed before any of them runs again: only then do they miss nothing.
 //!
 //! Bytes that are no frozen session are an error, never a panic.

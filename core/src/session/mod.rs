@@ -278,7 +278,7 @@ impl Session {
         self.connection.waiting().wake_at_ms()
     }
 
-    /// Whether it was told of a place at which HSCAN and its like go on.
+    /// Whether a reply has given it a place at which HSCAN and its like go on.
     pub fn is_walking(&self) -> bool {
         !self.connection.client().walks.is_empty()
     }

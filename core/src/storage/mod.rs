@@ -79,8 +79,8 @@ pub trait Datafile: Send + Sync {
     }
 }
 
-/// One huge value outside the log. Shared by readers; written by one caller at a time, and by nobody below what a reader
-/// was told of.
+/// One huge value outside the log. Shared by readers; written by one caller at a time, and never below a length that
+/// a reader knows.
 pub trait Blob: Send + Sync {
     /// Writes `bytes` at `offset`; zeros fill what lies between the old end and there. On [`StorageError::Full`] nothing
     /// below `offset` has changed.

@@ -1,6 +1,6 @@
 //! Events of the keyspace under random requests: a listener of each server must hear the same, in the same order.
 //!
-//! Keys that expire in the background are told of whenever a server comes to it, so `expired` is left out; and so are
+//! The events of keys that expire in the background come at any time, so `expired` is left out; and so are
 //! consumers of streams, which 7.2 makes even where they get nothing. Replies are the differential run's; here one that
 //! differs only has both servers start over.
 

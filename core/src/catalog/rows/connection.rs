@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
                 .since("6.0.0")
                 .flags("noscript loading stale")
                 .complexity("O(1)")
-                .summary("Tells which connection is told what this one's cache must forget"),
+                .summary("Tells which connection gets the invalidations for this one's cache"),
             command("client|help", 2, "")
                 .since("5.0.0")
                 .flags("loading stale")
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
                 .since("6.2.0")
                 .flags("noscript loading stale")
                 .complexity("O(1)")
-                .summary("Tells how this connection is told of changes"),
+                .summary("Tells which invalidations this connection gets"),
             command("client|unblock", -3, "client-id [TIMEOUT | ERROR]")
                 .since("5.0.0")
                 .flags("admin noscript loading stale")

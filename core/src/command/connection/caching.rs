@@ -219,7 +219,7 @@ pub(super) fn trackinginfo(ctx: &mut Context<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The connection that is told of changes: -1 without tracking, 0 for the connection itself.
+/// The connection that gets the invalidations: -1 without tracking, 0 for the connection itself.
 pub(super) fn redirect_of(tracking: Option<&Tracking>) -> i64 {
     tracking.map_or(-1, |tracking| i64::try_from(tracking.redirect.unwrap_or(0)).unwrap_or(i64::MAX))
 }

@@ -24,7 +24,7 @@ const LISTPACK: u8 = 0;
 const QUICKLIST: u8 = 1;
 
 /// The root's byte of a list that passed a limit in elements. Every removal compares their number with the limit, so this
-/// byte is right whoever asks, also after `list-max-listpack-size` has changed.
+/// byte is right for every reader, also after `list-max-listpack-size` has changed.
 const COUNTED_QUICKLIST: u8 = 2;
 
 /// Bytes of a listpack without elements.

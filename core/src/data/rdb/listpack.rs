@@ -118,7 +118,7 @@ impl Part {
         match text.len() as u64 {
             len @ 0..64 => self.bytes.push(0x80 | len as u8),
             len @ 64..4096 => self.bytes.extend((0xE000 | len as u16).to_be_bytes()),
-            // Whoever writes more than four bytes can count is stopped by the size of the payload.
+            // The size of the payload bounds what four bytes cannot count.
             len => {
                 self.bytes.push(0xF0);
                 self.bytes.extend((len as u32).to_le_bytes());

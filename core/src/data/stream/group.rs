@@ -112,7 +112,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Removes a group with its consumers and all that is pending. Whoever waits for entries by way of it is to be told.
+    /// Removes a group with its consumers and all that is pending. The caller must wake the clients that wait for entries through it.
     pub fn destroy_group(&self, txn: &mut Txn<'_>, group: &Group) -> Result<()> {
         let mut runs = Vec::new();
         for family in [PENDING, OWNED, CONSUMER] {

@@ -167,8 +167,8 @@ impl<'k> Stream<'k> {
         Ok(start..end.max(start))
     }
 
-    /// Adds an entry (field, value, field, value …) with an id that is larger than [`last_id`](Self::last_id). Whoever waits for
-    /// entries of this key is to be woken by the commit.
+    /// Adds an entry (field, value, field, value …) with an id that is larger than [`last_id`](Self::last_id). The commit
+    /// wakes the clients that wait for entries of this key.
     pub fn append(
         &mut self,
         txn: &mut Txn<'_>,

@@ -16,7 +16,7 @@ pub struct Extent {
 }
 
 impl Stream<'_> {
-    /// What there is of entries.
+    /// The entries of the stream.
     pub fn extent(&self, txn: &mut Txn<'_>) -> Result<Extent> {
         let first_id = self.first_entry_id(txn)?.unwrap_or(StreamId::MIN);
         Ok(Extent { len: self.len(txn)?, first_id })

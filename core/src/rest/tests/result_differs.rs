@@ -107,7 +107,7 @@ fn a_pipeline_of_which_nothing_is_asked_is_answered_at_once() {
     let response = exchange.take(b"").expect("RESP").expect("a response");
     assert_eq!(response.status, 200);
     assert!(shown(&response).1.ends_with(r#",{"error":"ERR empty pipeline command"}]"#));
-    // Whoever may not ask anything does not learn even that.
+    // A request without a valid token does not learn even that.
     let fields = &[("authorization", "Bearer x")];
     let mut exchange = ask_with(fields, true, "POST", "/pipeline", "[[]]").expect("the request is fine");
     assert_eq!(exchange.take(b""), Ok(None));

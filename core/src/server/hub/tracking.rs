@@ -1,6 +1,6 @@
 //! Client-side caching: which keys clients have read, and the messages that tell them what to forget.
 //!
-//! A client is told of a key once and is then forgotten until it reads the key again. With BCAST nothing is remembered:
+//! A client gets one invalidation for a key and is then forgotten until it reads the key again. With BCAST nothing is remembered:
 //! the client hears of every change below its prefixes. As in Redis, databases are not told apart.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -148,7 +148,7 @@ impl TrackingTable {
     }
 
     /// Notes that a connection has read a key; whether it had been noted before. Where too many are remembered already,
-    /// the readers of some other one are told to forget it.
+    /// the readers of some other one get an invalidation.
     pub fn remember(&self, id: u64, key: &[u8]) -> bool {
         let mut table = self.table.lock();
         if !table.caches.contains_key(&id) {
@@ -259,7 +259,7 @@ impl Cache {
         self.told.push(reply.as_bytes().into());
     }
 
-    /// Tells it that whoever should be told is gone.
+    /// Tells it that the connection it redirects to is gone.
     fn tell_broken(&self) {
         if self.own.protocol() == Protocol::Resp3 {
             let mut reply = Reply::new(Protocol::Resp3);

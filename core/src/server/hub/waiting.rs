@@ -1,7 +1,7 @@
 //! Blocked connections: who waits for which keys, in the order of their arrival.
 //!
 //! A command that finds nothing and may wait leaves a [`Wait`]. Its session registers a [`Waiter`] while the locks of
-//! its keys are still held, so no change is missed. Whoever changes one of the keys runs the waiter's command again,
+//! its keys are still held, so no change is missed. The connection that changes one of the keys runs the waiter's command again,
 //! on its own thread and right after its own command, as the first one it finds in line.
 //!
 //! A waiter ends once: served, timed out, unblocked or gone. The thread that ends it holds its lock ([`Waiter::state`]).
@@ -73,7 +73,7 @@ pub struct Waiter {
     state: Mutex<WaiterState>,
 }
 
-/// What changes of a blocked connection while it waits; held by whoever serves or ends it.
+/// What changes of a blocked connection while it waits; the thread that serves or ends it holds it.
 #[derive(Debug)]
 pub struct WaiterState {
     /// Whether the wait has ended.

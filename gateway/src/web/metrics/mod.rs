@@ -25,7 +25,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ("connected_clients", "redis_connected_clients", Gauge, "Open connections"),
     ("maxclients", "redis_max_clients", Gauge, "Most connections at a time"),
     ("blocked_clients", "redis_blocked_clients", Gauge, "Connections that wait in a blocking command"),
-    ("tracking_clients", "redis_tracking_clients", Gauge, "Connections whose caches are told of changes"),
+    ("tracking_clients", "redis_tracking_clients", Gauge, "Connections that get invalidations for a cache"),
     ("used_memory", "redis_memory_used_bytes", Gauge, "Memory in use, mapped datafiles apart"),
     ("used_memory_rss", "redis_memory_used_rss_bytes", Gauge, "Memory in RAM, mapped datafiles included"),
     ("used_memory_peak", "redis_memory_used_peak_bytes", Gauge, "The most memory that was ever in RAM"),
@@ -56,7 +56,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ("pubsub_channels", "redis_pubsub_channels", Gauge, "Channels with subscribers"),
     ("pubsub_patterns", "redis_pubsub_patterns", Gauge, "Patterns with subscribers"),
     ("pubsubshard_channels", "redis_pubsubshard_channels", Gauge, "Shard channels with subscribers"),
-    ("tracking_total_keys", "redis_tracking_total_keys", Gauge, "Keys that caches are told of"),
+    ("tracking_total_keys", "redis_tracking_total_keys", Gauge, "Keys that caches have read"),
     (
         "client_output_buffer_limit_disconnections",
         "redis_client_output_buffer_limit_disconnections_total",
