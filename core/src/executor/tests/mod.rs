@@ -1,5 +1,7 @@
 //! What the executor promises, by symptom.
 
+// wasm32 has no threads.
+#[cfg(not(target_family = "wasm"))]
 mod events_of_two_connections_out_of_order;
 mod nested_call_differs;
 mod reaction_missed_or_half_done;
