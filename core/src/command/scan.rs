@@ -229,6 +229,8 @@ impl SubScan<'_> {
         let position = context.shared.scan_positions.lock().position(walk, rank, &next);
         let ticket = position.ticket();
         context.outbox.push(Action::KeepPosition(position));
+        // A run that is thrown away gives the same ticket again, and one that nothing is kept under does no harm.
+        context.client.was_given(ticket);
         Ok(u64::from(rank) << TICKET_BITS | u64::from(ticket))
     }
 
