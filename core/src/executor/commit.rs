@@ -13,7 +13,7 @@ use crate::command::CommandError;
 use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
-use crate::server::hub::{Inbox, Interest, Reread, Wait, Waiter};
+use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
 use crate::server::{Server, Shared, carry_out};
 
 /// A commit that the engine has taken over and not ended.
@@ -208,21 +208,34 @@ impl Executor {
     pub(super) fn carry_out(&mut self, shared: &Shared, inbox: &Arc<Inbox>, now_ms: u64) {
         if !self.outbox.is_empty() {
             let actions = self.outbox.take();
-            carry_out(shared, inbox, actions, now_ms);
+            carry_out(shared, inbox, actions, now_ms, &mut self.unblocks);
         }
     }
 
     /// Delivers the feed; keys for which blocked connections wait are noted, to be served after the reply.
     pub(super) fn deliver(&mut self, shared: &Shared) {
-        let ready = &mut self.ready;
-        shared.feed.deliver(&mut |entry| deliver(shared, entry, ready));
+        let (ready, unblocks) = (&mut self.ready, &mut self.unblocks);
+        shared.feed.deliver(&mut |entry| deliver(shared, entry, ready, unblocks));
+    }
+
+    /// Ends waits that CLIENT UNBLOCK wants to end. No lock of a blocked connection, and not that of the delivery, may be
+    /// held: two threads could wait for each other.
+    pub(super) fn unblock(&mut self, shared: &Shared) {
+        for (id, how) in self.unblocks.drain(..) {
+            shared.hub.waiting.unblock(&shared.hub.interest, id, how);
+        }
     }
 }
 
-fn deliver(shared: &Shared, entry: Entry, ready: &mut Vec<(Db, Vec<u8>)>) {
+fn deliver(
+    shared: &Shared,
+    entry: Entry,
+    ready: &mut Vec<(Db, Vec<u8>)>,
+    unblocks: &mut Vec<(u64, Unblock)>,
+) {
     let Entry { by, changes, has_changed_databases, wakes, reread, actions, now_ms, .. } = entry;
     let hub = &shared.hub;
-    carry_out(shared, &by, actions, now_ms);
+    carry_out(shared, &by, actions, now_ms, unblocks);
     if hub.interest.has(Interest::TRACKING) {
         if has_changed_databases {
             hub.tracking.invalidate_all();

@@ -39,7 +39,7 @@ use crate::engine::{Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, S
 use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
 use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
-use crate::server::hub::{Interest, Wait, Waiter};
+use crate::server::hub::{Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
 
@@ -162,6 +162,8 @@ pub struct Executor {
     wait: Option<Wait>,
     /// Keys that changed and that blocked connections wait for.
     ready: Vec<(Db, Vec<u8>)>,
+    /// Waits that CLIENT UNBLOCK ends, by the CLIENT IDs.
+    unblocks: Vec<(u64, Unblock)>,
     meter: Meter,
     suspended: Option<Suspended>,
     effects: Vec<Effect>,

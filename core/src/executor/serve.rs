@@ -22,14 +22,15 @@ enum Served {
 }
 
 impl Executor {
-    /// Whether blocked connections are to be served.
+    /// Whether blocked connections are to be served, or their waits ended.
     pub fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() || !self.unblocks.is_empty()
     }
 
     /// Serves the connections that wait for keys which have changed; false if the engine must fetch something first and
     /// the connection that serves is to call again when it is woken.
     pub fn serve_ready<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> bool {
+        self.unblock(&server.shared);
         // Serving one may change keys that others wait for, which are added behind.
         while let Some((db, key)) = self.ready.first().cloned() {
             if !self.serve_key(server, db, &key, now_ms) {
@@ -48,7 +49,9 @@ impl Executor {
             if found.is_some_and(|kind| kind != Some(wait.kind) && !wait.ends_without_key) {
                 continue;
             }
-            match self.serve(server, (arrival, &waiter), (db, key), now_ms) {
+            let served = self.serve(server, (arrival, &waiter), (db, key), now_ms);
+            self.unblock(&server.shared);
+            match served {
                 Served::Yes => found = None,
                 // Nobody behind it finds more.
                 Served::No(kind) if wait.takes && kind == Some(wait.kind) => break,

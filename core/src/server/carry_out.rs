@@ -4,14 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Shared;
-use super::hub::{Inbox, Topic, TopicKind};
+use super::hub::{Inbox, Topic, TopicKind, Unblock};
 use super::outbox::{Action, Actions};
 
-/// Carries actions out in their order, for the connection with this inbox.
-pub(crate) fn carry_out(shared: &Shared, inbox: &Arc<Inbox>, actions: Actions, now_ms: u64) {
+/// Carries actions out in their order, for the connection with this inbox. Those that end waits are added to `unblocks`
+/// instead: they take the lock of a blocked connection, under which another thread may be waiting for its turn to deliver.
+pub(crate) fn carry_out(
+    shared: &Shared,
+    inbox: &Arc<Inbox>,
+    actions: Actions,
+    now_ms: u64,
+    unblocks: &mut Vec<(u64, Unblock)>,
+) {
     let classes = actions.classes();
     for action in actions {
-        carry_out_one(shared, inbox, classes, action, now_ms);
+        match action {
+            Action::Unblock(id, how) => unblocks.push((id, how)),
+            action => carry_out_one(shared, inbox, classes, action, now_ms),
+        }
     }
 }
 
@@ -41,9 +51,8 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
             hub.pauses.end(&hub.interest);
             shared.clients.lock().values().for_each(|known| known.inbox.wake());
         }
-        Action::Unblock(id, how) => {
-            hub.waiting.unblock(&hub.interest, id, how);
-        }
+        // The caller ends waits itself.
+        Action::Unblock(..) => {}
         Action::Settings(accepted) => {
             shared.settings.apply(accepted);
             shared.settings_changed();
