@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::admission::{self, Admitted, Origin};
 use super::{CommandError, Context, Outcome, handler};
-use crate::catalog::{CommandId, CommandSpec, Flags};
+use crate::catalog::{CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
 use crate::resp::{Decoder, Reply, Value};
 
@@ -29,15 +29,12 @@ pub struct Tally {
     pub hits: u64,
     /// Keys that they have not found.
     pub misses: u64,
-    /// Nested calls, each with whether it failed.
-    pub calls: SmallVec<[(CommandId, bool); 2]>,
 }
 
 impl Tally {
     /// Counts nothing.
     pub fn clear(&mut self) {
-        (self.hits, self.misses) = (0, 0);
-        self.calls.clear();
+        *self = Tally::default();
     }
 }
 
@@ -161,24 +158,7 @@ impl<'e> Context<'_, 'e> {
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
         let admitted = admission::find(args)
             .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested))?;
-        let no_drafts = Drafts::new();
-        self.txn.next_command();
-        let mut nested = Context {
-            txn: &mut *self.txn,
-            reply,
-            client: &mut *self.client,
-            shared: self.shared,
-            admin: self.admin,
-            outbox: &mut *self.outbox,
-            drafts: &no_drafts,
-            reads: &mut *self.reads,
-            tally: &mut *self.tally,
-            interrupted: &mut *self.interrupted,
-            wait: None,
-        };
-        let outcome = nested.run(&admitted);
-        self.tally.calls.push((admitted.spec().id, outcome.is_err()));
-        outcome
+        self.inner(Some(reply), &Drafts::new()).run(&admitted)
     }
 
     /// Runs another command of the same transaction, with arguments of its own that came as blobs, in the same reply. It
@@ -187,10 +167,16 @@ impl<'e> Context<'_, 'e> {
     /// # Errors
     /// As for [`Context::run`].
     pub(crate) fn run_inner(&mut self, request: &Admitted<'_>, drafts: &Drafts) -> Outcome {
+        self.inner(None, drafts).run(request)
+    }
+
+    /// The context of another command of the same transaction, which must not wait; it replies into `reply`, or where this
+    /// one does.
+    fn inner<'i>(&'i mut self, reply: Option<&'i mut Reply>, drafts: &'i Drafts) -> Context<'i, 'e> {
         self.txn.next_command();
-        let mut inner = Context {
+        Context {
             txn: &mut *self.txn,
-            reply: &mut *self.reply,
+            reply: reply.unwrap_or(&mut *self.reply),
             client: &mut *self.client,
             shared: self.shared,
             admin: self.admin,
@@ -200,7 +186,6 @@ impl<'e> Context<'_, 'e> {
             tally: &mut *self.tally,
             interrupted: &mut *self.interrupted,
             wait: None,
-        };
-        inner.run(request)
+        }
     }
 }

@@ -26,7 +26,7 @@ mod tests;
 
 pub use expiry::{Expired, Expiry};
 pub use meter::Meter;
-pub use queue::{Call, Executed};
+pub use queue::Call;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

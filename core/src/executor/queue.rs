@@ -19,15 +19,6 @@ pub struct Call<'q> {
     pub drafts: &'q Drafts,
 }
 
-/// What became of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Executed {
-    /// It has run.
-    All,
-    /// A watched key has changed, so that nothing of it has happened.
-    Changed,
-}
-
 /// How one command of a queue went.
 struct Ended {
     /// How long it took, in nanoseconds, if it was timed by itself.
@@ -36,7 +27,8 @@ struct Ended {
 }
 
 impl Executor {
-    /// Runs a queue as one transaction: all of it happens or none. The watched keys are locked with its own.
+    /// Runs a queue as one transaction: all of it happens or none. The watched keys are locked with its own; if one has
+    /// changed, nothing happens and the reply is no array.
     ///
     /// # Errors
     /// See [`Stop`].
@@ -47,7 +39,7 @@ impl Executor {
         calls: &[Call<'_>],
         (watched, watch): (&[&[u8]], &Watch),
         now_ms: u64,
-    ) -> Result<Executed, Stop> {
+    ) -> Result<(), Stop> {
         let mut keys = Keys::new();
         calls.iter().for_each(|call| keys_of(call.request.spec(), call.request.args(), &mut keys));
         keys.extend_from_slice(watched);
@@ -62,24 +54,24 @@ impl Executor {
             identity: 0,
         };
         let mut ended: SmallVec<[Ended; 4]> = SmallVec::new();
-        let mut executed = Executed::All;
+        let mut has_run = true;
         let (is_exact, read_ns) = (self.meter.is_exact(), self.meter.fresh_reading());
         let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ended.clear();
             // Only now that the locks are held can no watched key change any more.
             if watch.is_tripped() {
-                executed = Executed::Changed;
+                has_run = false;
                 ctx.reply.null_array();
                 return Ok(());
             }
-            executed = Executed::All;
+            has_run = true;
             run_all(ctx, calls, (is_exact, read_ns), &mut ended)
         })?;
         debug_assert!(matches!(ran, Ran::Done), "a queue never waits");
-        if executed == Executed::All {
+        if has_run {
             self.account(server, caller, calls, &ended, now_ms);
         }
-        Ok(executed)
+        Ok(())
     }
 
     /// Counts and shows what has run, now that it has happened.

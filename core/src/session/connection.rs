@@ -9,7 +9,7 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, handler};
 use crate::engine::{Drafts, Engine};
-use crate::executor::{Call, Caller, Executed, Executor, Ran, Stop, monitors, reply_error};
+use crate::executor::{Call, Caller, Executor, Ran, Stop, monitors, reply_error};
 use crate::limits::OUTPUT_PAUSE_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
@@ -461,9 +461,7 @@ impl Connection {
             return Err(Stop::Suspended);
         }
         self.transaction.end(&server.engine, &mut self.client);
-        match outcome? {
-            Executed::All | Executed::Changed => Ok(()),
-        }
+        outcome
     }
 
     fn watch<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> Result<(), Stop> {
