@@ -71,8 +71,7 @@ pub fn admit<'a>(
     origin: Origin,
 ) -> Result<Admitted<'a>, CommandError> {
     if !spec.accepts(args.len()) {
-        let name = spec.name;
-        return Err(CommandError::owned(format!("ERR wrong number of arguments for '{name}' command")));
+        return Err(wrong_arity(spec));
     }
     if spec.is(Flags::PROTECTED) {
         check_protected(shared, client, spec)?;
@@ -89,11 +88,7 @@ pub fn admit<'a>(
     }
     check_memory(shared, spec, origin)?;
     if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
-        let name = spec.name;
-        return Err(CommandError::owned(format!(
-            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed \
-             in this context"
-        )));
+        return Err(only_listens(spec));
     }
     Ok(Admitted { spec, args })
 }
@@ -152,6 +147,21 @@ fn check_names(spec: &CommandSpec, args: &[&[u8]], name_max_bytes: usize) -> Res
     }
 }
 
+#[cold]
+fn wrong_arity(spec: &CommandSpec) -> CommandError {
+    CommandError::owned(format!("ERR wrong number of arguments for '{}' command", spec.name))
+}
+
+#[cold]
+fn only_listens(spec: &CommandSpec) -> CommandError {
+    CommandError::owned(format!(
+        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+         context",
+        spec.name
+    ))
+}
+
+#[cold]
 fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
     let mut text =
         format!("ERR unknown command '{}', with args beginning with: ", quoted(name, QUOTED_ARGUMENT_BYTES));
@@ -167,6 +177,7 @@ fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
     CommandError::owned(text)
 }
 
+#[cold]
 fn unknown_subcommand(spec: &CommandSpec, sub: &[u8]) -> CommandError {
     let shown = quoted(sub, QUOTED_ARGUMENT_BYTES);
     let container = spec.name.to_ascii_uppercase();

@@ -50,6 +50,7 @@ impl Executor {
         }
     }
 
+    #[inline]
     fn get_directly<E: Engine>(
         &mut self,
         server: &Server<E>,
@@ -81,6 +82,7 @@ impl Executor {
         Ok(true)
     }
 
+    #[inline]
     fn set_directly<E: Engine>(
         &mut self,
         server: &Server<E>,

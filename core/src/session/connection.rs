@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::subscription;
-use super::transaction::{Multi, Transaction, WatchedKey};
+use super::transaction::{Multi, Queued, Transaction, WatchedKey};
 use super::waiting::Waiting;
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
@@ -27,6 +29,14 @@ pub(super) struct Connection {
     transaction: Transaction,
     waiting: Waiting,
     commands: u64,
+}
+
+/// How a request went.
+enum Did {
+    /// The short way: no transaction was open, and nothing but the reply is left.
+    Directly,
+    /// In full, or it was queued.
+    InFull,
 }
 
 /// Whether a request has run.
@@ -233,10 +243,37 @@ impl Connection {
     }
 
     /// Runs or queues one request and leaves its reply.
+    #[inline]
     pub(super) fn run<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> Step {
         self.executor.meter().start(server);
         let start = self.reply.len();
         let outcome = self.admit_and_run(server, args, now_ms);
+        if matches!(outcome, Ok(Did::Directly)) && self.is_plain() {
+            self.commands += 1;
+            return Step::Done;
+        }
+        self.conclude(server, outcome, start, now_ms)
+    }
+
+    /// Whether a command that went the short way leaves nothing to be looked after.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.client.reply_mode == ReplyMode::On
+            && self.client.tracking.is_none()
+            && !self.client.inbox.has_mail()
+            && !self.executor.is_suspended()
+            && self.drafts.is_empty()
+    }
+
+    /// Looks after what a request leaves, whose reply begins at `start`.
+    #[inline(never)]
+    fn conclude<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        outcome: Result<Did, Stop>,
+        start: usize,
+        now_ms: u64,
+    ) -> Step {
         self.executor.release();
         if let Err(Stop::Suspended) = outcome {
             self.reply.truncate(start);
@@ -285,23 +322,24 @@ impl Connection {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit_and_run<E: Engine>(
         &mut self,
         server: &Server<E>,
         args: &[&[u8]],
         now_ms: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<Did, Stop> {
         let is_queueing = self.transaction.is_open();
         let request = match self.admit(server, args) {
             Ok(request) => request,
-            Err(error) => {
-                self.transaction.refuse();
-                return Err(self.refused(server, error).into());
-            }
+            Err(error) => return Err(self.refused(server, error).into()),
         };
         let is_queued = is_queueing && request.spec().waits_for_exec();
-        let outcome = self.queue_or_run(server, &request, now_ms);
+        let outcome = if !is_queueing && self.run_directly(server, &request, now_ms)? {
+            Ok(Did::Directly)
+        } else {
+            self.queue_or_run(server, &request, now_ms).map(|()| Did::InFull)
+        };
         let is_suspended = matches!(outcome, Err(Stop::Suspended));
         if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued && !is_suspended {
             monitors::show(&server.shared, &self.client, request.spec(), args, now_ms);
@@ -310,7 +348,7 @@ impl Connection {
     }
 
     /// Lets a request run.
-    #[inline]
+    #[inline(always)]
     fn admit<'a, E: Engine>(
         &mut self,
         server: &Server<E>,
@@ -332,8 +370,10 @@ impl Connection {
         }
     }
 
-    /// An EXEC that is refused ends its MULTI, as in Redis.
+    /// A request is refused: an open MULTI will be, too, and an EXEC ends it, as in Redis.
+    #[cold]
     fn refused<E: Engine>(&mut self, server: &Server<E>, error: CommandError) -> CommandError {
+        self.transaction.refuse();
         if self.client.last_command != "exec" {
             return error;
         }
@@ -343,7 +383,28 @@ impl Connection {
         CommandError::owned(format!("EXECABORT Transaction discarded because of: {text}"))
     }
 
-    #[inline]
+    /// Runs a GET or SET the short way, if there is one; false if it must be run in full.
+    #[inline(always)]
+    fn run_directly<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        request: &Admitted<'_>,
+        now_ms: u64,
+    ) -> Result<bool, CommandError> {
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        if !self.executor.run_directly(server, &mut caller, request, &self.drafts, now_ms)? {
+            return Ok(false);
+        }
+        let meter = self.executor.meter();
+        meter.ran(request.spec().id);
+        if meter.is_exact() {
+            meter.settle(server, now_ms);
+            meter.log_late((server, &self.client), 1, |_| Some(request.args()), now_ms);
+        }
+        Ok(true)
+    }
+
+    #[inline(never)]
     fn queue_or_run<E: Engine>(
         &mut self,
         server: &Server<E>,
@@ -351,18 +412,7 @@ impl Connection {
         now_ms: u64,
     ) -> Result<(), Stop> {
         let (spec, args) = (request.spec(), request.args());
-        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        if !self.transaction.is_open() {
-            if self.executor.run_directly(server, &mut caller, request, &self.drafts, now_ms)? {
-                let meter = self.executor.meter();
-                meter.ran(spec.id);
-                if meter.is_exact() {
-                    meter.settle(server, now_ms);
-                    meter.log_late((server, &self.client), 1, |_| Some(args), now_ms);
-                }
-                return Ok(());
-            }
-        } else if spec.waits_for_exec() {
+        if self.transaction.is_open() && spec.waits_for_exec() {
             let budget = server.shared.settings.bounds().budget;
             self.transaction
                 .queue(&mut self.client, request, &mut self.drafts, budget)
@@ -370,6 +420,7 @@ impl Connection {
             self.reply.simple("QUEUED");
             return Ok(());
         }
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let begin = self.executor.meter().begin(server, spec, now_ms);
         let outcome = match handler(spec) {
             Some(_) => self.executor.run(server, &mut caller, request, &self.drafts, now_ms),
@@ -445,23 +496,28 @@ impl Connection {
             self.reply.null_array();
             return Ok(());
         }
-        let arguments: Vec<Vec<&[u8]>> = multi.queue().iter().map(super::transaction::Queued::args).collect();
-        let calls: Vec<Call<'_>> = multi
-            .queue()
-            .iter()
-            .zip(&arguments)
-            .map(|(queued, args)| Call { request: queued.request(args), drafts: queued.drafts() })
-            .collect();
+        let outcome = self.run_multi(server, now_ms);
+        if !matches!(outcome, Err(Stop::Suspended)) {
+            self.transaction.end(&server.engine, &mut self.client);
+        }
+        outcome
+    }
+
+    /// Runs the queue of the open MULTI.
+    fn run_multi<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), Stop> {
+        let queue = self.transaction.multi().map(Multi::queue).unwrap_or_default();
+        let arguments: SmallVec<[&[u8]; 16]> = queue.iter().flat_map(Queued::args).collect();
+        let mut calls: SmallVec<[Call<'_>; 4]> = SmallVec::with_capacity(queue.len());
+        let mut rest = arguments.as_slice();
+        for queued in queue {
+            let (args, behind) = rest.split_at(queued.args().len());
+            calls.push(Call { request: queued.request(args), drafts: queued.drafts() });
+            rest = behind;
+        }
         let watched: Vec<&[u8]> =
             self.transaction.watched().iter().map(|watched| watched.key.as_slice()).collect();
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        let watch = self.transaction.watch();
-        let outcome = self.executor.run_queue(server, &mut caller, &calls, (&watched, watch), now_ms);
-        if let Err(Stop::Suspended) = outcome {
-            return Err(Stop::Suspended);
-        }
-        self.transaction.end(&server.engine, &mut self.client);
-        outcome
+        self.executor.run_queue(server, &mut caller, &calls, (&watched, self.transaction.watch()), now_ms)
     }
 
     fn watch<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> Result<(), Stop> {

@@ -80,9 +80,7 @@ impl Session {
         out.bytes(self.pipeline.waiting_input());
         out.option(multi, |out, multi| {
             out.truth(multi.is_refused());
-            out.list(multi.queue().iter(), |out, queued| {
-                out.request(queued.spec(), queued.args().into_iter())
-            });
+            out.list(multi.queue().iter(), |out, queued| out.request(queued.spec(), queued.args()));
         });
         out.list(transaction.watched().iter(), |out, watched| {
             out.number(u64::from(watched.db));

@@ -1,5 +1,7 @@
 //! MULTI and WATCH: the queue of an open MULTI, and the watched keys.
 
+use smallvec::SmallVec;
+
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
 use crate::command::admission::{Admitted, admit_again};
@@ -26,14 +28,16 @@ pub(super) struct Multi {
     refused: bool,
 }
 
-/// A command waiting for EXEC.
+/// A command waiting for EXEC. Short ones, which most are, need no memory of their own.
 #[derive(Debug)]
 pub(super) struct Queued {
     spec: &'static CommandSpec,
     /// The arguments that came as blobs.
     drafts: Drafts,
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    /// The arguments one behind the other, the name first.
+    bytes: SmallVec<[u8; 64]>,
+    /// Where each of them ends.
+    ends: SmallVec<[usize; 4]>,
 }
 
 /// A key under WATCH.
@@ -50,8 +54,8 @@ pub(super) struct WatchedKey {
 impl Queued {
     /// A copy of a request.
     pub(super) fn new(spec: &'static CommandSpec, args: &[&[u8]], drafts: Drafts) -> Queued {
-        let mut bytes = Vec::with_capacity(args.iter().map(|argument| argument.len()).sum());
-        let mut ends = Vec::with_capacity(args.len());
+        let mut bytes = SmallVec::with_capacity(args.iter().map(|argument| argument.len()).sum());
+        let mut ends = SmallVec::with_capacity(args.len());
         for argument in args {
             bytes.extend_from_slice(argument);
             ends.push(bytes.len());
@@ -65,14 +69,13 @@ impl Queued {
     }
 
     /// The arguments, the name first.
-    pub(super) fn args(&self) -> Vec<&[u8]> {
+    pub(super) fn args(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut start = 0;
-        let cut = |end: &usize| {
+        self.ends.iter().map(move |end| {
             let argument = &self.bytes[start..*end];
             start = *end;
             argument
-        };
-        self.ends.iter().map(cut).collect()
+        })
     }
 
     /// The arguments that came as blobs.
@@ -228,10 +231,12 @@ impl Transaction {
 
     /// Forgets all watched keys.
     pub(super) fn unwatch<E: Engine>(&mut self, engine: &E, client: &mut Client) {
-        for watched in std::mem::take(&mut self.watched) {
-            engine.unwatch(watched.db, &watched.key, &self.watch);
+        if !self.watched.is_empty() || self.watch.is_tripped() {
+            for watched in std::mem::take(&mut self.watched) {
+                engine.unwatch(watched.db, &watched.key, &self.watch);
+            }
+            self.watch = Watch::default();
         }
-        self.watch = Watch::default();
         self.unknown = 0;
         self.show(client);
     }
