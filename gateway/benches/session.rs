@@ -23,7 +23,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The requests of redis-benchmark; `#` stands for a random number.
+/// The requests of redis-benchmark, and a transaction; `#` stands for a random number.
 const REQUESTS: &[(&str, &str)] = &[
     ("GET", "GET key:#"),
     ("SET", "SET key:# xxx"),
@@ -39,6 +39,7 @@ const REQUESTS: &[(&str, &str)] = &[
     ),
     ("LPOP", "LPOP mylist"),
     ("XADD", "XADD mystream * myfield mydata"),
+    ("MULTI", "MULTI ; SET key:# xxx ; HSET myhash element:# xxx ; INCR counter:# ; EXEC"),
 ];
 
 const RUNS: u32 = 15;
@@ -64,11 +65,12 @@ impl Bench {
     fn run(&mut self, command: &str, pipeline: u32, batches: u32) -> Duration {
         let mut took = Duration::ZERO;
         let found = REQUESTS.iter().find(|(name, _)| *name == command);
-        let words: Vec<&str> = found.map_or(command, |(_, request)| request).split(' ').collect();
+        let parts = found.map_or(command, |(_, request)| request).split(" ; ");
+        let parts: Vec<Vec<&str>> = parts.map(|part| part.split(' ').collect()).collect();
         let mut requests = Vec::new();
         for _ in 0..batches {
             requests.clear();
-            for _ in 0..pipeline {
+            for words in (0..pipeline).flat_map(|_| &parts) {
                 let mut number = || format!("{:012}", self.number());
                 let args: Vec<String> = words
                     .iter()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Two builds of EdgeCask beside each other: the server's processor time for a request, before and after a change.
 
-Both run at the same time on empty folders and are measured in turn, round by round, so that a machine that drifts drifts
-for both. Time is the server's own accounting (/proc/PID/schedstat, all threads); what is shown are medians over the rounds
-and the ratio of the medians.
+Both run at the same time on empty folders and are measured in turn, in many short rounds, so that a machine that drifts
+drifts for both. Time is the server's own accounting (/proc/PID/schedstat): of the threads that serve clients, and of all
+(merges come when they come). Shown are medians over the rounds, the median of the rounds' ratios, and the quarters between
+which half of them lie.
 
-    builds.py --before OLD/edgecask --after target/release/edgecask [--rounds 7] [--only SET,MULTI]
+    builds.py --before OLD/edgecask --after target/release/edgecask [--rounds 25] [--only SET,MULTI]
 """
 
 import argparse
@@ -20,7 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from servers import Server
 
-REQUESTS = 100_000
+REQUESTS = 40_000
 CLIENTS = "50"
 
 # Name, requests, options of redis-benchmark; None for what it cannot send.
@@ -35,7 +36,7 @@ CASES = [
     ("LPUSH -P 16", 6 * REQUESTS, ["-t", "lpush", "-P", "16"]),
     ("ZADD", REQUESTS, ["-t", "zadd"]),
     ("ZADD -P 16", 4 * REQUESTS, ["-t", "zadd", "-P", "16"]),
-    ("MULTI", 2 * REQUESTS, None),
+    ("MULTI", 4 * REQUESTS, None),
 ]
 
 # One transaction, which is five requests.
@@ -47,11 +48,13 @@ BATCH = 50
 
 
 def processor_s(server):
-    total = 0
-    for task in os.listdir(f"/proc/{server.process.pid}/task"):
-        with open(f"/proc/{server.process.pid}/task/{task}/schedstat") as stat:
-            total += int(stat.read().split()[0])
-    return total / 1e9
+    """Seconds of processor time: of the threads that serve clients, and of all."""
+    serving = total = 0
+    for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
+        took = int((task / "schedstat").read_text().split()[0])
+        total += took
+        serving += took if (task / "comm").read_text().startswith("worker") else 0
+    return serving / 1e9, total / 1e9
 
 
 def send_transactions(server, count):
@@ -66,6 +69,7 @@ def send_transactions(server, count):
 
 
 def measure(server, count, options):
+    """Microseconds of processor time a request, of the serving threads and of all."""
     begin = processor_s(server)
     if options is None:
         send_transactions(server, count)
@@ -73,18 +77,27 @@ def measure(server, count, options):
         subprocess.run(
             ["redis-benchmark", "-p", str(server.port), "-q", "-c", CLIENTS, "-n", str(count), "-r", "1000000", *options],
             check=True, stdout=subprocess.DEVNULL)
-    return (processor_s(server) - begin) / count * 1e6
+    return [(after - before) / count * 1e6 for before, after in zip(begin, processor_s(server))]
+
+
+def compare(pairs, which):
+    """Medians of both sides, and of the ratios of the pairs with the quarters in which half of them lie."""
+    before, after = ([pair[side][which] for pair in pairs] for side in (0, 1))
+    ratios = [new / old for old, new in zip(before, after)]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return f"{statistics.median(before):.2f} | {statistics.median(after):.2f} | {middle:.3f} ({low:.2f}-{high:.2f})"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--before", required=True)
     parser.add_argument("--after", required=True)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     wanted = [name for name in options.only.split(",") if name]
-    print("| case | before, µs a request | after | after / before |\n|---|---|---|---|")
+    print("| case | serving threads, before | after | after / before | all threads, before | after | after / before |")
+    print("|---|---|---|---|---|---|---|")
     for name, count, arguments in CASES:
         if wanted and name not in wanted:
             continue
@@ -92,14 +105,15 @@ def main():
             def server(build, binary):
                 return Server([binary, "serve", "--dir", os.path.join(folder, build)], os.path.join(folder, "log"))
             with server("before", options.before) as before, server("after", options.after) as after:
-                sides = [(before, []), (after, [])]
-                for side, _ in sides:
-                    measure(side, count // 4, arguments)
+                sides = [before, after]
+                for side in sides:
+                    measure(side, count, arguments)
+                pairs = []
                 for turn in range(options.rounds):
-                    for side, found in sides if turn % 2 == 0 else reversed(sides):
-                        found.append(measure(side, count, arguments))
-        old, new = (statistics.median(found) for _, found in sides)
-        print(f"| {name} | {old:.2f} | {new:.2f} | {new / old:.3f} |", flush=True)
+                    order = (0, 1) if turn % 2 == 0 else (1, 0)
+                    found = {side: measure(sides[side], count, arguments) for side in order}
+                    pairs.append((found[0], found[1]))
+        print(f"| {name} | {compare(pairs, 0)} | {compare(pairs, 1)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,20 @@ const EMPTY: u16 = u16::MAX;
 
 static SLOTS: [u16; SLOT_COUNT] = fill_slots();
 
+/// The names of the commands, folded, in the order of their rows.
+static NAMES: [Name; COMMAND_COUNT] = fold_names();
+
+/// A name as [`lookup`] compares it.
+#[derive(Clone, Copy)]
+struct Name {
+    /// What [`fold`] makes of it.
+    folded: (u64, u64),
+    /// Its bytes.
+    len: u8,
+    /// Whether no other name of this length folds to the same: it has letters only, all of which are in the fold.
+    is_told_by_fold: bool,
+}
+
 const fn count_commands() -> usize {
     let mut count = 0;
     let mut group = 0;
@@ -83,7 +97,7 @@ const fn fill_slots() -> [u16; SLOT_COUNT] {
     let mut slots = [EMPTY; SLOT_COUNT];
     let mut id = 0;
     while id < COMMAND_COUNT {
-        let mut slot = slot_of(TABLE[id].name.as_bytes());
+        let mut slot = slot_of(fold(TABLE[id].name.as_bytes()));
         while slots[slot] != EMPTY {
             slot = (slot + 1) % SLOT_COUNT;
         }
@@ -93,10 +107,34 @@ const fn fill_slots() -> [u16; SLOT_COUNT] {
     slots
 }
 
-/// The slot at which the search for a name begins. Looks at no more than the first and the last eight bytes, which
-/// tell all names apart, and folds the case of letters by setting one bit (other bytes may fold together: the
-/// comparison decides).
-const fn slot_of(name: &[u8]) -> usize {
+const fn fold_names() -> [Name; COMMAND_COUNT] {
+    let mut names = [Name { folded: (0, 0), len: 0, is_told_by_fold: false }; COMMAND_COUNT];
+    let mut id = 0;
+    while id < COMMAND_COUNT {
+        let name = TABLE[id].name.as_bytes();
+        let is_told_by_fold = name.len() <= 16 && is_letters(name);
+        names[id] = Name { folded: fold(name), len: name.len() as u8, is_told_by_fold };
+        id += 1;
+    }
+    names
+}
+
+const fn is_letters(name: &[u8]) -> bool {
+    let mut at = 0;
+    while at < name.len() {
+        if !name[at].is_ascii_lowercase() {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// The first and the last eight bytes of a name, which tell all names apart; the case of letters is folded by setting one
+/// bit. Of other bytes several may fold to one.
+#[inline]
+const fn fold(name: &[u8]) -> (u64, u64) {
+    const FOLD: u64 = 0x2020_2020_2020_2020;
     let (head, tail) = if let (Some(head), Some(tail)) = (name.first_chunk::<8>(), name.last_chunk::<8>()) {
         (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
     } else if let (Some(head), Some(tail)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
@@ -108,20 +146,28 @@ const fn slot_of(name: &[u8]) -> usize {
             _ => (0, 0),
         }
     };
-    const FOLD: u64 = 0x2020_2020_2020_2020;
+    (head | FOLD, tail | FOLD)
+}
+
+/// The slot at which the search for a folded name begins.
+#[inline]
+const fn slot_of((head, tail): (u64, u64)) -> usize {
     // The golden ratio, and the odd constant of SplitMix64's last step: both spread low bits into the top ones.
-    let mixed = (head | FOLD).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (tail | FOLD).rotate_left(29);
+    let mixed = head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(29);
     (mixed.wrapping_mul(0x94d0_49bb_1331_11eb) >> (64 - SLOT_COUNT.trailing_zeros())) as usize
 }
 
 /// The row of a command, whatever the case of its letters. Subcommands are found with [`lookup_sub`].
 #[inline]
 pub fn lookup(name: &[u8]) -> Option<&'static CommandSpec> {
-    let mut slot = slot_of(name);
+    let folded = fold(name);
+    let mut slot = slot_of(folded);
     loop {
         // An empty slot is an index beyond the table. There is one, because the table is never full.
-        let spec = TABLE.get(usize::from(*SLOTS.get(slot)?))?;
-        if spec.name.as_bytes().eq_ignore_ascii_case(name) {
+        let id = usize::from(*SLOTS.get(slot)?);
+        let (spec, known) = (TABLE.get(id)?, NAMES.get(id)?);
+        let may_be = known.folded == folded && usize::from(known.len) == name.len();
+        if may_be && (known.is_told_by_fold || spec.name.as_bytes().eq_ignore_ascii_case(name)) {
             return Some(spec);
         }
         slot = (slot + 1) % SLOT_COUNT;
@@ -197,7 +243,7 @@ impl CommandSpec {
 #[cfg(test)]
 pub(super) fn longest_probe() -> usize {
     let distance = |(slot, id): (usize, &u16)| {
-        let home = TABLE.get(usize::from(*id)).map(|spec| slot_of(spec.name.as_bytes()))?;
+        let home = NAMES.get(usize::from(*id)).map(|name| slot_of(name.folded))?;
         Some((slot + SLOT_COUNT - home) % SLOT_COUNT)
     };
     SLOTS.iter().enumerate().filter_map(distance).max().unwrap_or(0)

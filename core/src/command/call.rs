@@ -59,6 +59,11 @@ impl TrackedReads {
         self.0.clear();
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The keys, each once.
     pub fn iter(&self) -> std::slice::Iter<'_, TrackedRead> {
         self.0.iter()

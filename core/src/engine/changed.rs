@@ -56,8 +56,8 @@ impl Overlay {
     /// How many changes INFO shows for the commit: the changed subkeys of each key, or one if only its root changes, and one
     /// for each database that shows another source.
     pub fn change_count(&self) -> u64 {
-        let keys = self.changes().map(|change| change.subs.len().max(1) as u64);
-        keys.sum::<u64>() + self.db_changes().len() as u64
+        let keys = self.keys.iter().filter(|state| self.is_changed(state));
+        keys.map(|state| state.subs.len().max(1) as u64).sum::<u64>() + self.db_changes().len() as u64
     }
 }
 

@@ -215,7 +215,7 @@ impl Overlay {
 
     /// Whether a commit would change nothing.
     pub fn is_empty(&self) -> bool {
-        self.dbs.is_empty() && self.changes().next().is_none()
+        self.dbs.is_empty() && !self.keys.iter().any(|state| self.is_changed(state))
     }
 
     /// The databases that show another source from now on.
@@ -247,7 +247,8 @@ impl Overlay {
         })
     }
 
-    fn is_changed(&self, state: &KeyState) -> bool {
+    #[inline]
+    pub(super) fn is_changed(&self, state: &KeyState) -> bool {
         let touched = match state.root {
             PendingRoot::Unchanged => !state.subs.is_empty(),
             PendingRoot::Removed => state.base.is_some(),

@@ -60,15 +60,16 @@ impl Executor {
                 Waits::Never => {}
             }
         }
-        let reread = self.remember_reads(shared, caller);
+        let reread = if self.reads.is_empty() { Vec::new() } else { self.remember_reads(shared, caller) };
         self.hits += self.tally.hits;
         self.misses += self.tally.misses;
-        let is_kept_back = !self.overlay.is_empty() && !plan.writes && is_paused(shared, now_ms);
+        let is_unchanged = self.overlay.is_empty();
+        let is_kept_back = !is_unchanged && !plan.writes && is_paused(shared, now_ms);
         if is_kept_back {
             // Under a pause nothing changes: an expired key is missing, and stays until the pause ends.
             self.outbox.drop_event("expired");
         }
-        if self.overlay.is_empty() || is_kept_back {
+        if is_unchanged || is_kept_back {
             drop(snapshot);
             self.carry_out(shared, &caller.client.inbox, now_ms);
             self.outbox.take_effects(&mut self.effects);

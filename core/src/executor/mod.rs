@@ -130,15 +130,16 @@ struct Wider {
 #[derive(Clone)]
 struct Before {
     mark: Mark,
-    saved: Option<Saved>,
+    saved: Option<Box<Saved>>,
     reply_len: usize,
 }
 
 impl Before {
+    #[inline]
     fn of(caller: &Caller<'_>, plan: &Plan<'_>) -> Before {
         Before {
             mark: caller.client.mark(caller.reply),
-            saved: plan.changes_connection.then(|| caller.client.save()),
+            saved: plan.changes_connection.then(|| Box::new(caller.client.save())),
             reply_len: caller.reply.len(),
         }
     }
@@ -358,6 +359,7 @@ impl Executor {
     }
 
     /// Empties the workspace for a run.
+    #[inline]
     fn begin(&mut self, shared: &Shared) {
         self.overlay.clear();
         self.outbox.begin(shared.hub.notified());
@@ -477,6 +479,7 @@ impl Wider {
 }
 
 /// Opens a transaction over the keys of a plan and those that it turned out to need; None while it waits under its ticket.
+#[inline]
 fn open<'e, E: Engine>(
     engine: &'e E,
     plan: &Plan<'_>,

@@ -506,11 +506,15 @@ impl Connection {
     /// Runs the queue of the open MULTI.
     fn run_multi<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), Stop> {
         let queue = self.transaction.multi().map(Multi::queue).unwrap_or_default();
-        let arguments: SmallVec<[&[u8]; 16]> = queue.iter().flat_map(Queued::args).collect();
+        let mut arguments: SmallVec<[&[u8]; 16]> =
+            SmallVec::with_capacity(queue.iter().map(Queued::count).sum());
+        for queued in queue {
+            queued.args().for_each(|argument| arguments.push(argument));
+        }
         let mut calls: SmallVec<[Call<'_>; 4]> = SmallVec::with_capacity(queue.len());
         let mut rest = arguments.as_slice();
         for queued in queue {
-            let (args, behind) = rest.split_at(queued.args().len());
+            let (args, behind) = rest.split_at(queued.count());
             calls.push(Call { request: queued.request(args), drafts: queued.drafts() });
             rest = behind;
         }

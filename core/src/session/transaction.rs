@@ -1,13 +1,14 @@
 //! MULTI and WATCH: the queue of an open MULTI, and the watched keys.
 
-use smallvec::SmallVec;
-
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
 use crate::command::admission::{Admitted, admit_again};
 use crate::engine::{Db, Drafts, Engine, Watch};
 use crate::memory_budget::MemoryBudget;
 use crate::server::Client;
+
+/// Bytes of the length before every argument of a queued command.
+const LENGTH_BYTES: usize = size_of::<usize>();
 
 /// The transaction of one connection, as far as it is open.
 #[derive(Debug, Default)]
@@ -28,16 +29,15 @@ pub(super) struct Multi {
     refused: bool,
 }
 
-/// A command waiting for EXEC. Short ones, which most are, need no memory of their own.
+/// A command waiting for EXEC.
 #[derive(Debug)]
 pub(super) struct Queued {
     spec: &'static CommandSpec,
     /// The arguments that came as blobs.
     drafts: Drafts,
-    /// The arguments one behind the other, the name first.
-    bytes: SmallVec<[u8; 64]>,
-    /// Where each of them ends.
-    ends: SmallVec<[usize; 4]>,
+    /// The arguments, the name first: of each its length (in the order of the machine) and its bytes.
+    bytes: Vec<u8>,
+    count: usize,
 }
 
 /// A key under WATCH.
@@ -54,13 +54,13 @@ pub(super) struct WatchedKey {
 impl Queued {
     /// A copy of a request.
     pub(super) fn new(spec: &'static CommandSpec, args: &[&[u8]], drafts: Drafts) -> Queued {
-        let mut bytes = SmallVec::with_capacity(args.iter().map(|argument| argument.len()).sum());
-        let mut ends = SmallVec::with_capacity(args.len());
+        let len = args.iter().map(|argument| LENGTH_BYTES + argument.len()).sum();
+        let mut bytes = Vec::with_capacity(len);
         for argument in args {
+            bytes.extend_from_slice(&argument.len().to_ne_bytes());
             bytes.extend_from_slice(argument);
-            ends.push(bytes.len());
         }
-        Queued { spec, drafts, bytes, ends }
+        Queued { spec, drafts, bytes, count: args.len() }
     }
 
     /// Its row.
@@ -68,12 +68,19 @@ impl Queued {
         self.spec
     }
 
+    /// How many arguments it has, the name included.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// The arguments, the name first.
+    #[inline]
     pub(super) fn args(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| {
-            let argument = &self.bytes[start..*end];
-            start = *end;
+        let mut rest = self.bytes.as_slice();
+        (0..self.count).map(move |_| {
+            let (len, behind) = rest.split_first_chunk::<LENGTH_BYTES>().unwrap_or((&[0; LENGTH_BYTES], &[]));
+            let (argument, behind) = behind.split_at_checked(usize::from_ne_bytes(*len)).unwrap_or_default();
+            rest = behind;
             argument
         })
     }
