@@ -42,6 +42,9 @@ pub enum StorageError {
     /// There is no such file, or it is shorter than asked for.
     #[error("missing: {0}")]
     Missing(String),
+    /// Stored bytes are not those that were written; the text says which.
+    #[error("{0}")]
+    Damaged(String),
     /// The store may not be written (permissions, read-only mount) or is in use by another process.
     #[error("{0}")]
     Refused(String),
