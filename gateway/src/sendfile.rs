@@ -10,13 +10,13 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::engine::Checked;
+use edgecask_core::engine::{Checked, SUM_PIECE_BYTES};
 use edgecask_core::resp::{Part, StoredBytes};
 use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
-use crate::limits::{CHECKED_PIECE_BYTES, GATHER_MAX_BYTES, STORED_PIECE_BYTES};
+use crate::limits::{CHECKED_PIECE_BYTES, GATHER_MAX_BYTES};
 use crate::storage::directory::Handle;
 
 /// How many bytes the socket took, or its error. The outer error is the disk's.
@@ -41,7 +41,9 @@ pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64, is_prompt: bool) ->
             outcome => Ok(outcome),
         };
     }
-    send_read(socket, &[], Part { len: len.min(STORED_PIECE_BYTES as u64), tail: &[], ..part })
+    // No more than the piece that is compared as a whole: only what one call shows first is sent.
+    let piece_left = SUM_PIECE_BYTES - part.offset % SUM_PIECE_BYTES;
+    send_read(socket, &[], Part { len: len.min(piece_left), tail: &[], ..part })
 }
 
 /// Sends bytes, and together with them the part that follows if it is short.

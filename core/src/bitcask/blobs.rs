@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
-use crate::storage::{Blob, BlobId, Storage, StorageError};
+use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
 /// The blobs of one store.
 pub(super) struct Blobs {
@@ -197,5 +197,9 @@ impl BlobStore for Blobs {
         self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
+    }
+
+    fn place(&self, id: BlobId) -> String {
+        self.storage.place(Part::Blob(id))
     }
 }

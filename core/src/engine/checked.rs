@@ -49,11 +49,16 @@ impl Checked {
         self.read(offset, len, &mut |_| {})
     }
 
-    /// As [`Checked::check`], for all pieces that have a checksum here.
-    pub(super) fn check_all(&self) -> storage::Result<()> {
-        if !self.is_compared() {
-            let (from, to) = self.sums.range();
-            self.check(from, to.min(self.len) - from)?;
+    /// As [`Checked::check`], and remembers it if that was all of it.
+    pub(super) fn compare(&self, offset: u64, len: u64) -> storage::Result<()> {
+        if self.is_compared() {
+            return Ok(());
+        }
+        self.check(offset, len)?;
+        let (from, to) = self.sums.range();
+        if offset - offset % SUM_PIECE_BYTES <= from
+            && (offset + len).div_ceil(SUM_PIECE_BYTES) >= to / SUM_PIECE_BYTES
+        {
             self.is_compared.store(true, Ordering::Relaxed);
         }
         Ok(())

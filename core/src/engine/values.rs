@@ -55,7 +55,7 @@ impl Piece<'_> {
             return read_pieces(&**source, (offset + len - 1, 1), &mut |_| Ok(()));
         }
         match source.as_any().downcast_ref::<Checked>() {
-            Some(checked) => checked.check_all().map_err(blob_error),
+            Some(checked) => checked.compare(*offset, *len).map_err(blob_error),
             None => read_pieces(&**source, (*offset, *len), &mut |_| Ok(())),
         }
     }
