@@ -4,6 +4,11 @@
 /// Default of `blob-min-bytes`: values from this length on are blobs, which merge never copies.
 pub const BLOB_MIN_BYTES: u64 = 1024 * 1024;
 
+/// A huge value, or a part of one, up to so many bytes is compared with its checksums as a whole before its reply begins, so
+/// that damage becomes an error. This takes about a millisecond of the shard's lock. Longer values are compared piece by piece
+/// just before they are sent; damage closes the connection then, since their length has been announced.
+pub const CHECKED_BEFORE_REPLY_MAX_BYTES: u64 = 8 * 1024 * 1024;
+
 /// So many blobs may wait for a sync, under `appendfsync no` too: a start after a crash reads them all, and each holds a
 /// file descriptor.
 pub const UNSYNCED_BLOBS_MAX: usize = 512;

@@ -39,6 +39,8 @@ pub struct Connection {
     pub is_ending: bool,
     /// Whether the connection is in the worker's next round.
     pub is_queued: bool,
+    /// The peer has taken all that was sent since the requests ran, so their replies were made just now.
+    is_prompt: bool,
 }
 
 /// The step that a connection is in.
@@ -86,6 +88,7 @@ impl Connection {
             driver: Driver::new(session, now),
             seen: Seen::default(),
             phase: Phase::Receiving,
+            is_prompt: false,
             is_readable: false,
             is_ending: false,
             is_queued: false,
@@ -168,6 +171,7 @@ impl Connection {
 
     /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
     pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now) -> bool {
+        self.is_prompt = true;
         self.driver.run(server, now);
         self.driver.has_changed_settings()
     }
@@ -214,7 +218,7 @@ impl Connection {
                     rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL)
                 }
                 Some(Front::Bytes(bytes, Some(part))) => sendfile::send_with(&self.stream, bytes, part)?,
-                Some(Front::Stored(part)) => sendfile::send(&self.stream, part, budget)?,
+                Some(Front::Stored(part)) => sendfile::send(&self.stream, part, budget, self.is_prompt)?,
             };
             match outcome {
                 Ok(count) => {
@@ -226,6 +230,8 @@ impl Connection {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
+                    // Nobody knows how long the peer takes.
+                    self.is_prompt = false;
                     if !matches!(self.phase, Phase::Sending(_)) {
                         self.phase = Phase::Sending(now.steady_ms);
                     }

@@ -12,6 +12,10 @@ pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 /// Replies that do not go from file to socket inside the kernel are sent in pieces of so many bytes.
 pub const STORED_PIECE_BYTES: usize = 128 * 1024;
 
+/// A part of a blob that was not compared with its checksums while its reply was made is compared and sent in pieces of so
+/// many bytes: it stays in the processor's cache, and a peer that takes less at a time makes little of it be read again.
+pub const CHECKED_PIECE_BYTES: u64 = 256 * 1024;
+
 /// Stored values up to this length are sent in one call with the bytes around them; beyond, sendfile costs less.
 pub const GATHER_MAX_BYTES: u64 = 64 * 1024;
 

@@ -2,36 +2,48 @@
 //!
 //! Long values that are in a file go from the page cache to the socket inside the kernel. Short values go together with
 //! the bytes around them, from where they are mapped. A value that is no single file (one with patches) is read in pieces.
+//!
+//! Of a blob nothing is sent that was not compared with its checksums just before: as a whole while the reply was made, or
+//! the piece that is about to be sent, once the peer has kept us waiting. A bit that flips between that look and the
+//! moment in which the kernel gives the page to the network card is not noticed.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use edgecask_core::engine::{Checked, SUM_PIECE_BYTES};
 use edgecask_core::resp::{Part, StoredBytes};
 use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
 
-use crate::limits::{GATHER_MAX_BYTES, STORED_PIECE_BYTES};
+use crate::limits::{CHECKED_PIECE_BYTES, GATHER_MAX_BYTES};
 use crate::storage::directory::Handle;
 
 /// How many bytes the socket took, or its error. The outer error is the disk's.
 type Outcome = io::Result<Result<usize, Errno>>;
 
-/// Sends at most `budget` bytes of a part.
+/// Sends at most `budget` bytes of a part. `is_prompt` says that its reply was made just now.
 ///
 /// # Errors
 /// The outer error: the stored value cannot be read, or is shorter than its length.
-pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64) -> Outcome {
-    let len = part.len.min(budget);
+pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64, is_prompt: bool) -> Outcome {
+    let mut len = part.len.min(budget);
+    let checked = part.source.as_any().downcast_ref::<Checked>();
     if let Some(file) = descriptor(part.source) {
         let mut at = part.offset;
+        if let Some(checked) = checked.filter(|checked| !(is_prompt && checked.is_compared())) {
+            len = len.min(CHECKED_PIECE_BYTES);
+            checked.check(at, len).map_err(io::Error::other)?;
+        }
         let count = usize::try_from(len).unwrap_or(usize::MAX);
         return match rustix::fs::sendfile(socket, file, Some(&mut at), count) {
             Ok(0) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a file is shorter than its value")),
             outcome => Ok(outcome),
         };
     }
-    send_read(socket, &[], Part { len: len.min(STORED_PIECE_BYTES as u64), tail: &[], ..part })
+    // No more than the piece that is compared as a whole: only what one call shows first is sent.
+    let piece_left = SUM_PIECE_BYTES - part.offset % SUM_PIECE_BYTES;
+    send_read(socket, &[], Part { len: len.min(piece_left), tail: &[], ..part })
 }
 
 /// Sends bytes, and together with them the part that follows if it is short.
@@ -62,7 +74,10 @@ fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
 
 /// The file that holds a stored value, if it is a single file of this store.
 fn descriptor(source: &dyn StoredBytes) -> Option<BorrowedFd<'_>> {
-    let any = source.as_any();
+    let mut any = source.as_any();
+    if let Some(checked) = any.downcast_ref::<Checked>() {
+        any = checked.base().as_any();
+    }
     let blob = any.downcast_ref::<DeviceBlob<Handle>>().map(|blob| blob.file().descriptor());
     blob.or_else(|| any.downcast_ref::<DeviceDatafile<Handle>>().map(|file| file.file().descriptor()))
 }

@@ -330,7 +330,12 @@ impl Worker {
             Ok(Sent::Full) => self.wait_for_writable(slot),
             Ok(Sent::EnoughForNow) => self.unfinished.push(slot),
             Err(error) => {
-                debug!(%error, "a connection failed");
+                // What the socket reports has a kind of its own.
+                if matches!(error.kind(), io::ErrorKind::Other | io::ErrorKind::UnexpectedEof) {
+                    warn!(%error, "a reply that has begun cannot be ended, so its connection is closed");
+                } else {
+                    debug!(%error, "a connection failed");
+                }
                 self.close(slot);
             }
         }

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::engine::{BlobRef, BlobStore, Result, blob_error};
-use crate::storage::{Blob, BlobId, Storage, StorageError};
+use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
+use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
 /// The blobs of one store.
 pub(super) struct Blobs {
@@ -33,6 +33,9 @@ struct State {
     dead: HashMap<BlobId, u64>,
     /// Blobs that are being written for a commit that may come.
     drafts: HashSet<BlobId>,
+    /// Checksums of the pieces of blobs whose roots are an older build's, with the length of the value: such a blob is
+    /// compared as a whole when it is first read, and piece by piece from then on.
+    older_sums: HashMap<BlobId, (u64, Arc<[u32]>)>,
 }
 
 /// A blob to which roots refer.
@@ -98,12 +101,16 @@ impl Blobs {
             let referred = state.roots.entry(blob.id).or_default();
             *referred = Referred { roots: referred.roots + 1, len: blob.len };
             state.drafts.remove(&blob.id);
+            if blob.has_sums {
+                state.older_sums.remove(&blob.id);
+            }
         }
         for id in &changes.released {
             let Some(referred) = state.roots.get_mut(id) else { continue };
             referred.roots = referred.roots.saturating_sub(1);
             if referred.roots == 0 {
                 state.roots.remove(id);
+                state.older_sums.remove(id);
                 state.dead.insert(*id, position);
             }
         }
@@ -112,8 +119,9 @@ impl Blobs {
     /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
     /// neither referred to nor being written are dead since this position.
     pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
-        let State { roots: present, dead, drafts } = &mut *self.state.lock();
+        let State { roots: present, dead, drafts, older_sums } = &mut *self.state.lock();
         *present = roots;
+        older_sums.retain(|id, _| present.contains_key(id));
         dead.retain(|id, _| !present.contains_key(id));
         for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
             dead.entry(*id).or_insert(position);
@@ -146,6 +154,20 @@ impl Blobs {
         self.storage.open_blob(id).map_err(blob_error)
     }
 
+    /// The checksums of the pieces of a committed blob whose root has none; None if it is not what the root says.
+    pub(super) fn older_sums(&self, reference: BlobRef) -> Result<Option<Arc<[u32]>>> {
+        let known = self.state.lock().older_sums.get(&reference.id).cloned();
+        if let Some((_, sums)) = known.filter(|(len, _)| *len == reference.len) {
+            return Ok(Some(sums));
+        }
+        let blob = self.open_blob(reference.id)?;
+        let sums: Option<Arc<[u32]>> = sums_of_blob(&*blob, reference)?.map(Arc::from);
+        if let Some(sums) = &sums {
+            self.state.lock().older_sums.insert(reference.id, (reference.len, sums.clone()));
+        }
+        Ok(sums)
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> BlobCount {
         let state = self.state.lock();
@@ -175,5 +197,9 @@ impl BlobStore for Blobs {
         self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
+    }
+
+    fn place(&self, id: BlobId) -> String {
+        self.storage.place(Part::Blob(id))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::Bitcask;
 use super::blobs::BlobChanges;
 use super::frame::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
-use super::keydir::{CATALOG_SPACE, Name, RootEntry, Shard, shard_of};
+use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
@@ -88,9 +88,6 @@ impl Shard {
     ) -> Result<(Receipt, Option<RootEntry>)> {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
         let Some(space) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
-        if space == CATALOG_SPACE {
-            store.log.begin_catalog();
-        }
         if value.len() as u64 > VALUE_MAX_BYTES {
             return Err(too_large());
         }

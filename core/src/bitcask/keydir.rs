@@ -162,9 +162,10 @@ impl RootEntry {
                 len += 8;
             }
         }
-        if let Some(BlobRef { id, len: blob_len, checksum }) = self.blob {
+        if let Some(BlobRef { id, len: blob_len, checksum, has_sums }) = self.blob {
             flags |= ROOT_BLOB;
-            for number in [id.0, blob_len, u64::from(checksum)] {
+            let checksum = u64::from(checksum) | if has_sums { BLOB_HAS_SUMS } else { 0 };
+            for number in [id.0, blob_len, checksum] {
                 out[len..len + 8].copy_from_slice(&number.to_le_bytes());
                 len += 8;
             }
@@ -230,9 +231,13 @@ impl RootEntry {
     }
 }
 
+/// Beside the checksum in the entry of a root with a blob: there are checksums of the blob's pieces.
+const BLOB_HAS_SUMS: u64 = 1 << 32;
+
 fn read_blob(rest: &mut &[u8]) -> Option<BlobRef> {
+    let (id, len, checksum) = (BlobId(read_u64(rest)?), read_u64(rest)?, read_u64(rest)?);
     // The checksum is kept in four bytes of eight.
-    Some(BlobRef { id: BlobId(read_u64(rest)?), len: read_u64(rest)?, checksum: read_u64(rest)? as u32 })
+    Some(BlobRef { id, len, checksum: checksum as u32, has_sums: checksum & BLOB_HAS_SUMS != 0 })
 }
 
 /// Bytes of memory that a root takes in its table, the collection not included.

@@ -4,7 +4,7 @@
 //! the contents of the disk are not known any more; a full disk does not, because nothing was written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -12,20 +12,13 @@ use super::blobs::Blobs;
 use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::Location;
-use super::record::{
-    CATALOG_VERSION, FIRST_VERSION, FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record,
-};
+use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use crate::engine::{EngineError, Ordered, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
-
-/// The format version that a store with these datafiles has reached.
-fn version_of(files: &FileTable) -> u32 {
-    files.values().map(|file| file.header.version).fold(FIRST_VERSION, u32::max)
-}
 
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
@@ -51,8 +44,6 @@ pub(super) struct Log {
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
     next_file: AtomicU64,
-    /// Format version of the datafiles that are begun.
-    version: AtomicU32,
 }
 
 struct Writer {
@@ -98,9 +89,7 @@ impl Log {
         next_number: Arc<AtomicU64>,
         blobs: Arc<Blobs>,
     ) -> Log {
-        let version = AtomicU32::new(version_of(&files));
         Log {
-            version,
             storage,
             seed,
             datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
@@ -125,7 +114,6 @@ impl Log {
     /// Goes on with what a recovery found. Nothing may be appended or synced meanwhile. Positions stay: all that was appended is synced.
     pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
         let mut writer = self.writer.lock();
-        self.version.fetch_max(version_of(&files), Ordering::Relaxed);
         *self.files.write() = files;
         writer.active = active.map(Active::resumed);
         // Numbers that were handed out and are on no disk yet are not handed out again.
@@ -169,12 +157,6 @@ impl Log {
 
     pub(super) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
-    }
-
-    /// To be called before the first frame with a key of the catalog is appended: it goes to a datafile that older builds
-    /// refuse, and so does everything after it.
-    pub(super) fn begin_catalog(&self) {
-        self.version.fetch_max(CATALOG_VERSION, Ordering::Relaxed);
     }
 
     /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it; `ordered` is
@@ -234,7 +216,7 @@ impl Log {
 
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
         // A short active file that is mostly dead is sealed early, so that merge can have it.
-        let is_older = active.file.header.version < self.version.load(Ordering::Relaxed);
+        let is_older = active.file.header.version < MANIFEST_VERSION;
         let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
         // A marker before the frame and the seal behind it must fit as well.
         let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > self.datafile_max_bytes;
@@ -270,7 +252,7 @@ impl Log {
     /// The header of a new datafile.
     pub(super) fn header(&self, base_sequence: u64, watermark: u64, replaces: Vec<u32>) -> FileHeader {
         FileHeader {
-            version: self.version.load(Ordering::Relaxed),
+            version: MANIFEST_VERSION,
             id: self.next_file.fetch_add(1, Ordering::Relaxed) as u32,
             seed: self.seed,
             base_sequence,

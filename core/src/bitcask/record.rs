@@ -11,14 +11,12 @@ use crate::engine::{BlobRef, Kind};
 pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
 
 /// Versions of the format that are read; a file with another one is refused.
-const FORMAT_VERSIONS: std::ops::RangeInclusive<u32> = 1..=CATALOG_VERSION;
+const FORMAT_VERSIONS: std::ops::RangeInclusive<u32> = 1..=MANIFEST_VERSION;
 
-/// Version of the datafiles of a store that has never had a key in the catalog.
-pub(super) const FIRST_VERSION: u32 = 1;
-
-/// Version of the datafiles that may hold keys of the catalog. Builds that only know the first would drop such keys, so
-/// they must refuse the store.
-pub(super) const CATALOG_VERSION: u32 = 2;
+/// Version of the datafiles that are made: they may hold keys of the catalog (as those of version 2 may, which version 1
+/// does not know), and roots whose blobs have checksums for their pieces. Builds that know nothing of either must refuse the
+/// store.
+pub(super) const MANIFEST_VERSION: u32 = 3;
 
 /// Bytes of a record before its variable part.
 const FIXED_LEN: usize = 24;

@@ -12,8 +12,8 @@ use super::files::{File, FileTable};
 use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, shard_of, touch};
 use super::record::{Header, Record};
 use crate::engine::{
-    BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place, Reader,
-    Result, Root, Scope, Start, SubVisitor, SubWalk, Want,
+    BlobRef, BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place,
+    Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Want,
 };
 use crate::packed::tree::Tree;
 use crate::storage::{self, Blob, BlobId, StorageError};
@@ -235,6 +235,10 @@ impl Reader for Snapshot<'_> {
         self.store.blobs.open_blob(id)
     }
 
+    fn older_sums(&mut self, reference: BlobRef) -> Result<Option<Arc<[u32]>>> {
+        self.store.blobs.older_sums(reference)
+    }
+
     fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
         let store = self.store;
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
@@ -245,8 +249,8 @@ impl Reader for Snapshot<'_> {
         let mut patches = BTreeMap::new();
         for (subkey, bytes) in tree.iter_from_key(&(range.0 / PATCH_BYTES).to_be_bytes()) {
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
-            let number =
-                subkey.first_chunk().map(|number| u64::from_be_bytes(*number)).ok_or_else(damaged)?;
+            // Checksums of pieces are behind the patches, under longer subkeys.
+            let Ok(number) = subkey.try_into().map(u64::from_be_bytes) else { break };
             if number >= range.1.div_ceil(PATCH_BYTES) {
                 break;
             }

@@ -39,7 +39,7 @@ impl NewValue<'_> {
     pub fn byte_count(&self) -> u64 {
         match self {
             NewValue::Bytes(bytes) => bytes.len() as u64,
-            NewValue::Draft(draft) => draft.reference().len,
+            NewValue::Draft(draft) => draft.byte_count(),
         }
     }
 }

@@ -1,15 +1,18 @@
-//! Huge values outside of records: what a root says of its blob, and a blob that no root refers to yet.
+//! Huge values outside of records: what a root says of its blob, and a blob as seen through its patches.
 //!
 //! A committed value never changes inside its blob. APPEND writes behind the end that every committed root knows, and
 //! what is overwritten in the middle is kept beside the blob as *patches*: subkeys of the string's key, each a block
 //! of [`PATCH_BYTES`] under its number. So a crash, a transaction that fails and a reader that is still sending all
-//! see the value that was committed.
+//! see the value that was committed. Whether the blob still holds what was written is known by the checksums of its
+//! pieces ([`super::sums`]), which are subkeys, too.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use smallvec::SmallVec;
+
+use super::checksum::append_zeros;
 use super::{EngineError, Result};
 use crate::storage::{self, Blob, BlobId, StorageError};
 
@@ -17,8 +20,11 @@ use crate::storage::{self, Blob, BlobId, StorageError};
 /// costs about a microsecond, enough that the keydir holds less than a hundredth of what is overwritten.
 pub const PATCH_BYTES: u64 = 4096;
 
-/// Bytes of [`BlobRef::to_bytes`].
+/// Bytes of [`BlobRef::to_bytes`] without the last one, which roots of older builds lack.
 const BLOB_REF_BYTES: usize = 20;
+
+/// The last byte: the key has the checksums of the blob's pieces.
+const HAS_SUMS: u8 = 1;
 
 /// A root's reference to its blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +35,22 @@ pub struct BlobRef {
     pub len: u64,
     /// CRC-32C of these bytes of the blob, patches not counted.
     pub checksum: u32,
+    /// Whether the key has the checksums of the blob's pieces. Roots of older builds say no; the first write by this one
+    /// makes them.
+    pub has_sums: bool,
 }
 
 impl BlobRef {
-    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian.
-    pub fn to_bytes(self) -> [u8; BLOB_REF_BYTES] {
-        let mut bytes = [0; BLOB_REF_BYTES];
-        bytes[..8].copy_from_slice(&self.id.0.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.len.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.checksum.to_le_bytes());
+    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian, and 1
+    /// if there are checksums of pieces.
+    pub fn to_bytes(self) -> SmallVec<[u8; BLOB_REF_BYTES + 1]> {
+        let mut bytes = SmallVec::new();
+        bytes.extend_from_slice(&self.id.0.to_le_bytes());
+        bytes.extend_from_slice(&self.len.to_le_bytes());
+        bytes.extend_from_slice(&self.checksum.to_le_bytes());
+        if self.has_sums {
+            bytes.push(HAS_SUMS);
+        }
         bytes
     }
 
@@ -45,8 +58,14 @@ impl BlobRef {
     pub fn read(bytes: &[u8]) -> Option<BlobRef> {
         let (id, rest) = bytes.split_first_chunk()?;
         let (len, rest) = rest.split_first_chunk()?;
-        let checksum = u32::from_le_bytes(*rest.first_chunk()?);
-        Some(BlobRef { id: BlobId(u64::from_le_bytes(*id)), len: u64::from_le_bytes(*len), checksum })
+        let (checksum, rest) = rest.split_first_chunk()?;
+        let has_sums = match rest {
+            [] => false,
+            [HAS_SUMS] => true,
+            _ => return None,
+        };
+        let (id, len) = (BlobId(u64::from_le_bytes(*id)), u64::from_le_bytes(*len));
+        Some(BlobRef { id, len, checksum: u32::from_le_bytes(*checksum), has_sums })
     }
 
     /// The reference after `bytes` were written behind the end.
@@ -62,34 +81,6 @@ impl BlobRef {
     }
 }
 
-/// The checksum of what `checksum` stands for with so many zeros behind it, in steps of doubling length.
-fn append_zeros(mut checksum: u32, count: u64) -> u32 {
-    // The checksum of 2^bit zeros.
-    let mut zeros = crc32c::crc32c(&[0]);
-    for bit in 0..u64::BITS {
-        let run = 1_u64 << bit;
-        if count & run != 0 {
-            checksum = combine(checksum, zeros, run);
-        }
-        if run > count >> 1 {
-            break;
-        }
-        zeros = combine(zeros, zeros, run);
-    }
-    checksum
-}
-
-fn combine(mut before: u32, after: u32, after_len: u64) -> u32 {
-    // A 32-bit machine cannot count further at once.
-    const STEP: usize = 1 << 31;
-    let mut left = after_len;
-    while usize::try_from(left).is_err() {
-        before = crc32c::crc32c_combine(before, 0, STEP);
-        left -= STEP as u64;
-    }
-    crc32c::crc32c_combine(before, after, left as usize)
-}
-
 /// Where an engine's blobs come from.
 pub trait BlobStore: Send + Sync {
     /// A new, empty blob. It is the caller's until a commit refers to it.
@@ -97,6 +88,23 @@ pub trait BlobStore: Send + Sync {
 
     /// Removes a blob that no commit ever referred to.
     fn discard(&self, id: BlobId);
+
+    /// Where an operator finds a blob: a path, on a home that has files.
+    fn place(&self, id: BlobId) -> String {
+        format!("blob {}", id.0)
+    }
+}
+
+/// Bytes of a key that an error shows.
+const KEY_SHOWN_BYTES: usize = 64;
+
+/// The text of an error about a value that is not there as it was written.
+pub(super) fn damage(blobs: &dyn BlobStore, id: BlobId, key: &[u8], what: &str) -> String {
+    let (shown, more) = match key.get(..KEY_SHOWN_BYTES) {
+        Some(shown) if shown.len() < key.len() => (shown, "..."),
+        _ => (key, ""),
+    };
+    format!("the value of \"{}{more}\" cannot be read: {}: {what}", shown.escape_ascii(), blobs.place(id))
 }
 
 /// The engine's error for a storage's error while a blob is written.
@@ -121,59 +129,6 @@ pub(super) fn read_pieces(
     });
     read.map_err(blob_error)?;
     outcome
-}
-
-/// A blob that is being written and that no root refers to. Dropping it removes the blob.
-pub struct Draft {
-    store: Arc<dyn BlobStore>,
-    blob: Arc<dyn Blob>,
-    reference: BlobRef,
-    is_kept: AtomicBool,
-}
-
-impl Draft {
-    /// An empty one.
-    pub fn new(store: Arc<dyn BlobStore>) -> Result<Draft> {
-        let (id, blob) = store.create()?;
-        let reference = BlobRef { id, len: 0, checksum: 0 };
-        Ok(Draft { store, blob, reference, is_kept: AtomicBool::new(false) })
-    }
-
-    /// Writes on at the end.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.blob.write(self.reference.len, bytes).map_err(blob_error)?;
-        self.reference = self.reference.extended(bytes);
-        Ok(())
-    }
-
-    /// The reference for a root that takes the blob over.
-    pub fn reference(&self) -> BlobRef {
-        self.reference
-    }
-
-    /// The blob.
-    pub fn blob(&self) -> &Arc<dyn Blob> {
-        &self.blob
-    }
-
-    /// Says that a committed root refers to it now.
-    pub(super) fn keep(&self) {
-        self.is_kept.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.is_kept.load(Ordering::Relaxed) {
-            self.store.discard(self.reference.id);
-        }
-    }
-}
-
-impl std::fmt::Debug for Draft {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Draft({:?})", self.reference)
-    }
 }
 
 /// Where the bytes of a patch are.
@@ -255,20 +210,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeros_change_the_checksum_as_bytes_do() {
-        let zeros = vec![0; 70_001];
-        for count in [0, 1, 2, 3, 7, 8, 255, 4096, 65_537, 70_001] {
-            let wanted = crc32c::crc32c_append(crc32c::crc32c(b"before"), &zeros[..count]);
-            assert_eq!(append_zeros(crc32c::crc32c(b"before"), count as u64), wanted, "{count} zeros");
-        }
-        let twice = append_zeros(append_zeros(9, 5 << 30), 1 << 40);
-        assert_eq!(append_zeros(9, (5 << 30) + (1 << 40)), twice, "zeros without end");
-    }
-
-    #[test]
     fn reference_reads_back() {
-        let reference = BlobRef { id: BlobId(u64::MAX), len: 1 << 40, checksum: 7 };
-        assert_eq!(BlobRef::read(&reference.to_bytes()), Some(reference));
-        assert_eq!(BlobRef::read(&reference.to_bytes()[1..]), None);
+        for has_sums in [false, true] {
+            let reference = BlobRef { id: BlobId(u64::MAX), len: 1 << 40, checksum: 7, has_sums };
+            let bytes = reference.to_bytes();
+            assert_eq!(bytes.len(), 20 + usize::from(has_sums), "older roots keep their bytes");
+            assert_eq!(BlobRef::read(&bytes), Some(reference));
+            assert_eq!(BlobRef::read(&bytes[..19]), None);
+            assert_eq!(BlobRef::read(&[&bytes, &[1, 1][..]].concat()), None, "of a later build");
+        }
     }
 }

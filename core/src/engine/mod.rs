@@ -12,6 +12,9 @@
 
 mod blob;
 mod changed;
+mod checked;
+mod checksum;
+mod draft;
 mod drafts;
 mod key_state;
 pub mod laws;
@@ -20,6 +23,7 @@ mod overlay;
 mod savepoints;
 mod sub_changes;
 mod subkeys;
+mod sums;
 mod turns;
 mod txn;
 mod values;
@@ -32,14 +36,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-pub use blob::{BlobRef, BlobStore, Draft, PATCH_BYTES, PatchSource, Patched, blob_error};
+pub use blob::{BlobRef, BlobStore, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use changed::Changed;
+pub use checked::Checked;
+pub use draft::Draft;
 pub use drafts::Drafts;
 pub use key_state::{DbChange, Source};
 pub use overlay::{Change, Overlay, RootChange};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
+pub use sums::{SUM_PIECE_BYTES, sums_of_blob};
 pub use turns::Turn;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
@@ -269,6 +276,13 @@ pub trait Reader {
 
     /// A committed blob as it was written: without patches.
     fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>>;
+
+    /// The checksums of the pieces ([`SUM_PIECE_BYTES`]) of a committed blob whose root says that it has none; None if the
+    /// blob does not hold what its root says. Reads the whole blob, unless the engine remembers them.
+    fn older_sums(&mut self, reference: BlobRef) -> Result<Option<Arc<[u32]>>> {
+        let blob = self.open_blob(reference.id)?;
+        Ok(sums_of_blob(&*blob, reference)?.map(Arc::from))
+    }
 
     /// `base`, the blob of this root, with the patches that its subkeys hold now for the bytes of `range` (from, to). What
     /// is returned stays as it is, whatever is committed later.

@@ -149,7 +149,7 @@ impl Overlay {
 
     /// A blob that the transaction has made or written on.
     pub(super) fn written_blob(&self, id: BlobId) -> Option<&Arc<dyn Blob>> {
-        let drafts = self.drafts.iter().map(|draft| (draft.reference().id, draft.blob()));
+        let drafts = self.drafts.iter().map(|draft| (draft.id(), draft.blob()));
         let grown = self.grown.iter().map(|(id, blob)| (*id, blob));
         drafts.chain(grown).find(|(written, _)| *written == id).map(|(_, blob)| blob)
     }
@@ -170,7 +170,7 @@ impl Overlay {
     /// Says that the commit has happened: the blobs it refers to stay.
     pub fn keep_blobs(&mut self) {
         let kept: Vec<BlobId> = self.written_blobs().into_iter().map(|(id, _)| id).collect();
-        for draft in self.drafts.iter().filter(|draft| kept.contains(&draft.reference().id)) {
+        for draft in self.drafts.iter().filter(|draft| kept.contains(&draft.id())) {
             draft.keep();
         }
     }

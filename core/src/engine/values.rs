@@ -1,16 +1,23 @@
 //! Values in parts: what a transaction does with a string that is too large for the log, or too large to be held.
 //!
 //! The rules of [`super::blob`] are kept here: bytes are added behind the end of the blob, blocks in the middle become
-//! patches. Nothing of it shows before the commit, whose root says how much of the blob counts.
+//! patches. Nothing of it shows before the commit, whose root says how much of the blob counts. And nothing is shown, or
+//! built upon, that was not compared with the checksums of its pieces ([`super::sums`]) before.
 
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use super::blob::{patch_range, read_pieces};
+use super::blob::{damage, patch_range, read_pieces};
+use super::checked::Checked;
 use super::key_state::PendingRoot;
-use super::{BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Txn, blob_error};
-use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
-use crate::storage::Blob;
+use super::sums::{
+    Page, SumWriter, Sums, last_page, page_bytes, page_key, page_number, pages_of, read_page, zero_page,
+};
+use super::{
+    BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Start, SubWalk, Txn, Want, blob_error,
+};
+use crate::limits::{CHECKED_BEFORE_REPLY_MAX_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
+use crate::storage::{Blob, BlobId};
 
 /// A part of a value on its way out.
 pub enum Piece<'p> {
@@ -33,6 +40,23 @@ impl Piece<'_> {
         match self {
             Piece::Bytes(bytes) => visit(bytes),
             Piece::Stored { source, offset, len } => read_pieces(&**source, (*offset, *len), visit),
+        }
+    }
+
+    /// To be called before a reply announces the piece: what is damaged now becomes an error and not a reply that ends
+    /// too early. Of a piece that is longer than [`CHECKED_BEFORE_REPLY_MAX_BYTES`] only the end is looked at; the rest is
+    /// compared just before it is sent.
+    ///
+    /// # Errors
+    /// What is stored is not what was written, or cannot be read.
+    pub fn check(&self) -> Result<()> {
+        let Piece::Stored { source, offset, len } = self else { return Ok(()) };
+        if *len > CHECKED_BEFORE_REPLY_MAX_BYTES {
+            return read_pieces(&**source, (offset + len - 1, 1), &mut |_| Ok(()));
+        }
+        match source.as_any().downcast_ref::<Checked>() {
+            Some(checked) => checked.compare(*offset, *len).map_err(blob_error),
+            None => read_pieces(&**source, (*offset, *len), &mut |_| Ok(())),
         }
     }
 }
@@ -73,7 +97,18 @@ impl Txn<'_> {
         self.put(db, key, root, &[])?;
         let at = self.state(db, key)?;
         self.refer(at, root, draft.reference());
+        self.put_pages((db, key), draft.pages())?;
         self.overlay.adopt(draft);
+        Ok(())
+    }
+
+    /// As [`Txn::put_draft`] of a build that knew no checksums of pieces.
+    #[cfg(test)]
+    pub(crate) fn put_older_draft(&mut self, db: Db, key: &[u8], root: NewRoot, draft: Draft) -> Result<()> {
+        self.put(db, key, root, &[])?;
+        let at = self.state(db, key)?;
+        self.refer(at, root, BlobRef { has_sums: false, ..draft.reference() });
+        self.overlay.adopt(Arc::new(draft));
         Ok(())
     }
 
@@ -95,7 +130,7 @@ impl Txn<'_> {
         };
         let offset = offset.min(blob.len);
         let end = offset + len.min(blob.len - offset);
-        let source = self.value_of(at, blob, (offset, end))?;
+        let source = self.value_of((db, key), blob, (offset, end))?;
         let stored = |from: u64, to: u64, show: &mut dyn FnMut(Piece<'_>) -> Result<()>| {
             if from == to {
                 return Ok(());
@@ -106,7 +141,9 @@ impl Txn<'_> {
         let first = (offset / PATCH_BYTES).to_be_bytes();
         let changed = self.overlay.keys[at].subs.range((Bound::Included(&first), Bound::Unbounded));
         for (number, change) in changed {
-            let (Some(number), Some(patch)) = (block_of(number), &change.value) else { continue };
+            // Pages of checksums are behind the patches.
+            let Some(number) = block_of(number) else { break };
+            let Some(patch) = &change.value else { continue };
             let (begin, stop) = patch_range(number, patch.len() as u64, (from, end));
             if begin >= end {
                 break;
@@ -159,32 +196,40 @@ impl Txn<'_> {
             return Err(EngineError::Damaged("no blob to write to".into()));
         };
         let new = NewRoot { kind: root.kind, encoding, expires_at_ms: root.expires_at_ms };
+        let file = self.blob_of(key, blob.id)?;
+        if file.len().map_err(blob_error)? < blob.len {
+            return Err(self.damaged(key, blob.id, "the file is shorter than the value"));
+        }
         let inside = usize::try_from(blob.len.saturating_sub(offset)).unwrap_or(usize::MAX).min(bytes.len());
         let (over, behind) = bytes.split_at(inside);
+        let blob = self.with_sums((db, key), blob)?;
         self.refer(at, new, blob);
         self.patch((db, key), blob, offset, over)?;
         if behind.is_empty() {
             return Ok(blob.len);
         }
-        let file = self.blob_of(blob)?;
+        let mut sums = self.sums_at_end((db, key), blob)?;
         let gap = offset.saturating_sub(blob.len);
         let mut longer = blob;
         if gap > 0 {
             // What a failed transaction left behind the end must not show.
             file.set_len(blob.len).map_err(blob_error)?;
             longer = longer.extended_by_zeros(gap);
+            sums.write_zeros(gap);
         }
         file.write(longer.len, behind).map_err(blob_error)?;
         longer = longer.extended(behind);
+        sums.write(behind);
         self.overlay.note_grown(blob.id, file);
         self.refer(at, new, longer);
+        self.put_pages((db, key), sums.pages())?;
         Ok(longer.len)
     }
 
     /// Writes a blob's bytes at the end of a value that has a blob; returns the new length.
     pub fn append_draft(&mut self, db: Db, key: &[u8], encoding: u8, more: &Draft) -> Result<u64> {
         let mut end = self.root(db, key)?.map_or(0, |root| root.value_len);
-        read_pieces(&**more.blob(), (0, more.reference().len), &mut |piece| {
+        read_pieces(&more.checked(key), (0, more.byte_count()), &mut |piece| {
             end = self.write_to_blob(db, key, encoding, end, piece)?;
             Ok(())
         })?;
@@ -225,24 +270,129 @@ impl Txn<'_> {
     }
 
     /// The blob itself.
-    fn blob_of(&mut self, blob: BlobRef) -> Result<Arc<dyn Blob>> {
-        match self.overlay.written_blob(blob.id) {
-            Some(written) => Ok(written.clone()),
-            None => self.reader.open_blob(blob.id),
+    fn blob_of(&mut self, key: &[u8], id: BlobId) -> Result<Arc<dyn Blob>> {
+        if let Some(written) = self.overlay.written_blob(id) {
+            return Ok(written.clone());
         }
+        self.reader.open_blob(id).map_err(|error| match error {
+            EngineError::Damaged(what) => self.damaged(key, id, &what),
+            error => error,
+        })
     }
 
-    /// A value with those of its committed patches that lie in a range.
-    fn value_of(&mut self, at: usize, blob: BlobRef, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
-        let base = self.blob_of(blob)?;
+    /// A value, compared with its checksums, with those of its committed patches that lie in a range.
+    fn value_of(
+        &mut self,
+        (db, key): (Db, &[u8]),
+        blob: BlobRef,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
+        let base = Arc::new(self.checked((db, key), blob, range)?);
+        let at = self.state(db, key)?;
         match self.overlay.keys[at].subkeys_of {
             Some(root) => self.reader.patched(&root, base, range),
             None => Ok(base),
         }
     }
+
+    /// The blob of a value with the checksums of the pieces in a range (from, to).
+    fn checked(&mut self, (db, key): (Db, &[u8]), blob: BlobRef, (from, to): (u64, u64)) -> Result<Checked> {
+        let base = self.blob_of(key, blob.id)?;
+        let sums = if from >= to {
+            Sums::default()
+        } else if blob.has_sums {
+            self.sums_of((db, key), blob, (from, to))?
+        } else {
+            Sums::part(&self.older_sums(key, blob)?, (from, to))
+        };
+        Ok(Checked::new((self.reader.blobs(), blob.id, key), base, blob.len, sums))
+    }
+
+    /// The checksums of the pieces that hold a range, which is not empty.
+    fn sums_of(&mut self, (db, key): (Db, &[u8]), blob: BlobRef, range: (u64, u64)) -> Result<Sums> {
+        let mut sums = Sums::of_zeros(range);
+        let (first, last) = sums.pages();
+        let mut next = first;
+        let mut is_right = true;
+        let start = page_key(first);
+        let walk = SubWalk::up(Start::Subkey(&start), Want::Values).expecting(last - first + 1);
+        self.sub_scan(db, key, walk, &mut |subkey, value| {
+            let Some(number) = page_number(subkey).filter(|number| *number <= last) else {
+                return ControlFlow::Break(());
+            };
+            next = number + 1;
+            match read_page(number, blob.len, value) {
+                Some(page) => sums.take_page(number, &page),
+                None => is_right = false,
+            }
+            if number < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        if !is_right {
+            return Err(self.damaged(key, blob.id, "a page of checksums has the wrong length"));
+        }
+        if next <= last {
+            // The last piece may be shorter than the others.
+            sums.take_page(last, &zero_page(last, blob.len));
+        }
+        Ok(sums)
+    }
+
+    /// All checksums of a value of an older build, whose blob is compared as a whole.
+    fn older_sums(&mut self, key: &[u8], blob: BlobRef) -> Result<Arc<[u32]>> {
+        let sums = self.reader.older_sums(blob).map_err(|error| match error {
+            EngineError::Damaged(what) => self.damaged(key, blob.id, &what),
+            error => error,
+        })?;
+        sums.ok_or_else(|| self.damaged(key, blob.id, "the value does not carry its checksum"))
+    }
+
+    /// Gives a value of an older build checksums.
+    fn with_sums(&mut self, (db, key): (Db, &[u8]), blob: BlobRef) -> Result<BlobRef> {
+        if !blob.has_sums {
+            let all = self.older_sums(key, blob)?;
+            let pages: Vec<(u64, Page)> = pages_of(&all).collect();
+            self.put_pages((db, key), pages.iter().map(|(number, page)| (*number, page)))?;
+        }
+        Ok(BlobRef { has_sums: true, ..blob })
+    }
+
+    /// Where the checksums of a value go on. Fails if its last piece is not what was written: nothing is built on that.
+    fn sums_at_end(&mut self, (db, key): (Db, &[u8]), blob: BlobRef) -> Result<SumWriter> {
+        if blob.len == 0 {
+            return Ok(SumWriter::new());
+        }
+        // What the transaction itself wrote just now need not be read.
+        if self.overlay.written_blob(blob.id).is_none() {
+            let end = (blob.len - 1, blob.len);
+            self.checked((db, key), blob, end)?.check(end.0, 1).map_err(blob_error)?;
+        }
+        let number = last_page(blob.len);
+        let page = match self.sub_value(db, key, &page_key(number))? {
+            Some(bytes) => read_page(number, blob.len, &bytes),
+            None => Some(zero_page(number, blob.len)),
+        };
+        let wrong = || self.damaged(key, blob.id, "a page of checksums has the wrong length");
+        Ok(SumWriter::at_end(blob.len, page.ok_or_else(wrong)?))
+    }
+
+    /// Puts pages of checksums under a key whose root refers to their blob.
+    fn put_pages<'p>(
+        &mut self,
+        (db, key): (Db, &[u8]),
+        pages: impl Iterator<Item = (u64, &'p Page)>,
+    ) -> Result<()> {
+        for (number, page) in pages {
+            self.sub_put(db, key, &page_key(number), &page_bytes(page))?;
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, key: &[u8], id: BlobId, what: &str) -> EngineError {
+        EngineError::Damaged(damage(&*self.reader.blobs(), id, key, what))
+    }
 }
 
 /// The number of the block that a patch is about.
 fn block_of(subkey: &[u8]) -> Option<u64> {
-    Some(u64::from_be_bytes(*subkey.first_chunk()?))
+    Some(u64::from_be_bytes(subkey.try_into().ok()?))
 }

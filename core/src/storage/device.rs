@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Result, Storage, StorageError};
+use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Part, Result, Storage, StorageError};
 
 /// How a file will be used, so that a device can choose how it gets at the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,11 @@ pub trait Device: Send + Sync + 'static {
 
     /// Makes all names as they are now survive the loss of power.
     fn sync_directory(&self) -> Result<()>;
+
+    /// Where an operator finds the file with this name.
+    fn place(&self, name: &str) -> String {
+        name.to_owned()
+    }
 }
 
 /// One open file of a [`Device`].
@@ -473,6 +478,13 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn meta(&self) -> &dyn MetaMap {
         &self.meta
+    }
+
+    fn place(&self, part: Part) -> String {
+        self.device.place(&match part {
+            Part::Datafile(id) => file_name(id, DATA_SUFFIX),
+            Part::Blob(id) => blob_name(id),
+        })
     }
 }
 

@@ -30,6 +30,15 @@ pub struct DatafileId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub u64);
 
+/// A part of a store that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A datafile.
+    Datafile(DatafileId),
+    /// A blob.
+    Blob(BlobId),
+}
+
 /// What a disk can do wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
@@ -42,6 +51,9 @@ pub enum StorageError {
     /// There is no such file, or it is shorter than asked for.
     #[error("missing: {0}")]
     Missing(String),
+    /// Stored bytes are not those that were written; the text says which.
+    #[error("{0}")]
+    Damaged(String),
     /// The store may not be written (permissions, read-only mount) or is in use by another process.
     #[error("{0}")]
     Refused(String),
@@ -173,4 +185,7 @@ pub trait Storage: Send + Sync {
 
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;
+
+    /// Where an operator finds a part of the store: a path on the gateway.
+    fn place(&self, part: Part) -> String;
 }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use edgecask_core::storage::{
-    Blob, BlobId, Datafile, DatafileId, MetaMap, MetaOp, Result, Storage, StorageError,
+    Blob, BlobId, Datafile, DatafileId, MetaMap, MetaOp, Part, Result, Storage, StorageError,
 };
 use parking_lot::Mutex;
 
@@ -329,6 +329,13 @@ impl<H: Host> Storage for RowStorage<H> {
 
     fn meta(&self) -> &dyn MetaMap {
         self
+    }
+
+    fn place(&self, part: Part) -> String {
+        match part {
+            Part::Datafile(id) => format!("the rows of datafile {}", id.0),
+            Part::Blob(id) => format!("blob {}", id.0),
+        }
     }
 }
 

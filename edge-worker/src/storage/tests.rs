@@ -125,6 +125,7 @@ impl Storage for Event {
         list_blobs() -> Outcome<Vec<Id>>;
         sync_blob_names() -> Outcome<()>;
         meta() -> &dyn MetaMap;
+        place(part: edgecask_core::storage::Part) -> String;
     }
 }
 

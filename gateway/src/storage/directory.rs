@@ -145,6 +145,10 @@ impl Device for Directory {
         let shown = self.path.display().to_string();
         self.handle.sync_all().map_err(|error| failed("cannot sync", &shown, &error))
     }
+
+    fn place(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
 }
 
 impl DeviceFile for Handle {

@@ -1,5 +1,6 @@
 //! The gateway from outside: real files, real sockets, real processes.
 
+mod damaged_blob_is_sent;
 mod idle_memory;
 mod limits;
 mod metrics;

@@ -70,15 +70,22 @@ pub(super) fn write_part(
 ) -> Result<(), CommandError> {
     let db = ctx.db();
     let reply = &mut *ctx.reply;
-    ctx.txn.show_value(db, key, range, &mut |piece| match piece {
-        Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
-            reply.stored(stored(source), offset, len);
-            Ok(())
+    ctx.txn.show_value(db, key, range, &mut |piece| {
+        if let Piece::Stored { len, .. } = &piece
+            && *len >= STORED_REPLY_MIN_BYTES
+        {
+            piece.check()?;
         }
-        piece => piece.read(&mut |bytes| {
-            reply.raw(bytes);
-            Ok(())
-        }),
+        match piece {
+            Piece::Stored { source, offset, len } if len >= STORED_REPLY_MIN_BYTES => {
+                reply.stored(stored(source), offset, len);
+                Ok(())
+            }
+            piece => piece.read(&mut |bytes| {
+                reply.raw(bytes);
+                Ok(())
+            }),
+        }
     })?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{WAITS_MAX, Waiting};
 use crate::engine::{
-    BlobStore, Db, Engine, EngineError, KeyVisitor, Reader, Result, Root, SubVisitor, SubWalk,
+    BlobRef, BlobStore, Db, Engine, EngineError, KeyVisitor, Reader, Result, Root, SubVisitor, SubWalk,
 };
 use crate::storage::{Blob, BlobId};
 
@@ -137,6 +137,11 @@ impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
     fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
         self.ask(format!("blob {id:?}"))?;
         self.inner.open_blob(id)
+    }
+
+    fn older_sums(&mut self, reference: BlobRef) -> Result<Option<Arc<[u32]>>> {
+        self.ask(format!("checksums of {reference:?}"))?;
+        self.inner.older_sums(reference)
     }
 
     fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {

@@ -13,14 +13,14 @@ use crate::storage::{Simulation, Storage};
 const NOW_MS: u64 = 1_700_000_000_000;
 const PIECE_BYTES: usize = 50_000;
 
-struct Scene {
-    machine: Simulation,
+pub(super) struct Scene {
+    pub(super) machine: Simulation,
     storage: Arc<dyn Storage>,
-    server: Server<Bitcask>,
+    pub(super) server: Server<Bitcask>,
 }
 
 impl Scene {
-    fn new() -> Scene {
+    pub(super) fn new() -> Scene {
         let machine = Simulation::new(1);
         let storage: Arc<dyn Storage> = Arc::new(machine.open().expect("an empty disk"));
         let Ok(opened) = Bitcask::open(storage.clone(), &Options::default()) else { panic!("opens") };
@@ -29,7 +29,7 @@ impl Scene {
         Scene { machine, storage, server: Server { engine: opened.store, shared } }
     }
 
-    fn session(&self) -> Session {
+    pub(super) fn session(&self) -> Session {
         Session::new(&self.server.shared, Peer::default(), 1, NOW_MS)
     }
 
@@ -50,7 +50,7 @@ impl Scene {
         replies
     }
 
-    fn call(&self, session: &mut Session, args: &[&[u8]]) -> Vec<u8> {
+    pub(super) fn call(&self, session: &mut Session, args: &[&[u8]]) -> Vec<u8> {
         let mut request = Vec::new();
         write_request(args, &mut request);
         self.send(session, &request)
@@ -68,11 +68,11 @@ impl Scene {
     }
 }
 
-fn huge(len: usize) -> Vec<u8> {
+pub(super) fn huge(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 7 % 251) as u8).collect()
 }
 
-fn bulk(value: &[u8]) -> Vec<u8> {
+pub(super) fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 

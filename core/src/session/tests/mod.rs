@@ -5,3 +5,4 @@ mod commands;
 mod huge_value_in_memory;
 mod reply_depends_on_split;
 mod slow_reader_not_cut;
+mod wrong_bytes_of_a_damaged_blob;

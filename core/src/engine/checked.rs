@@ -1,0 +1,147 @@
+//! A blob of which every byte that is shown was compared with its checksum.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::blob::{BlobStore, damage};
+use super::sums::{SUM_PIECE_BYTES, Sums};
+use crate::storage::{self, Blob, BlobId, StorageError};
+
+/// A part of a committed blob, for readers only. Whole pieces are read and compared before any byte of them is shown.
+///
+/// It stays what it is whatever is committed later: its checksums are about the bytes up to the end that it knows, and
+/// those never change.
+pub struct Checked {
+    base: Arc<dyn Blob>,
+    /// Length of the value in bytes; behind it the blob may be written to meanwhile.
+    len: u64,
+    sums: Sums,
+    /// Whether all pieces with a checksum here were compared once.
+    is_compared: AtomicBool,
+    blobs: Arc<dyn BlobStore>,
+    id: BlobId,
+    key: Box<[u8]>,
+}
+
+impl Checked {
+    /// The first `len` bytes of `base`, as far as there are checksums. Blob and key are for errors.
+    pub(super) fn new(
+        (blobs, id, key): (Arc<dyn BlobStore>, BlobId, &[u8]),
+        base: Arc<dyn Blob>,
+        len: u64,
+        sums: Sums,
+    ) -> Checked {
+        Checked { base, len, sums, is_compared: AtomicBool::new(false), blobs, id, key: key.into() }
+    }
+
+    /// The blob itself, for a home that knows a shorter way from it to a socket. What is sent from it must have been
+    /// compared just before: see [`Checked::check`].
+    pub fn base(&self) -> &dyn Blob {
+        &*self.base
+    }
+
+    /// Compares the pieces that hold `len` bytes at `offset` with their checksums.
+    ///
+    /// # Errors
+    /// A piece is not what was written, or cannot be read.
+    pub fn check(&self, offset: u64, len: u64) -> storage::Result<()> {
+        self.read(offset, len, &mut |_| {})
+    }
+
+    /// As [`Checked::check`], and remembers it if that was all of it.
+    pub(super) fn compare(&self, offset: u64, len: u64) -> storage::Result<()> {
+        if self.is_compared() {
+            return Ok(());
+        }
+        self.check(offset, len)?;
+        let (from, to) = self.sums.range();
+        if offset - offset % SUM_PIECE_BYTES <= from
+            && (offset + len).div_ceil(SUM_PIECE_BYTES) >= to / SUM_PIECE_BYTES
+        {
+            self.is_compared.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Whether all of it was compared while its reply was made, so that what is sent at once need not be.
+    pub fn is_compared(&self) -> bool {
+        self.is_compared.load(Ordering::Relaxed)
+    }
+
+    fn damaged(&self, what: &str) -> StorageError {
+        StorageError::Damaged(damage(&*self.blobs, self.id, &self.key, what))
+    }
+
+    /// Shows a piece, compared.
+    fn read_piece(
+        &self,
+        number: u64,
+        buffer: &mut Vec<u8>,
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> storage::Result<()> {
+        let start = number * SUM_PIECE_BYTES;
+        let len = SUM_PIECE_BYTES.min(self.len - start);
+        let sum = self.sums.of_piece(number);
+        let is_right = |bytes: &[u8]| bytes.len() as u64 == len && sum == Some(crc32c::crc32c(bytes));
+        let mut was_right = false;
+        buffer.clear();
+        let read = self.base.read(start, len, &mut |bytes| {
+            if !was_right && buffer.is_empty() && is_right(bytes) {
+                was_right = true;
+                visit(bytes);
+            } else {
+                buffer.extend_from_slice(bytes);
+            }
+        });
+        read.map_err(|error| self.damaged(&error.to_string()))?;
+        if !was_right {
+            if !is_right(buffer) {
+                let last = start + len - 1;
+                return Err(self.damaged(&format!("bytes {start} to {last} do not carry their checksum")));
+            }
+            visit(buffer);
+        }
+        Ok(())
+    }
+}
+
+impl Blob for Checked {
+    fn write(&self, _offset: u64, _bytes: &[u8]) -> storage::Result<()> {
+        Err(StorageError::Refused("a checked value is only read".into()))
+    }
+
+    fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        let end = offset.checked_add(len).filter(|end| *end <= self.len);
+        let end = end.ok_or_else(|| StorageError::Missing(format!("{len} bytes at {offset}")))?;
+        let (mut at, mut buffer) = (offset, Vec::new());
+        while at < end {
+            let number = at / SUM_PIECE_BYTES;
+            let start = number * SUM_PIECE_BYTES;
+            let stop = end.min(start + SUM_PIECE_BYTES);
+            // Lossless: both lie in one piece.
+            let inside = (at - start) as usize..(stop - start) as usize;
+            self.read_piece(number, &mut buffer, &mut |piece| {
+                visit(piece.get(inside.clone()).unwrap_or_default());
+            })?;
+            at = stop;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, _len: u64) -> storage::Result<()> {
+        Err(StorageError::Refused("a checked value is only read".into()))
+    }
+
+    fn len(&self) -> storage::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn sync(&self) -> storage::Result<()> {
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
