@@ -63,7 +63,7 @@ impl KindFilter {
 }
 
 /// The options behind a cursor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ScanOptions<'a> {
     /// How many elements to look at; at least 1.
     pub count: u64,
@@ -123,7 +123,7 @@ pub fn options<'a>(mut args: &[&'a [u8]], takes_type: bool) -> Result<ScanOption
 impl ScanOptions<'_> {
     /// Whether an element of this name is to be returned.
     pub fn takes(&self, name: &[u8]) -> bool {
-        self.glob.is_none_or(|glob| glob.matches(name))
+        self.glob.as_ref().is_none_or(|glob| glob.matches(name))
     }
 
     fn takes_kind(&self, root: &Root) -> bool {

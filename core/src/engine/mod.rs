@@ -196,15 +196,19 @@ pub enum EngineError {
     /// again once it is there.
     #[error("not here yet")]
     NotHere,
+    /// The transaction would keep other connections waiting for long. The executor throws the run away, and the host runs the
+    /// request where it may take its time.
+    #[error("takes long")]
+    TakesLong,
     /// A reaction to the changes refuses the transaction; the text is the reply. Nothing changed.
     #[error("{0}")]
     Refused(String),
 }
 
 impl EngineError {
-    /// Whether the transaction is to be run again from its start, with more locks or more fetched.
+    /// Whether the transaction is to be run again from its start, with more locks, more fetched or more time.
     pub fn asks_to_run_again(&self) -> bool {
-        matches!(self, EngineError::Undeclared | EngineError::NotHere)
+        matches!(self, EngineError::Undeclared | EngineError::NotHere | EngineError::TakesLong)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod idle_memory;
 mod limits;
+mod long_requests;
 mod metrics;
 mod origin_answers_differ;
 mod rest;
