@@ -3,9 +3,8 @@
 //! A branch promises that its children are neither oversize nor empty and that no two neighbours among them fit into
 //! one node, after every change. It leaves its own size to its parent.
 
-use super::build::Part;
 use super::heap::{Heap, give_back, make_room};
-use super::node::{Effect, Growth, Node};
+use super::node::{Effect, Growth, Node, Part};
 use super::separators::Separators;
 
 const STEP: usize = 8;

@@ -9,15 +9,8 @@ use super::Tree;
 use super::branch::Branch;
 use super::heap::Heap;
 use super::leaf::{Leaf, entry_bytes, write_entry};
-use super::node::{CHILDREN_MAX, LEAF_MAX_BYTES, Node};
+use super::node::{CHILDREN_MAX, LEAF_MAX_BYTES, Node, Part};
 use super::separators::Separators;
-
-/// A node with the separator before it, which is empty for the first, and the number of its entries.
-pub(super) struct Part {
-    pub(super) separator: Vec<u8>,
-    pub(super) node: Node,
-    pub(super) count: u64,
-}
 
 /// Makes a tree of entries in ascending order.
 #[derive(Default)]
