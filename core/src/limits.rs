@@ -1,6 +1,17 @@
 //! Every bound of the core in one place, each with its reason; those of the wire are in [`crate::resp::limits`], which stands
 //! alone. A buffer, queue, depth or count without a constant here or there is a bug.
 
+/// A command that reads, sorts or writes so many elements takes some milliseconds. A home with a place for such commands does not
+/// run them where other connections wait (`EngineError::TakesLong`).
+pub const LONG_WORK_ELEMENTS: u64 = 8 * 1024;
+
+/// So many bytes that are read or written count as one of these elements: a command may so read 4 MiB, a millisecond's worth.
+pub const LONG_WORK_ELEMENT_BYTES: u64 = 512;
+
+/// Most commands in the queue of one MULTI, whatever `client-query-buffer-limit` lets them hold: they run under their locks
+/// together, and a million take some seconds.
+pub const MULTI_QUEUE_MAX: usize = 1024 * 1024;
+
 /// Default of `blob-min-bytes`: values from this length on are blobs, which merge never copies.
 pub const BLOB_MIN_BYTES: u64 = 1024 * 1024;
 

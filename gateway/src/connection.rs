@@ -6,11 +6,13 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::task::Waker;
 
 use edgecask_core::driver::{Driver, Now, TimeLimits};
 use edgecask_core::engine::{Db, Engine};
 use edgecask_core::resp::Front;
+use edgecask_core::server::hub::Inbox;
 use edgecask_core::server::{Effect, Server, Shared};
 use edgecask_core::session::{Peer, Session};
 use mio::net::TcpStream;
@@ -28,7 +30,10 @@ use crate::sendfile;
 /// A connection and its session.
 pub struct Connection {
     stream: TcpStream,
-    driver: Driver,
+    /// None while the session is away for a request that takes long ([`Phase::Away`]).
+    driver: Option<Driver>,
+    /// Through which a session that is away is reached.
+    inbox: Arc<Inbox>,
     /// When the worker's load last counted it.
     pub seen: Seen,
     /// The step that must end before more requests run.
@@ -48,6 +53,8 @@ pub struct Connection {
 pub enum Phase {
     /// It waits for requests.
     Receiving,
+    /// Its session is away for a request that takes long.
+    Away,
     /// Its replies wait until the log is on the disk up to this position.
     Syncing(u64),
     /// Its replies wait for the peer, which last took some at this steady time in milliseconds.
@@ -82,10 +89,12 @@ impl Connection {
         let shown =
             |address: io::Result<SocketAddr>| address.map(|address| address.to_string()).unwrap_or_default();
         let peer = Peer { address: shown(stream.peer_addr()), local_address: shown(stream.local_addr()) };
-        let session = Session::new(shared, peer, seed(), now.unix_ms);
+        let mut session = Session::new(shared, peer, seed(), now.unix_ms);
+        session.set_hands_over(true);
         Connection {
             stream,
-            driver: Driver::new(session, now),
+            inbox: session.inbox().clone(),
+            driver: Some(Driver::new(session, now)),
             seen: Seen::default(),
             phase: Phase::Receiving,
             is_prompt: false,
@@ -102,32 +111,33 @@ impl Connection {
 
     /// Whether it may have something to do though the system reports nothing new.
     pub fn has_more(&mut self, now: Now) -> bool {
-        self.phase == Phase::Receiving && (self.driver.has_work(now.steady_ms) || self.may_read())
+        let Some(driver) = &self.driver else { return false };
+        self.phase == Phase::Receiving && (driver.has_work(now.steady_ms) || self.may_read())
     }
 
     /// Whether the socket may have bytes and the session may take them.
     fn may_read(&mut self) -> bool {
-        self.is_readable && self.driver.may_receive()
+        self.is_readable && self.driver.as_mut().is_some_and(Driver::may_receive)
     }
 
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
-        self.driver.session().id()
+        self.inbox.id()
     }
 
     /// Sets the waker that is called when other connections have something for this one.
     pub fn set_waker(&self, waker: Waker) {
-        self.driver.set_waker(waker);
+        self.inbox.set_waker(waker);
     }
 
     /// Whether it is to be closed at once, even with replies left to send.
     pub fn must_close(&self) -> bool {
-        self.driver.must_close()
+        self.inbox.must_close()
     }
 
     /// Whether the peer has left too many replies unread for too long, so that it is to be closed.
     pub fn is_over_limit(&mut self, unix_ms: u64) -> bool {
-        self.driver.is_over_limit(unix_ms)
+        self.driver.as_mut().is_some_and(|driver| driver.is_over_limit(unix_ms))
     }
 
     /// Reads once, unless the session has something to do already.
@@ -138,13 +148,14 @@ impl Connection {
         if self.phase != Phase::Receiving {
             return Ok(Received::Nothing);
         }
-        if self.driver.has_work(now.steady_ms) {
+        if self.driver.as_ref().is_some_and(|driver| driver.has_work(now.steady_ms)) {
             return Ok(Received::Input(0));
         }
         if !self.may_read() {
             return Ok(Received::Nothing);
         }
-        let input = self.driver.input();
+        let Some(driver) = &mut self.driver else { return Ok(Received::Nothing) };
+        let input = driver.input();
         buffers.lend(input);
         let space = input.capacity() - input.len();
         match rustix::net::recv(&self.stream, spare_capacity(input), RecvFlags::empty()) {
@@ -164,36 +175,61 @@ impl Connection {
         }
     }
 
+    /// Gives the session away if its next request takes long.
+    pub fn leave_if_long(&mut self) -> Option<Box<Driver>> {
+        if !self.driver.as_ref().is_some_and(Driver::takes_long) {
+            return None;
+        }
+        self.phase = Phase::Away;
+        self.driver.take().map(Box::new)
+    }
+
+    /// Takes the session back. True if it has changed settings that the server must act upon before it replies.
+    pub fn come_back(&mut self, driver: Box<Driver>) -> bool {
+        let has_changed_settings = driver.has_changed_settings();
+        self.phase = Phase::Receiving;
+        self.driver = Some(*driver);
+        has_changed_settings
+    }
+
+    /// The peer is gone while the session is away: what it asked for need not go on.
+    pub fn abandon(&self) {
+        self.inbox.close();
+    }
+
     /// The database and key of the only request in the input, as far as that can be guessed.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
-        self.driver.only_key()
+        self.driver.as_ref().and_then(Driver::only_key)
     }
 
     /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
     pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now) -> bool {
         self.is_prompt = true;
-        self.driver.run(server, now);
-        self.driver.has_changed_settings()
+        let Some(driver) = &mut self.driver else { return false };
+        driver.run(server, now);
+        driver.has_changed_settings()
     }
 
     /// Position in the log behind the last write that is not acknowledged; 0 if there is none.
     pub fn wrote(&self) -> u64 {
-        self.driver.wrote()
+        self.driver.as_ref().map_or(0, Driver::wrote)
     }
 
     /// The steady time in milliseconds at which it must be in a round though nothing has come.
     pub fn alarm_ms(&self) -> Option<u64> {
-        self.driver.alarm_ms()
+        self.driver.as_ref().and_then(Driver::alarm_ms)
     }
 
     /// Gives the lent buffer back if it holds next to nothing.
     pub fn give_back(&mut self, buffers: &mut Buffers) {
-        buffers.take_back(self.driver.input());
+        if let Some(driver) = &mut self.driver {
+            buffers.take_back(driver.input());
+        }
     }
 
     /// Bytes of replies that have not been sent.
     pub fn unsent(&mut self) -> u64 {
-        self.driver.reply().unsent()
+        self.driver.as_mut().map_or(0, |driver| driver.reply().unsent())
     }
 
     /// Sends replies as far as the peer takes them, but not so many that other connections wait for long.
@@ -202,11 +238,12 @@ impl Connection {
     /// The connection has failed, or a stored value cannot be read; the connection is to be closed.
     pub fn send(&mut self, now: Now) -> io::Result<Sent> {
         let mut budget = SEND_TURN_BYTES;
+        let Some(driver) = &mut self.driver else { return Ok(Sent::All) };
         loop {
-            let reply = self.driver.reply();
+            let reply = driver.reply();
             let outcome = match reply.front() {
                 None => {
-                    self.driver.has_sent_all();
+                    driver.has_sent_all();
                     self.phase = Phase::Receiving;
                     return Ok(Sent::All);
                 }
@@ -244,7 +281,7 @@ impl Connection {
 
     /// The effects that are carried out after the replies have left.
     pub fn take_effects(&mut self) -> Vec<Effect> {
-        self.driver.take_effects()
+        self.driver.as_mut().map(Driver::take_effects).unwrap_or_default()
     }
 
     /// The steady time in milliseconds at which it is to be closed if it goes on as now. `unread_ms` bounds how long the
@@ -253,18 +290,26 @@ impl Connection {
         match self.phase {
             Phase::Sending(since_ms) => Some(since_ms.saturating_add(unread_ms)),
             Phase::Syncing(_) => None,
-            Phase::Receiving => self.driver.deadline_ms(shared, limits),
+            Phase::Receiving | Phase::Away => {
+                self.driver.as_ref().and_then(|driver| driver.deadline_ms(shared, limits))
+            }
         }
     }
 
     /// Frees a long output buffer that no request has needed since `since_ms`.
     pub fn shrink_if_idle(&mut self, since_ms: u64) {
-        self.driver.shrink_if_idle(since_ms, IDLE_OUTPUT_BYTES);
+        if let Some(driver) = &mut self.driver {
+            driver.shrink_if_idle(since_ms, IDLE_OUTPUT_BYTES);
+        }
     }
 
     /// Ends the session.
     pub fn close<E: Engine>(&mut self, server: &Server<E>) {
-        self.driver.close(server);
+        match &mut self.driver {
+            Some(driver) => driver.close(server),
+            // The thread that has it finds that nobody waits any more; the worker closes the session when it is back.
+            None => self.inbox.close(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
+use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
 use crate::stop::{Stop, StopRequest};
 use crate::store::Store;
@@ -53,6 +54,8 @@ pub struct Gateway {
     pub syncer: Syncer,
     /// The maintenance thread.
     pub maintenance: Maintenance,
+    /// The threads for requests that take long.
+    pub long_runs: LongRuns,
     /// The request to end.
     pub stop: Stop,
     /// The deadlines of every connection.
@@ -83,6 +86,7 @@ impl Gateway {
             server,
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
+            long_runs: LongRuns::default(),
             stop: Stop::default(),
             deadlines,
             protected_mode,

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// a large value in one system call. Measured: with 16 KiB a SET of 20 kB costs a quarter more.
 pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 
+/// Threads for requests that take long, at least: so one that takes minutes does not hold up the next.
+pub const LONG_RUN_THREADS_MIN: usize = 2;
+
 /// Bytes that one connection is sent before it is the turn of the others: a few hundred microseconds.
 pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
+use edgecask_core::driver::Driver;
 use parking_lot::Mutex;
 use tracing::warn;
 
@@ -16,6 +17,8 @@ pub struct Mailbox {
     /// Connections, by slot and CLIENT ID, for which other connections have left something. A connection is listed once
     /// until its session has run.
     woken: Mutex<Vec<(usize, u64)>>,
+    /// Sessions that were away for a request that took long, with the slots of their connections.
+    returned: Mutex<Vec<(usize, Box<Driver>)>>,
     /// Whether the worker may be waiting for events, so that it must be woken.
     is_asleep: AtomicBool,
     is_stopping: AtomicBool,
@@ -35,6 +38,7 @@ impl Mailbox {
             waker,
             accepted: Mutex::default(),
             woken: Mutex::default(),
+            returned: Mutex::default(),
             is_asleep: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
         }
@@ -59,6 +63,17 @@ impl Mailbox {
     /// The connections woken since the last call.
     pub fn take_woken(&self) -> Vec<(usize, u64)> {
         std::mem::take(&mut *self.woken.lock())
+    }
+
+    /// Gives back a session that was away.
+    pub fn give_back(self: &Arc<Mailbox>, slot: usize, driver: Box<Driver>) {
+        self.returned.lock().push((slot, driver));
+        self.wake_by_ref();
+    }
+
+    /// The sessions that were given back since the last call.
+    pub fn take_returned(&self) -> Vec<(usize, Box<Driver>)> {
+        std::mem::take(&mut *self.returned.lock())
     }
 
     /// Says that the worker is about to wait; false if a connection was woken meanwhile, so that it must not.

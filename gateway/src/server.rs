@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use edgecask_core::bitcask::OpenError;
+use edgecask_core::bitcask::{OpenError, Options as StoreOptions};
 use edgecask_core::engine::Admin;
 use edgecask_core::server::{Server, Shared};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -67,7 +67,10 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let settings = options.settings()?;
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
-    let opened = store::open(&options.directory, settings.databases())?;
+    let datafile_max_bytes = u64::try_from(settings.number("datafile-max-bytes")).unwrap_or_default();
+    let store_options =
+        StoreOptions { databases: settings.databases(), datafile_max_bytes, ..StoreOptions::default() };
+    let opened = store::open(&options.directory, &store_options)?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;

@@ -57,17 +57,17 @@ pub struct Owned {
     pub lock: DirectoryLock,
 }
 
-/// Opens the store in `directory`, which is made if it is missing, and logs the recovery.
+/// Opens the store in `directory`, which is made if it is missing, and logs the recovery. A new store gets a seed of its own,
+/// whatever the options say.
 ///
 /// # Errors
 /// The directory is in use or cannot be written, the disk fails, or a datafile is damaged before its end.
-pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, OpenError> {
+pub fn open(directory: &Path, options: &Options) -> std::result::Result<Owned, OpenError> {
     directory::make(directory)?;
     let lock = DirectoryLock::take(directory)?;
     let meta = SledMeta::open(&directory.join("meta"))?;
     let storage = DeviceStorage::open(Directory::open(directory)?, meta)?;
-    let options = Options { databases, seed: seed(), ..Options::default() };
-    let opened = Bitcask::open(Arc::new(storage), &options)?;
+    let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
     info!(
         datafiles = opened.datafiles,
         hinted = opened.hinted_datafiles,

@@ -29,6 +29,7 @@ use crate::coalesce::Load;
 use crate::connection::{Buffers, Connection, Phase, Received, Sent};
 use crate::gateway::{Gateway, Next};
 use crate::limits::{ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
+use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::sync::Settling;
 
@@ -128,6 +129,7 @@ impl Worker {
             _ => {}
         }
         self.now = clock::now();
+        self.take_returned();
         self.queue_woken();
         self.queue_alarmed();
         for event in events.iter() {
@@ -139,10 +141,46 @@ impl Worker {
             match connection.phase {
                 Phase::Receiving => self.queue(slot),
                 Phase::Sending(_) => self.send(slot),
-                Phase::Syncing(_) => {}
+                Phase::Away if connection.is_ending => connection.abandon(),
+                Phase::Syncing(_) | Phase::Away => {}
             }
         }
         Ok(())
+    }
+
+    /// Takes back the sessions that were away for a request that took long, and sends their replies.
+    fn take_returned(&mut self) {
+        for (slot, mut driver) in self.mailbox.take_returned() {
+            let id = driver.session().id();
+            let found = self.connections.get_mut(slot).filter(|connection| connection.id() == id);
+            let Some(connection) = found else {
+                // Its connection was closed meanwhile.
+                driver.close(&self.gateway.server);
+                continue;
+            };
+            if connection.come_back(driver) {
+                self.gateway.settings_changed();
+                self.next_sweep_ms = self.now.steady_ms;
+            }
+            if connection.must_close() {
+                self.close(slot);
+                continue;
+            }
+            self.alarms.extend(connection.alarm_ms().map(|alarm_ms| (alarm_ms, slot)));
+            self.answer(slot, self.gateway.server.engine.appended());
+        }
+    }
+
+    /// Gives a session away if its next request takes long, and says whether it has.
+    fn hand_over(&mut self, slot: usize) -> bool {
+        let Some(connection) = self.connections.get_mut(slot) else { return false };
+        let alarm_ms = connection.alarm_ms();
+        let Some(driver) = connection.leave_if_long() else { return false };
+        if let Some(alarm_ms) = alarm_ms {
+            self.alarms.remove(&(alarm_ms, slot));
+        }
+        self.gateway.long_runs.hand_over(LongRun { driver, mailbox: self.mailbox.clone(), slot });
+        true
     }
 
     /// Queues the connections for which other connections have left something.
@@ -156,7 +194,7 @@ impl Worker {
                 Phase::Receiving => self.queue(slot),
                 // Its peer takes nothing, so waiting for it is of no use.
                 Phase::Sending(_) if connection.must_close() => self.close(slot),
-                Phase::Sending(_) | Phase::Syncing(_) => {}
+                Phase::Sending(_) | Phase::Syncing(_) | Phase::Away => {}
             }
         }
     }
@@ -277,6 +315,9 @@ impl Worker {
 
     /// Sends the replies of a connection, which show the log up to this position, or makes them wait for a sync.
     fn answer(&mut self, slot: usize, position: u64) {
+        if self.hand_over(slot) {
+            return;
+        }
         let store = &self.gateway.server.engine;
         let Some(connection) = self.connections.get_mut(slot) else { return };
         match self.gateway.syncer.settle(store, position, &self.waker) {

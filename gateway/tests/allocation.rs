@@ -52,7 +52,8 @@ fn batch(make: fn(usize) -> Vec<u8>, pipeline: usize) -> Vec<u8> {
 /// A store in files, as the gateway opens it, with the directory that goes when the test ends.
 fn open() -> ((TempDir, DirectoryLock), Server<Store>) {
     let folder = tempfile::tempdir().expect("a directory");
-    let Owned { store, lock } = store::open(folder.path(), 16).expect("opens");
+    let Owned { store, lock } =
+        store::open(folder.path(), &edgecask_core::bitcask::Options::default()).expect("opens");
     let shared = Shared::new(Settings::default(), Box::new(NoFacts), NOW_MS);
     ((folder, lock), Server { engine: store, shared })
 }

@@ -22,7 +22,10 @@ use super::snapshot::Snapshot;
 use crate::engine::{
     Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
 };
-use crate::packed::tree::Tree;
+use crate::packed::tree::{Builder, Tree};
+
+/// A new collection of so many subkeys is built in one go.
+const BUILT_SUBKEYS_MIN: usize = 32;
 
 /// The decisions about one changed key, made before the frame is built.
 struct KeyPlan {
@@ -398,6 +401,17 @@ fn apply_subs(
     }
     let Shard { collections, files, .. } = shard;
     let tree = collections.entry(collection).or_default();
+    if tree.is_empty() && change.subs.len() >= BUILT_SUBKEYS_MIN {
+        let mut builder = Builder::default();
+        for ((subkey, sub), location) in change.subs.iter().zip(records) {
+            // A removal of what is not there is no change.
+            if let Some(value) = &sub.value {
+                builder.push(subkey, &SubEntry { location, value_len: value.len() as u32 }.to_bytes(value));
+            }
+        }
+        *tree = builder.finish();
+        return;
+    }
     for ((subkey, sub), location) in change.subs.iter().zip(records) {
         match &sub.value {
             Some(value) => {

@@ -223,6 +223,18 @@ impl Log {
         is_older || active.len > active.file.header_len && (is_full || is_stale)
     }
 
+    /// Seals the active datafile, unless it is empty, and begins the next one.
+    pub(super) fn seal_active(&self) -> Result<()> {
+        let mut writer = self.writer.lock();
+        if let Some(reason) = &writer.poison {
+            return Err(EngineError::ReadOnly(reason.clone()));
+        }
+        match &writer.active {
+            Some(active) if active.len > active.file.header_len => self.rotate(&mut writer, 0),
+            _ => Ok(()),
+        }
+    }
+
     /// Seals the active datafile and begins the next one.
     fn rotate(&self, writer: &mut Writer, now_ms: u64) -> Result<()> {
         self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())

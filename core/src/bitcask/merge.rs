@@ -123,6 +123,7 @@ impl Bitcask {
         let (next, bytes) = match stepped {
             Ok(stepped) => stepped,
             Err(error) => {
+                self.rewrite.fail();
                 if let Merge::Copying(copying) = &*merge {
                     self.discard_output(copying);
                     *merge = Merge::Idle;
@@ -145,9 +146,13 @@ impl Bitcask {
 
     fn begin_merge(&self) -> Result<Merge> {
         self.log.check_poison()?;
+        self.begin_asked_rewrite()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
         files.sort_by_key(|file| file.order());
-        let Some(run) = choose(&files, self.log.datafile_max_bytes()) else { return Ok(Merge::Idle) };
+        let asked = || self.rewrite.next(&files).map(|at| at..at + 1);
+        let Some(run) = choose(&files, self.log.datafile_max_bytes()).or_else(asked) else {
+            return Ok(Merge::Idle);
+        };
         let inputs: Vec<Arc<File>> = files[run.clone()].to_vec();
         let watermark = self.log.sequence_bound();
         self.wait_for_commits();

@@ -23,6 +23,7 @@ mod record;
 mod recovery;
 mod reload;
 mod replay;
+mod rewrite;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -42,8 +43,8 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, CATALOG, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Scope, Sought,
-    Stored, Watch, access_clock,
+    Admin, CATALOG, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Rewriting, Scope,
+    Sought, Stored, Watch, access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -81,6 +82,7 @@ pub struct Bitcask {
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
     merging: Mutex<merge::Merge>,
+    rewrite: rewrite::Rewrite,
     /// Hints are written, and forgotten, by one caller at a time.
     hinting: Mutex<()>,
     counts: Counts,
@@ -266,6 +268,14 @@ impl Admin for Bitcask {
             self.sync()?;
         }
         Ok(self.synced() >= self.appended())
+    }
+
+    fn begin_rewrite(&self) -> bool {
+        self.rewrite.ask()
+    }
+
+    fn rewriting(&self) -> Rewriting {
+        self.rewrite.known()
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {

@@ -144,6 +144,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         access_clock: AtomicU32::new(0),
         expiry_position: AtomicU64::new(0),
         merging: Mutex::new(merge::Merge::default()),
+        rewrite: super::rewrite::Rewrite::default(),
         hinting: Mutex::new(()),
         counts: Counts::default(),
     };

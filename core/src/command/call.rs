@@ -96,7 +96,7 @@ impl<'e> Context<'_, 'e> {
         };
         let db = self.client.db;
         let seen = self.txn.keys_seen();
-        let outcome = handler(self, args);
+        let outcome = self.expect_work(args.len() as u64).and_then(|()| handler(self, args));
         if spec.is(Flags::READONLY) && outcome.is_ok() {
             let (hits, misses) = self.txn.lookups_since(seen);
             self.tally.hits += hits;
@@ -191,6 +191,8 @@ impl<'e> Context<'_, 'e> {
             tally: &mut *self.tally,
             interrupted: &mut *self.interrupted,
             wait: None,
+            later: None,
+            may_hand_over: self.may_hand_over,
         }
     }
 }

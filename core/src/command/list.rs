@@ -233,7 +233,7 @@ fn lindex(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 fn lrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, start, stop] = args else { return Err(CommandError::SYNTAX) };
     let (start, stop) = (integer(start)?, integer(stop)?);
-    let (db, reply) = (ctx.db(), &mut *ctx.reply);
+    let (db, work, reply) = (ctx.db(), ctx.work(), &mut *ctx.reply);
     let list = List::open(ctx.txn, db, key)?;
     let Some(mut list) = list else {
         reply.array(0);
@@ -243,6 +243,7 @@ fn lrange(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         reply.array(0);
         return Ok(());
     };
+    work.expect(to - from)?;
     reply.array((to - from) as usize);
     list.range(from, to - from, &mut |element| reply.bulk(element))?;
     Ok(())

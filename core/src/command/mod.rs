@@ -40,9 +40,9 @@ use self::call::{Tally, TrackedReads};
 use crate::catalog::{self, CommandSpec};
 use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Drafts, EngineError, Turn, Txn};
+use crate::limits::{LONG_WORK_ELEMENT_BYTES, LONG_WORK_ELEMENTS};
 use crate::resp::Reply;
-use crate::server::hub::Wait;
-use crate::server::hub::notify;
+use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
 use crate::server::{Client, Shared};
 
@@ -51,6 +51,29 @@ pub type Outcome = std::result::Result<(), CommandError>;
 
 /// A command's code: the context and all arguments, the command's name first. Arity was checked.
 pub type Handler = fn(&mut Context<'_, '_>, &[&[u8]]) -> Outcome;
+
+/// Where a command says how much work it is about to do; see [`Context::expect_work`].
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    may_hand_over: bool,
+}
+
+impl Work {
+    /// Says how much work is about to be done.
+    ///
+    /// # Errors
+    /// As for [`Context::expect_work`].
+    pub fn expect(self, elements: u64) -> Outcome {
+        if elements >= LONG_WORK_ELEMENTS && self.may_hand_over {
+            return Err(EngineError::TakesLong.into());
+        }
+        Ok(())
+    }
+}
+
+/// The rest of a command, which runs once its transaction has ended and holds no lock. It writes the reply. Its connection's
+/// inbox says whether somebody still waits for that.
+pub type Later = Box<dyn FnOnce(&mut Reply, &Inbox) -> Outcome + Send + Sync>;
 
 /// Everything a handler may use.
 pub struct Context<'c, 'e> {
@@ -74,6 +97,11 @@ pub struct Context<'c, 'e> {
     pub tally: &'c mut Tally,
     /// The error because of which the executor is to run everything again, once there was one.
     pub interrupted: &'c mut Option<EngineError>,
+    /// Whether what takes long is to be handed over ([`Context::expect_work`]).
+    pub may_hand_over: bool,
+    /// Where the outermost command of a request may leave its rest ([`Context::finish_later`]); None in a MULTI and for calls of
+    /// other commands.
+    pub later: Option<&'c mut Option<Later>>,
     /// Where a command that finds nothing says what it waits for; None where it must not wait, in a MULTI.
     pub wait: Option<&'c mut Option<Wait>>,
 }
@@ -209,6 +237,43 @@ impl Context<'_, '_> {
             Some(wait) => **wait = Some(wanted),
             None => wanted.nothing.write(self.reply),
         }
+    }
+
+    /// Has the rest of the command run once its transaction has ended, where that is possible; else at once.
+    ///
+    /// # Errors
+    /// Those of the rest, if it runs at once.
+    pub fn finish_later(&mut self, rest: Later) -> Outcome {
+        match &mut self.later {
+            Some(later) => {
+                **later = Some(rest);
+                Ok(())
+            }
+            None => rest(self.reply, &self.client.inbox),
+        }
+    }
+
+    /// Says how much work is about to be done, in elements or pairs that are read, sorted or written. What is long does not
+    /// run where other connections wait for it: the run is thrown away, and the host runs the request where it may take its
+    /// time. To be called before anything is written, and with no effect for what is short.
+    ///
+    /// # Errors
+    /// [`EngineError::TakesLong`], which the handler passes on.
+    pub fn expect_work(&self, elements: u64) -> Outcome {
+        self.work().expect(elements)
+    }
+
+    /// The same for where the context is in use.
+    pub fn work(&self) -> Work {
+        Work { may_hand_over: self.may_hand_over }
+    }
+
+    /// The same for bytes that are read or written.
+    ///
+    /// # Errors
+    /// As for [`Context::expect_work`].
+    pub fn expect_bytes(&self, bytes: u64) -> Outcome {
+        self.expect_work(bytes / LONG_WORK_ELEMENT_BYTES)
     }
 
     /// Unix time in milliseconds.

@@ -41,7 +41,7 @@ type Result<T> = std::result::Result<T, CommandError>;
 const DEFAULT_COUNT: u64 = 10;
 
 /// Cursors of the engine stay below this.
-const ENGINE_CURSOR_MASK: u64 = (1 << 48) - 1;
+const ENGINE_CURSORS: u64 = 1 << 48;
 
 /// Which types SCAN returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl KindFilter {
 }
 
 /// The options behind a cursor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ScanOptions<'a> {
     /// How many elements to look at; at least 1.
     pub count: u64,
@@ -123,7 +123,7 @@ pub fn options<'a>(mut args: &[&'a [u8]], takes_type: bool) -> Result<ScanOption
 impl ScanOptions<'_> {
     /// Whether an element of this name is to be returned.
     pub fn takes(&self, name: &[u8]) -> bool {
-        self.glob.is_none_or(|glob| glob.matches(name))
+        self.glob.as_ref().is_none_or(|glob| glob.matches(name))
     }
 
     fn takes_kind(&self, root: &Root) -> bool {
@@ -137,12 +137,18 @@ impl ScanOptions<'_> {
 
 /// Runs SCAN over the keys of the selected database.
 pub fn reply_keys(context: &mut Context<'_, '_>, cursor: u64, options: &ScanOptions<'_>) -> Outcome {
+    if cursor >= ENGINE_CURSORS {
+        // No reply gave it out: like -1 in Redis, which is its last bucket, it stands at the end.
+        let nothing = context.reply.beside();
+        reply_step(context.reply, 0, &nothing, 0);
+        return Ok(());
+    }
     // An engine shows one bucket a step, and buckets may be empty: like Redis, ten steps for each key asked for.
     let mut steps = options.count.saturating_mul(10).max(SCAN_STEPS_MIN);
     let db = context.db();
     let mut elements = context.reply.beside();
     let (mut seen, mut returned) = (0, 0);
-    let mut next = cursor & ENGINE_CURSOR_MASK;
+    let mut next = cursor;
     loop {
         next = context.txn.scan_keys(db, next, &mut |key, root| {
             seen += 1;

@@ -48,6 +48,19 @@ pub(super) fn limits(shared: &Shared) -> Limits {
     }
 }
 
+/// Says how much work it is to walk these sets.
+fn expect_walk(ctx: &mut Context<'_, '_>, keys: &[&[u8]]) -> Outcome {
+    let db = ctx.db();
+    let mut members = 0_u64;
+    for key in keys {
+        members = members.saturating_add(ctx.txn.sub_len(db, key)?);
+    }
+    ctx.expect_work(members)
+}
+
+/// So many members are added in order, which costs less than as they come.
+const SORTED_MEMBERS_MIN: usize = 64;
+
 fn sadd(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, members @ ..] = args else { return Err(CommandError::SYNTAX) };
     let [first, ..] = members else { return Err(CommandError::SYNTAX) };
@@ -60,7 +73,13 @@ fn sadd(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         set.expect(hint, &ask);
         set
     };
-    let added = set.add(members.iter().copied(), &ask)?;
+    let added = if members.len() >= SORTED_MEMBERS_MIN && set.has_no_order() {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        set.add(members.into_iter(), &ask)?
+    } else {
+        set.add(members.iter().copied(), &ask)?
+    };
     if added > 0 {
         ctx.notify(notify::SET, "sadd", key);
     }
@@ -115,10 +134,12 @@ fn smismember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn smembers(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key] = args else { return Err(CommandError::SYNTAX) };
-    let (db, reply) = (ctx.db(), &mut *ctx.reply);
+    let (db, work, reply) = (ctx.db(), ctx.work(), &mut *ctx.reply);
     match Set::open(ctx.txn, db, key)? {
         Some(mut set) => {
-            reply.set(set.len()? as usize);
+            let len = set.len()?;
+            work.expect(len)?;
+            reply.set(len as usize);
             set.members(&mut |member| reply.bulk(member))?;
         }
         None => reply.set(0),
@@ -251,8 +272,10 @@ fn sunion(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn combine(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation) -> Outcome {
     let [_, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
-    let (db, reply) = (ctx.db(), &mut *ctx.reply);
+    let db = ctx.db();
     let sources = Sources::open(ctx.txn, db, operation, keys)?;
+    expect_walk(ctx, keys)?;
+    let reply = &mut *ctx.reply;
     let mark = reply.defer();
     let mut count = 0;
     sources.combine(ctx.txn, &mut |member| {
@@ -280,6 +303,7 @@ fn sintercard(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let db = ctx.db();
     let sources = Sources::open(ctx.txn, db, Operation::Intersection, keys)?;
+    expect_walk(ctx, keys)?;
     let mut count = 0;
     sources.combine(ctx.txn, &mut |_| {
         count += 1;
@@ -305,6 +329,9 @@ fn store(ctx: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, event:
     let [_, target, keys @ ..] = args else { return Err(CommandError::SYNTAX) };
     let db = ctx.db();
     let sources = Sources::open(ctx.txn, db, operation, keys);
+    if sources.is_ok() {
+        expect_walk(ctx, keys)?;
+    }
     ctx.note_reads(keys, sources.is_ok());
     let sources = sources?;
     // The target may be one of the sources, so the result is complete before anything is written.

@@ -12,6 +12,9 @@ const LISTPACK: u8 = 0;
 /// There were too many or too long ones at some time; there is no way back.
 const HASHTABLE: u8 = 1;
 
+/// So many fields and values are set in the order of the fields.
+const SORTED_PAIRS_MIN: usize = 128;
+
 /// Up to where a hash stays a listpack.
 #[derive(Clone, Copy, Debug)]
 pub struct ListpackLimits {
@@ -61,9 +64,19 @@ pub fn set(
         Some(_) => {}
     }
     let mut added = 0;
-    for pair in pairs.chunks_exact(2) {
-        if let [field, value] = pair {
+    if pairs.len() >= SORTED_PAIRS_MIN {
+        // In order, which costs less than as they come; the later one of two for the same field stays the later one.
+        let (pairs, _) = pairs.as_chunks::<2>();
+        let mut pairs = pairs.to_vec();
+        pairs.sort_by_key(|[field, _]| *field);
+        for [field, value] in pairs {
             added += u64::from(!txn.sub_put(db, key, field, value)?);
+        }
+    } else {
+        for pair in pairs.chunks_exact(2) {
+            if let [field, value] = pair {
+                added += u64::from(!txn.sub_put(db, key, field, value)?);
+            }
         }
     }
     if encoding == LISTPACK

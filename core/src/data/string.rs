@@ -7,10 +7,11 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::{Result, root_of_kind};
-use crate::engine::{Db, Draft, Kind, NewRoot, Root, Txn};
+use crate::engine::{Db, Draft, Kind, NewRoot, Piece, Root, Txn, blob_error};
 use crate::limits::VALUE_PIECE_BYTES;
 use crate::memory_budget::LARGE_BYTES;
 use crate::number::parse_i64;
+use crate::storage::Blob;
 
 /// Written whole: `int`, `embstr` or `raw`, as the bytes say.
 pub const WHOLE: u8 = 0;
@@ -214,6 +215,65 @@ pub fn walk(
         at += piece.len() as u64;
     }
     Ok(())
+}
+
+/// A part of a string as a transaction saw it, to be read when the transaction has ended: what is stored stays what it is for
+/// as long as it is held.
+pub struct Held {
+    /// Each with its offset in the string.
+    pieces: Vec<(u64, HeldPiece)>,
+}
+
+enum HeldPiece {
+    Bytes(Vec<u8>),
+    Stored { source: Arc<dyn Blob>, len: u64 },
+}
+
+/// Holds a part of a string, which must be there and have a blob: then this costs next to nothing.
+pub fn hold(txn: &mut Txn<'_>, db: Db, key: &[u8], range: Range<u64>) -> Result<Held> {
+    let (mut pieces, mut at) = (Vec::new(), range.start);
+    let part = (range.start, range.end.saturating_sub(range.start));
+    txn.show_value(db, key, part, &mut |piece| {
+        let (len, piece) = match piece {
+            Piece::Bytes(bytes) => (bytes.len() as u64, HeldPiece::Bytes(bytes.to_vec())),
+            // A value and its blob begin at the same byte.
+            Piece::Stored { source, len, .. } => (len, HeldPiece::Stored { source, len }),
+        };
+        pieces.push((at, piece));
+        at += len;
+        Ok(())
+    })?;
+    Ok(Held { pieces })
+}
+
+impl Held {
+    /// Shows the bytes in order, each piece with its offset in the string, until told to stop.
+    pub fn walk(&self, visit: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>) -> Result<()> {
+        for (start, piece) in &self.pieces {
+            let (source, len) = match piece {
+                HeldPiece::Bytes(bytes) if visit(*start, bytes).is_break() => return Ok(()),
+                HeldPiece::Bytes(_) => continue,
+                HeldPiece::Stored { source, len } => (source, *len),
+            };
+            let (mut at, mut flow) = (*start, ControlFlow::Continue(()));
+            while at < start + len && flow.is_continue() {
+                let count = VALUE_PIECE_BYTES.min(start + len - at);
+                let mut shown = at;
+                let read = source.read(at, count, &mut |bytes| {
+                    if flow.is_continue() {
+                        flow = visit(shown, bytes);
+                        shown += bytes.len() as u64;
+                    }
+                });
+                read.map_err(blob_error)?;
+                at += count;
+            }
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The integer that a string holds; None if it is none. A missing key counts as 0.

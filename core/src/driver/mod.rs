@@ -21,7 +21,7 @@ use crate::engine::{Db, Engine};
 use crate::limits::BLOCKED_INPUT_MAX_BYTES;
 use crate::resp::Reply;
 use crate::server::{Effect, Server, Shared};
-use crate::session::Session;
+use crate::session::{Progress, Session};
 
 pub use self::login::check_login;
 pub use self::piece::take_piece;
@@ -59,6 +59,8 @@ pub struct Driver {
     active_ms: u64,
     /// The session stopped before the end of its input, because replies had piled up.
     is_paused: bool,
+    /// The session stopped before a request that takes long.
+    takes_long: bool,
     /// Position in the log behind the last write that is not acknowledged; 0 if there is none.
     wrote: u64,
     alarm_ms: Option<u64>,
@@ -73,6 +75,7 @@ impl Driver {
             connected_ms: now.steady_ms.saturating_sub(connected_for_ms),
             active_ms: now.steady_ms,
             is_paused: false,
+            takes_long: false,
             wrote: 0,
             alarm_ms: steady(session.wake_at_ms(), now),
             effects: Vec::new(),
@@ -144,8 +147,15 @@ impl Driver {
     /// Runs the requests that have come.
     pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now) {
         let progress = self.session.process(server, now.unix_ms);
+        self.note(progress, now);
+    }
+
+    /// Takes note of what came of a run.
+    #[inline]
+    fn note(&mut self, progress: Progress, now: Now) {
         self.active_ms = now.steady_ms;
         self.is_paused = progress.is_paused;
+        self.takes_long = progress.takes_long;
         self.wrote = self.wrote.max(progress.wrote.position());
         self.alarm_ms = steady(progress.wake_at_ms, now);
         if self.effects.is_empty() {
@@ -153,6 +163,22 @@ impl Driver {
         } else {
             self.effects.extend(progress.effects);
         }
+    }
+
+    /// Whether the next request takes long and is to run by [`Driver::run_at_length`] where nobody waits for it.
+    pub fn takes_long(&self) -> bool {
+        self.takes_long
+    }
+
+    /// As [`Driver::run`], where a request may take its time.
+    pub fn run_at_length<E: Engine>(&mut self, server: &Server<E>, now: Now) {
+        let progress = self.session.process_at_length(server, now.unix_ms);
+        self.note(progress, now);
+    }
+
+    /// Whether a request that takes long is not to run but to be handed over ([`Driver::takes_long`]); false at the start.
+    pub fn set_hands_over(&mut self, hands_over: bool) {
+        self.session.set_hands_over(hands_over);
     }
 
     /// Whether the requests changed settings that the host must act upon before it sends the replies.

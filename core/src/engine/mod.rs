@@ -203,15 +203,19 @@ pub enum EngineError {
     /// again once it is there.
     #[error("not here yet")]
     NotHere,
+    /// The transaction would keep other connections waiting for long. The executor throws the run away, and the host runs the
+    /// request where it may take its time.
+    #[error("takes long")]
+    TakesLong,
     /// A reaction to the changes refuses the transaction; the text is the reply. Nothing changed.
     #[error("{0}")]
     Refused(String),
 }
 
 impl EngineError {
-    /// Whether the transaction is to be run again from its start, with more locks or more fetched.
+    /// Whether the transaction is to be run again from its start, with more locks, more fetched or more time.
     pub fn asks_to_run_again(&self) -> bool {
-        matches!(self, EngineError::Undeclared | EngineError::NotHere)
+        matches!(self, EngineError::Undeclared | EngineError::NotHere | EngineError::TakesLong)
     }
 }
 
@@ -456,6 +460,17 @@ pub trait Engine: Admin + Send + Sync {
     fn unwatch(&self, db: Db, key: &[u8], watch: &Watch);
 }
 
+/// Rewrites since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rewriting {
+    /// Whether one is under way.
+    pub is_on: bool,
+    /// Whether the last one that ended met an error.
+    pub has_failed: bool,
+    /// How many came to their end.
+    pub finished: u64,
+}
+
 /// The part of an engine that serves an operator's commands.
 pub trait Admin {
     /// Writes what speeds up the next start (hints), after syncing the log.
@@ -472,6 +487,17 @@ pub trait Admin {
     /// keeps nothing has nothing to lose.
     fn is_synced(&self, _sync: bool) -> Result<bool> {
         Ok(true)
+    }
+
+    /// Begins to write everything anew without what is dead, in the background; false if that is under way already. An
+    /// engine that keeps nothing has nothing to write.
+    fn begin_rewrite(&self) -> bool {
+        true
+    }
+
+    /// What became of [`Admin::begin_rewrite`].
+    fn rewriting(&self) -> Rewriting {
+        Rewriting::default()
     }
 
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.

@@ -1,7 +1,8 @@
 //! The changed subkeys of one key, in the order of their bytes.
 //!
-//! Most transactions change one or two short subkeys, and those are kept in place: no allocation, no search. What is
-//! larger moves to an ordered map.
+//! Most transactions change one or two short subkeys, and those are kept in place: no allocation, no search. Many that come
+//! in order, as those of a long RPUSH or of a stored union do, are a list, which costs a fraction of a map. What is larger and
+//! comes in another order moves to an ordered map.
 
 use std::collections::{BTreeMap, btree_map};
 use std::ops::{Bound, RangeBounds};
@@ -29,6 +30,8 @@ const FEW: usize = 3;
 pub enum SubChanges {
     /// In place.
     Few(SmallVec<[(SubBytes, SubChange); FEW]>),
+    /// In a list, because they were added in ascending order.
+    Run(Vec<(SubBytes, SubChange)>),
     /// In a map.
     Many(BTreeMap<SubBytes, SubChange>),
 }
@@ -44,6 +47,7 @@ impl SubChanges {
     pub fn len(&self) -> usize {
         match self {
             SubChanges::Few(few) => few.len(),
+            SubChanges::Run(run) => run.len(),
             SubChanges::Many(many) => many.len(),
         }
     }
@@ -57,6 +61,7 @@ impl SubChanges {
     pub fn iter(&self) -> Iter<'_> {
         match self {
             SubChanges::Few(few) => Iter::Few(few.iter()),
+            SubChanges::Run(run) => Iter::Few(run.iter()),
             SubChanges::Many(many) => Iter::Many(many.range::<[u8], _>(..)),
         }
     }
@@ -70,6 +75,19 @@ impl SubChanges {
                 let inside = few.iter().skip(from).take_while(|(subkey, _)| is_inside(subkey)).count();
                 Iter::Few(few.get(from..from + inside).unwrap_or_default().iter())
             }
+            SubChanges::Run(run) => {
+                let from = match bounds.0 {
+                    Bound::Included(from) => run.partition_point(|(subkey, _)| subkey.as_slice() < from),
+                    Bound::Excluded(from) => run.partition_point(|(subkey, _)| subkey.as_slice() <= from),
+                    Bound::Unbounded => 0,
+                };
+                let to = match bounds.1 {
+                    Bound::Included(to) => run.partition_point(|(subkey, _)| subkey.as_slice() <= to),
+                    Bound::Excluded(to) => run.partition_point(|(subkey, _)| subkey.as_slice() < to),
+                    Bound::Unbounded => run.len(),
+                };
+                Iter::Few(run.get(from..to).unwrap_or_default().iter())
+            }
             SubChanges::Many(many) => Iter::Many(many.range::<[u8], _>(bounds)),
         }
     }
@@ -79,6 +97,7 @@ impl SubChanges {
             SubChanges::Few(few) => {
                 few.iter().find(|(other, _)| other.as_slice() == subkey).map(|(_, it)| it)
             }
+            SubChanges::Run(run) => place_in(run, subkey).ok().and_then(|at| run.get(at)).map(|(_, it)| it),
             SubChanges::Many(many) => many.get(subkey),
         }
     }
@@ -87,6 +106,10 @@ impl SubChanges {
         match self {
             SubChanges::Few(few) => {
                 few.iter_mut().find(|(other, _)| other.as_slice() == subkey).map(|(_, it)| it)
+            }
+            SubChanges::Run(run) => {
+                let at = place_in(run, subkey).ok()?;
+                run.get_mut(at).map(|(_, it)| it)
             }
             SubChanges::Many(many) => many.get_mut(subkey),
         }
@@ -100,14 +123,34 @@ impl SubChanges {
                 let at = few.iter().take_while(|(other, _)| *other < subkey).count();
                 few.insert(at, (subkey, change));
             }
-            SubChanges::Few(few) => {
-                let mut many: BTreeMap<SubBytes, SubChange> = few.drain(..).collect();
-                many.insert(subkey, change);
-                *self = SubChanges::Many(many);
+            SubChanges::Few(few) if few.last().is_some_and(|(last, _)| *last < subkey) => {
+                let mut run: Vec<(SubBytes, SubChange)> = few.drain(..).collect();
+                run.push((subkey, change));
+                *self = SubChanges::Run(run);
+            }
+            SubChanges::Run(run) if run.last().is_none_or(|(last, _)| *last < subkey) => {
+                run.push((subkey, change));
+            }
+            SubChanges::Few(_) | SubChanges::Run(_) => {
+                self.many().insert(subkey, change);
             }
             SubChanges::Many(many) => {
                 many.insert(subkey, change);
             }
+        }
+    }
+
+    /// Moves the changes to a map, unless they are in one.
+    fn many(&mut self) -> &mut BTreeMap<SubBytes, SubChange> {
+        let many: BTreeMap<SubBytes, SubChange> = match self {
+            SubChanges::Few(few) => few.drain(..).collect(),
+            SubChanges::Run(run) => std::mem::take(run).into_iter().collect(),
+            SubChanges::Many(many) => std::mem::take(many),
+        };
+        *self = SubChanges::Many(many);
+        match self {
+            SubChanges::Many(many) => many,
+            SubChanges::Few(_) | SubChanges::Run(_) => unreachable!("they are in a map now"),
         }
     }
 
@@ -124,11 +167,21 @@ impl SubChanges {
         if self.len() + changes.len() <= FEW {
             return changes.into_iter().for_each(|(subkey, change)| self.add(&subkey, change));
         }
+        if let SubChanges::Run(run) = self
+            && run.last().map(|(last, _)| last) < changes.first().map(|(first, _)| first)
+        {
+            run.extend(changes);
+            return;
+        }
         // A map made of an ordered list costs a fraction of as many insertions.
         let mut more: BTreeMap<SubBytes, SubChange> = changes.into_iter().collect();
         match self {
             SubChanges::Few(few) => {
                 more.extend(few.drain(..));
+                *self = SubChanges::Many(more);
+            }
+            SubChanges::Run(run) => {
+                more.extend(std::mem::take(run));
                 *self = SubChanges::Many(more);
             }
             SubChanges::Many(many) if many.len() > more.len() / 8 => many.append(&mut more),
@@ -142,6 +195,12 @@ impl SubChanges {
     pub(super) fn remove(&mut self, subkey: &[u8]) {
         match self {
             SubChanges::Few(few) => few.retain(|(other, _)| other.as_slice() != subkey),
+            SubChanges::Run(run) if run.last().is_some_and(|(last, _)| last.as_slice() == subkey) => {
+                run.pop();
+            }
+            SubChanges::Run(_) => {
+                self.many().remove(subkey);
+            }
             SubChanges::Many(many) => {
                 many.remove(subkey);
             }
@@ -150,6 +209,15 @@ impl SubChanges {
 
     pub(super) fn clear(&mut self) {
         *self = SubChanges::default();
+    }
+}
+
+/// The place of a subkey in an ordered list, or the place where it belongs. What comes behind all others, as nearly every
+/// subkey does that is looked for in one, is found at once.
+fn place_in(run: &[(SubBytes, SubChange)], subkey: &[u8]) -> Result<usize, usize> {
+    match run.last() {
+        Some((last, _)) if last.as_slice() < subkey => Err(run.len()),
+        _ => run.binary_search_by(|(other, _)| other.as_slice().cmp(subkey)),
     }
 }
 
@@ -164,7 +232,7 @@ impl<'c> IntoIterator for &'c SubChanges {
 
 /// Changes in order.
 pub enum Iter<'c> {
-    /// Those kept in place.
+    /// Those kept in place or in a list.
     Few(std::slice::Iter<'c, (SubBytes, SubChange)>),
     /// Those of a map.
     Many(btree_map::Range<'c, SubBytes, SubChange>),
@@ -228,6 +296,7 @@ mod tests {
             }
             assert_eq!(changes.get(b"other"), None);
         }
+        assert_eq!(changes.len(), expected.len());
         for few in 0..9_usize {
             for more in 0..40_u8 {
                 let change = |_| SubChange { value: None, in_base: true };
@@ -246,5 +315,53 @@ mod tests {
             assert_eq!(changes.get(subkey), None);
         }
         assert!(changes.is_empty());
+    }
+
+    /// Changes that come in order are kept in another form; everything else must be as with a map.
+    #[test]
+    fn changes_in_order_differ_from_a_map() {
+        let mut random = fastrand::Rng::with_seed(15);
+        for _ in 0..300 {
+            let mut changes = SubChanges::default();
+            let mut expected: BTreeMap<SubBytes, SubChange> = BTreeMap::new();
+            let mut next = 0_u32;
+            for _ in 0..random.usize(..60) {
+                // Nearly always in order.
+                next = if random.u8(..20) == 0 { random.u32(..next + 1) } else { next + random.u32(1..3) };
+                let subkey = SubBytes::from_slice(&next.to_be_bytes());
+                let change = SubChange { value: Some(subkey.clone()), in_base: random.bool() };
+                match random.u8(..10) {
+                    0 => {
+                        changes.remove(&subkey);
+                        expected.remove(&subkey);
+                    }
+                    1 => {
+                        if let Some(last) = expected.keys().next_back().cloned() {
+                            changes.remove(&last);
+                            expected.remove(&last);
+                        }
+                    }
+                    _ => {
+                        changes.set(&subkey, change.clone());
+                        expected.insert(subkey, change);
+                    }
+                }
+                let probe = random.u32(..next + 3).to_be_bytes();
+                assert_eq!(changes.get(&probe), expected.get(probe.as_slice()));
+                assert_eq!(changes.get_mut(&probe), expected.get_mut(probe.as_slice()));
+            }
+            let kept: Vec<Vec<u8>> = expected.keys().map(|subkey| subkey.to_vec()).collect();
+            assert_eq!(subkeys(&changes), kept);
+            let (low, high) = (random.u32(..next + 2), random.u32(..next + 2));
+            let (low, high) = (low.min(high).to_be_bytes(), low.max(high).to_be_bytes());
+            for low in [Bound::Unbounded, Bound::Included(&low[..]), Bound::Excluded(&low[..])] {
+                for high in [Bound::Unbounded, Bound::Included(&high[..])] {
+                    let found: Vec<&[u8]> = changes.range((low, high)).map(|(subkey, _)| subkey).collect();
+                    let wanted: Vec<&[u8]> =
+                        expected.range::<[u8], _>((low, high)).map(|(subkey, _)| subkey.as_slice()).collect();
+                    assert_eq!(found, wanted);
+                }
+            }
+        }
     }
 }

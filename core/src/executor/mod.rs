@@ -6,6 +6,7 @@
 //!     |  run: handlers over one transaction; writes go to the overlay, wishes to the outbox
 //!     |     a key was not declared   -> drop all, begin again with more locks
 //!     |     the engine must fetch    -> drop all, suspend; resumed once it is there
+//!     |     it takes long            -> drop all, suspend; run again where it may
 //!     |  reactions see the changes, add to them or refuse
 //!     |  commit: one frame; its place in the log is fixed, an entry joins the feed
 //!     |  actions of the outbox happen, the feed is delivered, blocked connections are served
@@ -34,7 +35,7 @@ use std::sync::atomic::Ordering;
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
-use crate::command::{CommandError, Context, Outcome};
+use crate::command::{CommandError, Context, Later, Outcome};
 use crate::engine::{Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
 use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
 use crate::resp::Reply;
@@ -67,7 +68,8 @@ pub enum Ran {
 pub enum Stop {
     /// Nothing has happened; this is the reply.
     Error(CommandError),
-    /// The engine must fetch something: run the same again when the connection is woken.
+    /// The engine must fetch something: run the same again when the connection is woken. Or it takes long: run it again where
+    /// nobody waits for it ([`Client::takes_long`]).
     Suspended,
 }
 
@@ -161,6 +163,8 @@ pub struct Executor {
     reads: TrackedReads,
     tally: Tally,
     wait: Option<Wait>,
+    /// The rest of the connection's own request.
+    later: Option<Later>,
     /// Keys that changed and that blocked connections wait for.
     ready: Vec<(Db, Vec<u8>)>,
     /// Waits that CLIENT UNBLOCK ends, by the CLIENT IDs.
@@ -207,7 +211,14 @@ impl Executor {
             changes_connection: false,
             identity: 0,
         };
-        self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))
+        if !self.is_suspended() {
+            self.later = None;
+        }
+        let ran = self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))?;
+        match self.later.take() {
+            Some(rest) => rest(caller.reply, &caller.client.inbox).map(|()| ran).map_err(Stop::Error),
+            None => Ok(ran),
+        }
     }
 
     /// Runs `body` as a command that declares these keys of the selected database and may call other commands
@@ -303,6 +314,7 @@ impl Executor {
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
             let mut interrupted = None;
+            let may_hand_over = plan.identity == 0 && caller.client.hands_over;
             let outcome = {
                 let mut txn = Txn::new(&mut snapshot, &mut self.overlay, now_ms);
                 bound(&mut txn, caller.client, &server.shared);
@@ -318,6 +330,8 @@ impl Executor {
                     tally: &mut self.tally,
                     interrupted: &mut interrupted,
                     wait: (!matches!(plan.may_wait, Waits::Never)).then_some(&mut self.wait),
+                    may_hand_over,
+                    later: matches!(plan.may_wait, Waits::Begins(_)).then_some(&mut self.later),
                 };
                 let outcome = body(&mut context).and_then(|()| fits(caller.reply));
                 let reacts = server.shared.hub.interest.has(Interest::REACTIONS);
@@ -336,6 +350,12 @@ impl Executor {
                     drop(snapshot);
                     before.go_back(caller);
                     wider.widen(key)?;
+                }
+                Err(CommandError::Engine(EngineError::TakesLong)) => {
+                    drop(snapshot);
+                    before.go_back(caller);
+                    caller.client.takes_long = true;
+                    return Err(Stop::Suspended);
                 }
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);

@@ -7,7 +7,7 @@ use crate::catalog::{Flags, Group};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, keys_of};
 use crate::command::{CommandError, Context, Outcome, handler};
-use crate::engine::{Drafts, Engine, Watch};
+use crate::engine::{Drafts, Engine, EngineError, Watch};
 use crate::server::Server;
 use crate::server::hub::Interest;
 
@@ -65,6 +65,9 @@ impl Executor {
                 return Ok(());
             }
             has_run = true;
+            ctx.expect_work(calls.len() as u64).inspect_err(|_| {
+                *ctx.interrupted = Some(EngineError::TakesLong);
+            })?;
             run_all(ctx, calls, (is_exact, read_ns), &mut ended)
         })?;
         debug_assert!(matches!(ran, Ran::Done), "a queue never waits");

@@ -28,6 +28,11 @@ pub struct Client {
     pub labels: Arc<Labels>,
     /// Random numbers for SPOP and its like, seeded by the host.
     pub random: fastrand::Rng,
+    /// Whether the home has another place for requests that take long, so that they do not run here
+    /// ([`crate::engine::EngineError::TakesLong`]).
+    pub hands_over: bool,
+    /// Whether the request in the input is one of these.
+    pub takes_long: bool,
     /// What CLIENT REPLY asked for.
     pub reply_mode: ReplyMode,
     /// Whether commands leave access times alone (CLIENT NO-TOUCH).
@@ -60,6 +65,8 @@ impl Client {
             watched: 0,
             labels: Arc::default(),
             random: fastrand::Rng::with_seed(seed),
+            hands_over: false,
+            takes_long: false,
             reply_mode: ReplyMode::On,
             no_touch: false,
             last_command: "",

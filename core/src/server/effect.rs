@@ -5,7 +5,7 @@
 pub enum Effect {
     /// Send what has been replied, then close the connection.
     Close,
-    /// Write hints in the background (BGSAVE, BGREWRITEAOF).
+    /// Write hints in the background (BGSAVE, BGREWRITEAOF), and go on with the maintenance of the store.
     Checkpoint,
     /// End the process; with `save`, sync and write hints first.
     Shutdown {

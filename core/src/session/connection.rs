@@ -179,9 +179,14 @@ impl Connection {
         now_ms: u64,
     ) {
         progress.wake_at_ms = self.waiting.wake_at_ms();
-        progress.is_suspended = self.waiting.is_suspended();
+        progress.takes_long = std::mem::take(&mut self.client.takes_long);
+        progress.is_suspended = self.waiting.is_suspended() && !progress.takes_long;
         progress.effects = self.executor.take_effects();
         progress.wrote = self.executor.take_wrote();
+        if progress.takes_long {
+            // Others see meanwhile what it is at.
+            self.show(now_ms);
+        }
         if self.commands > 0 {
             self.executor.meter().stop();
             let counters = &server.shared.counters;
@@ -189,9 +194,14 @@ impl Connection {
                 .commands
                 .fetch_add(std::mem::take(&mut self.commands), std::sync::atomic::Ordering::Relaxed);
             self.executor.count(counters);
-            let protocol = if self.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
-            self.client.show(protocol, now_ms);
+            self.show(now_ms);
         }
+    }
+
+    /// Brings up to date what others see of the connection.
+    fn show(&mut self, now_ms: u64) {
+        let protocol = if self.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
+        self.client.show(protocol, now_ms);
     }
 
     /// Writes into the slow log what was slow together; `run` are the requests that have run, up to the last of them.
@@ -413,9 +423,8 @@ impl Connection {
     ) -> Result<(), Stop> {
         let (spec, args) = (request.spec(), request.args());
         if self.transaction.is_open() && spec.waits_for_exec() {
-            let budget = server.shared.settings.bounds().budget;
             self.transaction
-                .queue(&mut self.client, request, &mut self.drafts, budget)
+                .queue(&mut self.client, request, &mut self.drafts, &server.shared.settings)
                 .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
             self.reply.simple("QUEUED");
             return Ok(());

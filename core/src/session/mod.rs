@@ -57,6 +57,8 @@ pub struct Progress {
     pub wake_at_ms: Option<u64>,
     /// Whether a request waits for the engine, which wakes the session when it can go on.
     pub is_suspended: bool,
+    /// Whether the next request takes long: call [`Session::process_at_length`] where nobody waits for it.
+    pub takes_long: bool,
 }
 
 /// One connection.
@@ -147,6 +149,25 @@ impl Session {
         self.connection.check_output();
         self.connection.finish(server, &mut progress, now_ms);
         progress
+    }
+
+    /// The same where a request may take its time, for a host that lets the session hand over what takes long
+    /// ([`Session::set_hands_over`]).
+    pub fn process_at_length<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
+        let hands_over = std::mem::replace(&mut self.connection.client_mut().hands_over, false);
+        let progress = self.process(server, now_ms);
+        self.connection.client_mut().hands_over = hands_over;
+        progress
+    }
+
+    /// Whether a request that takes long is not to run but to be handed over ([`Progress::takes_long`]); false at the start.
+    pub fn set_hands_over(&mut self, hands_over: bool) {
+        self.connection.client_mut().hands_over = hands_over;
+    }
+
+    /// Through which others reach the connection, and end it.
+    pub fn inbox(&self) -> &Arc<Inbox> {
+        &self.connection.client().inbox
     }
 
     /// Runs the next request, of whatever form; false if there is none to run now.

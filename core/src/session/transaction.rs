@@ -4,8 +4,8 @@ use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
 use crate::command::admission::{Admitted, admit_again};
 use crate::engine::{Db, Drafts, Engine, Watch};
-use crate::memory_budget::MemoryBudget;
-use crate::server::Client;
+use crate::limits::MULTI_QUEUE_MAX;
+use crate::server::{Client, Settings};
 
 /// Bytes of the length before every argument of a queued command.
 const LENGTH_BYTES: usize = size_of::<usize>();
@@ -25,6 +25,8 @@ pub(super) struct Transaction {
 #[derive(Debug, Default)]
 pub(super) struct Multi {
     queue: Vec<Queued>,
+    /// What the queue holds, in bytes.
+    bytes: u64,
     /// Whether a command was refused while queueing, so that EXEC must refuse all.
     refused: bool,
 }
@@ -99,7 +101,8 @@ impl Queued {
 impl Multi {
     /// A queue that was open before.
     pub(super) fn of(queue: Vec<Queued>, refused: bool) -> Multi {
-        Multi { queue, refused }
+        let bytes = queue.iter().map(|queued| (size_of::<Queued>() + queued.bytes.len()) as u64).sum();
+        Multi { queue, bytes, refused }
     }
 
     /// The queued commands in order.
@@ -158,13 +161,13 @@ impl Transaction {
     /// Queues a command.
     ///
     /// # Errors
-    /// The command may not stand in a MULTI, or there is no memory for it; EXEC then refuses all.
+    /// The command may not stand in a MULTI, the queue is too long, or there is no memory for it; EXEC then refuses all.
     pub(super) fn queue(
         &mut self,
         client: &mut Client,
         request: &Admitted<'_>,
         drafts: &mut Drafts,
-        budget: MemoryBudget,
+        settings: &Settings,
     ) -> Result<(), CommandError> {
         let Some(multi) = &mut self.multi else { return Ok(()) };
         let (spec, args) = (request.spec(), request.args());
@@ -172,10 +175,28 @@ impl Transaction {
             multi.refused = true;
             return Err(CommandError::text("ERR Command not allowed inside a transaction"));
         }
+        if multi.refused {
+            // As in Redis what will not run is not kept.
+            drafts.clear();
+            return Ok(());
+        }
         let bytes = args.iter().map(|argument| argument.len() as u64).sum();
-        if let Err(error) = budget.ask(1, bytes) {
+        let budget = settings.bounds().budget;
+        multi.bytes += bytes + (size_of::<Queued>() + size_of_val(args)) as u64;
+        let most_bytes = u64::try_from(settings.number("client-query-buffer-limit")).unwrap_or(u64::MAX);
+        let refused = if multi.bytes > most_bytes {
+            Some(CommandError::text(
+                "ERR the commands of this MULTI hold more than client-query-buffer-limit",
+            ))
+        } else if multi.queue.len() >= MULTI_QUEUE_MAX {
+            Some(CommandError::owned(format!("ERR a MULTI has {MULTI_QUEUE_MAX} commands at most")))
+        } else {
+            budget.ask(1, bytes).err().map(CommandError::from)
+        };
+        if let Some(error) = refused {
             multi.refused = true;
-            return Err(error.into());
+            multi.queue = Vec::new();
+            return Err(error);
         }
         multi.queue.push(Queued::new(spec, args, std::mem::take(drafts)));
         self.show(client);

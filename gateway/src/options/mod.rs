@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use edgecask_core::limits::BLOB_MIN_BYTES;
+use edgecask_core::limits::{BLOB_MIN_BYTES, DATAFILE_MAX_BYTES};
+use edgecask_core::number::parse_u64;
 use edgecask_core::origin::Origins;
 use edgecask_core::server::{SettingError, Settings};
 use serde::Deserialize;
@@ -51,7 +52,7 @@ pub struct Flags {
     pub host: Option<String>,
 
     /// Port to listen on; 0 lets the system choose [default: 6379]
-    #[arg(short, long, env = "EDGECASK_PORT")]
+    #[arg(short, long, env = "EDGECASK_PORT", value_parser = whole::<u16>)]
     pub port: Option<u16>,
 
     /// Port for browsers and HTTP: console, WebSocket, REST, metrics; 0 lets the system choose, "off" closes it [default: 8080]
@@ -87,7 +88,7 @@ pub struct Flags {
     pub http_origins: Option<String>,
 
     /// Most connections of one address by HTTP and TLS at a time; 0 is any number [default: 1024]
-    #[arg(long, env = "EDGECASK_HTTP_MAX_PER_ADDRESS", value_name = "COUNT")]
+    #[arg(long, env = "EDGECASK_HTTP_MAX_PER_ADDRESS", value_name = "COUNT", value_parser = whole::<usize>)]
     pub http_max_per_address: Option<usize>,
 
     /// Directory of the store, made if missing [default: edgecask-data]
@@ -99,7 +100,7 @@ pub struct Flags {
     pub appendfsync: Option<Appendfsync>,
 
     /// Number of logical databases [default: 16]
-    #[arg(long, env = "EDGECASK_DATABASES", value_name = "COUNT")]
+    #[arg(long, env = "EDGECASK_DATABASES", value_name = "COUNT", value_parser = whole::<u32>)]
     pub databases: Option<u32>,
 
     /// Password clients must give with AUTH or HELLO [default: none]
@@ -107,7 +108,7 @@ pub struct Flags {
     pub requirepass: Option<String>,
 
     /// Most connections at a time [default: 10000]
-    #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT")]
+    #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT", value_parser = whole::<u32>)]
     pub maxclients: Option<u32>,
 
     /// Longest value and argument, with a unit if need be (512mb) [default: 64gb]
@@ -118,8 +119,12 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_BLOB_MIN_BYTES", value_name = "SIZE")]
     pub blob_min_bytes: Option<String>,
 
-    /// Threads that serve connections; 0 is one for each processor but one [default: 0]
-    #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT")]
+    /// A datafile of the log is sealed before it grows beyond this length [default: 256mb]
+    #[arg(long, env = "EDGECASK_DATAFILE_MAX_BYTES", value_name = "SIZE")]
+    pub datafile_max_bytes: Option<String>,
+
+    /// Threads that serve connections; 0 is one for each processor [default: 0]
+    #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT", value_parser = whole::<usize>)]
     pub threads: Option<usize>,
 
     /// Whether to refuse a public address without a password [default: yes]
@@ -145,6 +150,12 @@ pub struct Flags {
     help: Option<bool>,
 }
 
+/// A number as settings have it: digits alone, without a sign.
+fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
+    let number = parse_u64(text.as_bytes()).and_then(|number| N::try_from(number).ok());
+    number.ok_or_else(|| format!("'{text}' is no number, or too large"))
+}
+
 /// Where to listen, if at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "toml::Value")]
@@ -162,7 +173,7 @@ impl FromStr for Port {
         match text {
             "off" => Ok(Port::Off),
             number => {
-                number.parse().map(Port::At).map_err(|_| format!("'{number}' is neither a port nor off"))
+                whole(number).map(Port::At).map_err(|_| format!("'{number}' is neither a port nor off"))
             }
         }
     }
@@ -301,6 +312,7 @@ impl Flags {
             maxclients: self.maxclients.or(fallback.maxclients),
             proto_max_bulk_len: self.proto_max_bulk_len.or(fallback.proto_max_bulk_len),
             blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
+            datafile_max_bytes: self.datafile_max_bytes.or(fallback.datafile_max_bytes),
             threads: self.threads.or(fallback.threads),
             protected_mode: self.protected_mode.or(fallback.protected_mode),
             enable_debug_command: self.enable_debug_command.or(fallback.enable_debug_command),
@@ -368,8 +380,7 @@ impl Options {
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
         let appendfsync = flags.appendfsync.unwrap_or_default();
-        // Clients, syncs and maintenance want a processor as well; with a worker on each, requests cost more (bench.py).
-        let workers = || std::thread::available_parallelism().map_or(1, |cores| (cores.get() - 1).max(1));
+        let workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let tls_port = web.listeners.iter().find(|(protocol, _)| *protocol == Protocol::RespTls);
         let tls_port = tls_port.map_or(0, |(_, address)| address.port());
         let shown = |path: Option<&PathBuf>| path.map_or_else(String::new, |path| path.display().to_string());
@@ -394,6 +405,10 @@ impl Options {
                 ("databases", flags.databases.unwrap_or(16).to_string()),
                 ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
                 ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
+                (
+                    "datafile-max-bytes",
+                    flags.datafile_max_bytes.unwrap_or_else(|| DATAFILE_MAX_BYTES.to_string()),
+                ),
                 ("enable-debug-command", flags.enable_debug_command.unwrap_or_default().word().into()),
                 ("maxclients", flags.maxclients.unwrap_or(10_000).to_string()),
                 ("port", port.to_string()),

@@ -21,6 +21,42 @@ fn serve_is_the_default_and_h_is_the_host() {
 }
 
 #[test]
+fn number_with_a_sign_is_taken_for_a_setting() {
+    for name in ["port", "http-port", "databases", "maxclients", "threads", "http-max-per-address"] {
+        let parses =
+            |number: &str| parse(["edgecask".into(), format!("--{name}").into(), number.into()]).is_ok();
+        assert!(parses("1"), "{name}");
+        for number in ["+1", "-1", " 1", "01", "1.0", ""] {
+            assert!(!parses(number), "{name} {number:?}");
+        }
+    }
+    for name in ["datafile-max-bytes", "blob-min-bytes", "proto-max-bulk-len"] {
+        let line = format!("edgecask --{name} +16mb");
+        let options = Options::decide(flags(&line)).expect("decides");
+        assert!(options.settings().is_err(), "{name}");
+    }
+}
+
+#[test]
+fn length_of_datafiles_is_no_option() {
+    let chosen = |line: &str| {
+        let options = Options::decide(flags(line)).expect("decides");
+        options.settings().map(|settings| settings.number("datafile-max-bytes")).ok()
+    };
+    assert_eq!(chosen("edgecask"), Some(256 << 20));
+    assert_eq!(chosen("edgecask --datafile-max-bytes 16mb"), Some(16 << 20));
+    assert_eq!(chosen("edgecask --datafile-max-bytes 1kb"), None, "too short");
+    assert_eq!(chosen("edgecask --datafile-max-bytes 5gb"), None, "offsets have 32 bits");
+}
+
+#[test]
+fn every_processor_serves_unless_threads_are_named() {
+    let cores = std::thread::available_parallelism().expect("it is known").get();
+    assert_eq!(Options::decide(flags("edgecask")).expect("decides").threads, cores);
+    assert_eq!(Options::decide(flags("edgecask --threads 0")).expect("decides").threads, cores);
+}
+
+#[test]
 fn every_flag_has_help_with_its_default() {
     let help = parse(["edgecask".into(), "--help".into()]).expect_err("help is printed").to_string();
     let flags = [
@@ -33,6 +69,7 @@ fn every_flag_has_help_with_its_default() {
         "maxclients",
         "proto-max-bulk-len",
         "blob-min-bytes",
+        "datafile-max-bytes",
         "threads",
     ];
     for flag in flags {

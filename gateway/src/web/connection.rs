@@ -59,6 +59,8 @@ pub enum CloseReason {
     GoingAway,
     /// A message was too long.
     TooLong,
+    /// A text message is not UTF-8, which RFC 6455 wants closed with a code of its own.
+    NotText,
     /// The peer broke the protocol below the session, or sent too many frames without content.
     Violation,
     /// A deadline has passed, or the server cannot go on with the connection.
@@ -311,6 +313,7 @@ fn reason_of(error: &io::Error) -> CloseReason {
     match error.kind() {
         io::ErrorKind::FileTooLarge => CloseReason::TooLong,
         io::ErrorKind::InvalidData => CloseReason::Violation,
+        io::ErrorKind::InvalidInput => CloseReason::NotText,
         _ => CloseReason::Aborted,
     }
 }

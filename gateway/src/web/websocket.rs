@@ -154,6 +154,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for WebSocket<S> {
                 CloseReason::Normal => (CloseCode::Normal, ""),
                 CloseReason::GoingAway => (CloseCode::Away, "the server ends"),
                 CloseReason::TooLong => (CloseCode::Size, "message too long"),
+                CloseReason::NotText => (CloseCode::Invalid, "a text message that is not UTF-8"),
                 CloseReason::Violation => (CloseCode::Policy, "protocol violation"),
                 CloseReason::Aborted => (CloseCode::Policy, "too late"),
             };
@@ -188,7 +189,8 @@ fn io_error(error: Error) -> io::Error {
             None => error,
         },
         Error::Capacity(error) => io::Error::new(io::ErrorKind::FileTooLarge, error),
-        error @ (Error::Protocol(_) | Error::Utf8(_)) => io::Error::new(io::ErrorKind::InvalidData, error),
+        Error::Utf8(text) => io::Error::new(io::ErrorKind::InvalidInput, text),
+        error @ Error::Protocol(_) => io::Error::new(io::ErrorKind::InvalidData, error),
         error => io::Error::other(error),
     }
 }

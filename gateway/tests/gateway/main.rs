@@ -3,6 +3,7 @@
 mod damaged_blob_is_sent;
 mod idle_memory;
 mod limits;
+mod long_requests;
 mod metrics;
 mod origin_answers_differ;
 mod rest;

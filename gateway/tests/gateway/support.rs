@@ -66,7 +66,8 @@ impl Drop for Server {
 
 /// Starts a server on a port of the system's choice.
 pub fn start_in(directory: &Path, flags: &str, deadlines: Deadlines) -> Result<Running, StartError> {
-    let line = format!("edgecask --port 0 --http-port 0 --threads 2 --dir {} {flags}", directory.display());
+    let threads = if flags.contains("--threads") { "" } else { "--threads 2" };
+    let line = format!("edgecask --port 0 --http-port 0 {threads} --dir {} {flags}", directory.display());
     let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task;
     server::start(&Options::decide(*flags)?, deadlines)
 }

@@ -246,6 +246,30 @@ fn floods_and_long_messages_are_cut() {
 }
 
 #[test]
+fn text_that_is_not_utf8_is_closed_as_a_violation() {
+    let server = Server::start("");
+    for pieces in [&[b"PING\xff\r\n".as_slice()] as &[&[u8]], &[b"PI\xc3", b"NG\r\n"]] {
+        let mut socket = connect(&server);
+        for (number, piece) in pieces.iter().enumerate() {
+            let opcode = if number == 0 { Data::Text } else { Data::Continue };
+            let frame = Frame::message(piece.to_vec(), OpCode::Data(opcode), number + 1 == pieces.len());
+            // It fails once the server has closed.
+            let _ = socket.send(Message::Frame(frame));
+        }
+        assert_eq!(close_code(&mut socket), Some(CloseCode::Invalid), "{pieces:?}");
+    }
+    // A character may be cut by fragments.
+    let mut socket = connect(&server);
+    for (bytes, opcode, is_last) in
+        [(b"ECHO \xc3".as_slice(), Data::Text, false), (b"\xa9\r\n", Data::Continue, true)]
+    {
+        let frame = Frame::message(bytes.to_vec(), OpCode::Data(opcode), is_last);
+        socket.send(Message::Frame(frame)).expect("sends");
+    }
+    assert_eq!(reply(&mut socket), "$2\r\n\u{e9}\r\n");
+}
+
+#[test]
 fn unauthenticated_client_is_unbounded() {
     let deadlines = Deadlines { unauthenticated: Duration::from_millis(300), ..Deadlines::default() };
     let server = Server::start_with("--requirepass secret", deadlines);

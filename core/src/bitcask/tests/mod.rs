@@ -10,6 +10,7 @@ mod matrix;
 mod older_value_not_compared;
 mod reload_changes_data;
 mod reopen_forgets;
+mod rewrite_leaves_dead_bytes;
 mod space_grows_without_end;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;

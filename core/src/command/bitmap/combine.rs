@@ -31,6 +31,7 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let len = longest(ctx, sources);
     ctx.note_reads(sources, len.is_ok());
     let len = len?;
+    ctx.expect_bytes(len.saturating_mul(sources.len() as u64))?;
     if len == 0 {
         if ctx.txn.remove(db, destination)? {
             ctx.notify(notify::GENERIC, "del", destination);
@@ -49,6 +50,9 @@ pub(super) fn bitop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (mut result, mut piece) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < len {
+        if ctx.client.inbox.must_close() {
+            return Err(CommandError::text("ERR the connection has ended"));
+        }
         let end = len.min(at + VALUE_PIECE_BYTES);
         combine(ctx, operation, sources, at..end, (&mut result, &mut piece))?;
         match &mut draft {

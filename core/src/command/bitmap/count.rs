@@ -1,4 +1,5 @@
-//! Questions about many bits at once: BITCOUNT and BITPOS. Values of any size are read in pieces.
+//! Questions about many bits at once: BITCOUNT and BITPOS. Values of any size are read in pieces, and long ones once the
+//! transaction has ended: they stay what they are, so nobody else has to wait for a lock meanwhile.
 
 use std::ops::{ControlFlow, Range};
 
@@ -6,6 +7,7 @@ use super::as_integer;
 use crate::command::args::{self, is_option};
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::{bits, string};
+use crate::limits::VALUE_PIECE_BYTES;
 
 /// `BITCOUNT key [start end [BYTE | BIT]]`. Like Redis this has no objection to the range of a key that is missing.
 pub(super) fn bitcount(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -18,19 +20,21 @@ pub(super) fn bitcount(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ctx.reply.integer(0);
         return Ok(());
     };
-    let mut ones = 0;
-    string::read(ctx.txn, db, key, bytes_of(&range), &mut |bytes| ones += bits::count_ones(bytes))?;
+    let mut outside = 0;
     for edge in [range.start / 8, (range.end - 1) / 8] {
         let mut byte = [super::read_byte(ctx, key, edge)?];
         let before = bits::count_ones(&byte);
         blank_outside(&range, edge, &mut byte, false);
-        ones -= before - bits::count_ones(&byte);
+        outside += before - bits::count_ones(&byte);
         if (range.end - 1) / 8 == range.start / 8 {
             break;
         }
     }
-    ctx.reply.integer(as_integer(ones));
-    Ok(())
+    let see = |ones: &mut u64, _, bytes: &[u8]| {
+        *ones += bits::count_ones(bytes);
+        ControlFlow::Continue(())
+    };
+    look_through(ctx, key, bytes_of(&range), 0, see, move |ones| as_integer(ones - outside))
 }
 
 /// `BITPOS key bit [start [end [BYTE | BIT]]]`
@@ -60,19 +64,56 @@ pub(super) fn bitpos(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ctx.reply.integer(-1);
         return Ok(());
     };
-    let mut found = None;
-    string::walk(ctx.txn, db, key, bytes_of(&range), &mut |at, piece| {
-        blank_outside(&range, at, piece, !wanted);
-        found = bits::find(piece, wanted).map(|bit| at * 8 + bit);
+    let bytes = bytes_of(&range);
+    let behind = range.end;
+    let see = move |found: &mut Option<u64>, at, piece: &[u8]| {
+        let mut blanked = Vec::new();
+        let piece = if has_outside(&range, at, piece.len() as u64) {
+            blanked.extend_from_slice(piece);
+            blank_outside(&range, at, &mut blanked, !wanted);
+            &blanked
+        } else {
+            piece
+        };
+        *found = bits::find(piece, wanted).map(|bit| at * 8 + bit);
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    ctx.reply.integer(match found {
+    };
+    look_through(ctx, key, bytes, None, see, move |found| match found {
         Some(bit) => as_integer(bit),
         // Behind a string are zeros, unless the request says where to stop.
-        None if !wanted && asked.bounds.1.is_none() => as_integer(range.end),
+        None if !wanted && asked.bounds.1.is_none() => as_integer(behind),
         None => -1,
-    });
-    Ok(())
+    })
+}
+
+/// Shows bytes of a string, which must be there, to `see` until that has seen enough, and replies with what `answer` makes of
+/// what it has found. Where the bytes are many and in a blob, this is done once the transaction has ended, or not at all if its
+/// connection has ended by then.
+fn look_through<F: Send + Sync + 'static>(
+    ctx: &mut Context<'_, '_>,
+    key: &[u8],
+    bytes: Range<u64>,
+    mut found: F,
+    see: impl Fn(&mut F, u64, &[u8]) -> ControlFlow<()> + Send + Sync + 'static,
+    answer: impl FnOnce(F) -> i64 + Send + Sync + 'static,
+) -> Outcome {
+    let (db, len) = (ctx.db(), bytes.end - bytes.start);
+    ctx.expect_bytes(len)?;
+    let has_blob = string::root(ctx.txn, db, key)?.is_some_and(|root| root.blob.is_some());
+    if !has_blob || len <= VALUE_PIECE_BYTES {
+        string::walk(ctx.txn, db, key, bytes, &mut |at, piece| see(&mut found, at, piece))?;
+        ctx.reply.integer(answer(found));
+        return Ok(());
+    }
+    let held = string::hold(ctx.txn, db, key, bytes)?;
+    ctx.finish_later(Box::new(move |reply, inbox| {
+        held.walk(&mut |at, piece| {
+            let is_waited_for = !inbox.must_close();
+            if is_waited_for { see(&mut found, at, piece) } else { ControlFlow::Break(()) }
+        })?;
+        reply.integer(answer(found));
+        Ok(())
+    }))
 }
 
 /// The bits that BITCOUNT is asked about, of a string of `len` bytes; None if there are none.
@@ -125,6 +166,11 @@ fn is_bit(unit: &[u8]) -> Result<bool, CommandError> {
 /// The bytes that hold these bits.
 fn bytes_of(bits: &Range<u64>) -> Range<u64> {
     bits.start / 8..bits.end.div_ceil(8)
+}
+
+/// Whether a piece of so many bytes that begins at byte `at` has bits outside of a range.
+fn has_outside(range: &Range<u64>, at: u64, len: u64) -> bool {
+    8 * at < range.start || 8 * (at + len) > range.end
 }
 
 /// Gives `filler` to the bits outside of a range that share a byte with it, in a piece that begins at byte `at`.

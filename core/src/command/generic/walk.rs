@@ -7,6 +7,8 @@ use crate::glob::Glob;
 pub(super) fn keys(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let glob = Glob::new(args[1]);
     let db = context.db();
+    let keys = context.txn.key_count(db)?;
+    context.expect_work(keys)?;
     let (txn, reply) = (&mut *context.txn, &mut *context.reply);
     let list = reply.defer();
     let (mut cursor, mut found) = (0, 0);

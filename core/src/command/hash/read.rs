@@ -88,6 +88,7 @@ fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError
     let db = context.db();
     let root = hash::root(context.txn, db, key)?;
     let len = if root.is_some() { context.txn.sub_len(db, key)? } else { 0 };
+    context.expect_work(len)?;
     // A reply of more elements than the address space has bytes cannot be made.
     Ok(usize::try_from(len).unwrap_or(usize::MAX))
 }

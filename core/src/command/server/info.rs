@@ -335,13 +335,16 @@ fn persistence(sources: &Sources<'_, '_>) -> Lines {
     ]));
     let is_on = setting(sources, "appendonly") == "yes";
     all.push(("aof_enabled".into(), u8::from(is_on).to_string()));
+    let rewriting = sources.admin.rewriting();
+    all.push(("aof_rewrite_in_progress".into(), u8::from(rewriting.is_on).to_string()));
     all.extend(lines(&[
-        ("aof_rewrite_in_progress", "0"),
         ("aof_rewrite_scheduled", "0"),
         ("aof_last_rewrite_time_sec", "-1"),
         ("aof_current_rewrite_time_sec", "-1"),
-        ("aof_last_bgrewrite_status", "ok"),
-        ("aof_rewrites", "0"),
+        ("aof_last_bgrewrite_status", if rewriting.has_failed { "err" } else { "ok" }),
+    ]));
+    all.push(("aof_rewrites".into(), rewriting.finished.to_string()));
+    all.extend(lines(&[
         ("aof_rewrites_consecutive_failures", "0"),
         ("aof_last_write_status", "ok"),
         ("aof_last_cow_size", "0"),

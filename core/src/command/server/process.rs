@@ -1,6 +1,7 @@
 //! The running server: saving, stopping, its clock.
 //!
 //! The log is durable by its sync policy at any time; SAVE and its like only write what speeds up the next start.
+//! BGREWRITEAOF asks the engine besides to merge all that holds something dead.
 
 use std::sync::atomic::Ordering;
 
@@ -29,6 +30,10 @@ pub(super) fn bgsave(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn bgrewriteaof(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    if !ctx.admin.begin_rewrite() {
+        let text = "ERR Background append only file rewriting already in progress";
+        return Err(CommandError::text(text));
+    }
     ctx.outbox.effect(Effect::Checkpoint);
     ctx.reply.simple("Background append only file rewriting started");
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! The order in which scores are added up is Redis' own (smallest source first), since sums of doubles depend on it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{Layout, store};
@@ -144,6 +144,8 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
         context.note_reads(keys, inputs.is_ok());
     }
     let mut inputs = inputs?;
+    let members = inputs.iter().fold(0_u64, |sum, input| sum.saturating_add(input.len));
+    context.expect_work(members)?;
     let txn = &mut *context.txn;
     let options = parse_options(options, operation, output, &mut inputs)?;
     if operation != Operation::Diff {
@@ -269,19 +271,26 @@ fn pages(txn: &mut Txn<'_>, input: &Input<'_>, visit: MemberVisitor<'_>) -> Resu
 }
 
 fn unite(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> Result<Scored> {
-    let mut totals: HashMap<Vec<u8>, f64> = HashMap::new();
+    let share = txn.share();
+    let mut all = Gathered::within(share);
     for input in inputs {
-        pages(txn, input, &mut |member, score| {
-            let score = or_zero(input.weight * score);
-            match totals.get_mut(member) {
-                Some(total) => *total = aggregate.of(*total, score),
-                None => {
-                    totals.insert(member.to_vec(), score);
-                }
-            }
-        })?;
+        let mut add = |member: &[u8], score| {
+            all.push_with(member.len(), || (member.to_vec(), or_zero(input.weight * score)));
+        };
+        input.source.scan_by_name(txn, PAGE_MEMBERS, &mut || Ok(share.look()?), &mut add)?;
     }
-    Ok(totals.into_iter().collect())
+    // Each input is a run in order already, and a stable sort merges runs: so the scores of a member stay in the order of
+    // the inputs.
+    let mut all = all.all()?;
+    all.sort_by(|left, right| left.0.cmp(&right.0));
+    all.dedup_by(|next, total| {
+        let is_same = next.0 == total.0;
+        if is_same {
+            total.1 = aggregate.of(total.1, next.1);
+        }
+        is_same
+    });
+    Ok(all)
 }
 
 /// The members that all inputs have.

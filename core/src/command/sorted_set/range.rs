@@ -75,6 +75,7 @@ fn reply(context: &mut Context<'_, '_>, args: &[&[u8]], form: Form) -> Outcome {
     let db = context.db();
     let set = SortedSet::open(context.txn, db, key)?;
     let ranks = query.ranks(context.txn, &set)?;
+    context.expect_work(ranks.end - ranks.start)?;
     let layout = Layout::of(query.with_scores, context.reply);
     let reply = &mut *context.reply;
     layout.begin(reply, ranks.end - ranks.start);
@@ -89,6 +90,7 @@ pub(super) fn zrangestore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let set = SortedSet::open(context.txn, db, key)?;
     context.note_reads(&[key], true);
     let ranks = query.ranks(context.txn, &set)?;
+    context.expect_work(ranks.end - ranks.start)?;
     let mut members = Gathered::within(context.txn.share());
     set.scan(context.txn, ranks, query.direction, &mut |member, score| {
         members.push_with(member.len(), || (member.to_vec(), score))

@@ -172,6 +172,11 @@ impl<'t, 'e> Set<'t, 'e> {
         }
     }
 
+    /// Whether the order in which members are added shows nowhere: the small encodings end with the first that does not fit.
+    pub fn has_no_order(&self) -> bool {
+        self.encoding == HASHTABLE
+    }
+
     /// Removes members and returns how many were there; without any left the key is gone.
     pub fn remove<'m>(&mut self, members: impl Iterator<Item = &'m [u8]>) -> Result<u64> {
         let mut removed = 0;

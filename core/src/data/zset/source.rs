@@ -49,6 +49,27 @@ impl<'k> Source<'k> {
         }
     }
 
+    /// Shows all members in the order of their bytes, a page of so many at a time: `look` is asked before each and may end
+    /// the walk.
+    pub fn scan_by_name(
+        &self,
+        txn: &mut Txn<'_>,
+        page: u64,
+        look: &mut dyn FnMut() -> Result<()>,
+        visit: MemberVisitor<'_>,
+    ) -> Result<()> {
+        let len = self.len(txn)?;
+        for first in (0..len).step_by(usize::try_from(page.max(1)).unwrap_or(usize::MAX)) {
+            look()?;
+            let ranks = first..len.min(first.saturating_add(page));
+            match self {
+                Source::Scored(set) => set.scan_by_name(txn, ranks, visit)?,
+                Source::Plain(..) => self.scan(txn, ranks, visit)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Shows the members with these ranks.
     pub fn scan(&self, txn: &mut Txn<'_>, ranks: Range<u64>, visit: MemberVisitor<'_>) -> Result<()> {
         let (db, key) = match self {

@@ -29,7 +29,8 @@ use std::task::Waker;
 use parking_lot::Mutex;
 
 use super::{
-    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Scope, Ticket, Watch,
+    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Rewriting, Scope,
+    Ticket, Watch,
 };
 use snapshot::Run;
 pub use snapshot::WaitingSnapshot;
@@ -342,6 +343,14 @@ impl<E: Engine> Admin for Waiting<E> {
 
     fn reopen(&self) -> Result<()> {
         self.inner.reopen()
+    }
+
+    fn begin_rewrite(&self) -> bool {
+        self.inner.begin_rewrite()
+    }
+
+    fn rewriting(&self) -> Rewriting {
+        self.inner.rewriting()
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

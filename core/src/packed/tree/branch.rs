@@ -4,7 +4,7 @@
 //! one node, after every change. It leaves its own size to its parent.
 
 use super::heap::{Heap, give_back, make_room};
-use super::node::{Effect, Growth, Node};
+use super::node::{Effect, Growth, Node, Part};
 use super::separators::Separators;
 
 const STEP: usize = 8;
@@ -17,6 +17,23 @@ pub(super) struct Branch {
 }
 
 impl Branch {
+    /// A branch over these nodes, of which there is one at least, with the separator before it and its entries.
+    pub(super) fn of(parts: impl Iterator<Item = Part>) -> Part {
+        let (mut separators, mut counts, mut children) = (Vec::new(), Vec::new(), Vec::new());
+        let mut before = Vec::new();
+        for part in parts {
+            match children.is_empty() {
+                true => before = part.separator,
+                false => separators.push(part.separator),
+            }
+            counts.push(part.count);
+            children.push(part.node);
+        }
+        let count = counts.iter().sum();
+        let branch = Self { separators: Separators::of(&separators), counts, children };
+        Part { separator: before, node: Node::Branch(Box::new(branch)), count }
+    }
+
     /// A branch over a single node, which the caller is about to split.
     pub(super) fn above(child: Node, count: u64, heap: &mut Heap) -> Self {
         let branch = Self { separators: Separators::new(), counts: vec![count], children: vec![child] };

@@ -60,6 +60,11 @@ impl Leaf {
         Self { bytes: Vec::new() }
     }
 
+    /// A leaf of packed entries, whose keys ascend ([`write_entry`]).
+    pub(super) fn of(packed: &[u8]) -> Self {
+        Self { bytes: packed.to_vec() }
+    }
+
     pub(super) fn size_bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -269,6 +274,26 @@ impl Leaf {
         give_back(&mut self.bytes, step);
         heap.change(before, self.heap_bytes());
     }
+}
+
+/// How many bytes an entry takes.
+pub(super) fn entry_bytes(key: &[u8], value: &[u8]) -> usize {
+    length_bytes(key.len()) + length_bytes(value.len()) + key.len() + value.len()
+}
+
+/// How many bytes a length takes.
+fn length_bytes(length: usize) -> usize {
+    (usize::BITS - length.leading_zeros()).max(1).div_ceil(7) as usize
+}
+
+/// Appends an entry to packed ones.
+pub(super) fn write_entry(packed: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    let mut header = [0; HEADER_MAX_BYTES];
+    let key_at = write_length(&mut header, 0, key.len());
+    let header_len = write_length(&mut header, key_at, value.len());
+    packed.extend_from_slice(header.get(..header_len).unwrap_or_default());
+    packed.extend_from_slice(key);
+    packed.extend_from_slice(value);
 }
 
 impl Entry {

@@ -15,6 +15,7 @@
 //! than `CHILDREN_TO_MERGE` children together, so a tree of 2^64 entries would have fewer than twenty levels.
 
 mod branch;
+mod build;
 mod heap;
 mod iter;
 mod leaf;
@@ -24,6 +25,7 @@ mod separators;
 #[cfg(test)]
 mod tests;
 
+pub use build::Builder;
 pub use iter::{Iter, IterBack};
 
 use branch::Branch;

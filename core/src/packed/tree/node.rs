@@ -27,6 +27,13 @@ pub(super) enum Node {
     Branch(Box<Branch>),
 }
 
+/// A node with the separator before it, which is empty for the first, and the number of its entries.
+pub(super) struct Part {
+    pub(super) separator: Vec<u8>,
+    pub(super) node: Node,
+    pub(super) count: u64,
+}
+
 /// Where a node grew. Keys often arrive in order, and then the side that no later key will reach should stay full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {

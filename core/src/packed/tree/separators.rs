@@ -27,6 +27,19 @@ impl Separators {
         Self { bytes: Vec::new(), ends: Vec::new(), heads: Vec::new(), prefix_len: 0 }
     }
 
+    /// These separators, which ascend.
+    pub(super) fn of(all: &[Vec<u8>]) -> Self {
+        let mut separators = Self::new();
+        make_room(&mut separators.bytes, all.iter().map(Vec::len).sum(), BYTES_STEP);
+        make_room(&mut separators.ends, all.len(), ENDS_STEP);
+        for separator in all {
+            separators.bytes.extend_from_slice(separator);
+            separators.ends.push(separators.bytes.len());
+        }
+        separators.find_heads();
+        separators
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.ends.len()

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::Tree;
 use super::node::{CHILDREN_MAX, LEAF_MAX_BYTES, Node};
+use super::{Builder, Tree};
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -417,4 +417,45 @@ fn clear_frees_everything() {
     assert_eq!((tree.len(), tree.heap_bytes(), tree.iter().count()), (0, 0, 0));
     assert!(!tree.insert(b"", b"", &mut |_| {}));
     assert_eq!(tree.iter().collect::<Vec<_>>(), [(b"".as_slice(), b"".as_slice())]);
+}
+
+#[test]
+fn tree_of_entries_in_order_differs_from_one_of_insertions() {
+    let mut random = fastrand::Rng::with_seed(15);
+    for count in [0, 1, 2, 30, 40, 200, 3000, 20_000] {
+        for longest in [4, 40, 700, 3000] {
+            if count * longest > 2_000_000 {
+                continue;
+            }
+            let mut builder = Builder::default();
+            let mut model = Model::new();
+            for number in 0..count as u32 {
+                let mut key = number.to_be_bytes().to_vec();
+                key.resize(4 + random.usize(..longest), 7);
+                let value = vec![number as u8; random.usize(..longest)];
+                builder.push(&key, &value);
+                model.insert(key, value);
+            }
+            let mut tree = builder.finish();
+            check_invariants(&tree);
+            let entries: Model = tree.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+            assert_eq!(entries, model);
+            // It goes on as any other does.
+            for number in 0..500_u32 {
+                let key = random.u32(..count as u32 + 10).to_be_bytes();
+                let (was_there, expected) = if number % 3 == 0 {
+                    (tree.remove(&key, &mut |_| {}), model.remove(key.as_slice()).is_some())
+                } else {
+                    (
+                        tree.insert(&key, b"new", &mut |_| {}),
+                        model.insert(key.to_vec(), b"new".to_vec()).is_some(),
+                    )
+                };
+                assert_eq!(was_there, expected);
+            }
+            check_invariants(&tree);
+            let entries: Model = tree.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+            assert_eq!(entries, model);
+        }
+    }
 }

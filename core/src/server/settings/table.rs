@@ -99,6 +99,8 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("crash-memcheck-enabled", "yes", YesNo),
     fixed("daemonize", "no", YesNo),
     fixed("databases", "16", Integer(1, 1024)),
+    // Ours: a datafile is sealed before it grows beyond so many bytes. Offsets in one have 32 bits.
+    fixed("datafile-max-bytes", "256mb", Memory(1024 * 1024, u32::MAX as u64)),
     protected("dbfilename", "dump.rdb", Text),
     protected("dir", ".", Text),
     fixed("disable-thp", "yes", YesNo),

@@ -39,6 +39,8 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome 
     if matches!(kind, Some(Kind::String | Kind::Hash | Kind::Stream)) {
         return Err(CommandError::WRONG_TYPE);
     }
+    let elements = ctx.txn.sub_len(db, key)?;
+    ctx.expect_work(elements)?;
     // A set has no order of its own that a stored list could keep.
     let forces_order = options.by == By::Nothing && kind == Some(Kind::Set) && options.store.is_some();
     let elements = if forces_order {

@@ -5,6 +5,7 @@ mod event_told_at_the_wrong_time;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod reload_changes_a_reply;
+mod scan_of_a_foreign_cursor;
 mod server_reply_differs;
 mod short_way_differs;
 mod sorted_set_reply_differs;
