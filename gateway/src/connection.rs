@@ -39,6 +39,8 @@ pub struct Connection {
     pub is_ending: bool,
     /// Whether the connection is in the worker's next round.
     pub is_queued: bool,
+    /// Bytes received since a write was last charged for ([`crate::brake`]).
+    uncharged_bytes: u64,
 }
 
 /// The step that a connection is in.
@@ -48,6 +50,8 @@ pub enum Phase {
     Receiving,
     /// Its replies wait until the log is on the disk up to this position.
     Syncing(u64),
+    /// Its replies wait until this steady time in milliseconds, because it writes faster than merge frees.
+    Held(u64),
     /// Its replies wait for the peer, which last took some at this steady time in milliseconds.
     Sending(u64),
 }
@@ -89,6 +93,7 @@ impl Connection {
             is_readable: false,
             is_ending: false,
             is_queued: false,
+            uncharged_bytes: 0,
         }
     }
 
@@ -149,6 +154,7 @@ impl Connection {
             Ok((count, _)) => {
                 // A short read has emptied the socket, except for its end, which is reported only once.
                 self.is_readable = count >= space || self.is_ending;
+                self.uncharged_bytes += count as u64;
                 Ok(Received::Input(count))
             }
             Err(Errno::AGAIN) => {
@@ -164,6 +170,11 @@ impl Connection {
     /// The database and key of the only request in the input, as far as that can be guessed.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
         self.driver.only_key()
+    }
+
+    /// Bytes that were received since the last call.
+    pub fn charge(&mut self) -> u64 {
+        std::mem::take(&mut self.uncharged_bytes)
     }
 
     /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
@@ -246,7 +257,7 @@ impl Connection {
     pub fn deadline_ms(&self, shared: &Shared, limits: TimeLimits, unread_ms: u64) -> Option<u64> {
         match self.phase {
             Phase::Sending(since_ms) => Some(since_ms.saturating_add(unread_ms)),
-            Phase::Syncing(_) => None,
+            Phase::Syncing(_) | Phase::Held(_) => None,
             Phase::Receiving => self.driver.deadline_ms(shared, limits),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
+use crate::brake::Brake;
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
@@ -53,6 +54,8 @@ pub struct Gateway {
     pub syncer: Syncer,
     /// The maintenance thread.
     pub maintenance: Maintenance,
+    /// What slows writers down where merge is left behind.
+    pub brake: Brake,
     /// The request to end.
     pub stop: Stop,
     /// The deadlines of every connection.
@@ -83,6 +86,7 @@ impl Gateway {
             server,
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
+            brake: Brake::default(),
             stop: Stop::default(),
             deadlines,
             protected_mode,

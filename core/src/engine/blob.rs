@@ -103,6 +103,7 @@ pub trait BlobStore: Send + Sync {
 pub fn blob_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Full(what) => EngineError::Full(what),
+        StorageError::Exhausted(what) => EngineError::Exhausted(what),
         error => EngineError::Damaged(error.to_string()),
     }
 }

@@ -1,9 +1,12 @@
 //! The gateway from outside: real files, real sockets, real processes.
 
+mod full_disk_stays_full;
 mod idle_memory;
 mod limits;
 mod metrics;
 mod origin_answers_differ;
+mod out_of_descriptors;
+mod refused_while_loading;
 mod rest;
 mod serving;
 mod stopping;
