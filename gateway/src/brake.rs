@@ -93,7 +93,7 @@ impl Brake {
             return None;
         }
         let cost_us =
-            u64::try_from(u128::from(bytes) * u128::from(ns_per_mib) >> 20).unwrap_or(u64::MAX) / 1000;
+            u64::try_from((u128::from(bytes) * u128::from(ns_per_mib)) >> 20).unwrap_or(u64::MAX) / 1000;
         let now_us = now_ms.saturating_mul(1000);
         let pay = |paid_us: u64| Some(paid_us.max(now_us).saturating_add(cost_us));
         let before = self.paid_us.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).unwrap_or(now_us);

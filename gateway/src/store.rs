@@ -250,21 +250,21 @@ impl Admin for Store {
 
 impl Durable for Store {
     fn appended(&self) -> u64 {
-        Bitcask::appended(&**self)
+        Bitcask::appended(self)
     }
 
     fn synced(&self) -> u64 {
-        Bitcask::synced(&**self)
+        Bitcask::synced(self)
     }
 
     fn sync(&self) -> Result<u64> {
-        Bitcask::sync(&**self)
+        Bitcask::sync(self)
     }
 }
 
 impl Maintain for Store {
     fn merge_step(&self, budget_bytes: u64) -> Result<bool> {
-        Bitcask::merge_step(&**self, budget_bytes).map(|step| step.is_unfinished)
+        Bitcask::merge_step(self, budget_bytes).map(|step| step.is_unfinished)
     }
 
     fn garbage_step(&self, budget: u64) -> bool {
@@ -284,14 +284,14 @@ impl Maintain for Store {
     }
 
     fn unhinted_bytes(&self) -> u64 {
-        Bitcask::unhinted_bytes(&**self)
+        Bitcask::unhinted_bytes(self)
     }
 
     fn space(&self) -> (u64, u64) {
-        Bitcask::space(&**self)
+        Bitcask::space(self)
     }
 
     fn refusal(&self) -> Option<EngineError> {
-        Bitcask::refusal(&**self)
+        Bitcask::refusal(self)
     }
 }

@@ -24,6 +24,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--keys", type=int, default=10_000_000)
+    parser.add_argument("--pause-s", type=float, default=0, help="how long after the last write it is killed")
     parser.add_argument("--directory", help="where the store goes [default: the directory for temporary files]")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="edgecask-start-", dir=args.directory) as directory:
@@ -33,6 +34,7 @@ def main():
             begin = time.monotonic()
             server.pipe(b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$3\r\nabc\r\n" % key for key in range(args.keys))
             print(f"loaded in {time.monotonic() - begin:.1f} s")
+            time.sleep(args.pause_s)
             server.stop(signal.SIGKILL)
         for round_number in range(2):
             # As Server starts one, but noting the first answer.
