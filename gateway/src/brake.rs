@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::clock::steady_ms;
+use crate::store::{Durable, Maintain};
+
 /// Dead bytes that slow nobody down, beside a part of the live ones: two datafiles of a small store.
 const FREE_DEBT_BYTES: u64 = 128 * 1024 * 1024;
 
@@ -33,6 +36,9 @@ const LEAST_SPEED: f64 = 8e6;
 /// Replies are held for at most this long, so that no client takes the server for dead.
 const HOLD_MAX_MS: u64 = 1000;
 
+/// The speed is set anew after so many bytes, however busy maintenance is.
+const OBSERVED_EVERY_BYTES: u64 = 8 * 1024 * 1024;
+
 /// Weight of the newest measurement of merge's speed.
 const NEWEST_WEIGHT: f64 = 0.2;
 
@@ -43,6 +49,8 @@ pub struct Brake {
     ns_per_mib: AtomicU64,
     /// When what was written so far is paid for: a steady time in microseconds.
     paid_us: AtomicU64,
+    /// The bytes that were appended to the log when the speed was last set.
+    observed_bytes: AtomicU64,
     merge: Mutex<Merge>,
 }
 
@@ -72,8 +80,15 @@ impl Brake {
         self.ns_per_mib.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether so much was appended since the speed was set that it must be set anew.
+    #[inline]
+    pub fn is_outdated(&self, appended_bytes: u64) -> bool {
+        appended_bytes > self.observed_bytes.load(Ordering::Relaxed) + OBSERVED_EVERY_BYTES
+    }
+
     /// Sets the speed by what there is now; to be called a few times a second at least.
     pub fn observe(&self, debt: Debt) {
+        self.observed_bytes.fetch_max(debt.appended_bytes, Ordering::Relaxed);
         let merge_speed = self.merge.lock().measure(debt);
         let ns_per_mib = match debt.share() {
             share if share <= 0.0 => 0,
@@ -103,6 +118,12 @@ impl Brake {
 }
 
 impl Debt {
+    /// What there is in a store now.
+    pub fn of(store: &(impl Maintain + Durable)) -> Debt {
+        let (used_bytes, live_bytes) = store.space();
+        Debt { used_bytes, live_bytes, appended_bytes: store.appended(), now_ms: steady_ms() }
+    }
+
     /// How far between the debt that slows nobody down and the worst one: 0 or less to 1 or more.
     fn share(&self) -> f64 {
         let live = self.live_bytes;

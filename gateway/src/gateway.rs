@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
-use crate::brake::Brake;
+use crate::brake::{Brake, Debt};
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
@@ -111,6 +111,15 @@ impl Gateway {
             Some("no") => Appendfsync::No,
             _ => Appendfsync::Everysec,
         });
+    }
+
+    /// Slows writers down, or does so no more, by what the log takes now.
+    pub fn observe_debt(&self) {
+        let was_on = self.brake.is_on();
+        self.brake.observe(Debt::of(&self.server.engine));
+        if self.brake.is_on() && !was_on {
+            self.maintenance.wake();
+        }
     }
 
     /// Carries out the effects of requests, once their replies have left.

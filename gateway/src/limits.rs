@@ -121,7 +121,7 @@ pub const HINT_AHEAD_BYTES: u64 = 8 * 1024 * 1024;
 pub const UNHINTED_MUCH_BYTES: u64 = 128 * 1024 * 1024;
 
 /// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
-pub const REST_PER_HINTS: u32 = 7;
+pub const REST_PER_HINTS: u32 = 3;
 
 /// Units of keydir garbage freed by one step.
 pub const GARBAGE_STEP: u64 = 1000;

@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use tracing::{debug, error, info, warn};
 
 use crate::brake::{Brake, Debt};
-use crate::clock::{now_ms, steady_ms};
+use crate::clock::now_ms;
 use crate::limits::{
     EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK,
     UNHINTED_MUCH_BYTES,
@@ -39,6 +39,11 @@ impl Maintenance {
     /// Asks for a checkpoint soon; two requests before it begins are one.
     pub fn ask_for_checkpoint(&self) {
         self.asked.lock().checkpoint = true;
+        self.wake.notify_one();
+    }
+
+    /// Ends the thread's present rest.
+    pub fn wake(&self) {
         self.wake.notify_one();
     }
 
@@ -71,9 +76,7 @@ impl Maintenance {
             let has_more = step(server, &mut expiry, &mut merge_works);
             let has_hinted = !has_more && !brake.is_on() && write_hints(server);
             note_refusal(&mut refusal, server.engine.refusal());
-            let (used_bytes, live_bytes) = server.engine.space();
-            let (appended_bytes, now_ms) = (server.engine.appended(), steady_ms());
-            brake.observe(Debt { used_bytes, live_bytes, appended_bytes, now_ms });
+            brake.observe(Debt::of(&server.engine));
             rest = match has_more {
                 // Writers wait for it.
                 true if brake.is_on() => Duration::ZERO,

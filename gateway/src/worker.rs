@@ -217,6 +217,9 @@ impl Worker {
         }
         let position = self.gateway.server.engine.appended();
         self.gateway.syncer.sync_much(&self.gateway.server.engine, position);
+        if self.gateway.brake.is_outdated(position) {
+            self.gateway.observe_debt();
+        }
         for slot in &running {
             let is_held = |connection: &Connection| matches!(connection.phase, Phase::Held(_));
             if !self.connections.get(*slot).is_some_and(is_held) {

@@ -24,11 +24,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
-use super::replay::Replay;
+use super::replay::{PREFETCHED_ROOTS, Replay};
 use super::{Bitcask, scan};
 use crate::engine::{EngineError, Result, SHORT_VALUE_BYTES};
 use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
@@ -263,9 +265,17 @@ pub(super) fn load(
     let mut hinted_len = 0;
     for block in blocks {
         let mut rest = block.as_slice();
-        while let Some((header, name, value, offset)) = read_entry(&mut rest) {
-            hinted_len += header.record_len();
-            replay.apply(&header, &name, value, file, offset);
+        loop {
+            let next = std::iter::from_fn(|| read_entry(&mut rest)).take(PREFETCHED_ROOTS);
+            let entries: SmallVec<[_; PREFETCHED_ROOTS]> = next.collect();
+            if entries.is_empty() {
+                break;
+            }
+            replay.prefetch(entries.iter().map(|(header, name, ..)| (header, name)));
+            for (header, name, value, offset) in &entries {
+                hinted_len += header.record_len();
+                replay.apply(header, name, value, file, *offset);
+            }
         }
     }
     // What the hint left out was dead already.
