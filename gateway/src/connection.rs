@@ -46,6 +46,8 @@ pub struct Connection {
     pub is_queued: bool,
     /// The peer has taken all that was sent since the requests ran, so their replies were made just now.
     is_prompt: bool,
+    /// Bytes received since a write was last charged for ([`crate::brake`]).
+    uncharged_bytes: u64,
 }
 
 /// The step that a connection is in.
@@ -57,6 +59,8 @@ pub enum Phase {
     Away,
     /// Its replies wait until the log is on the disk up to this position.
     Syncing(u64),
+    /// Its replies wait until this steady time in milliseconds, because it writes faster than merge frees.
+    Held(u64),
     /// Its replies wait for the peer, which last took some at this steady time in milliseconds.
     Sending(u64),
 }
@@ -101,6 +105,7 @@ impl Connection {
             is_readable: false,
             is_ending: false,
             is_queued: false,
+            uncharged_bytes: 0,
         }
     }
 
@@ -163,6 +168,7 @@ impl Connection {
             Ok((count, _)) => {
                 // A short read has emptied the socket, except for its end, which is reported only once.
                 self.is_readable = count >= space || self.is_ending;
+                self.uncharged_bytes += count as u64;
                 Ok(Received::Input(count))
             }
             Err(Errno::AGAIN) => {
@@ -200,6 +206,11 @@ impl Connection {
     /// The database and key of the only request in the input, as far as that can be guessed.
     pub fn only_key(&self) -> Option<(Db, &[u8])> {
         self.driver.as_ref().and_then(Driver::only_key)
+    }
+
+    /// Bytes that were received since the last call.
+    pub fn charge(&mut self) -> u64 {
+        std::mem::take(&mut self.uncharged_bytes)
     }
 
     /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
@@ -289,7 +300,7 @@ impl Connection {
     pub fn deadline_ms(&self, shared: &Shared, limits: TimeLimits, unread_ms: u64) -> Option<u64> {
         match self.phase {
             Phase::Sending(since_ms) => Some(since_ms.saturating_add(unread_ms)),
-            Phase::Syncing(_) => None,
+            Phase::Syncing(_) | Phase::Held(_) => None,
             Phase::Receiving | Phase::Away => {
                 self.driver.as_ref().and_then(|driver| driver.deadline_ms(shared, limits))
             }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
+use crate::brake::{Brake, Debt};
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
@@ -56,6 +57,8 @@ pub struct Gateway {
     pub maintenance: Maintenance,
     /// The threads for requests that take long.
     pub long_runs: LongRuns,
+    /// What slows writers down where merge is left behind.
+    pub brake: Brake,
     /// The request to end.
     pub stop: Stop,
     /// The deadlines of every connection.
@@ -87,6 +90,7 @@ impl Gateway {
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
             long_runs: LongRuns::default(),
+            brake: Brake::default(),
             stop: Stop::default(),
             deadlines,
             protected_mode,
@@ -111,6 +115,15 @@ impl Gateway {
             Some("no") => Appendfsync::No,
             _ => Appendfsync::Everysec,
         });
+    }
+
+    /// Slows writers down, or does so no more, by what the log takes now.
+    pub fn observe_debt(&self) {
+        let was_on = self.brake.is_on();
+        self.brake.observe(Debt::of(&self.server.engine));
+        if self.brake.is_on() && !was_on {
+            self.maintenance.wake();
+        }
     }
 
     /// Carries out the effects of requests, once their replies have left.

@@ -6,6 +6,7 @@
 
 pub mod options;
 pub mod server;
+pub mod descriptors;
 pub mod signals;
 pub mod acceptor;
 pub mod workers;
@@ -18,8 +19,10 @@ pub mod mailbox;
 pub mod stop;
 pub mod sync;
 pub mod maintenance;
+pub mod brake;
 pub mod process_info;
 pub mod web;
+pub mod loader;
 pub mod store;
 pub mod storage;
 pub mod clock;

@@ -42,8 +42,11 @@ pub const SMALL_INPUT_BYTES: usize = 4 * 1024;
 /// A connection that goes idle after a longer reply gives its output buffer back.
 pub const IDLE_OUTPUT_BYTES: usize = 1024;
 
-/// File descriptors kept for datafiles, sled, listeners and logs when `maxclients` is fitted into the system's limit.
+/// File descriptors kept for new datafiles, blobs, sled, listeners and logs when `maxclients` is fitted into the system's limit.
 pub const RESERVED_DESCRIPTORS: u64 = 1024;
+
+/// But at most this part of them where the limit is low.
+pub const RESERVED_DESCRIPTORS_PART: u64 = 4;
 
 /// After accept failed (no descriptor left, say), the acceptor waits this long: the cause does not go away at once.
 pub const ACCEPT_RETRY: Duration = Duration::from_millis(100);
@@ -97,6 +100,10 @@ pub const STOP_GRACE: Duration = Duration::from_secs(5);
 /// The syncer's period under `everysec`.
 pub const SYNC_PERIOD: Duration = Duration::from_secs(1);
 
+/// Once so many bytes of the log are not synced, the syncer does it at once. The end of a datafile waits for no more than twice
+/// as much.
+pub const UNSYNCED_MUCH_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Maintenance looks for work this often.
 pub const MAINTENANCE_PERIOD: Duration = Duration::from_millis(100);
 
@@ -105,6 +112,23 @@ pub const EXPIRE_STEP_KEYS: u64 = 200;
 
 /// Bytes of log read by one step of a merge: a few milliseconds of an NVMe disk.
 pub const MERGE_STEP_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A store that is read within this time is served from then on. While a larger one is being read, clients are told so.
+pub const SILENT_LOADING: Duration = Duration::from_millis(200);
+
+/// How often the progress of loading is noted.
+pub const PROGRESS_PERIOD: Duration = Duration::from_millis(50);
+
+/// Once so many bytes of the datafile that is appended to have no hints, they are written: the next start reads no more of it.
+/// Each time costs a sync.
+pub const HINT_AHEAD_BYTES: u64 = 8 * 1024 * 1024;
+
+/// While fewer bytes than this have no hints, writing them takes little of a processor; beyond, they are written as fast as
+/// merge works, because the next start must not take long.
+pub const UNHINTED_MUCH_BYTES: u64 = 128 * 1024 * 1024;
+
+/// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
+pub const REST_PER_HINTS: u32 = 3;
 
 /// Units of keydir garbage freed by one step.
 pub const GARBAGE_STEP: u64 = 1000;

@@ -1,6 +1,7 @@
 //! A server from its start to its end.
 //!
-//! Start: lock the directory, open the store, listen, start the threads. End, after a [`crate::stop::Stop`] request:
+//! Start: lock the directory, listen, read the store, start the threads; before the store is read if that takes long, so that
+//! clients learn that the server is loading. End, after a [`crate::stop::Stop`] request:
 //! accept nothing more, send the replies of running requests, stop maintenance, sync, write a checkpoint, close.
 
 use std::io;
@@ -12,17 +13,19 @@ use std::time::Instant;
 use edgecask_core::bitcask::{OpenError, Options as StoreOptions};
 use edgecask_core::engine::Admin;
 use edgecask_core::server::{Server, Shared};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{error, info, warn};
 
 use crate::acceptor;
 use crate::clock::now_ms;
+use crate::descriptors;
 use crate::gateway::Gateway;
-use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
+use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
+use crate::loader::Loader;
 use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::ProcessInfo;
+use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
-use crate::store;
+use crate::store::{self, Store};
 use crate::web::listeners::{Listener, Web};
 use crate::web::protocol::Protocol;
 use crate::web::threads::Threads;
@@ -65,12 +68,12 @@ pub struct Running {
 /// The options or certificates cannot be used, the store cannot be opened, or the system refuses a socket or a thread.
 pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartError> {
     let settings = options.settings()?;
-    raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
+    let settings = descriptors::fit_clients(settings, &options.directory);
     let begin = Instant::now();
     let datafile_max_bytes = u64::try_from(settings.number("datafile-max-bytes")).unwrap_or_default();
     let store_options =
         StoreOptions { databases: settings.databases(), datafile_max_bytes, ..StoreOptions::default() };
-    let opened = store::open(&options.directory, &store_options)?;
+    let lock = store::lock(&options.directory)?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
@@ -79,12 +82,16 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
     let facts = Box::new(ProcessInfo::new(port, options.config.clone()));
-    let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
+    let server = Server { engine: Store::empty(settings.databases())?, shared: Shared::new(settings, facts, now_ms()) };
     let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
-    let syncing = gateway.clone();
-    let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
-    let maintaining = gateway.clone();
-    let maintenance = spawn("maintenance", move || maintaining.maintenance.run(&maintaining.server))?;
+    // A store that is read within a moment is served at once, and its clients never see that it was being read.
+    let mut loader = Loader::start(&options.directory, &store_options)?;
+    if let Some(loaded) = loader.wait(SILENT_LOADING) {
+        gateway.server.engine.set(loaded?);
+    } else {
+        info!(listening = ?addresses, "clients are told that the store is being read");
+        gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
+    }
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
     let web =
@@ -95,6 +102,18 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     } else {
         Some(Threads::start(&web, web_listeners, options.threads)?)
     };
+    if let Err(error) = finish_loading(&gateway, &mut loader) {
+        gateway.stop.request(StopRequest { checkpoint: false });
+        join(acceptor, "acceptor");
+        threads.into_iter().for_each(Threads::join);
+        return Err(error);
+    }
+    let syncing = gateway.clone();
+    let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
+    let maintaining = gateway.clone();
+    let maintenance = spawn("maintenance", move || {
+        maintaining.maintenance.run(&maintaining.server, &maintaining.brake);
+    })?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
         directory = %options.directory.display(),
@@ -105,17 +124,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
         opened_in_ms = begin.elapsed().as_millis() as u64,
         "edgecask is ready"
     );
-    Ok(Running {
-        gateway,
-        addresses,
-        web_addresses,
-        tls,
-        acceptor,
-        threads,
-        syncer,
-        maintenance,
-        lock: opened.lock,
-    })
+    Ok(Running { gateway, addresses, web_addresses, tls, acceptor, threads, syncer, maintenance, lock })
 }
 
 impl Running {
@@ -172,6 +181,19 @@ impl Running {
     }
 }
 
+/// Shows the store to the connections once it is read, if they are told that it is not.
+fn finish_loading(gateway: &Gateway, loader: &mut Loader) -> Result<(), StartError> {
+    let loading = &gateway.server.shared.loading;
+    while loading.is_on() {
+        if let Some(loaded) = loader.wait(PROGRESS_PERIOD) {
+            gateway.server.engine.set(loaded?);
+            loading.end();
+        }
+        loading.reached(loader.loaded_bytes());
+    }
+    Ok(())
+}
+
 /// Binds the listeners of all protocols but plain TCP.
 fn bind_web(options: &WebOptions) -> io::Result<Vec<Listener>> {
     let mut bound = Vec::new();
@@ -189,17 +211,5 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHand
 fn join(thread: JoinHandle<()>, name: &str) {
     if thread.join().is_err() {
         error!(thread = name, "a thread panicked");
-    }
-}
-
-/// Raises the limit of open descriptors to the number that clients and files may need, as far as the system allows.
-fn raise_descriptor_limit(maxclients: u64) {
-    let wanted = maxclients.saturating_add(RESERVED_DESCRIPTORS);
-    let limit = getrlimit(Resource::Nofile);
-    let Some(current) = limit.current.filter(|current| *current < wanted) else { return };
-    let reachable = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
-    let raised = Rlimit { current: Some(reachable), maximum: limit.maximum };
-    if setrlimit(Resource::Nofile, raised).is_err() || reachable < wanted {
-        warn!(current, wanted, "the limit of open files is too low for maxclients connections");
     }
 }

@@ -1,22 +1,33 @@
 //! The engine that the gateway hosts, and the calls that it needs beyond the core's [`Engine`].
 //!
-//! [`Engine`]: edgecask_core::engine::Engine
+//! A server has its engine from the start, and its store once that has been read: until then [`Store`] is an empty one in
+//! memory, and the server refuses commands that need data.
 
+use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use edgecask_core::bitcask::{Bitcask, OpenError, Options};
-use edgecask_core::engine::{Admin, Result};
-use edgecask_core::storage::DeviceStorage;
+use edgecask_core::engine::{
+    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Scope, Sought, Stored,
+    Watch,
+};
+use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{info, warn};
 
 use crate::clock::seed;
+use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
 use crate::storage::sled_meta::SledMeta;
 
 /// The engine behind all sessions.
-pub type Store = Bitcask;
+pub struct Store {
+    loaded: OnceLock<Bitcask>,
+    /// What sessions see before.
+    empty: Bitcask,
+}
 
 /// The calls that the sync policy needs. Positions are counts of log bytes since the store was opened.
 pub trait Durable: Send + Sync {
@@ -47,6 +58,18 @@ pub trait Maintain: Send + Sync {
 
     /// Writes hints, which make the next start quick.
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
+
+    /// Writes hints for what the next start would have to read otherwise, of one datafile at a time; true if it did.
+    fn hint_step(&self) -> Result<bool>;
+
+    /// Bytes of datafiles without hints.
+    fn unhinted_bytes(&self) -> u64;
+
+    /// Bytes of all datafiles, and those of them that are in use.
+    fn space(&self) -> (u64, u64);
+
+    /// The error with which writes are refused at the moment, if they are.
+    fn refusal(&self) -> Option<EngineError>;
 }
 
 /// A store with the directory it has for itself.
@@ -63,10 +86,33 @@ pub struct Owned {
 /// # Errors
 /// The directory is in use or cannot be written, the disk fails, or a datafile is damaged before its end.
 pub fn open(directory: &Path, options: &Options) -> std::result::Result<Owned, OpenError> {
+    let lock = lock(directory)?;
+    let store = Store::empty(options.databases)?;
+    store.set(load(directory, options, &Arc::default())?);
+    Ok(Owned { store, lock })
+}
+
+/// Makes the directory if it is missing, and locks it.
+///
+/// # Errors
+/// It is in use or cannot be written.
+pub fn lock(directory: &Path) -> std::result::Result<DirectoryLock, OpenError> {
     directory::make(directory)?;
-    let lock = DirectoryLock::take(directory)?;
+    Ok(DirectoryLock::take(directory)?)
+}
+
+/// Reads the store in a locked directory, and logs the recovery. `progress` counts the bytes of datafiles that are done.
+///
+/// # Errors
+/// The disk fails, or a datafile is damaged before its end.
+pub fn load(
+    directory: &Path,
+    options: &Options,
+    progress: &Arc<AtomicU64>,
+) -> std::result::Result<Bitcask, OpenError> {
     let meta = SledMeta::open(&directory.join("meta"))?;
-    let storage = DeviceStorage::open(Directory::open(directory)?, meta)?;
+    let device = Directory::open(directory)?.counting(progress.clone());
+    let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
     info!(
         datafiles = opened.datafiles,
@@ -83,10 +129,126 @@ pub fn open(directory: &Path, options: &Options) -> std::result::Result<Owned, O
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
-    Ok(Owned { store: opened.store, lock })
+    Ok(opened.store)
 }
 
-impl Durable for Bitcask {
+impl Store {
+    /// A store that has yet to be read.
+    ///
+    /// # Errors
+    /// Never in fact: memory has no file that could be damaged.
+    pub fn empty(databases: u32) -> std::result::Result<Store, OpenError> {
+        let options = Options { databases, seed: seed(), ..Options::default() };
+        let empty = Bitcask::open(Arc::new(MemoryStorage::new()), &options)?.store;
+        Ok(Store { loaded: OnceLock::new(), empty })
+    }
+
+    /// Shows what was read from now on. Only the first call counts.
+    pub fn set(&self, store: Bitcask) {
+        let _ = self.loaded.set(store);
+    }
+}
+
+impl Deref for Store {
+    type Target = Bitcask;
+
+    #[inline]
+    fn deref(&self) -> &Bitcask {
+        self.loaded.get().unwrap_or(&self.empty)
+    }
+}
+
+impl Engine for Store {
+    type Snapshot<'e> = <Bitcask as Engine>::Snapshot<'e>;
+
+    fn prefetch(&self, db: Db, keys: &[&[u8]]) {
+        Engine::prefetch(&**self, db, keys);
+    }
+
+    #[inline]
+    fn get_string(
+        &self,
+        db: Db,
+        key: &[u8],
+        now_ms: u64,
+        accessed_s: Option<u32>,
+        show: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<Sought> {
+        Engine::get_string(&**self, db, key, now_ms, accessed_s, show)
+    }
+
+    #[inline]
+    fn set_string(
+        &self,
+        db: Db,
+        key: &[u8],
+        value: &[u8],
+        now_ms: u64,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<Stored>> {
+        Engine::set_string(&**self, db, key, value, now_ms, scratch)
+    }
+
+    fn draft(&self) -> Result<Draft> {
+        match self.loaded.get() {
+            Some(store) => Engine::draft(store),
+            // Its command is going to be refused; memory need not hold its bytes.
+            None => Err(EngineError::Exhausted("the store is being read".into())),
+        }
+    }
+
+    #[inline]
+    fn begin(&self, scope: Scope<'_>) -> Result<Self::Snapshot<'_>> {
+        Engine::begin(&**self, scope)
+    }
+
+    #[inline]
+    fn commit(
+        &self,
+        snapshot: Self::Snapshot<'_>,
+        overlay: &mut Overlay,
+        now_ms: u64,
+        ordered: Ordered<'_>,
+    ) -> Result<Commit> {
+        Engine::commit(&**self, snapshot, overlay, now_ms, ordered)
+    }
+
+    fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
+        Engine::expired_keys(&**self, now_ms, budget, visit)
+    }
+
+    fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
+        match self.loaded.get() {
+            Some(store) => Engine::watch(store, db, key, watch),
+            // Nobody knows what the key is going to be.
+            None => watch.trip(),
+        }
+    }
+
+    fn unwatch(&self, db: Db, key: &[u8], watch: &Watch) {
+        Engine::unwatch(&**self, db, key, watch);
+    }
+}
+
+impl Admin for Store {
+    fn checkpoint(&self, now_ms: u64) -> Result<()> {
+        Admin::checkpoint(&**self, now_ms)
+    }
+
+    fn reopen(&self) -> Result<()> {
+        Admin::reopen(&**self)
+    }
+
+    fn is_synced(&self, sync: bool) -> Result<bool> {
+        Admin::is_synced(&**self, sync)
+    }
+
+    fn report(&self) -> Vec<(&'static str, u64)> {
+        Admin::report(&**self)
+    }
+}
+
+impl Durable for Store {
     fn appended(&self) -> u64 {
         Bitcask::appended(self)
     }
@@ -100,7 +262,7 @@ impl Durable for Bitcask {
     }
 }
 
-impl Maintain for Bitcask {
+impl Maintain for Store {
     fn merge_step(&self, budget_bytes: u64) -> Result<bool> {
         Bitcask::merge_step(self, budget_bytes).map(|step| step.is_unfinished)
     }
@@ -114,6 +276,22 @@ impl Maintain for Bitcask {
     }
 
     fn checkpoint(&self, now_ms: u64) -> Result<()> {
-        Admin::checkpoint(self, now_ms)
+        Admin::checkpoint(&**self, now_ms)
+    }
+
+    fn hint_step(&self) -> Result<bool> {
+        self.hint_ahead(HINT_AHEAD_BYTES)
+    }
+
+    fn unhinted_bytes(&self) -> u64 {
+        Bitcask::unhinted_bytes(self)
+    }
+
+    fn space(&self) -> (u64, u64) {
+        Bitcask::space(self)
+    }
+
+    fn refusal(&self) -> Option<EngineError> {
+        Bitcask::refusal(self)
     }
 }

@@ -33,6 +33,10 @@ use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::sync::Settling;
 
+/// The most that one round is charged for. What was received may be older than the brake, and no record is longer: values
+/// beyond are blobs.
+const CHARGED_MAX_BYTES: u64 = 1024 * 1024;
+
 /// The token of the waker. The token of a connection is its slot, which stays below.
 const MAILBOX: Token = Token(usize::MAX);
 
@@ -52,6 +56,8 @@ pub struct Worker {
     unfinished: Vec<usize>,
     /// Slots of the connections whose replies wait for a sync by another worker.
     syncing: Vec<usize>,
+    /// Until when the replies of connections that write too fast are held: steady times in milliseconds, with slots.
+    held: BTreeSet<(u64, usize)>,
     next_sweep_ms: u64,
     /// When connections must be in a round though nothing has come: steady times in milliseconds, with slots.
     alarms: BTreeSet<(u64, usize)>,
@@ -82,6 +88,7 @@ impl Worker {
             ready: Vec::new(),
             unfinished: Vec::new(),
             syncing: Vec::new(),
+            held: BTreeSet::new(),
             next_sweep_ms: now.steady_ms,
             alarms: BTreeSet::new(),
             now,
@@ -118,7 +125,9 @@ impl Worker {
             None
         } else {
             let alarm_ms = self.alarms.first().map_or(self.next_sweep_ms, |(alarm_ms, _)| *alarm_ms);
-            let rest_ms = alarm_ms.min(self.next_sweep_ms).saturating_sub(self.now.steady_ms);
+            let held_ms = self.held.first().map_or(self.next_sweep_ms, |(until_ms, _)| *until_ms);
+            let next_ms = alarm_ms.min(held_ms).min(self.next_sweep_ms);
+            let rest_ms = next_ms.saturating_sub(self.now.steady_ms);
             Some(Duration::from_millis(rest_ms))
         };
         let timeout = if self.mailbox.fall_asleep() { timeout } else { Some(Duration::ZERO) };
@@ -142,7 +151,7 @@ impl Worker {
                 Phase::Receiving => self.queue(slot),
                 Phase::Sending(_) => self.send(slot),
                 Phase::Away if connection.is_ending => connection.abandon(),
-                Phase::Syncing(_) | Phase::Away => {}
+                Phase::Syncing(_) | Phase::Held(_) | Phase::Away => {}
             }
         }
         Ok(())
@@ -194,7 +203,7 @@ impl Worker {
                 Phase::Receiving => self.queue(slot),
                 // Its peer takes nothing, so waiting for it is of no use.
                 Phase::Sending(_) if connection.must_close() => self.close(slot),
-                Phase::Sending(_) | Phase::Syncing(_) | Phase::Away => {}
+                Phase::Sending(_) | Phase::Syncing(_) | Phase::Held(_) | Phase::Away => {}
             }
         }
     }
@@ -217,12 +226,21 @@ impl Worker {
         running.retain(|slot| self.receive(*slot));
         self.prefetch(&running);
         let mut settings_changed = false;
+        let is_braked = self.gateway.brake.is_on();
         for slot in &running {
             let Some(connection) = self.connections.get_mut(*slot) else { continue };
+            let written = connection.wrote();
             self.load.serves(&mut connection.seen, self.now.unix_ms);
             let before_ms = connection.alarm_ms();
             settings_changed |= connection.run(&self.gateway.server, self.now);
             connection.give_back(&mut self.buffers);
+            if is_braked && connection.wrote() > written {
+                let bytes = connection.charge().min(CHARGED_MAX_BYTES);
+                if let Some(until_ms) = self.gateway.brake.hold_until_ms(bytes, self.now.steady_ms) {
+                    connection.phase = Phase::Held(until_ms);
+                    self.held.insert((until_ms, *slot));
+                }
+            }
             if before_ms != connection.alarm_ms() {
                 if let Some(before_ms) = before_ms {
                     self.alarms.remove(&(before_ms, *slot));
@@ -236,14 +254,22 @@ impl Worker {
             self.next_sweep_ms = self.now.steady_ms;
         }
         let position = self.gateway.server.engine.appended();
+        self.gateway.syncer.sync_much(&self.gateway.server.engine, position);
+        if self.gateway.brake.is_outdated(position) {
+            self.gateway.observe_debt();
+        }
         for slot in &running {
-            self.answer(*slot, position);
+            let is_held = |connection: &Connection| matches!(connection.phase, Phase::Held(_));
+            if !self.connections.get(*slot).is_some_and(is_held) {
+                self.answer(*slot, position);
+            }
         }
         running.clear();
         // Connections with more to do were put into `ready` meanwhile.
         running.append(&mut self.ready);
         self.ready = running;
         self.release_synced();
+        self.release_held();
         for stream in self.mailbox.take_accepted() {
             self.accept(stream);
         }
@@ -345,6 +371,20 @@ impl Worker {
         for slot in std::mem::take(&mut self.syncing) {
             let phase = self.connections.get(slot).map(|connection| connection.phase);
             if let Some(Phase::Syncing(position)) = phase {
+                self.answer(slot, position);
+            }
+        }
+    }
+
+    /// Sends the replies that were held for long enough.
+    fn release_held(&mut self) {
+        while let Some((until_ms, slot)) = self.held.first().copied()
+            && until_ms <= self.now.steady_ms
+        {
+            self.held.pop_first();
+            let phase = self.connections.get(slot).map(|connection| connection.phase);
+            if phase == Some(Phase::Held(until_ms)) {
+                let position = self.gateway.server.engine.appended();
                 self.answer(slot, position);
             }
         }
@@ -475,6 +515,7 @@ impl Worker {
         let end_ms = clock::steady_ms() + whole_ms(STOP_GRACE);
         loop {
             self.release_synced();
+            self.release_held();
             self.go_on_sending();
             self.ready.clear();
             let is_done = self.connections.iter().all(|(_, connection)| connection.phase == Phase::Receiving);

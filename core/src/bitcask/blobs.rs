@@ -29,13 +29,22 @@ pub(super) struct Blobs {
 struct State {
     /// Blobs with roots.
     roots: HashMap<BlobId, Referred>,
-    /// Blobs without a root, with the position of the log at which they lost it.
-    dead: HashMap<BlobId, u64>,
+    /// Blobs without a root.
+    dead: HashMap<BlobId, Dead>,
     /// Blobs that are being written for a commit that may come.
     drafts: HashSet<BlobId>,
     /// Checksums of the pieces of blobs whose roots are an older build's, with the length of the value: such a blob is
     /// compared as a whole when it is first read, and piece by piece from then on.
     older_sums: HashMap<BlobId, (u64, Arc<[u32]>)>,
+}
+
+/// A blob that lost its last root.
+#[derive(Clone, Copy, Debug)]
+struct Dead {
+    /// The position of the log at which it did.
+    position: u64,
+    /// How long its value was, as far as that is known.
+    len: u64,
 }
 
 /// A blob to which roots refer.
@@ -109,9 +118,10 @@ impl Blobs {
             let Some(referred) = state.roots.get_mut(id) else { continue };
             referred.roots = referred.roots.saturating_sub(1);
             if referred.roots == 0 {
+                let len = referred.len;
                 state.roots.remove(id);
                 state.older_sums.remove(id);
-                state.dead.insert(*id, position);
+                state.dead.insert(*id, Dead { position, len });
             }
         }
     }
@@ -124,20 +134,20 @@ impl Blobs {
         older_sums.retain(|id, _| present.contains_key(id));
         dead.retain(|id, _| !present.contains_key(id));
         for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
-            dead.entry(*id).or_insert(position);
+            dead.entry(*id).or_insert(Dead { position, len: 0 });
         }
     }
 
     /// Whether the blob had lost its last root when the log had reached this position.
     pub(super) fn is_dead_at(&self, id: BlobId, position: u64) -> bool {
-        self.state.lock().dead.get(&id).is_some_and(|died| *died <= position)
+        self.state.lock().dead.get(&id).is_some_and(|dead| dead.position <= position)
     }
 
     /// Removes dead blobs as far as the log is synced; returns how many are left.
     pub(super) fn sweep(&self, synced: u64) -> Result<usize> {
         let due: Vec<BlobId> = {
             let state = self.state.lock();
-            state.dead.iter().filter(|(_, died)| **died <= synced).map(|(id, _)| *id).collect()
+            state.dead.iter().filter(|(_, dead)| dead.position <= synced).map(|(id, _)| *id).collect()
         };
         for id in due {
             match self.storage.remove_blob(id) {
@@ -147,6 +157,13 @@ impl Blobs {
             };
         }
         Ok(self.state.lock().dead.len())
+    }
+
+    /// How long the values in blobs are together, and those in blobs that wait for their removal.
+    pub(super) fn lengths(&self) -> (u64, u64) {
+        let state = self.state.lock();
+        let live = state.roots.values().map(|referred| referred.len).sum();
+        (live, state.dead.values().map(|dead| dead.len).sum())
     }
 
     /// A committed blob.

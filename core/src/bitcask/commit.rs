@@ -23,9 +23,13 @@ use crate::engine::{
     Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
 };
 use crate::packed::tree::{Builder, Tree};
+use crate::storage::Room;
 
 /// A new collection of so many subkeys is built in one go.
 const BUILT_SUBKEYS_MIN: usize = 32;
+
+/// The root of a collection has at most so many bytes in a commit that counts as taking away.
+const COLLECTION_ROOT_BYTES: usize = 128;
 
 /// The decisions about one changed key, made before the frame is built.
 struct KeyPlan {
@@ -128,6 +132,26 @@ fn adopted_collections(overlay: &Overlay) -> HashSet<u64> {
     overlay.changes().filter_map(adopted).collect()
 }
 
+/// Whether a commit frees more than it takes, once merge has been over it. Such commits go on where the device is full for
+/// others.
+fn only_takes_away(overlay: &Overlay) -> bool {
+    overlay.changes().all(|change| match change.root {
+        RootChange::Removed => true,
+        RootChange::Unchanged => removes_subkeys(&change),
+        // A pop that leaves something: the collection stays, and its root says where it begins and ends.
+        RootChange::Put { kind, value, blob, .. } => {
+            let own = collection_of(change.base);
+            let stays = own.is_some() && collection_of(change.subkeys_of) == own;
+            let is_small = kind != Kind::String && blob.is_none() && value.len() <= COLLECTION_ROOT_BYTES;
+            stays && is_small && !change.subs.is_empty() && removes_subkeys(&change)
+        }
+    })
+}
+
+fn removes_subkeys(change: &Change<'_>) -> bool {
+    change.subs.iter().all(|(_, sub)| sub.value.is_none())
+}
+
 impl Snapshot<'_> {
     /// Commits an overlay that changes something.
     pub(super) fn commit(
@@ -181,7 +205,9 @@ impl Snapshot<'_> {
         let mut frame = Frame::new(self.store.log.next_sequence(), now_ms, records, std::mem::take(scratch));
         let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
         let written = overlay.written_blobs();
-        let appended = built.and_then(|()| self.store.log.append(&frame.parts(), &written, now_ms, ordered));
+        let room = if only_takes_away(overlay) { Room::TakingAway } else { Room::Ordinary };
+        let append = |()| self.store.log.append(&frame.parts(), &written, (now_ms, room), ordered);
+        let appended = built.and_then(append);
         let (location, receipt) = match appended {
             Ok(appended) => appended,
             Err(error) => {
@@ -208,7 +234,8 @@ impl Snapshot<'_> {
         let (sequence, records) = (store.log.next_sequence(), change.subs.len() as u64);
         let mut frame = Frame::new(sequence, now_ms, records, std::mem::take(scratch));
         let built = frame.add_subkeys(root.collection, change.subs);
-        let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], now_ms, ordered));
+        let room = if removes_subkeys(change) { Room::TakingAway } else { Room::Ordinary };
+        let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], (now_ms, room), ordered));
         if let Ok((begin, _)) = appended {
             // So that the counters of a datafile begun by this very frame are found.
             shard.notice(store, begin.file);

@@ -6,6 +6,7 @@ use super::files::File;
 use super::keydir::Shard;
 use super::merge::Merge;
 use super::{Bitcask, files};
+use crate::engine::EngineError;
 
 /// Counters since the store was opened, and the last counts of the keydir.
 #[derive(Default)]
@@ -66,6 +67,14 @@ impl Counts {
 }
 
 impl Bitcask {
+    /// Bytes of all datafiles, and those of them that are in use.
+    pub fn space(&self) -> (u64, u64) {
+        let files = self.log.files();
+        let total = |count: fn(&File) -> u64| files.values().map(|file| count(file)).sum::<u64>();
+        let used = total(File::len);
+        (used, used.saturating_sub(total(File::dead)))
+    }
+
     /// The body of [`Admin::report`](crate::engine::Admin::report). Takes no shard's lock: its caller may hold them.
     pub(super) fn counted(&self) -> Vec<(&'static str, u64)> {
         let files = self.log.files();
@@ -87,6 +96,7 @@ impl Bitcask {
             ("log_unsynced_bytes", self.appended().saturating_sub(self.synced())),
             ("log_syncs", self.log.syncs()),
             ("log_read_only", u64::from(self.log.check_poison().is_err())),
+            ("log_full", u64::from(matches!(self.log.refusal(), Some(EngineError::Full(_))))),
             ("merges", get(&self.counts.merges)),
             ("merged_bytes", get(&self.counts.merged_bytes)),
             ("merge_in_progress", u64::from(merge_input_bytes > 0)),

@@ -15,6 +15,7 @@ use crate::engine::{
     Db, EngineError, Kind, Ordered, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
 };
 use crate::limits::STORED_REPLY_MIN_BYTES;
+use crate::storage::Room;
 
 /// A change that makes one key a string.
 pub(super) struct StringPut<'o> {
@@ -98,9 +99,9 @@ impl Shard {
         header.write(key, value, scratch);
         let (location, receipt) = if value.len() < BORROWED_VALUE_BYTES {
             scratch.extend_from_slice(value);
-            store.log.append(&[scratch], &[], now_ms, ordered)?
+            store.log.append(&[scratch], &[], (now_ms, Room::Ordinary), ordered)?
         } else {
-            store.log.append(&[scratch, value], &[], now_ms, ordered)?
+            store.log.append(&[scratch, value], &[], (now_ms, Room::Ordinary), ordered)?
         };
         // So that the counters of a datafile begun by this very record are found.
         self.notice(store, location.file);

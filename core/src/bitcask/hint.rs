@@ -5,6 +5,9 @@
 //! tombstones. The summary is written last and only after the log was synced, because leaving a record out is right
 //! only if the record that replaced it survives.
 //!
+//! Hints of a datafile that grows go on where they ended: blocks are added, and then a summary takes the place of the one
+//! before, whose blocks stay as they are.
+//!
 //! A hint is never believed over the data: it must fit its checksum, the file's number, seed and length, and the last
 //! record it covers must stand in the file with the very checksum the summary recorded. One that does not fit is left
 //! aside, but that it was written still proves that so many bytes of the file were on the disk.
@@ -21,11 +24,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
-use super::replay::Replay;
+use super::replay::{PREFETCHED_ROOTS, Replay};
 use super::{Bitcask, scan};
 use crate::engine::{EngineError, Result, SHORT_VALUE_BYTES};
 use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
@@ -104,6 +109,28 @@ impl Summary {
             max_number: read_u64(&mut rest)?,
             file: read_u32(&mut rest)?,
         })
+    }
+
+    /// The summary that hints of a datafile go on from: the stored one, if this process has used or written it, else that of
+    /// nothing. What died since is in its blocks still; the records that replaced it come later, as in the file.
+    fn to_go_on(meta: &dyn MetaMap, file: &File) -> std::result::Result<Summary, StorageError> {
+        let hinted = file.hinted.load(Ordering::Acquire);
+        let stored = match hinted > file.header_len {
+            true => meta.get(&meta_key(file.id(), SUMMARY_BLOCK))?,
+            false => None,
+        };
+        let stored = stored.and_then(|bytes| Summary::read(&bytes));
+        Ok(stored.filter(|summary| summary.is_of(file) && summary.covered == hinted).unwrap_or(Summary {
+            covered: file.header_len,
+            last_offset: file.header_len,
+            last_checksum: 0,
+            blocks: 0,
+            blocks_checksum: 0,
+            seed: file.header.seed,
+            max_sequence: 0,
+            max_number: 0,
+            file: file.id(),
+        }))
     }
 
     /// Whether the summary is about this file and not about one of another store.
@@ -238,9 +265,17 @@ pub(super) fn load(
     let mut hinted_len = 0;
     for block in blocks {
         let mut rest = block.as_slice();
-        while let Some((header, name, value, offset)) = read_entry(&mut rest) {
-            hinted_len += header.record_len();
-            replay.apply(&header, &name, value, file, offset);
+        loop {
+            let next = std::iter::from_fn(|| read_entry(&mut rest)).take(PREFETCHED_ROOTS);
+            let entries: SmallVec<[_; PREFETCHED_ROOTS]> = next.collect();
+            if entries.is_empty() {
+                break;
+            }
+            replay.prefetch(entries.iter().map(|(header, name, ..)| (header, name)));
+            for (header, name, value, offset) in &entries {
+                hinted_len += header.record_len();
+                replay.apply(header, name, value, file, *offset);
+            }
         }
     }
     // What the hint left out was dead already.
@@ -307,6 +342,28 @@ impl Bitcask {
         Ok(true)
     }
 
+    /// Writes hints for one datafile of which the next start would read much, if there is one; returns whether there was: a
+    /// sealed one that merge will not rewrite soon, or the one that is appended to, once so many bytes have none.
+    pub fn hint_ahead(&self, active_bytes: u64) -> Result<bool> {
+        let files = self.log.files();
+        let is_due = |file: &&Arc<File>| {
+            let bare = file.len().saturating_sub(file.hinted.load(Ordering::Acquire).max(file.header_len));
+            match file.is_sealed() {
+                true => bare > 0 && file.dead() < file.len() / 2,
+                false => bare >= active_bytes,
+            }
+        };
+        let Some(file) = files.values().find(is_due) else { return Ok(false) };
+        self.write_hint(file)?;
+        Ok(true)
+    }
+
+    /// Bytes of datafiles without hints.
+    pub fn unhinted_bytes(&self) -> u64 {
+        let bare = |file: &Arc<File>| file.len().saturating_sub(file.hinted.load(Ordering::Acquire));
+        self.log.files().values().map(bare).sum()
+    }
+
     /// Forgets the hints of a datafile that the store does not use any more.
     pub(super) fn forget_hint(&self, file: u32) -> std::result::Result<(), StorageError> {
         let _one_at_a_time = self.hinting.lock();
@@ -325,15 +382,17 @@ impl Bitcask {
             StorageError::Full(what) => EngineError::Full(what),
             error => EngineError::Damaged(format!("hints were not written: {error}")),
         };
-        forget(meta, file.id()).map_err(failed)?;
+        let before = Summary::to_go_on(meta, file).map_err(failed)?;
+        if before.covered == file.header_len {
+            forget(meta, file.id()).map_err(failed)?;
+        }
         let covered = file.len();
         // A record whose commit is on its way to the keydir would be taken for dead.
         self.wait_for_commits();
-        let mut writer =
-            Writer { meta, file: file.id(), block: Vec::new(), blocks: 0, checksum: 0, failed: None };
-        let (mut last_offset, mut last_checksum) = (file.header_len, 0);
-        let (mut max_sequence, mut max_number) = (0, 0);
-        let walked = scan::frames(file, file.header_len, covered, &mut |offset, record| {
+        let Summary { blocks, blocks_checksum: checksum, .. } = before;
+        let mut writer = Writer { meta, file: file.id(), block: Vec::new(), blocks, checksum, failed: None };
+        let Summary { mut last_offset, mut last_checksum, mut max_sequence, mut max_number, .. } = before;
+        let walked = scan::frames(file, before.covered, covered, &mut |offset, record| {
             let header = &record.header;
             last_offset = offset;
             last_checksum = record.checksum;

@@ -1,10 +1,11 @@
 //! The write end of the log: the active datafile, its rotation and its syncs.
 //!
 //! Promises: frames are appended whole and in one place; a failed append or sync poisons the log for good, because
-//! the contents of the disk are not known any more; a full disk does not, because nothing was written.
+//! the contents of the disk are not known any more. A full disk does not, nor does a datafile that could not be begun for want
+//! of a file descriptor, because nothing was written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -13,12 +14,16 @@ use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::Location;
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, seal_record, synced_record};
+use super::room;
 use crate::engine::{EngineError, Ordered, Receipt, Result};
-use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
+use crate::storage::{Blob, BlobId, DatafileId, Room, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
+
+/// So much must be dead in the active datafile before it is sealed for merge's sake: a new datafile costs syncs.
+const SEALED_EARLY_LEAST_BYTES: u64 = 16 * 1024;
 
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
@@ -29,7 +34,16 @@ pub(super) fn too_large() -> EngineError {
 pub(super) struct Log {
     storage: Arc<dyn Storage>,
     seed: u64,
+    /// What the options allow.
     datafile_max_bytes: u64,
+    /// What the device and the live data allow beside that; see [`room`].
+    datafile_now_bytes: AtomicU64,
+    reserve_bytes: AtomicU64,
+    is_scarce: AtomicBool,
+    wants_dead_blobs: AtomicBool,
+    /// Whether ordinary writes are refused because the device is full, and whether one was since that was last looked at.
+    is_full: AtomicBool,
+    was_refused: AtomicBool,
     writer: Mutex<Writer>,
     /// One sync at a time; those that wait find their work done.
     syncing: Mutex<()>,
@@ -89,10 +103,17 @@ impl Log {
         next_number: Arc<AtomicU64>,
         blobs: Arc<Blobs>,
     ) -> Log {
-        Log {
+        let datafile_max_bytes = datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES);
+        let log = Log {
             storage,
             seed,
-            datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
+            datafile_max_bytes,
+            datafile_now_bytes: AtomicU64::new(datafile_max_bytes),
+            reserve_bytes: AtomicU64::new(0),
+            is_scarce: AtomicBool::new(false),
+            wants_dead_blobs: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
+            was_refused: AtomicBool::new(false),
             writer: Mutex::new(Writer { active: None, blobs: Vec::new(), poison: None }),
             syncing: Mutex::new(()),
             files: RwLock::new(files),
@@ -103,7 +124,57 @@ impl Log {
             next_number,
             blobs,
             next_file: AtomicU64::new(u64::from(counters.next_file)),
-        }
+        };
+        log.look_at_room();
+        log
+    }
+
+    /// Looks how much room there is, and plans with it.
+    pub(super) fn look_at_room(&self) {
+        let files = self.files();
+        let used: u64 = files.values().map(|file| file.len()).sum();
+        let dead: u64 = files.values().map(|file| file.dead()).sum();
+        let (live_blobs, dead_blobs) = self.blobs.lengths();
+        let facts = room::Facts {
+            datafile_max_bytes: self.datafile_max_bytes,
+            free_bytes: self.storage.free_bytes(),
+            used_bytes: used + live_blobs + dead_blobs,
+            live_bytes: used.saturating_sub(dead),
+        };
+        let plan = facts.plan();
+        self.datafile_now_bytes.store(plan.datafile_max_bytes, Ordering::Relaxed);
+        self.is_scarce.store(plan.is_scarce, Ordering::Relaxed);
+        self.reserve_bytes.store(plan.reserve_bytes, Ordering::Relaxed);
+        let would_help = facts.free_bytes.is_some_and(|free| plan.is_scarce || dead_blobs > free / 4);
+        self.wants_dead_blobs.store(dead_blobs > 0 && would_help, Ordering::Relaxed);
+        self.storage.set_reserve_bytes(plan.reserve_bytes);
+        // A quota shows only in the writes that it refuses.
+        let was_refused = self.was_refused.swap(false, Ordering::Relaxed);
+        let has_no_room = facts.free_bytes.is_some_and(|free| free < plan.reserve_bytes);
+        self.is_full.store(has_no_room || was_refused, Ordering::Relaxed);
+    }
+
+    /// The error with which writes are refused at the moment, if they are. Of a full device it is true until the next look at
+    /// its room.
+    pub(super) fn refusal(&self) -> Option<EngineError> {
+        let full = || EngineError::Full("the disk is full".into());
+        self.check_poison().err().or_else(|| self.is_full.load(Ordering::Relaxed).then(full))
+    }
+
+    /// Whether the room of dead blobs is needed before the policy syncs the log.
+    pub(super) fn wants_dead_blobs(&self) -> bool {
+        self.wants_dead_blobs.load(Ordering::Relaxed)
+    }
+
+    /// Whether ordinary writes are refused soon, or already, because the device is full.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.is_scarce.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that the output of a merge may take at this moment, if they are bounded.
+    pub(super) fn free_for_merge(&self) -> Option<u64> {
+        let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed));
+        Some(self.storage.free_bytes()?.saturating_sub(left))
     }
 
     /// Goes on appending to a datafile that recovery found whole, and durable, up to its length.
@@ -130,8 +201,9 @@ impl Log {
         &self.storage
     }
 
+    /// A datafile is sealed before it grows beyond this many bytes; it depends on the room there is.
     pub(super) fn datafile_max_bytes(&self) -> u64 {
-        self.datafile_max_bytes
+        self.datafile_now_bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn next_sequence(&self) -> u64 {
@@ -165,7 +237,7 @@ impl Log {
         &self,
         parts: &[&[u8]],
         blobs: &[(BlobId, Arc<dyn Blob>)],
-        now_ms: u64,
+        (now_ms, room): (u64, Room),
         ordered: Ordered<'_>,
     ) -> Result<(Location, Receipt)> {
         let frame_len: u64 = parts.iter().map(|part| part.len() as u64).sum();
@@ -188,13 +260,17 @@ impl Log {
             _ => return Err(too_large()),
         };
         let appended = if marker.is_empty() {
-            active.file.datafile.append(active.len, parts)
+            active.file.datafile.append_within(active.len, parts, room)
         } else {
             let mut with_marker: Vec<&[u8]> = vec![&marker];
             with_marker.extend_from_slice(parts);
-            active.file.datafile.append(active.len, &with_marker)
+            active.file.datafile.append_within(active.len, &with_marker, room)
         };
         if let Err(error) = appended {
+            if room == Room::Ordinary && matches!(error, StorageError::Full(_)) {
+                self.was_refused.store(true, Ordering::Relaxed);
+                self.is_full.store(true, Ordering::Relaxed);
+            }
             return Err(writer.fail(error));
         }
         if !marker.is_empty() {
@@ -217,9 +293,10 @@ impl Log {
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
         // A short active file that is mostly dead is sealed early, so that merge can have it.
         let is_older = active.file.header.version < MANIFEST_VERSION;
-        let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
+        let datafile_max_bytes = self.datafile_max_bytes();
+        let is_stale = active.len >= datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
         // A marker before the frame and the seal behind it must fit as well.
-        let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > self.datafile_max_bytes;
+        let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > datafile_max_bytes;
         is_older || active.len > active.file.header_len && (is_full || is_stale)
     }
 
@@ -235,8 +312,26 @@ impl Log {
         }
     }
 
+    /// Seals the active datafile where merge needs it: the device is nearly full, and a good part of the file is dead. True
+    /// if it did.
+    pub(super) fn seal_for_room(&self, now_ms: u64) -> Result<bool> {
+        let mut writer = self.writer.lock();
+        if let Some(reason) = &writer.poison {
+            return Err(EngineError::ReadOnly(reason.clone()));
+        }
+        let is_worth_it = |active: &Active| {
+            let dead = active.file.dead().saturating_sub(2 * SYNCED_RECORD_BYTES);
+            dead > (active.len / 4).max(SEALED_EARLY_LEAST_BYTES)
+        };
+        if !writer.active.as_ref().is_some_and(is_worth_it) {
+            return Ok(false);
+        }
+        self.rotate(&mut writer, now_ms).map(|()| true)
+    }
+
     /// Seals the active datafile and begins the next one.
     fn rotate(&self, writer: &mut Writer, now_ms: u64) -> Result<()> {
+        self.look_at_room();
         self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())
             .map_err(|error| writer.fail(error))?;
         if let Some(active) = writer.active.as_mut() {
@@ -383,6 +478,7 @@ impl Writer {
     fn fail(&mut self, error: StorageError) -> EngineError {
         match error {
             StorageError::Full(what) => EngineError::Full(what),
+            StorageError::Exhausted(what) => EngineError::Exhausted(what),
             error => {
                 let reason = self.poison.get_or_insert_with(|| error.to_string());
                 EngineError::ReadOnly(reason.clone())
@@ -394,7 +490,7 @@ impl Writer {
 /// A failed sync is never tried again, not even one that failed because the disk was full.
 fn never_again(error: StorageError) -> StorageError {
     match error {
-        StorageError::Full(what) => StorageError::Io(what),
+        StorageError::Full(what) | StorageError::Exhausted(what) => StorageError::Io(what),
         error => error,
     }
 }
@@ -422,7 +518,7 @@ impl Active {
         let datafile = &self.file.datafile;
         datafile.sync().map_err(never_again)?;
         let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
-        datafile.append(self.len, &[&seal])?;
+        datafile.append_within(self.len, &[&seal], Room::Merging)?;
         self.len += SYNCED_RECORD_BYTES;
         self.file.len.store(self.len, Ordering::Release);
         self.file.add_dead(SYNCED_RECORD_BYTES);

@@ -30,16 +30,26 @@ use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
 use crate::packed::tree::Tree;
-use crate::storage::{DatafileId, StorageError};
+use crate::storage::{DatafileId, Room, StorageError};
 
 /// A datafile is worth merging once this share of it, in percent, is dead.
 const DEAD_PERCENT: u64 = 50;
+
+/// The same while more than this is dead, beside a half of what is live: less is copied by waiting, but room runs out.
+const EAGER_DEAD_PERCENT: u64 = 30;
+const EAGER_DEAD_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The same where the device is nearly full: better little than nothing.
+const SCARCE_DEAD_PERCENT: u64 = 10;
 
 /// Tombstones beyond this share of all bytes, in percent, are worth rewriting the files that keep them needed.
 const TOMBSTONE_PERCENT: u64 = 25;
 
 /// So many small neighbours are merged into one even if nothing in them is dead.
 const SMALL_RUN: usize = 4;
+
+/// Most files that one merge takes: its step of relocating compares each record with all of them.
+const RUN_MAX: usize = 8;
 
 /// Output is appended in pieces of about this many bytes.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -114,6 +124,7 @@ impl Bitcask {
     /// data as long as the host's budget keeps up with its writes.
     pub fn merge_step(&self, budget_bytes: u64) -> Result<MergeStep> {
         let mut merge = self.merging.lock();
+        self.log.look_at_room();
         let stepped = match &mut *merge {
             Merge::Idle => self.begin_merge().map(|begun| (Some(begun), 0)),
             Merge::Copying(copying) => self.copy(copying, budget_bytes),
@@ -149,8 +160,24 @@ impl Bitcask {
         self.begin_asked_rewrite()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
         files.sort_by_key(|file| file.order());
+        let is_scarce = self.log.is_scarce();
+        let (used, live) = self.space();
+        let aims = Aims {
+            dead_percent: match used.saturating_sub(live) {
+                _ if is_scarce => SCARCE_DEAD_PERCENT,
+                dead if dead > live / 2 + EAGER_DEAD_BYTES => EAGER_DEAD_PERCENT,
+                _ => DEAD_PERCENT,
+            },
+            small_bytes: self.log.datafile_max_bytes() / 8,
+            output_max_bytes: self.log.datafile_max_bytes(),
+            room_bytes: self.log.free_for_merge().unwrap_or(u64::MAX),
+        };
         let asked = || self.rewrite.next(&files).map(|at| at..at + 1);
-        let Some(run) = choose(&files, self.log.datafile_max_bytes()).or_else(asked) else {
+        let Some(run) = choose(&files, &aims).or_else(asked) else {
+            if is_scarce {
+                // What is dead may all be in the file that is appended to.
+                self.log.seal_for_room(0)?;
+            }
             return Ok(Merge::Idle);
         };
         let inputs: Vec<Arc<File>> = files[run.clone()].to_vec();
@@ -277,15 +304,19 @@ impl Bitcask {
     fn remove_inputs(&self, removing: &mut Removing) -> Result<()> {
         let storage = self.log.storage();
         while let Some(input) = removing.0.last() {
-            // Hints first: as long as the file is there, the next process finds both.
-            self.forget_hint(input.id()).map_err(merge_error)?;
+            // Hints first: as long as the file is there, the next process finds both. A metadata map that fails, for want of
+            // room perhaps, keeps hints of a file that is gone, whose number no other file will have; the room of the file
+            // matters more.
+            let forgotten = self.forget_hint(input.id());
             match storage.remove(DatafileId(input.id())) {
                 // A removal that failed may have happened all the same.
                 Ok(()) | Err(StorageError::Missing(_)) => removing.0.pop(),
                 Err(error) => return Err(merge_error(error)),
             };
+            forgotten.map_err(merge_error)?;
         }
-        Ok(())
+        // Some devices free their space only then.
+        storage.sync_removals().map_err(|error| self.log.poison(error))
     }
 
     fn is_tombstone_needed(&self, record: &Record<'_>, needed_from: u64) -> bool {
@@ -380,6 +411,7 @@ impl Bitcask {
 fn merge_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Full(what) => EngineError::Full(what),
+        StorageError::Exhausted(what) => EngineError::Exhausted(what),
         error => EngineError::Damaged(format!("merge stopped: {error}")),
     }
 }
@@ -387,7 +419,7 @@ fn merge_error(error: StorageError) -> EngineError {
 fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<(), StorageError> {
     if !piece.is_empty() {
         let at = output.len();
-        output.datafile.append(at, &[piece])?;
+        output.datafile.append_within(at, &[piece], Room::Merging)?;
         output.len.store(at + piece.len() as u64, Ordering::Release);
         piece.clear();
     }
@@ -401,49 +433,87 @@ fn write_alone(record: &Record<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(record.value);
 }
 
-/// Which run of files, in the order of replay, is most worth merging.
-fn choose(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Range<usize>> {
+/// What makes a merge worth it, and possible.
+struct Aims {
+    /// A file of which this share is dead is worth merging.
+    dead_percent: u64,
+    /// Files below this size are small.
+    small_bytes: u64,
+    /// What the output may take of the device.
+    room_bytes: u64,
+    /// How large the output of several files may become.
+    output_max_bytes: u64,
+}
+
+impl Aims {
+    /// Whether there is room for the output of a merge of these files, and the output of several is no larger than a datafile.
+    fn has_room(&self, files: &[Arc<File>]) -> bool {
+        let live: u64 = files.iter().map(|file| file.len().saturating_sub(file.dead())).sum();
+        live <= self.room_bytes && (files.len() == 1 || live <= self.output_max_bytes)
+    }
+}
+
+/// Which run of files, in the order of replay, is most worth merging and fits.
+fn choose(files: &[Arc<File>], aims: &Aims) -> Option<std::ops::Range<usize>> {
     let sealed = files.iter().take_while(|file| file.is_sealed()).count();
     let files = &files[..sealed];
-    let mut best: Option<(u64, usize)> = None;
-    let mut oldest_watermark = u64::MAX;
-    for (at, file) in files.iter().enumerate() {
-        let next_base = files.get(at + 1).map_or(u64::MAX, |next| next.header.base_sequence);
-        let has_idle_tombstones = at == 0 || oldest_watermark >= next_base;
-        let idle = if has_idle_tombstones { file.tombstones() } else { 0 };
-        // What every sealed file has at its end is no gain: a tiny output would be merged again and again.
-        let dead = file.dead().saturating_sub(2 * SYNCED_RECORD_BYTES);
-        let percent = (dead + idle) * 100 / file.len().max(1);
-        if percent >= DEAD_PERCENT && !file.is_damaged() && best.is_none_or(|(most, _)| percent > most) {
-            best = Some((percent, at));
+    let percents = dead_percents(files);
+    let is_worth_it = |at: usize| {
+        percents[at] >= aims.dead_percent && !files[at].is_damaged() && aims.has_room(&files[at..at + 1])
+    };
+    let best = (0..files.len()).filter(|at| is_worth_it(*at)).max_by_key(|at| percents[*at]);
+    if let Some(best) = best {
+        // A merge costs syncs: what is worth it beside the best comes along.
+        let fits = |run: &std::ops::Range<usize>| run.len() <= RUN_MAX && aims.has_room(&files[run.clone()]);
+        let mut run = best..best + 1;
+        while run.end < files.len() && is_worth_it(run.end) && fits(&(run.start..run.end + 1)) {
+            run.end += 1;
         }
-        oldest_watermark = oldest_watermark.min(file.header.watermark);
-    }
-    if let Some((_, at)) = best {
-        return Some(at..at + 1);
+        while run.start > 0 && is_worth_it(run.start - 1) && fits(&(run.start - 1..run.end)) {
+            run.start -= 1;
+        }
+        return Some(run);
     }
     let total: u64 = files.iter().map(|file| file.len()).sum();
     let tombstones: u64 = files.iter().map(|file| file.tombstones()).sum();
     if tombstones * 100 > total * TOMBSTONE_PERCENT && files.len() > 1 {
         // Tombstones stay because of older files that were not merged since: the one merged longest ago is next.
-        let is_whole = |at: &usize| !files[*at].is_damaged();
+        let is_whole = |at: &usize| !files[*at].is_damaged() && aims.has_room(&files[*at..*at + 1]);
         let oldest = (0..files.len() - 1).filter(is_whole).min_by_key(|at| files[*at].header.watermark)?;
         if files[oldest].header.watermark < files[files.len() - 1].header.base_sequence {
             return Some(oldest..oldest + 1);
         }
     }
-    small_run(files, datafile_max_bytes)
+    small_run(files, aims)
 }
 
-fn small_run(files: &[Arc<File>], datafile_max_bytes: u64) -> Option<std::ops::Range<usize>> {
-    let is_small = |file: &Arc<File>| file.len() < datafile_max_bytes / 8 && !file.is_damaged();
+/// The share of each file, in percent, that a merge would free.
+fn dead_percents(files: &[Arc<File>]) -> Vec<u64> {
+    let mut oldest_watermark = u64::MAX;
+    let percent = |(at, file): (usize, &Arc<File>)| {
+        let next_base = files.get(at + 1).map_or(u64::MAX, |next| next.header.base_sequence);
+        let has_idle_tombstones = at == 0 || oldest_watermark >= next_base;
+        let idle = if has_idle_tombstones { file.tombstones() } else { 0 };
+        // What every sealed file has at its end is no gain: a tiny output would be merged again and again.
+        let dead = file.dead().saturating_sub(2 * SYNCED_RECORD_BYTES);
+        oldest_watermark = oldest_watermark.min(file.header.watermark);
+        (dead + idle) * 100 / file.len().max(1)
+    };
+    files.iter().enumerate().map(percent).collect()
+}
+
+fn small_run(files: &[Arc<File>], aims: &Aims) -> Option<std::ops::Range<usize>> {
+    let is_small = |file: &Arc<File>| file.len() < aims.small_bytes && !file.is_damaged();
     let mut start = 0;
     for at in 0..=files.len() {
         if files.get(at).is_some_and(is_small) {
             continue;
         }
         if at - start >= SMALL_RUN {
-            return Some(start..(start + 8).min(at));
+            let run = start..(start + RUN_MAX).min(at);
+            if aims.has_room(&files[run.clone()]) {
+                return Some(run);
+            }
         }
         start = at + 1;
     }

@@ -24,6 +24,7 @@ mod recovery;
 mod reload;
 mod replay;
 mod rewrite;
+mod room;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -43,8 +44,8 @@ use self::direct::StringPut;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, CATALOG, Commit, Db, Draft, Engine, Ordered, Overlay, Piece, Receipt, Result, Rewriting, Scope,
-    Sought, Stored, Watch, access_clock,
+    Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result, Rewriting,
+    Scope, Sought, Stored, Watch, access_clock,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -104,6 +105,12 @@ impl Bitcask {
         self.log.synced()
     }
 
+    /// The error with which ordinary writes are refused at the moment, if they are: the device is full, or the log is
+    /// poisoned. Steps of merge look whether a full device has room again.
+    pub fn refusal(&self) -> Option<EngineError> {
+        self.log.refusal()
+    }
+
     /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
     /// After an error the store is read-only until it is opened again.
     pub fn sync(&self) -> Result<u64> {
@@ -136,13 +143,18 @@ impl Bitcask {
     }
 
     /// Removes blobs that nothing refers to any more, as far as the log is synced; syncs it if it has gone on for long
-    /// with them. Returns how many are left.
+    /// with them, or if their room is needed. Returns how many are left.
     pub fn sweep_blobs(&self) -> Result<usize> {
-        if self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
+        let is_needed = self.log.wants_dead_blobs();
+        if is_needed || self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
             self.sync()?;
         }
         let is_early = fault_injection::is_injected(fault_injection::Fault::BlobRemovedUnsynced);
-        self.blobs.sweep(if is_early { u64::MAX } else { self.synced() })
+        let left = self.blobs.sweep(if is_early { u64::MAX } else { self.synced() })?;
+        if is_needed {
+            self.log.storage().sync_removals().map_err(|error| self.log.poison(error))?;
+        }
+        Ok(left)
     }
 
     fn shard_of_key(&self, key: &[u8]) -> usize {

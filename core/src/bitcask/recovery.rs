@@ -346,6 +346,7 @@ fn replay_file(
             offset
         }
     };
+    storage.note_recovered(file_end);
     file.len.store(len, Ordering::Release);
     file.is_sealed.store(is_sealed, Ordering::Release);
     Ok(())

@@ -7,6 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::blobs::Referred;
 use super::files::{File, FileTable};
 use super::keydir::{
@@ -15,8 +17,12 @@ use super::keydir::{
 };
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::{ShortValue, access_clock};
+use crate::packed::table::prefetch;
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
+
+/// Roots of which it makes sense to say beforehand that they are about to be applied.
+pub(super) const PREFETCHED_ROOTS: usize = 16;
 
 /// The state of a replay.
 pub(super) struct Replay {
@@ -121,6 +127,16 @@ impl Replay {
         });
         let entry = self.shards[shard_of(hash)].root(space, &name, hash).filter(|_| is_shown);
         entry.is_some_and(|entry| entry.location == at)
+    }
+
+    /// Has the processor fetch what roots that are about to be applied concern: building the keydir is mostly waiting for memory.
+    pub(super) fn prefetch<'r>(&self, roots: impl Iterator<Item = (&'r Header, &'r Name<'r>)>) {
+        let wanted = roots.filter_map(|(header, name)| {
+            let (Name::Short(_), RecordType::Root) = (name, header.record_type) else { return None };
+            let hash = name.hash(self.seed);
+            Some((&self.shards[shard_of(hash)].space(header.owner)?.short, hash))
+        });
+        prefetch(&wanted.collect::<SmallVec<[_; PREFETCHED_ROOTS]>>());
     }
 
     fn root(&mut self, header: &Header, name: &Name<'_>, value: &[u8], location: Location) {

@@ -90,6 +90,9 @@ pub fn admit<'a>(
     if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
         return Err(only_listens(spec));
     }
+    if shared.loading.is_on() && !spec.is(Flags::LOADING) {
+        return Err(CommandError::text("LOADING Redis is loading the dataset in memory"));
+    }
     Ok(Admitted { spec, args })
 }
 

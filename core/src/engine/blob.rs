@@ -111,6 +111,7 @@ pub(super) fn damage(blobs: &dyn BlobStore, id: BlobId, key: &[u8], what: &str) 
 pub fn blob_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Full(what) => EngineError::Full(what),
+        StorageError::Exhausted(what) => EngineError::Exhausted(what),
         error => EngineError::Damaged(error.to_string()),
     }
 }

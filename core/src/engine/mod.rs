@@ -177,6 +177,9 @@ pub enum EngineError {
     /// The batch was not written because the disk is full; nothing changed and reads go on.
     #[error("no space left for the log: {0}")]
     Full(String),
+    /// What was asked for needs a file descriptor, or memory, that the system does not give at the moment; nothing changed.
+    #[error("the system has no file descriptor or no memory left: {0}")]
+    Exhausted(String),
     /// The store refuses writes since a write or sync failed; it must be reopened.
     #[error("the store is read-only since an error: {0}")]
     ReadOnly(String),

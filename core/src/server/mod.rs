@@ -8,6 +8,7 @@ mod client;
 mod effect;
 pub mod feed;
 pub mod hub;
+mod loading;
 mod metrics;
 pub mod outbox;
 pub mod reaction;
@@ -20,6 +21,7 @@ pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
 pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
+pub use loading::Loading;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use super::client::{Client, Known};
 use super::feed::Feed;
 use super::hub::{Hub, notify};
+use super::loading::Loading;
 use super::metrics::LatencyMonitor;
 use super::metrics::SlowLog;
 use super::metrics::Statistics;
@@ -119,6 +120,12 @@ pub struct Shared {
     pub started_at_ms: u64,
     /// Unix time in seconds of the last successful SAVE (LASTSAVE).
     pub saved_at_s: AtomicU64,
+    /// Whether the store is still being read.
+    pub loading: Loading,
+    /// Whether the last checkpoint failed, as INFO tells of BGSAVE.
+    pub save_failed: AtomicBool,
+    /// Whether merge does not work at the moment, as INFO tells of BGREWRITEAOF.
+    pub merge_failed: AtomicBool,
     /// Where unfinished HSCAN, SSCAN and ZSCAN walks stand.
     pub scan_positions: Mutex<Positions>,
     shortage: AtomicU8,
@@ -155,6 +162,9 @@ impl Shared {
             host,
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
+            loading: Loading::default(),
+            save_failed: AtomicBool::new(false),
+            merge_failed: AtomicBool::new(false),
             scan_positions: Mutex::default(),
             shortage: AtomicU8::new(Shortage::None as u8),
             next_client: AtomicU64::new(1),
@@ -192,6 +202,7 @@ impl Shared {
     /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
     pub fn saved(&self, changes: u64, now_ms: u64) {
         self.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
+        self.save_failed.store(false, Ordering::Relaxed);
         // Changes that came meanwhile may not be in it. Of two checkpoints at a time both may name the same changes.
         let less = |counted: u64| Some(counted.saturating_sub(changes));
         let _ = self.counters.changes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

@@ -15,12 +15,12 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Part, Result, Storage, StorageError};
+use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Part, Result, Room, Storage, StorageError};
 
 /// How a file will be used, so that a device can choose how it gets at the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,14 @@ pub trait Device: Send + Sync + 'static {
     fn place(&self, name: &str) -> String {
         name.to_owned()
     }
+
+    /// Called while a store is opened: so many bytes of a datafile are done.
+    fn note_recovered(&self, _bytes: u64) {}
+
+    /// Bytes that are free; `None` where nobody knows.
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One open file of a [`Device`].
@@ -65,6 +73,12 @@ pub trait DeviceFile: Send + Sync + 'static {
     /// Writes `parts`, concatenated, at `offset`, making the file longer if needed. [`super::StorageError::Full`]
     /// means that nothing the caller had written before is harmed and the same write may be made again.
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()>;
+
+    /// The same, but it is refused as full if fewer than `leave_bytes` would then be free on the device. A device that does
+    /// not know how much is free makes no difference.
+    fn write_leaving(&self, offset: u64, parts: &[&[u8]], _leave_bytes: u64) -> Result<()> {
+        self.write(offset, parts)
+    }
 
     /// Shows `len` bytes at `offset`, in one piece.
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
@@ -142,6 +156,8 @@ pub enum Bug {
 struct Health {
     /// The first failure after which nobody knows what the disk holds.
     failure: OnceLock<String>,
+    /// Bytes that ordinary writes leave free.
+    reserve_bytes: AtomicU64,
     bug: Option<Bug>,
 }
 
@@ -154,6 +170,11 @@ impl Health {
                 Err(StorageError::Io(format!("{what} {name} is refused since an earlier failure: {failure}")))
             }
         }
+    }
+
+    /// Bytes that a write with this much room leaves free.
+    fn leaves(&self, room: Room) -> u64 {
+        room.leaves(self.reserve_bytes.load(Ordering::Relaxed))
     }
 
     /// Remembers a failure. The answer is never [`StorageError::Full`], which would invite the caller to try again.
@@ -193,8 +214,12 @@ impl<F> DeviceDatafile<F> {
 
 impl<F: DeviceFile> Datafile for DeviceDatafile<F> {
     fn append(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
+        self.append_within(offset, parts, Room::Ordinary)
+    }
+
+    fn append_within(&self, offset: u64, parts: &[&[u8]], room: Room) -> Result<()> {
         self.health.check("append to", &self.name)?;
-        self.file.write(offset, parts)
+        self.file.write_leaving(offset, parts, self.health.leaves(room))
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -239,7 +264,7 @@ impl<F> DeviceBlob<F> {
 impl<F: DeviceFile> Blob for DeviceBlob<F> {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.health.check("write to", &self.name)?;
-        self.file.write(offset, &[bytes])
+        self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary))
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -289,6 +314,8 @@ pub struct DeviceStorage<D: Device, M: MetaMap> {
     names: Mutex<Names<D::File>>,
     /// Whether a blob was created since the directory was last synced.
     has_new_blobs: AtomicBool,
+    /// Whether anything was removed since then.
+    has_removals: AtomicBool,
 }
 
 impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
@@ -316,8 +343,8 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         // would be written and acknowledged under a name that the loss of power takes back.
         health.sync("the directory", || device.sync_directory())?;
         let names = Mutex::new(Names { listed, hidden: BTreeMap::new(), blobs });
-        let has_new_blobs = AtomicBool::new(false);
-        Ok(DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs })
+        let (has_new_blobs, has_removals) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs, has_removals })
     }
 
     fn handle(&self, file: D::File, id: DatafileId) -> Arc<DeviceDatafile<D::File>> {
@@ -344,7 +371,8 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
             return Err(StorageError::Refused(format!("datafile {} exists already", id.0)));
         }
         let file = self.device.create(&name, Access::Log)?;
-        if let Err(error) = file.write(0, &[header]) {
+        let leave_bytes = self.health.leaves(Room::Merging);
+        if let Err(error) = file.write_leaving(0, &[header], leave_bytes) {
             self.discard(&name);
             return Err(error);
         }
@@ -365,7 +393,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         }
         match self.device.rename(&from, &to) {
             Ok(()) => {}
-            Err(error @ StorageError::Full(_)) => return Err(error),
+            Err(error @ (StorageError::Full(_) | StorageError::Exhausted(_))) => return Err(error),
             // Nobody knows which name the file has now.
             Err(error) => return Err(self.health.fail("rename to", &to, &error)),
         }
@@ -428,6 +456,7 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         // What would replace this file may be among what the failure lost.
         self.health.check("removal of", &name)?;
         self.device.remove(&name)?;
+        self.has_removals.store(true, Ordering::Release);
         names.listed.remove(&id);
         names.hidden.remove(&id);
         Ok(())
@@ -459,6 +488,7 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         self.health.check("removal of", &name)?;
         // Not under the lock: freeing gigabytes takes its time.
         self.device.remove(&name)?;
+        self.has_removals.store(true, Ordering::Release);
         self.names.lock().blobs.remove(&id);
         Ok(())
     }
@@ -474,6 +504,26 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
             self.health.sync("the directory", || self.device.sync_directory())?;
         }
         Ok(())
+    }
+
+    fn note_recovered(&self, bytes: u64) {
+        self.device.note_recovered(bytes);
+    }
+
+    fn sync_removals(&self) -> Result<()> {
+        let _names = self.names.lock();
+        if self.has_removals.swap(false, Ordering::AcqRel) {
+            self.health.sync("the directory", || self.device.sync_directory())?;
+        }
+        Ok(())
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        self.device.free_bytes()
+    }
+
+    fn set_reserve_bytes(&self, reserve_bytes: u64) {
+        self.health.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
     }
 
     fn meta(&self) -> &dyn MetaMap {

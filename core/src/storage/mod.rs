@@ -45,6 +45,10 @@ pub enum StorageError {
     /// The device is full; nothing was written, and the call may be made again later.
     #[error("no space left on the device ({0})")]
     Full(String),
+    /// The process, or the system, has no file descriptors or no memory left; nothing was done, and the call may be made
+    /// again later.
+    #[error("out of resources: {0}")]
+    Exhausted(String),
     /// The operation failed. After a failed append or sync nobody knows what the disk holds.
     #[error("input/output error: {0}")]
     Io(String),
@@ -59,6 +63,30 @@ pub enum StorageError {
     Refused(String),
 }
 
+/// How much of a device's reserve ([`Storage::set_reserve_bytes`]) an append may use. The reserve is what a full device can be
+/// freed with: removals and merge need a little room before they give much back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// None of it.
+    Ordinary,
+    /// Three eighths: a commit that only takes away.
+    TakingAway,
+    /// Three quarters: merge, and the seal and the header with which a datafile ends and begins. The last quarter is left to
+    /// the metadata map.
+    Merging,
+}
+
+impl Room {
+    /// The bytes of a reserve that must stay free.
+    pub fn leaves(self, reserve_bytes: u64) -> u64 {
+        match self {
+            Room::Ordinary => reserve_bytes,
+            Room::TakingAway => reserve_bytes / 8 * 5,
+            Room::Merging => reserve_bytes / 4,
+        }
+    }
+}
+
 /// Shorthand for results of storage.
 pub type Result<T> = std::result::Result<T, StorageError>;
 
@@ -68,6 +96,11 @@ pub trait Datafile: Send + Sync {
     /// same offset may be used again. When the call returns the bytes are in the operating system: the end of the
     /// process does not lose them, the end of power may.
     fn append(&self, offset: u64, parts: &[&[u8]]) -> Result<()>;
+
+    /// The same for an append that may use a part of the reserve. A home without a reserve makes no difference.
+    fn append_within(&self, offset: u64, parts: &[&[u8]], _room: Room) -> Result<()> {
+        self.append(offset, parts)
+    }
 
     /// Shows `len` bytes at `offset`, in one piece.
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
@@ -182,6 +215,23 @@ pub trait Storage: Send + Sync {
 
     /// Makes the names of all blobs created before the call survive the loss of power.
     fn sync_blob_names(&self) -> Result<()>;
+
+    /// Called while a store is opened: so many bytes of a datafile are done. For a home that shows how far it is.
+    fn note_recovered(&self, _bytes: u64) {}
+
+    /// Makes removals of datafiles and blobs survive the loss of power. Some devices free their space only then.
+    fn sync_removals(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Bytes that are free on the device, the reserve included; `None` where nobody knows.
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Sets the bytes that ordinary writes leave free on the device; see [`Room`]. Without a call that is none. Not for homes
+    /// that do not know how much is free.
+    fn set_reserve_bytes(&self, _reserve_bytes: u64) {}
 
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;

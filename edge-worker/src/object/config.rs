@@ -81,6 +81,7 @@ impl Config {
             arguments_max: ARGUMENTS_MAX,
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,
+            clients_max: i64::MAX,
             budget: BUDGET,
         }))
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use edgecask_core::storage::{Access, Device, DeviceFile, Result, StorageError};
@@ -27,6 +28,8 @@ pub struct Directory {
     handle: File,
     maps: bool,
     open: Mutex<HashMap<String, Weak<MappedFile>>>,
+    /// Bytes of files that recovery has done.
+    recovered: Arc<AtomicU64>,
 }
 
 /// One open file of a [`Directory`].
@@ -49,7 +52,13 @@ impl Directory {
         let name = path.display().to_string();
         let handle = File::open(path).map_err(|error| failed("cannot open", &name, &error))?;
         let maps = rustix::fs::fstatfs(&handle).is_ok_and(|facts| is_mappable(&facts));
-        Ok(Directory { path: path.to_path_buf(), handle, maps, open: Mutex::default() })
+        Ok(Directory {
+            path: path.to_path_buf(),
+            handle,
+            maps,
+            open: Mutex::default(),
+            recovered: Arc::default(),
+        })
     }
 
     /// The same, but without ever mapping a file, as on file systems that are not fit for it.
@@ -58,6 +67,11 @@ impl Directory {
     /// It cannot be opened.
     pub fn open_unmapped(path: &Path) -> Result<Directory> {
         Ok(Directory { maps: false, ..Directory::open(path)? })
+    }
+
+    /// The same, which counts here the bytes of files that recovery has done.
+    pub fn counting(self, recovered: Arc<AtomicU64>) -> Directory {
+        Directory { recovered, ..self }
     }
 
     fn register(
@@ -141,6 +155,14 @@ impl Device for Directory {
         Ok(names)
     }
 
+    fn note_recovered(&self, bytes: u64) {
+        self.recovered.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        rustix::fs::fstatvfs(&self.handle).ok().map(|facts| facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+
     fn sync_directory(&self) -> Result<()> {
         let shown = self.path.display().to_string();
         self.handle.sync_all().map_err(|error| failed("cannot sync", &shown, &error))
@@ -153,7 +175,11 @@ impl Device for Directory {
 
 impl DeviceFile for Handle {
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
-        self.0.write(offset, parts)
+        self.0.write(offset, parts, 0)
+    }
+
+    fn write_leaving(&self, offset: u64, parts: &[&[u8]], leave_bytes: u64) -> Result<()> {
+        self.0.write(offset, parts, leave_bytes)
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {

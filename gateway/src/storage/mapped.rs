@@ -32,7 +32,8 @@
 //! cut did not take. One that writes into a file can change bytes under a reader; every record carries a checksum, so
 //! a changed record is refused unless it was read whole before. A disk that cannot read a mapped page ends the process as well.
 //! File systems where fallocate does not promise space for a later page write, or where other machines can cut
-//! files, are not mapped at all ([`MappedFile::new`]'s `maps`): there everything goes through pwritev and pread.
+//! files, are not mapped at all ([`MappedFile::new`]'s `maps`): there everything goes through pwritev and pread. So does the
+//! part of a file that the system does not map, for want of addresses (`ulimit -v`) perhaps.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -70,13 +71,11 @@ pub const RESERVED_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 0 };
 /// A file grows by this many bytes at once: few fallocate calls, and little wasted by an almost empty store.
 pub const ALLOCATION_STEP_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The same once a whole step was refused.
+/// The same once a whole step was refused, and where little space is left.
 const SMALL_STEP_BYTES: u64 = 64 * 1024;
 
-/// Space that datafiles leave free on a file system: so much, or this part of a small one. Without it a store on a full disk
-/// could not even be opened again, because the metadata map writes when it is opened.
-const LEFT_FREE_BYTES: u64 = 32 * 1024 * 1024;
-const LEFT_FREE_PART: u64 = 16;
+/// A whole step takes at most this part of the space that is left.
+const STEP_PART: u64 = 16;
 
 /// Zeros written ahead of the appends at once. The kernel keeps the bytes of one large write in large pieces of page
 /// cache, which halves the cost of the page faults that follow (measured: 95 ns to 40 ns for an append of 60 bytes).
@@ -132,6 +131,8 @@ struct Writer {
     blanked: u64,
     /// The writable mapping, once there has been an append.
     window: Window,
+    /// Whether the system refused such a mapping.
+    is_refused: bool,
     /// When the file was last synced, and the length that it had.
     synced: Option<(Instant, u64)>,
 }
@@ -140,12 +141,18 @@ impl MappedFile {
     /// Takes over an open file of any length. `maps` says whether its file system is fit for mapping.
     ///
     /// # Errors
-    /// The file's length cannot be read, or the file cannot be mapped.
+    /// The file's length cannot be read.
     pub fn new(file: File, name: &str, maps: bool) -> Result<MappedFile> {
         let length = file.metadata().map_err(|error| failed("cannot look at", name, &error))?.len();
-        let window = if maps { sealed_window(&file, name, length)? } else { None };
-        let writer =
-            Writer { allocated: length, step: ALLOCATION_STEP_BYTES, blanked: 0, window: None, synced: None };
+        let window = if maps { sealed_window(&file, length) } else { None };
+        let writer = Writer {
+            allocated: length,
+            step: ALLOCATION_STEP_BYTES,
+            blanked: 0,
+            window: None,
+            is_refused: false,
+            synced: None,
+        };
         Ok(MappedFile {
             file,
             name: name.to_string(),
@@ -166,17 +173,18 @@ impl MappedFile {
         self.file.as_fd()
     }
 
-    /// Writes `parts`, concatenated, at `offset`; between the old end and `offset` there are zeros.
+    /// Writes `parts`, concatenated, at `offset`; between the old end and `offset` there are zeros. If the file must grow for it,
+    /// `leave_bytes` stay free on the file system.
     ///
     /// # Errors
     /// The disk is full or fails. Bytes below the old length have not changed unless `offset` is below it.
-    pub fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
+    pub fn write(&self, offset: u64, parts: &[&[u8]], leave_bytes: u64) -> Result<()> {
         let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let end = offset.checked_add(total).ok_or_else(|| self.too_large())?;
         let mut writer = self.writer.lock();
         // Only the holder of the writer's lock changes `length`.
         let length = self.length.load(Ordering::Relaxed);
-        self.allocate(&mut writer, end)?;
+        self.allocate(&mut writer, end, leave_bytes)?;
         if offset < length {
             // Rare (never by the log): readers may be looking at these bytes, so they are asked out first.
             let _closed = self.window.close();
@@ -226,7 +234,7 @@ impl MappedFile {
     /// for reading only.
     ///
     /// # Errors
-    /// The disk is full or fails, or the file cannot be mapped.
+    /// The disk is full or fails.
     pub fn set_len(&self, len: u64) -> Result<()> {
         let mut writer = self.writer.lock();
         let length = self.length.load(Ordering::Relaxed);
@@ -244,18 +252,21 @@ impl MappedFile {
         writer.allocated = len;
         self.length.store(len, Ordering::Release);
         if self.maps {
-            closed.replace(&sealed_window(&self.file, &self.name, len)?);
+            closed.replace(&sealed_window(&self.file, len));
         }
         Ok(())
     }
 
     /// Makes the file at least `end` bytes long, with blocks behind every byte.
-    fn allocate(&self, writer: &mut Writer, end: u64) -> Result<()> {
+    fn allocate(&self, writer: &mut Writer, end: u64, leave_bytes: u64) -> Result<()> {
         if end <= writer.allocated {
             return Ok(());
         }
-        let space_end = writer.allocated.saturating_add(self.free_bytes());
-        let whole_step = end.checked_next_multiple_of(writer.step).unwrap_or(end).min(space_end);
+        let free = self.free_bytes().saturating_sub(leave_bytes);
+        let space_end = writer.allocated.saturating_add(free);
+        // What others could use is not taken long before it is needed.
+        let step = if free / STEP_PART < writer.step { SMALL_STEP_BYTES } else { writer.step };
+        let whole_step = end.checked_next_multiple_of(step).unwrap_or(end).min(space_end);
         if whole_step < end {
             return Err(failed_errno("cannot grow", &self.name, Errno::NOSPC));
         }
@@ -288,24 +299,20 @@ impl MappedFile {
         outcome.map_err(|error| failed_errno("cannot grow", &self.name, error))
     }
 
-    /// Bytes that datafiles may still take on this file system. If that is unknown there is no bound: the disk itself reports
-    /// when it is full.
+    /// Bytes that are free on this file system. If that is unknown there is no bound: the disk itself reports when it is full.
     fn free_bytes(&self) -> u64 {
-        rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |facts| {
-            let left = LEFT_FREE_BYTES.min(facts.f_blocks.saturating_mul(facts.f_frsize) / LEFT_FREE_PART);
-            facts.f_bavail.saturating_mul(facts.f_frsize).saturating_sub(left)
-        })
+        let facts = rustix::fs::fstatvfs(&self.file);
+        facts.map_or(u64::MAX, |facts| facts.f_bavail.saturating_mul(facts.f_frsize))
     }
 
     /// Copies a small append into the mapping; false if it is large or does not lie inside. The file is long enough
     /// already.
     fn copy_into_window(&self, writer: &mut Writer, offset: u64, end: u64, parts: &[&[u8]]) -> Result<bool> {
-        if !self.maps || end > RESERVED_BYTES as u64 {
+        if !self.maps || writer.is_refused || end > RESERVED_BYTES as u64 {
             return Ok(false);
         }
-        let window = match &writer.window {
-            Some(window) => window.clone(),
-            None => self.reserve_window(writer)?,
+        let Some(window) = writer.window.clone().or_else(|| self.reserve_window(writer)) else {
+            return Ok(false);
         };
         if end - offset >= MAPPED_WRITE_BELOW_BYTES {
             return Ok(false);
@@ -368,13 +375,17 @@ impl MappedFile {
         }
     }
 
-    fn reserve_window(&self, writer: &mut Writer) -> Result<Arc<MmapRaw>> {
-        let window = MmapOptions::new().len(RESERVED_BYTES).map_raw(&self.file);
-        let window = Arc::new(window.map_err(|error| failed("cannot map", &self.name, &error))?);
+    /// Makes the writable mapping; none if the system refuses it, which it is not asked again for this file.
+    fn reserve_window(&self, writer: &mut Writer) -> Window {
+        let Ok(window) = MmapOptions::new().len(RESERVED_BYTES).map_raw(&self.file) else {
+            writer.is_refused = true;
+            return None;
+        };
+        let window = Arc::new(window);
         read_no_neighbours(&window);
         writer.window = Some(window.clone());
         self.window.close().replace(&writer.window);
-        Ok(window)
+        Some(window)
     }
 
     fn write_through(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
@@ -439,16 +450,13 @@ impl MappedFile {
     }
 }
 
-/// A mapping of a whole file for reading only; none of an empty one, or of one too large for this machine.
-fn sealed_window(file: &File, name: &str, length: u64) -> Result<Window> {
-    let Ok(length) = usize::try_from(length) else { return Ok(None) };
-    if length == 0 || RESERVED_BYTES == 0 {
-        return Ok(None);
-    }
-    let window = MmapOptions::new().len(length).map_raw_read_only(file);
-    let window = window.map_err(|error| failed("cannot map", name, &error))?;
+/// A mapping of a whole file for reading only; none of an empty one, of one too large for this machine, or where the system
+/// refuses it.
+fn sealed_window(file: &File, length: u64) -> Window {
+    let length = usize::try_from(length).ok().filter(|length| *length > 0 && RESERVED_BYTES > 0)?;
+    let window = MmapOptions::new().len(length).map_raw_read_only(file).ok()?;
     read_no_neighbours(&window);
-    Ok(Some(Arc::new(window)))
+    Some(Arc::new(window))
 }
 
 /// A record on a cold page must not drag 128 KiB of its neighbours into memory. Only advice: failing is no harm.

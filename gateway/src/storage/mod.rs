@@ -21,6 +21,10 @@ use rustix::io::Errno;
 /// An error of the operating system as an error of storage. `action` and `name` become the beginning of its text.
 pub(crate) fn failed(action: &str, name: &str, error: &Error) -> StorageError {
     let text = format!("{action} {name}: {error}");
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    if matches!(number, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM)) {
+        return StorageError::Exhausted(text);
+    }
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             StorageError::Full(text)

@@ -6,7 +6,8 @@
 //! another one syncing goes on with its connections, is woken at the end of that sync, and makes the next one, which
 //! serves all replies that came meanwhile.
 //!
-//! Under `everysec` a thread syncs once a second if the log is dirty, and no reply waits.
+//! Under `everysec` a thread syncs once a second if the log is dirty, and no reply waits. Under every policy it syncs when
+//! much was appended since the last sync: the end of a datafile must be synced while writers wait, and then little is left.
 //!
 //! A sync that failed is never tried again: the system may have forgotten the bytes and would report success. Connections
 //! that waited for it are closed without a reply. The store refuses all later writes by itself; reads
@@ -21,7 +22,7 @@ use parking_lot::{Condvar, Mutex};
 use serde::Deserialize;
 use tracing::error;
 
-use crate::limits::SYNC_PERIOD;
+use crate::limits::{SYNC_PERIOD, UNSYNCED_MUCH_BYTES};
 use crate::store::Durable;
 
 /// When the log is synced.
@@ -77,6 +78,8 @@ struct State {
     is_syncing: bool,
     /// The wakers to call after the present sync, each once; at most one for each thread.
     waiting: Vec<Waker>,
+    /// Whether so much was appended that the thread is to sync before its next turn.
+    is_much: bool,
     is_stopping: bool,
 }
 
@@ -122,12 +125,29 @@ impl Syncer {
         if is_synced { Settling::Done } else { Settling::Failed }
     }
 
+    /// Has the thread sync soon if much was appended since the last sync.
+    #[inline]
+    pub fn sync_much(&self, store: &impl Durable, appended: u64) {
+        if appended > store.synced() + UNSYNCED_MUCH_BYTES {
+            self.ask_for_sync();
+        }
+    }
+
+    #[cold]
+    fn ask_for_sync(&self) {
+        let mut state = self.state.lock();
+        // One that is under way will be followed by another if need be.
+        if !state.is_syncing && !std::mem::replace(&mut state.is_much, true) {
+            self.wake.notify_one();
+        }
+    }
+
     /// The loop of the syncing thread: syncs as the policy says until [`Syncer::stop`].
     pub fn run(&self, store: &impl Durable) {
-        while !self.rest() {
+        while let Some(is_much) = self.rest() {
             let is_periodic = self.policy.load(Ordering::Relaxed) != Appendfsync::No as u8;
             // A sync by another thread makes one by this thread needless.
-            if is_periodic && store.appended() > store.synced() && self.begin(None) {
+            if (is_periodic || is_much) && store.appended() > store.synced() && self.begin(None) {
                 // The next write fails, and so reports it.
                 let _ = self.sync(store);
                 self.end();
@@ -146,12 +166,13 @@ impl Syncer {
         self.sync(store).is_ok()
     }
 
-    /// The thread waits for its next turn; true if it is to end.
-    fn rest(&self) -> bool {
+    /// The thread waits for its next turn; none if it is to end. True if the turn is because of much that was appended.
+    fn rest(&self) -> Option<bool> {
         let due = Instant::now() + SYNC_PERIOD;
         let mut state = self.state.lock();
-        while !state.is_stopping && !self.wake.wait_until(&mut state, due).timed_out() {}
-        state.is_stopping
+        while !state.is_stopping && !state.is_much && !self.wake.wait_until(&mut state, due).timed_out() {}
+        let is_much = std::mem::take(&mut state.is_much);
+        (!state.is_stopping).then_some(is_much)
     }
 
     /// Takes the turn to sync; false if another thread has it, which calls the waker at the end.

@@ -133,7 +133,7 @@ impl<T: Transport> WebConnection<T> {
             if let Event::Close(reason) = std::future::poll_fn(|context| self.poll_event(context)).await {
                 return reason;
             }
-            self.run();
+            self.run_braked().await;
             if let Err(reason) = self.settle().await {
                 return reason;
             }
@@ -152,6 +152,19 @@ impl<T: Transport> WebConnection<T> {
             if self.session.gateway.carry_out(effects) == Next::Close {
                 return CloseReason::Normal;
             }
+        }
+    }
+
+    /// Runs the requests that have come, and holds the replies back if it writes faster than merge frees.
+    async fn run_braked(&mut self) {
+        let (bytes, written) = (self.session.driver.input().len() as u64, self.session.driver.wrote());
+        self.run();
+        let OpenSession { gateway, driver } = &self.session;
+        if gateway.brake.is_on()
+            && driver.wrote() > written
+            && let Some(until_ms) = gateway.brake.hold_until_ms(bytes, steady_ms())
+        {
+            sleep_until(instant_at(until_ms).into()).await;
         }
     }
 

@@ -147,11 +147,17 @@ fn ready(web: &Web) -> Response<Body> {
     if gateway.stop.request_made().is_some() {
         return text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
+    if gateway.server.shared.loading.is_on() {
+        return text(StatusCode::SERVICE_UNAVAILABLE, "loading\n");
+    }
     if gateway.syncer.has_failed() {
         return text(
             StatusCode::SERVICE_UNAVAILABLE,
             "the disk failed; nothing is written until a restart\n",
         );
+    }
+    if let Some(refusal) = gateway.server.engine.refusal() {
+        return text(StatusCode::SERVICE_UNAVAILABLE, &format!("writes are refused: {refusal}\n"));
     }
     text(StatusCode::OK, "ready\n")
 }

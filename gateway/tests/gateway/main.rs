@@ -1,11 +1,14 @@
 //! The gateway from outside: real files, real sockets, real processes.
 
 mod damaged_blob_is_sent;
+mod full_disk_stays_full;
 mod idle_memory;
 mod limits;
 mod long_requests;
 mod metrics;
 mod origin_answers_differ;
+mod out_of_descriptors;
+mod refused_while_loading;
 mod rest;
 mod serving;
 mod stopping;

@@ -124,16 +124,21 @@ fn readers_and_an_appender_do_not_disturb_each_other() {
 }
 
 /// A small file system, unmounted at the end; none where mounting is not allowed.
-struct SmallDisk(PathBuf, #[allow(dead_code)] TempDir);
+pub struct SmallDisk(PathBuf, #[allow(dead_code)] TempDir);
 
 impl SmallDisk {
-    fn mount(megabytes: u64) -> Option<SmallDisk> {
+    pub fn mount(megabytes: u64) -> Option<SmallDisk> {
         let folder = tempfile::tempdir().expect("a directory");
         let size = format!("size={megabytes}m");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &size, "edgecask-test"]).arg(folder.path());
         let is_mounted = mount.output().is_ok_and(|output| output.status.success());
         is_mounted.then(|| SmallDisk(folder.path().to_path_buf(), folder))
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 }
 

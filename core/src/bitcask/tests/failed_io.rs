@@ -189,7 +189,7 @@ fn deleted_keys_return_after_a_failed_merge() {
     let begin = machine.operations();
     assert_eq!(merge_on(&store), []);
     let steps = machine.operations() - begin;
-    assert!(steps > 20, "only {steps} operations");
+    assert!(steps > 15, "only {steps} operations");
     for operation in begin..begin + steps {
         let machine = Simulation::new(1);
         let store = worth_merging(&machine);

@@ -3,15 +3,18 @@
 mod acknowledged_write_lost;
 mod definitions_lost;
 mod failed_io;
+mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
 mod harness;
 mod injected_fault_unnoticed;
 mod matrix;
 mod older_value_not_compared;
+mod read_only_for_want_of_descriptors;
 mod reload_changes_data;
 mod reopen_forgets;
 mod rewrite_leaves_dead_bytes;
 mod space_grows_without_end;
+mod start_reads_everything;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;
 mod watchers_misled;

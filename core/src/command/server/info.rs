@@ -46,6 +46,9 @@ const HUMAN: &[&str] = &[
     "maxmemory",
 ];
 
+/// What a store reports while it refuses writes.
+const REFUSALS: &[&str] = &["log_read_only", "log_full"];
+
 /// What the host knows: (section, name, value).
 type HostLines = [(&'static str, &'static str, String)];
 
@@ -309,8 +312,9 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
 }
 
 fn persistence(sources: &Sources<'_, '_>) -> Lines {
-    let mut all = lines(&[
-        ("loading", "0"),
+    let is_loading = sources.shared.loading.is_on();
+    let mut all = vec![("loading".into(), u8::from(is_loading).to_string())];
+    all.extend(lines(&[
         ("async_loading", "0"),
         ("current_cow_peak", "0"),
         ("current_cow_size", "0"),
@@ -318,14 +322,16 @@ fn persistence(sources: &Sources<'_, '_>) -> Lines {
         ("current_fork_perc", "0.00"),
         ("current_save_keys_processed", "0"),
         ("current_save_keys_total", "0"),
-    ]);
+    ]));
     let changes = sources.shared.counters.changes.load(Ordering::Relaxed);
     all.push(("rdb_changes_since_last_save".into(), changes.to_string()));
     all.extend(lines(&[("rdb_bgsave_in_progress", "0")]));
     let saved_at_s = sources.shared.saved_at_s.load(Ordering::Relaxed);
     all.push(("rdb_last_save_time".into(), saved_at_s.to_string()));
+    let status = |failed: bool| if failed { "err" } else { "ok" }.to_string();
+    let save_failed = sources.shared.save_failed.load(Ordering::Relaxed);
+    all.push(("rdb_last_bgsave_status".into(), status(save_failed)));
     all.extend(lines(&[
-        ("rdb_last_bgsave_status", "ok"),
         ("rdb_last_bgsave_time_sec", "-1"),
         ("rdb_current_bgsave_time_sec", "-1"),
         ("rdb_saves", "0"),
@@ -341,17 +347,39 @@ fn persistence(sources: &Sources<'_, '_>) -> Lines {
         ("aof_rewrite_scheduled", "0"),
         ("aof_last_rewrite_time_sec", "-1"),
         ("aof_current_rewrite_time_sec", "-1"),
-        ("aof_last_bgrewrite_status", if rewriting.has_failed { "err" } else { "ok" }),
     ]));
+    let merge_failed = rewriting.has_failed || sources.shared.merge_failed.load(Ordering::Relaxed);
+    all.push(("aof_last_bgrewrite_status".into(), status(merge_failed)));
     all.push(("aof_rewrites".into(), rewriting.finished.to_string()));
+    all.push(("aof_rewrites_consecutive_failures".into(), "0".into()));
+    // Whether writes are refused now: what Redis tells of its last one.
+    let refuses = |(name, number): &(&str, u64)| REFUSALS.contains(name) && *number > 0;
+    all.push(("aof_last_write_status".into(), status(sources.admin.report().iter().any(refuses))));
     all.extend(lines(&[
-        ("aof_rewrites_consecutive_failures", "0"),
-        ("aof_last_write_status", "ok"),
         ("aof_last_cow_size", "0"),
         ("module_fork_in_progress", "0"),
         ("module_fork_last_cow_size", "0"),
     ]));
+    if is_loading {
+        all.extend(progress_of_loading(sources));
+    }
     all
+}
+
+/// The lines that there are only while data is being loaded. The numbers of bytes are those of datafiles.
+fn progress_of_loading(sources: &Sources<'_, '_>) -> Lines {
+    let (began_at_ms, total_bytes, loaded_bytes) = sources.shared.loading.progress();
+    let elapsed_s = sources.txn.now_ms().saturating_sub(began_at_ms) / 1000;
+    let left = total_bytes.saturating_sub(loaded_bytes) as f64 / loaded_bytes.max(1) as f64;
+    let percent = loaded_bytes as f64 * 100.0 / total_bytes.max(1) as f64;
+    vec![
+        ("loading_start_time".into(), (began_at_ms / 1000).to_string()),
+        ("loading_total_bytes".into(), total_bytes.to_string()),
+        ("loading_rdb_used_mem".into(), "0".to_string()),
+        ("loading_loaded_bytes".into(), loaded_bytes.to_string()),
+        ("loading_loaded_perc".into(), format!("{percent:.2}")),
+        ("loading_eta_seconds".into(), format!("{:.0}", (elapsed_s.max(1) as f64 * left).min(1e9))),
+    ]
 }
 
 /// What the store tells of itself, which has no place in Redis' sections.

@@ -12,7 +12,8 @@ use crate::server::outbox::Action;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     let changes = ctx.shared.counters.changes.load(Ordering::Relaxed);
-    ctx.admin.checkpoint(ctx.now_ms())?;
+    let failed = |_: &_| ctx.shared.save_failed.store(true, Ordering::Relaxed);
+    ctx.admin.checkpoint(ctx.now_ms()).inspect_err(failed)?;
     ctx.outbox.push(Action::Saved { changes, now_ms: ctx.now_ms() });
     ctx.reply.ok();
     Ok(())

@@ -166,6 +166,8 @@ pub struct HomeBounds {
     pub reply_max_bytes: usize,
     /// Most changes of one transaction to members of collections.
     pub changes_max: u64,
+    /// The most connections it can hold: the most that `maxclients` may be set to.
+    pub clients_max: i64,
     /// Tells how much memory is left.
     pub budget: MemoryBudget,
 }
@@ -190,6 +192,7 @@ impl Default for HomeBounds {
             arguments_max: resp::limits::REQUEST_ARGUMENTS_MAX,
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
+            clients_max: i64::MAX,
             budget: MemoryBudget::UNBOUNDED,
         }
     }
@@ -325,9 +328,21 @@ impl Settings {
         let mut checked = Vec::with_capacity(changes.len());
         for (spec, (name, value)) in specs.into_iter().zip(changes) {
             // The name that was asked by, an older one included, in the table's spelling.
-            checked.push((spec, check(spec, value).map_err(|error| (name.to_ascii_lowercase(), error))?));
+            let value = check(spec, value).and_then(|value| self.within_bounds(spec, value));
+            checked.push((spec, value.map_err(|error| (name.to_ascii_lowercase(), error))?));
         }
         Ok(Accepted(checked))
+    }
+
+    /// Refuses what the home cannot do, in Redis' words.
+    fn within_bounds(&self, spec: &SettingSpec, value: String) -> Result<String, SettingError> {
+        let most = self.bounds.clients_max;
+        if spec.name == "maxclients" && number_of(&value) > most {
+            return Err(SettingError::Invalid(format!(
+                "The operating system is not able to handle the specified number of clients, try with {most}"
+            )));
+        }
+        Ok(value)
     }
 
     /// Makes changes that were accepted.

@@ -50,6 +50,7 @@ impl Device for SimulatedDevice {
 
     fn create(&self, name: &str, _access: Access) -> Result<SimulatedFile> {
         let mut disk = self.disk.lock();
+        disk.check_descriptors()?;
         let fate = disk.begin(|| format!("create {name}"), true)?;
         if disk.names.contains_key(name) {
             return Err(StorageError::Refused(format!("{name} exists already")));
@@ -66,6 +67,7 @@ impl Device for SimulatedDevice {
     fn open(&self, name: &str, _access: Access) -> Result<SimulatedFile> {
         let mut disk = self.disk.lock();
         disk.check_power()?;
+        disk.check_descriptors()?;
         let inode = *disk.names.get(name).ok_or_else(|| missing(name))?;
         self.file(&mut disk, name, inode)
     }
@@ -96,6 +98,10 @@ impl Device for SimulatedDevice {
         Ok(disk.names.keys().cloned().collect())
     }
 
+    fn free_bytes(&self) -> Option<u64> {
+        self.disk.lock().free_bytes()
+    }
+
     fn sync_directory(&self) -> Result<()> {
         let mut disk = self.disk.lock();
         let fate = disk.begin(|| "sync of the directory".to_owned(), false)?;
@@ -115,10 +121,10 @@ impl SimulatedFile {
         disk.files.get_mut(&self.inode).ok_or_else(|| missing(&self.name))
     }
 
-    /// Makes a change if there is room for it.
-    fn change(&self, disk: &mut Disk, change: Change) -> Result<()> {
+    /// Makes a change if there is room for it and so many bytes beside it.
+    fn change(&self, disk: &mut Disk, change: Change, leave_bytes: u64) -> Result<()> {
         let len = self.contents(disk)?.visible.len() as u64;
-        disk.check_room(len, change.len_after(len))?;
+        disk.check_room(len, change.len_after(len), leave_bytes)?;
         let step = disk.plan.preallocation_bytes;
         self.contents(disk)?.change(change, step)
     }
@@ -126,6 +132,10 @@ impl SimulatedFile {
 
 impl DeviceFile for SimulatedFile {
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<()> {
+        self.write_leaving(offset, parts, 0)
+    }
+
+    fn write_leaving(&self, offset: u64, parts: &[&[u8]], leave_bytes: u64) -> Result<()> {
         let mut disk = self.disk.lock();
         let mut bytes = parts.concat();
         let len = self.contents(&mut disk)?.visible.len() as u64;
@@ -135,7 +145,7 @@ impl DeviceFile for SimulatedFile {
         if fate != Fate::Done {
             bytes.truncate(disk.random().usize(..=bytes.len()));
         }
-        self.change(&mut disk, Change::Write { offset, bytes })?;
+        self.change(&mut disk, Change::Write { offset, bytes }, leave_bytes)?;
         fate.answer()
     }
 
@@ -169,7 +179,7 @@ impl DeviceFile for SimulatedFile {
         let grows = len > self.contents(&mut disk)?.visible.len() as u64;
         let fate = disk.begin(|| format!("set_len of {} to {len}", self.name), grows)?;
         if fate != Fate::Failed || disk.random().bool() {
-            self.change(&mut disk, Change::SetLen(len))?;
+            self.change(&mut disk, Change::SetLen(len), 0)?;
         }
         fate.answer()
     }

@@ -218,6 +218,7 @@ pub(super) struct Plan {
     pub(super) fail_from: Option<u64>,
     pub(super) full_from: Option<u64>,
     pub(super) capacity_bytes: Option<u64>,
+    pub(super) is_out_of_descriptors: bool,
     /// Files grow in steps of so many bytes, if not 0.
     pub(super) preallocation_bytes: u64,
     pub(super) bug: Option<Bug>,
@@ -332,22 +333,35 @@ impl Disk {
         Ok(Fate::Done)
     }
 
+    /// Refuses to open a file where no descriptor is left.
+    pub(super) fn check_descriptors(&self) -> Result<()> {
+        match self.plan.is_out_of_descriptors {
+            true => Err(StorageError::Exhausted("a planned want of descriptors".into())),
+            false => Ok(()),
+        }
+    }
+
     /// The generator for decisions about the operation that just began.
     pub(super) fn random(&self) -> Rng {
         Rng::with_seed(self.seed ^ self.operations.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Refuses a change of a file from `len` to `new_len` bytes when the capacity does not allow it.
-    pub(super) fn check_room(&self, len: u64, new_len: u64) -> Result<()> {
-        let Some(capacity) = self.plan.capacity_bytes else {
-            return Ok(());
-        };
-        let used: u64 = self.files.values().map(|contents| contents.visible.len() as u64).sum();
+    /// Refuses a change of a file from `len` to `new_len` bytes when the capacity, less the bytes to leave free, does not
+    /// allow it.
+    pub(super) fn check_room(&self, len: u64, new_len: u64, leave_bytes: u64) -> Result<()> {
         let growth = new_len.saturating_sub(len);
-        if growth > 0 && used.saturating_add(growth) > capacity {
-            return Err(StorageError::Full(format!("{used} of {capacity} bytes used")));
+        match self.free_bytes() {
+            Some(free) if growth > 0 && growth > free.saturating_sub(leave_bytes) => {
+                Err(StorageError::Full(format!("{free} bytes are free, and {leave_bytes} of them reserved")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// What the files leave of the capacity, if there is one.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let used = || self.files.values().map(|contents| contents.visible.len() as u64).sum();
+        self.plan.capacity_bytes.map(|capacity| capacity.saturating_sub(used()))
     }
 
     /// New contents without a name.

@@ -146,6 +146,11 @@ impl Simulation {
         self.disk.lock().plan.full_from = Some(operation);
     }
 
+    /// Makes the process have no file descriptors left: no file can be created or opened. That is no fault of the disk.
+    pub fn set_out_of_descriptors(&self, is_out: bool) {
+        self.disk.lock().plan.is_out_of_descriptors = is_out;
+    }
+
     /// Limits the sum of the lengths of all files; what would exceed it is refused as full.
     pub fn set_capacity_bytes(&self, capacity_bytes: Option<u64>) {
         self.disk.lock().plan.capacity_bytes = capacity_bytes;

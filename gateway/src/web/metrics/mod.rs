@@ -82,6 +82,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         Gauge,
         "Whether writes are refused since an error of the disk",
     ),
+    ("log_full", "edgecask_log_full", Gauge, "Whether writes are refused because the disk is full"),
     ("merges", "edgecask_merges_total", Counter, "Merges of datafiles that came to their end"),
     ("merged_bytes", "edgecask_merged_bytes_total", Counter, "Bytes that merge has gone through"),
     ("merge_in_progress", "edgecask_merge_in_progress", Gauge, "Whether a merge is under way"),
@@ -94,6 +95,13 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         Gauge,
         "Dropped collections and databases still to be freed",
     ),
+];
+
+/// Fields that are `ok` or not: name in INFO, name of the metric, help.
+const STATUSES: &[(&str, &str, &str)] = &[
+    ("aof_last_write_status", "redis_aof_last_write_status", "Whether writes are accepted"),
+    ("aof_last_bgrewrite_status", "redis_aof_last_bgrewrite_status", "Whether merge works"),
+    ("rdb_last_bgsave_status", "redis_rdb_last_bgsave_status", "Whether the last checkpoint was written"),
 ];
 
 /// Labels of the metric about this process: those of redis_exporter, which have INFO's names, and those of EdgeCask.
@@ -129,7 +137,8 @@ const COMMAND_COUNTERS: &[CommandCounter] = &[
 
 /// The names of the metrics that stand for one fact of INFO each.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    NUMBERS.iter().map(|(_, name, ..)| *name)
+    let statuses = STATUSES.iter().map(|(_, name, _)| *name);
+    NUMBERS.iter().map(|(_, name, ..)| *name).chain(statuses)
 }
 
 /// The page as it is now.
@@ -162,6 +171,10 @@ fn write_facts(page: &mut Page, facts: &Facts) {
         if let Some(value) = facts.number(fact) {
             page.family(name, *kind, help).sample(&[], value);
         }
+    }
+    for (fact, name, help) in STATUSES {
+        let is_ok = facts.text(fact) == Some("ok");
+        page.family(name, Gauge, help).sample(&[], f64::from(u8::from(is_ok)));
     }
     let labels: Vec<(&str, &str)> =
         INSTANCE.iter().map(|name| (*name, facts.text(name).unwrap_or_default())).collect();

@@ -1,0 +1,66 @@
+//! The thread that reads the store while the server already has its listeners.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use edgecask_core::bitcask::{Bitcask, OpenError, Options};
+use edgecask_core::storage::StorageError;
+
+use crate::store;
+
+/// A store that is being read.
+pub struct Loader {
+    outcome: Receiver<Result<Bitcask, OpenError>>,
+    loaded_bytes: Arc<AtomicU64>,
+    total_bytes: u64,
+}
+
+impl Loader {
+    /// Begins to read the store in a locked directory.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub fn start(directory: &Path, options: &Options) -> io::Result<Loader> {
+        let loaded_bytes = Arc::new(AtomicU64::new(0));
+        let (sender, outcome) = channel();
+        let (path, options, progress) = (directory.to_path_buf(), *options, loaded_bytes.clone());
+        std::thread::Builder::new().name("loader".into()).spawn(move || {
+            // It fails only if the server has given up.
+            let _ = sender.send(store::load(&path, &options, &progress));
+        })?;
+        Ok(Loader { outcome, loaded_bytes, total_bytes: datafile_bytes(directory) })
+    }
+
+    /// Waits for the store, but not for longer than this; none if it is still being read then.
+    pub fn wait(&mut self, at_most: Duration) -> Option<Result<Bitcask, OpenError>> {
+        match self.outcome.recv_timeout(at_most) {
+            Ok(outcome) => Some(outcome),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                Some(Err(StorageError::Io("the thread that reads the store has panicked".into()).into()))
+            }
+        }
+    }
+
+    /// Bytes of the datafiles that are done.
+    pub fn loaded_bytes(&self) -> u64 {
+        self.loaded_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all datafiles.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+}
+
+/// Bytes of the files whose names end as those of datafiles do.
+fn datafile_bytes(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let datafiles =
+        entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "data"));
+    datafiles.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
