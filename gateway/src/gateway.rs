@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
+use crate::allocator::Trim;
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
 use crate::maintenance::Maintenance;
@@ -53,6 +54,8 @@ pub struct Gateway {
     pub syncer: Syncer,
     /// The maintenance thread.
     pub maintenance: Maintenance,
+    /// The request to give free memory back.
+    pub trim: Trim,
     /// The request to end.
     pub stop: Stop,
     /// The deadlines of every connection.
@@ -83,6 +86,7 @@ impl Gateway {
             server,
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
+            trim: Trim::default(),
             stop: Stop::default(),
             deadlines,
             protected_mode,
@@ -116,6 +120,7 @@ impl Gateway {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
+                Effect::GiveMemoryBack => self.trim.ask(),
                 // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {

@@ -17,6 +17,7 @@ pub mod gateway;
 pub mod stop;
 pub mod sync;
 pub mod maintenance;
+pub mod allocator;
 pub mod process_info;
 pub mod web;
 pub mod store;

@@ -1,4 +1,4 @@
-//! Background work on a store: collecting expired keys, merging datafiles, freeing keydir garbage, writing checkpoints.
+//! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing keydir garbage, writing checkpoints.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. Clients never wait for this thread, only for the
@@ -8,13 +8,17 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::Engine;
-use edgecask_core::executor::Expiry;
+use edgecask_core::executor::{Eviction, Expiry, Room};
 use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
 use tracing::{info, warn};
 
+use crate::allocator::{self, Trim};
 use crate::clock::now_ms;
-use crate::limits::{EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_WORK};
+use crate::limits::{
+    EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_WORK,
+    TRIMMED_GARBAGE_BYTES,
+};
 use crate::store::Maintain;
 
 /// Requests to the maintenance thread.
@@ -44,9 +48,8 @@ impl Maintenance {
     }
 
     /// The loop of the thread.
-    pub fn run<E: Engine + Maintain>(&self, server: &Server<E>) {
-        let mut merge_works = true;
-        let mut expiry = Expiry::new(&server.shared);
+    pub fn run<E: Engine + Maintain>(&self, server: &Server<E>, trim: &Trim) {
+        let mut work = Work::new(server);
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
         loop {
@@ -62,7 +65,7 @@ impl Maintenance {
                 server.shared.sample_rates(now_ms());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
-            let has_more = step(server, &mut expiry, &mut merge_works);
+            let has_more = work.step(server, trim);
             rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
         }
     }
@@ -78,31 +81,67 @@ impl Maintenance {
     }
 }
 
-/// Does one step of each kind of work; true if any of them has more to do at once.
-fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_works: &mut bool) -> bool {
-    let mut has_more = false;
-    // An error here means that the store is read-only or full, which the next write reports.
-    if server.shared.expires_actively.load(Ordering::Relaxed)
-        && let Ok(expired) = expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
-    {
-        has_more |= expired.has_more && expired.keys > 0;
-    }
-    has_more |= server.engine.garbage_step(GARBAGE_STEP);
-    // A store that cannot remove blobs cannot be written to either.
-    let _ = server.engine.blob_step();
-    match server.engine.merge_step(MERGE_STEP_BYTES) {
-        Ok(more) => {
-            *merge_works = true;
-            has_more |= more;
+/// The state of the work.
+struct Work {
+    expiry: Expiry,
+    eviction: Eviction,
+    merge_works: bool,
+    /// The most garbage that there was since memory was last given back, in bytes.
+    garbage_bytes: u64,
+}
+
+impl Work {
+    fn new<E>(server: &Server<E>) -> Work {
+        Work {
+            expiry: Expiry::new(&server.shared),
+            eviction: Eviction::new(&server.shared),
+            merge_works: true,
+            garbage_bytes: 0,
         }
-        Err(error) => {
-            // Once for each failure, not ten times a second.
-            if std::mem::take(merge_works) {
-                warn!(%error, "merging datafiles does not work at the moment");
+    }
+
+    /// Does one step of each kind of work; true if any of them has more to do at once.
+    fn step<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
+        let mut has_more = false;
+        // An error here means that the store is read-only or full, which the next write reports.
+        if server.shared.expires_actively.load(Ordering::Relaxed)
+            && let Ok(expired) = self.expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
+        {
+            has_more |= expired.has_more && expired.keys > 0;
+        }
+        if server.shared.settings.memory().max_bytes() > 0 {
+            has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        }
+        has_more |= self.free(server, trim);
+        // A store that cannot remove blobs cannot be written to either.
+        let _ = server.engine.blob_step();
+        match server.engine.merge_step(MERGE_STEP_BYTES) {
+            Ok(more) => {
+                self.merge_works = true;
+                has_more |= more;
+            }
+            Err(error) => {
+                // Once for each failure, not ten times a second.
+                if std::mem::take(&mut self.merge_works) {
+                    warn!(%error, "merging datafiles does not work at the moment");
+                }
             }
         }
+        has_more
     }
-    has_more
+
+    /// Frees some garbage; when much of it has gone, the memory goes back to the system.
+    fn free<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
+        self.garbage_bytes = self.garbage_bytes.max(server.engine.garbage_bytes());
+        let has_more = server.engine.garbage_step(GARBAGE_STEP);
+        let freed_bytes = self.garbage_bytes.saturating_sub(server.engine.garbage_bytes());
+        if freed_bytes >= TRIMMED_GARBAGE_BYTES {
+            self.garbage_bytes -= freed_bytes;
+            trim.ask();
+            allocator::give_back();
+        }
+        has_more
+    }
 }
 
 fn write_checkpoint<E: Engine + Maintain>(server: &Server<E>) {

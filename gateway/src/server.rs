@@ -20,7 +20,7 @@ use crate::clock::now_ms;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
 use crate::options::{Options, OptionsError, WebOptions};
-use crate::process_info::ProcessInfo;
+use crate::process_info::{self, ProcessInfo};
 use crate::storage::lock::DirectoryLock;
 use crate::store;
 use crate::web::listeners::{Listener, Web};
@@ -67,6 +67,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let settings = options.settings()?;
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
+    let startup_bytes = process_info::anonymous_bytes();
     let opened = store::open(&options.directory, settings.databases())?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
@@ -75,13 +76,14 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let address = |bound: &Listener| Ok((bound.protocol, bound.listener.local_addr()?));
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
-    let facts = Box::new(ProcessInfo::new(port, options.config.clone()));
+    let facts = Box::new(ProcessInfo::new(port, options.config.clone(), startup_bytes));
     let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
     let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
     let syncing = gateway.clone();
     let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
     let maintaining = gateway.clone();
-    let maintenance = spawn("maintenance", move || maintaining.maintenance.run(&maintaining.server))?;
+    let maintenance =
+        spawn("maintenance", move || maintaining.maintenance.run(&maintaining.server, &maintaining.trim))?;
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
     let web =

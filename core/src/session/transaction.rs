@@ -24,6 +24,8 @@ pub(super) struct Transaction {
 #[derive(Debug, Default)]
 pub(super) struct Multi {
     queue: Vec<Queued>,
+    /// Bytes of memory of the queue, about.
+    bytes: u64,
     /// Whether a command was refused while queueing, so that EXEC must refuse all.
     refused: bool,
 }
@@ -63,6 +65,11 @@ impl Queued {
         Queued { spec, drafts, bytes, ends }
     }
 
+    /// Bytes of memory that it takes, about.
+    fn memory_bytes(&self) -> u64 {
+        (size_of::<Queued>() + self.bytes.len()) as u64
+    }
+
     /// Its row.
     pub(super) fn spec(&self) -> &'static CommandSpec {
         self.spec
@@ -92,7 +99,8 @@ impl Queued {
 impl Multi {
     /// A queue that was open before.
     pub(super) fn of(queue: Vec<Queued>, refused: bool) -> Multi {
-        Multi { queue, refused }
+        let bytes = queue.iter().map(Queued::memory_bytes).sum();
+        Multi { queue, bytes, refused }
     }
 
     /// The queued commands in order.
@@ -103,6 +111,11 @@ impl Multi {
     /// Whether EXEC must refuse all.
     pub(super) fn is_refused(&self) -> bool {
         self.refused
+    }
+
+    /// Whether a command of it may need memory.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.queue.iter().any(|queued| queued.spec.is(Flags::DENYOOM))
     }
 
     /// Whether a command of it may write.
@@ -120,6 +133,11 @@ impl Transaction {
     /// The open MULTI.
     pub(super) fn multi(&self) -> Option<&Multi> {
         self.multi.as_ref()
+    }
+
+    /// Bytes of memory that the queue takes.
+    pub(super) fn queue_bytes(&self) -> u64 {
+        self.multi.as_ref().map_or(0, |multi| multi.bytes)
     }
 
     /// Opens a MULTI.
@@ -170,7 +188,9 @@ impl Transaction {
             multi.refused = true;
             return Err(error.into());
         }
-        multi.queue.push(Queued::new(spec, args, std::mem::take(drafts)));
+        let queued = Queued::new(spec, args, std::mem::take(drafts));
+        multi.bytes += queued.memory_bytes();
+        multi.queue.push(queued);
         self.show(client);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod idle_memory;
 mod limits;
+mod memory_is_not_given_back;
 mod metrics;
 mod origin_answers_differ;
 mod rest;

@@ -7,6 +7,7 @@ mod flipped_bit_unnoticed;
 mod harness;
 mod injected_fault_unnoticed;
 mod matrix;
+mod memory_is_miscounted;
 mod reload_changes_data;
 mod reopen_forgets;
 mod space_grows_without_end;
