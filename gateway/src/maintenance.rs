@@ -130,13 +130,14 @@ impl Work {
         has_more
     }
 
-    /// Frees some garbage; when much of it has gone, the memory goes back to the system.
+    /// Frees some garbage. When much of it was there and all is gone, the memory goes back to the system: before, hardly a
+    /// page of the allocator is free as a whole.
     fn free<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
         self.garbage_bytes = self.garbage_bytes.max(server.engine.garbage_bytes());
         let has_more = server.engine.garbage_step(GARBAGE_STEP);
-        let freed_bytes = self.garbage_bytes.saturating_sub(server.engine.garbage_bytes());
-        if freed_bytes >= TRIMMED_GARBAGE_BYTES {
-            self.garbage_bytes -= freed_bytes;
+        if server.engine.garbage_bytes() == 0
+            && std::mem::take(&mut self.garbage_bytes) >= TRIMMED_GARBAGE_BYTES
+        {
             trim.ask();
             allocator::give_back();
         }

@@ -12,13 +12,13 @@ pub struct ProcessInfo {
     run_id: String,
     port: u16,
     config: Option<PathBuf>,
-    /// Anonymous memory before the store was opened.
+    /// Anonymous memory of the process at its start, the keydir aside.
     startup_bytes: u64,
 }
 
 impl ProcessInfo {
-    /// Facts of a process that begins now and listens on `port`. `startup_bytes` is [`anonymous_bytes`] before the store was
-    /// opened.
+    /// Facts of a process that begins now and listens on `port`. `startup_bytes` is what the program has by now of
+    /// [`anonymous_bytes`], the keydir aside.
     pub fn new(port: u16, config: Option<PathBuf>, startup_bytes: u64) -> ProcessInfo {
         let mut random = [0_u8; 20];
         // Without randomness all runs have the same id, which does no harm to a standalone server.

@@ -16,6 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{error, info, warn};
 
 use crate::acceptor;
+use crate::allocator;
 use crate::clock::now_ms;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, RESERVED_DESCRIPTORS};
@@ -67,7 +68,6 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let settings = options.settings()?;
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
-    let startup_bytes = process_info::anonymous_bytes();
     let opened = store::open(&options.directory, settings.databases())?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
@@ -76,6 +76,9 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let address = |bound: &Listener| Ok((bound.protocol, bound.listener.local_addr()?));
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
+    // What recovery has freed is neither the keydir's nor the program's.
+    allocator::give_back();
+    let startup_bytes = process_info::anonymous_bytes().saturating_sub(opened.store.held_bytes());
     let facts = Box::new(ProcessInfo::new(port, options.config.clone(), startup_bytes));
     let server = Server { engine: opened.store, shared: Shared::new(settings, facts, now_ms()) };
     let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
