@@ -84,9 +84,7 @@ impl Executor {
         let eviction = self.eviction.get_or_insert_with(|| Box::new(Eviction::new(&server.shared)));
         eviction.step(server, now_ms);
     }
-}
 
-impl Executor {
     /// Goes on with an eviction that waits for the engine: commits end in their order, so the connection's own may wait for
     /// it.
     pub fn go_on_evicting<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
@@ -176,8 +174,11 @@ impl Eviction {
         policy: Policy,
         now_ms: u64,
     ) -> Result<Try, EngineError> {
-        let (chosen, may_have) = choose(server, policy, now_ms)?;
-        let Some((db, key)) = chosen else { return Ok(if may_have { Try::Missed } else { Try::NoneLeft }) };
+        let (db, key) = match choose(server, policy, now_ms)? {
+            Choice::Key(db, key) => (db, key),
+            Choice::NotFound => return Ok(Try::Missed),
+            Choice::NoneLeft => return Ok(Try::NoneLeft),
+        };
         self.remove(server, Pending { db, key, only_expiring: policy.only_expiring }, now_ms)
     }
 
@@ -238,12 +239,16 @@ fn note(shared: &Shared, room: Room, now_ms: u64) {
     shared.set_memory_exceeded(room == Room::Lacking);
 }
 
-/// The next key to go; without one, whether there may be one.
-fn choose<E: Engine>(
-    server: &Server<E>,
-    policy: Policy,
-    now_ms: u64,
-) -> Result<(Option<(Db, Vec<u8>)>, bool), EngineError> {
+/// The outcome of a search for the next key to go.
+enum Choice {
+    Key(Db, Vec<u8>),
+    /// There may be one, but it was not found within the budget.
+    NotFound,
+    NoneLeft,
+}
+
+/// The next key to go.
+fn choose<E: Engine>(server: &Server<E>, policy: Policy, now_ms: u64) -> Result<Choice, EngineError> {
     let settings = server.shared.settings.memory();
     let mut pool = server.shared.memory.pool.lock();
     let is_random = policy.first == First::Random;
@@ -258,8 +263,11 @@ fn choose<E: Engine>(
         let may_have = server.engine.sample_keys(&sample, &mut |db, key, root| {
             pool.offer(rank(settings, policy.first, root, now_ms), db, key);
         })?;
-        let chosen = pool.take().map(|candidate| (candidate.db, candidate.key));
-        return Ok((chosen, may_have));
+        return Ok(match pool.take() {
+            Some(candidate) => Choice::Key(candidate.db, candidate.key),
+            None if may_have => Choice::NotFound,
+            None => Choice::NoneLeft,
+        });
     }
     // The databases take turns, as in Redis.
     let last_db = pool.last_db;
@@ -270,10 +278,14 @@ fn choose<E: Engine>(
             chosen = Some((db, key.to_vec()));
         }
     })?;
-    if let Some((db, _)) = &chosen {
-        pool.last_db = *db;
-    }
-    Ok((chosen, may_have))
+    Ok(match chosen {
+        Some((db, key)) => {
+            pool.last_db = db;
+            Choice::Key(db, key)
+        }
+        None if may_have => Choice::NotFound,
+        None => Choice::NoneLeft,
+    })
 }
 
 /// The larger, the sooner a key goes.
