@@ -141,3 +141,17 @@ pub const REST_REPLY_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Most commands in one REST pipeline or transaction: far more than clients collect (a thousand), and what is noted for
 /// each stays at some MB.
 pub const REST_COMMANDS_MAX: usize = 64 * 1024;
+
+/// Candidates for eviction that are remembered: Redis' own figure.
+pub const EVICTION_POOL_KEYS: usize = 16;
+
+/// Most keys of each database that are looked at for each that is evicted, whatever `maxmemory-samples` says: an order by so
+/// many is as good as exact, and looking at them takes some tens of microseconds.
+pub const EVICTION_SAMPLES_MAX: usize = 1024;
+
+/// Most keys that are passed by in search of one with an expiry: about a hundred microseconds. If none is found, the next
+/// search begins elsewhere.
+pub const EVICTION_LOOKED_MAX: usize = 8 * 1024;
+
+/// Keys that one command evicts at most in a home without a clock, where time cannot be looked after: about a millisecond.
+pub const EVICTION_STEP_KEYS: u64 = 512;

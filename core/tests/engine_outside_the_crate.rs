@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use edgecask_core::engine::laws::{self, DATABASES};
 use edgecask_core::engine::{
     Admin, BlobStore, CATALOG, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered,
-    Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, Start,
-    SubVisitor, SubWalk, Want, Watch, access_clock, blob_error,
+    Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Rewriting, Root, RootChange, Sample,
+    Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch, blob_error,
 };
 use edgecask_core::storage::memory::MemoryStorage;
 use edgecask_core::storage::{self, Blob, BlobId, Storage};
@@ -111,7 +111,7 @@ impl State {
         spaces
     }
 
-    fn apply(&mut self, overlay: &Overlay, now_ms: u64) {
+    fn apply(&mut self, overlay: &Overlay) {
         let puts = overlay.changes().filter(|change| matches!(change.root, RootChange::Put { .. }));
         let adopted: BTreeSet<u64> = puts.filter_map(|change| Some(change.subkeys_of?.collection)).collect();
         let spaces = self.show(overlay, &adopted);
@@ -136,7 +136,7 @@ impl State {
                     value_len: blob.map_or(value.len() as u64, |blob| blob.len),
                     blob,
                     short: None,
-                    accessed_s: change.accessed_s.unwrap_or(access_clock(now_ms)),
+                    access: change.access_after(overlay.touch()),
                     place: Place(*space, 0),
                     collection,
                 };
@@ -180,11 +180,11 @@ impl Reads<'_> {
 }
 
 impl Reader for Reads<'_> {
-    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         let space = self.state.space(db)?;
         let Some((root, value)) = self.state.roots.get_mut(&(space, key.to_vec())) else { return Ok(None) };
         let before = *root;
-        root.accessed_s = accessed_s.unwrap_or(root.accessed_s);
+        root.access = touch.map_or(root.access, |touch| touch.used(root.access));
         self.values.insert(before.collection, value.clone());
         Ok(Some(before))
     }
@@ -303,7 +303,7 @@ impl Engine for Shelf {
         &self,
         mut snapshot: Reads<'_>,
         overlay: &mut Overlay,
-        now_ms: u64,
+        _now_ms: u64,
         ordered: Ordered<'_>,
     ) -> Result<Commit> {
         if overlay.is_empty() {
@@ -317,7 +317,7 @@ impl Engine for Shelf {
         for (_, blob) in overlay.written_blobs() {
             blob.sync().map_err(blob_error)?;
         }
-        snapshot.state.apply(overlay, now_ms);
+        snapshot.state.apply(overlay);
         overlay.keep_blobs();
         snapshot.state.commits += 1;
         let receipt = Receipt::at(snapshot.state.commits);
@@ -335,6 +335,11 @@ impl Engine for Shelf {
                 visit(*db, key);
             }
         }
+        Ok(false)
+    }
+
+    fn sample_keys(&self, _sample: &Sample, _visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+        // Nothing is ever evicted from a shelf.
         Ok(false)
     }
 
@@ -356,8 +361,32 @@ impl Admin for Shelf {
         Ok(())
     }
 
+    fn reopen(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_synced(&self, _sync: bool) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn begin_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewriting(&self) -> Rewriting {
+        Rewriting::default()
+    }
+
     fn report(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+
+    fn garbage_bytes(&self) -> u64 {
+        0
     }
 }
 

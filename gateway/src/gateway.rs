@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use edgecask_core::driver::TimeLimits;
 use edgecask_core::server::{Effect, Server, Settings};
 
+use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
 use crate::clock::whole_ms;
 use crate::limits::Deadlines;
@@ -59,6 +60,8 @@ pub struct Gateway {
     pub long_runs: LongRuns,
     /// What slows writers down where merge is left behind.
     pub brake: Brake,
+    /// The request to give free memory back.
+    pub trim: Trim,
     /// The request to end.
     pub stop: Stop,
     /// The deadlines of every connection.
@@ -91,6 +94,7 @@ impl Gateway {
             maintenance: Maintenance::default(),
             long_runs: LongRuns::default(),
             brake: Brake::default(),
+            trim: Trim::default(),
             stop: Stop::default(),
             deadlines,
             protected_mode,
@@ -133,6 +137,7 @@ impl Gateway {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
+                Effect::GiveMemoryBack => self.trim.ask(),
                 // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {

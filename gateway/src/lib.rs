@@ -20,6 +20,7 @@ pub mod stop;
 pub mod sync;
 pub mod maintenance;
 pub mod brake;
+pub mod allocator;
 pub mod process_info;
 pub mod web;
 pub mod loader;

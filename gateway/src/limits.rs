@@ -133,6 +133,10 @@ pub const REST_PER_HINTS: u32 = 3;
 /// Units of keydir garbage freed by one step.
 pub const GARBAGE_STEP: u64 = 1000;
 
+/// Memory goes back to the system after so many bytes of garbage were freed: that costs every thread up to some
+/// milliseconds.
+pub const TRIMMED_GARBAGE_BYTES: u64 = 4 * 1024 * 1024;
+
 /// Maintenance sleeps for at least as many times the duration of its last step as this: it takes at most half of one
 /// processor however fast the disk is.
 pub const REST_PER_WORK: u32 = 1;

@@ -1,4 +1,4 @@
-//! Background work on a store: collecting expired keys, merging datafiles, freeing keydir garbage, writing checkpoints.
+//! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing keydir garbage, writing checkpoints.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
@@ -9,16 +9,17 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Engine, EngineError};
-use edgecask_core::executor::Expiry;
+use edgecask_core::executor::{Eviction, Expiry, Room};
 use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
 use tracing::{debug, error, info, warn};
 
+use crate::allocator::{self, Trim};
 use crate::brake::{Brake, Debt};
 use crate::clock::now_ms;
 use crate::limits::{
     EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK,
-    UNHINTED_MUCH_BYTES,
+    TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
 };
 use crate::store::{Durable, Maintain};
 
@@ -54,10 +55,9 @@ impl Maintenance {
     }
 
     /// The loop of the thread.
-    pub fn run<E: Engine + Maintain + Durable>(&self, server: &Server<E>, brake: &Brake) {
-        let mut merge_works = true;
+    pub fn run<E: Engine + Maintain + Durable>(&self, server: &Server<E>, brake: &Brake, trim: &Trim) {
+        let mut work = Work::new(server);
         let mut refusal = None;
-        let mut expiry = Expiry::new(&server.shared);
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
         loop {
@@ -73,7 +73,7 @@ impl Maintenance {
                 server.shared.sample_rates(now_ms());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
-            let has_more = step(server, &mut expiry, &mut merge_works);
+            let has_more = work.step(server, trim);
             let has_hinted = !has_more && !brake.is_on() && write_hints(server);
             note_refusal(&mut refusal, server.engine.refusal());
             brake.observe(Debt::of(&server.engine));
@@ -101,33 +101,70 @@ impl Maintenance {
     }
 }
 
-/// Does one step of each kind of work; true if any of them has more to do at once.
-fn step<E: Engine + Maintain>(server: &Server<E>, expiry: &mut Expiry, merge_works: &mut bool) -> bool {
-    let mut has_more = false;
-    // An error here means that the store is read-only or full, which the next write reports.
-    if server.shared.expires_actively.load(Ordering::Relaxed)
-        && let Ok(expired) = expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
-    {
-        has_more |= expired.has_more && expired.keys > 0;
-    }
-    has_more |= server.engine.garbage_step(GARBAGE_STEP);
-    // A store that cannot remove blobs cannot be written to either.
-    let _ = server.engine.blob_step();
-    match server.engine.merge_step(MERGE_STEP_BYTES) {
-        Ok(more) => {
-            *merge_works = true;
-            server.shared.merge_failed.store(false, Ordering::Relaxed);
-            has_more |= more;
+/// The state of the work.
+struct Work {
+    expiry: Expiry,
+    eviction: Eviction,
+    merge_works: bool,
+    /// The most garbage that there was since memory was last given back, in bytes.
+    garbage_bytes: u64,
+}
+
+impl Work {
+    fn new<E>(server: &Server<E>) -> Work {
+        Work {
+            expiry: Expiry::new(&server.shared),
+            eviction: Eviction::new(&server.shared),
+            merge_works: true,
+            garbage_bytes: 0,
         }
-        Err(error) => {
-            server.shared.merge_failed.store(true, Ordering::Relaxed);
-            // Once for each failure, not ten times a second.
-            if std::mem::take(merge_works) {
-                warn!(%error, "merging datafiles does not work at the moment");
+    }
+
+    /// Does one step of each kind of work; true if any of them has more to do at once.
+    fn step<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
+        let mut has_more = false;
+        // An error here means that the store is read-only or full, which the next write reports.
+        if server.shared.expires_actively.load(Ordering::Relaxed)
+            && let Ok(expired) = self.expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
+        {
+            has_more |= expired.has_more && expired.keys > 0;
+        }
+        if server.shared.settings.memory().max_bytes() > 0 {
+            has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        }
+        has_more |= self.free(server, trim);
+        // A store that cannot remove blobs cannot be written to either.
+        let _ = server.engine.blob_step();
+        match server.engine.merge_step(MERGE_STEP_BYTES) {
+            Ok(more) => {
+                self.merge_works = true;
+                server.shared.merge_failed.store(false, Ordering::Relaxed);
+                has_more |= more;
+            }
+            Err(error) => {
+                server.shared.merge_failed.store(true, Ordering::Relaxed);
+                // Once for each failure, not ten times a second.
+                if std::mem::take(&mut self.merge_works) {
+                    warn!(%error, "merging datafiles does not work at the moment");
+                }
             }
         }
+        has_more
     }
-    has_more
+
+    /// Frees some garbage. When much of it was there and all is gone, the memory goes back to the system: before, hardly a
+    /// page of the allocator is free as a whole.
+    fn free<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
+        self.garbage_bytes = self.garbage_bytes.max(server.engine.garbage_bytes());
+        let has_more = server.engine.garbage_step(GARBAGE_STEP);
+        if server.engine.garbage_bytes() == 0
+            && std::mem::take(&mut self.garbage_bytes) >= TRIMMED_GARBAGE_BYTES
+        {
+            trim.ask();
+            allocator::give_back();
+        }
+        has_more
+    }
 }
 
 /// Writes hints of one datafile while there is nothing else to do; true if it did.

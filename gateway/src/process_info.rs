@@ -12,16 +12,19 @@ pub struct ProcessInfo {
     run_id: String,
     port: u16,
     config: Option<PathBuf>,
+    /// Anonymous memory of the process at its start, the keydir aside.
+    startup_bytes: u64,
 }
 
 impl ProcessInfo {
-    /// Facts of a process that begins now and listens on `port`.
-    pub fn new(port: u16, config: Option<PathBuf>) -> ProcessInfo {
+    /// Facts of a process that begins now and listens on `port`. `startup_bytes` is what the program has by now of
+    /// [`anonymous_bytes`], the keydir aside.
+    pub fn new(port: u16, config: Option<PathBuf>, startup_bytes: u64) -> ProcessInfo {
         let mut random = [0_u8; 20];
         // Without randomness all runs have the same id, which does no harm to a standalone server.
         let _ = getrandom::fill(&mut random);
         let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        ProcessInfo { started: Instant::now(), run_id, port, config }
+        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes }
     }
 
     fn server(&self) -> Vec<(&'static str, String)> {
@@ -47,7 +50,7 @@ impl ProcessInfo {
 impl HostFacts for ProcessInfo {
     fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
         let server = self.server().into_iter().map(|(name, value)| ("server", name, value));
-        let memory = memory().into_iter().map(|(name, value)| ("memory", name, value));
+        let memory = memory(self.startup_bytes).into_iter().map(|(name, value)| ("memory", name, value));
         let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
         server.chain(memory).chain(cpu).collect()
     }
@@ -62,27 +65,33 @@ impl HostFacts for ProcessInfo {
     }
 }
 
-/// Memory of this process. Used memory has no file behind it: mapped datafiles are part of the system's page cache, which
-/// shrinks when memory is short.
-fn memory() -> Vec<(&'static str, String)> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let bytes = |field| kilobytes(&status, field).map_or(0, |kilobytes| kilobytes * 1024);
+/// Memory of this process. What is in use the core counts; the process' own share of it is what it had at its start.
+/// Mapped datafiles are resident, too: they are part of the system's page cache, which shrinks when memory is short.
+fn memory(startup_bytes: u64) -> Vec<(&'static str, String)> {
+    let status = status();
     let total = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = kilobytes(&total, "MemTotal:").map_or(0, |kilobytes| kilobytes * 1024);
-    let (used, resident, peak) = (bytes("RssAnon:"), bytes("VmRSS:"), bytes("VmHWM:"));
     vec![
-        ("used_memory", used.to_string()),
-        ("used_memory_rss", resident.to_string()),
-        ("used_memory_peak", peak.to_string()),
-        ("total_system_memory", total.to_string()),
+        ("used_memory_startup", startup_bytes.to_string()),
+        ("used_memory_rss", bytes(&status, "VmRSS:").to_string()),
+        ("used_memory_peak", bytes(&status, "VmHWM:").to_string()),
+        ("total_system_memory", bytes(&total, "MemTotal:").to_string()),
         ("mem_allocator", "mimalloc".into()),
     ]
 }
 
-/// A field of `/proc/self/status` or `/proc/meminfo`.
-fn kilobytes(text: &str, field: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-    line.trim().trim_end_matches(" kB").parse().ok()
+/// Resident memory of this process that has no file behind it.
+pub fn anonymous_bytes() -> u64 {
+    bytes(&status(), "RssAnon:")
+}
+
+fn status() -> String {
+    fs::read_to_string("/proc/self/status").unwrap_or_default()
+}
+
+/// A field of `/proc/self/status` or `/proc/meminfo`, in bytes; 0 if it is not there.
+fn bytes(text: &str, field: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<u64>().map_or(0, |kilobytes| kilobytes * 1024)
 }
 
 /// Processor seconds of this process: fields 14 to 17 of `/proc/self/stat`, counted from behind the name, which may
@@ -105,14 +114,15 @@ fn cpu() -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HostFacts, ProcessInfo};
+    use super::{HostFacts, ProcessInfo, anonymous_bytes};
 
     #[test]
     fn facts_are_about_this_process() {
-        let facts = ProcessInfo::new(6379, None).facts();
+        let facts = ProcessInfo::new(6379, None, 12).facts();
         let fact = |name: &str| &facts.iter().find(|(_, fact, _)| *fact == name).expect(name).2;
         assert_eq!(fact("process_id"), &std::process::id().to_string());
-        assert!(fact("used_memory").parse::<u64>().expect("a number") > 100_000, "{}", fact("used_memory"));
+        assert_eq!(fact("used_memory_startup"), "12");
+        assert!((100_000..1 << 40).contains(&anonymous_bytes()), "{}", anonymous_bytes());
         assert!(fact("used_cpu_user").parse::<f64>().expect("a number") >= 0.0);
         assert_eq!(fact("run_id").len(), 40);
     }

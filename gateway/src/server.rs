@@ -22,7 +22,7 @@ use crate::gateway::Gateway;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
 use crate::options::{Options, OptionsError, WebOptions};
-use crate::process_info::ProcessInfo;
+use crate::process_info::{self, ProcessInfo};
 use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
 use crate::store::{self, Store};
@@ -81,8 +81,12 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let address = |bound: &Listener| Ok((bound.protocol, bound.listener.local_addr()?));
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
-    let facts = Box::new(ProcessInfo::new(port, options.config.clone()));
-    let server = Server { engine: Store::empty(settings.databases())?, shared: Shared::new(settings, facts, now_ms()) };
+    // Before the keydir is read, so this is the program's own share.
+    let facts = Box::new(ProcessInfo::new(port, options.config.clone(), process_info::anonymous_bytes()));
+    let server = Server {
+        engine: Store::empty(settings.databases())?,
+        shared: Shared::new(settings, facts, now_ms()),
+    };
     let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
     // A store that is read within a moment is served at once, and its clients never see that it was being read.
     let mut loader = Loader::start(&options.directory, &store_options)?;
@@ -112,7 +116,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
     let maintaining = gateway.clone();
     let maintenance = spawn("maintenance", move || {
-        maintaining.maintenance.run(&maintaining.server, &maintaining.brake);
+        maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
     })?;
     info!(
         version = env!("CARGO_PKG_VERSION"),

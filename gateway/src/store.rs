@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 use edgecask_core::bitcask::{Bitcask, OpenError, Options};
 use edgecask_core::engine::{
-    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Scope, Sought, Stored,
-    Watch,
+    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
+    Scope, Sought, Stored, Touch, Watch,
 };
 use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{info, warn};
@@ -171,10 +171,10 @@ impl Engine for Store {
         db: Db,
         key: &[u8],
         now_ms: u64,
-        accessed_s: Option<u32>,
+        touch: Option<Touch>,
         show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
-        Engine::get_string(&**self, db, key, now_ms, accessed_s, show)
+        Engine::get_string(&**self, db, key, now_ms, touch, show)
     }
 
     #[inline]
@@ -184,9 +184,10 @@ impl Engine for Store {
         key: &[u8],
         value: &[u8],
         now_ms: u64,
+        touch: Touch,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
-        Engine::set_string(&**self, db, key, value, now_ms, scratch)
+        Engine::set_string(&**self, db, key, value, now_ms, touch, scratch)
     }
 
     fn draft(&self) -> Result<Draft> {
@@ -217,6 +218,10 @@ impl Engine for Store {
         Engine::expired_keys(&**self, now_ms, budget, visit)
     }
 
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+        Engine::sample_keys(&**self, sample, visit)
+    }
+
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
         match self.loaded.get() {
             Some(store) => Engine::watch(store, db, key, watch),
@@ -243,8 +248,25 @@ impl Admin for Store {
         Admin::is_synced(&**self, sync)
     }
 
+    fn begin_rewrite(&self) -> bool {
+        Admin::begin_rewrite(&**self)
+    }
+
+    fn rewriting(&self) -> Rewriting {
+        Admin::rewriting(&**self)
+    }
+
     fn report(&self) -> Vec<(&'static str, u64)> {
         Admin::report(&**self)
+    }
+
+    #[inline]
+    fn held_bytes(&self) -> u64 {
+        Admin::held_bytes(&**self)
+    }
+
+    fn garbage_bytes(&self) -> u64 {
+        Admin::garbage_bytes(&**self)
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Worker {
     alarms: BTreeSet<(u64, usize)>,
     /// The clocks as the present round read them.
     now: Now,
+    /// How often it was asked to give memory back when it last did.
+    trimmed: u64,
     /// Bytes received and sent that are not in the server's counters yet.
     input_bytes: u64,
     output_bytes: u64,
@@ -77,10 +79,12 @@ impl Worker {
         let poll = Poll::new()?;
         let mailbox = Arc::new(Mailbox::new(mio::Waker::new(poll.registry(), MAILBOX)?));
         let now = clock::now();
+        let waker = Waker::from(mailbox.clone());
+        gateway.trim.wake(waker.clone());
         Ok(Worker {
             gateway,
             poll,
-            waker: Waker::from(mailbox.clone()),
+            waker,
             mailbox,
             connections: Slab::new(),
             buffers: Buffers::default(),
@@ -92,6 +96,7 @@ impl Worker {
             next_sweep_ms: now.steady_ms,
             alarms: BTreeSet::new(),
             now,
+            trimmed: 0,
             input_bytes: 0,
             output_bytes: 0,
         })
@@ -275,6 +280,7 @@ impl Worker {
         }
         self.sweep();
         self.count();
+        self.gateway.trim.follow(&mut self.trimmed);
     }
 
     /// Gives another turn to the connections that had more to send.

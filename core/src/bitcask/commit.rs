@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
@@ -14,13 +13,14 @@ use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::frame::Frame;
 use super::keydir::{
-    CATALOG_SPACE, Garbage, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub,
+    CATALOG_SPACE, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub,
     shard_of, space_of,
 };
 use super::record::RecordType;
 use super::snapshot::Snapshot;
 use crate::engine::{
     Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
+    Touch,
 };
 use crate::packed::tree::{Builder, Tree};
 use crate::storage::Room;
@@ -61,9 +61,10 @@ impl<'o> Sole<'o> {
         }
         match change.root {
             RootChange::Put { kind: Kind::String, encoding, expires_at_ms, value, blob: None }
-                if change.subs.is_empty() && change.accessed_s.is_none() =>
+                if change.subs.is_empty() && change.access.is_none() =>
             {
-                Some(Sole::String(StringPut { db, key: change.key, encoding, expires_at_ms, value }))
+                let access = change.access_after(overlay.touch());
+                Some(Sole::String(StringPut { db, key: change.key, encoding, expires_at_ms, value, access }))
             }
             RootChange::Unchanged => {
                 let root = *change.base?;
@@ -242,6 +243,7 @@ impl Snapshot<'_> {
             shard.count_tombstones(store, begin.file, frame.tombstones_len);
             shard.trip(db, change.key);
             apply_subs(shard, change, root.collection, &mut frame.locations(begin));
+            store.held.count(shard);
         }
         *scratch = frame.bytes;
         appended.map(|(_, receipt)| receipt)
@@ -302,10 +304,14 @@ impl Snapshot<'_> {
         let mut moved = self.move_collections(overlay, plans);
         let mut blobs = BlobChanges::default();
         for (change, plan) in overlay.changes().zip(plans) {
-            let Some(collection) = self.apply_root(&change, plan, &mut records, &mut blobs) else { continue };
+            let Some(collection) =
+                self.apply_root(&change, plan, (overlay.touch(), &mut records, &mut blobs))
+            else {
+                continue;
+            };
             let Ok(shard) = self.shard(plan.shard) else { continue };
             if let Some(at) = moved.iter().position(|(moved, _)| *moved == collection) {
-                shard.collections.insert(collection, moved.swap_remove(at).1);
+                shard.put_tree(collection, moved.swap_remove(at).1);
             }
             apply_subs(shard, &change, collection, &mut records);
         }
@@ -318,6 +324,9 @@ impl Snapshot<'_> {
                     .into_iter()
                     .for_each(|space| shard.trip_shown(change.db, *space));
             }
+        }
+        for (_, shard) in &mut self.shards {
+            self.store.held.count(shard);
         }
         blobs
     }
@@ -336,7 +345,7 @@ impl Snapshot<'_> {
             if plan.collection == Some(from.collection)
                 && shard_of_root(from) != plan.shard
                 && let Ok(shard) = self.shard(shard_of_root(from))
-                && let Some(tree) = shard.collections.remove(&from.collection)
+                && let Some(tree) = shard.take_tree(from.collection)
             {
                 moved.push((from.collection, tree));
             }
@@ -349,8 +358,7 @@ impl Snapshot<'_> {
         &mut self,
         change: &Change<'_>,
         plan: &KeyPlan,
-        records: &mut impl Iterator<Item = Location>,
-        blobs: &mut BlobChanges,
+        (touch, records, blobs): (Touch, &mut impl Iterator<Item = Location>, &mut BlobChanges),
     ) -> Option<u64> {
         let store = self.store;
         let shard = self.shard(plan.shard).ok()?;
@@ -369,9 +377,7 @@ impl Snapshot<'_> {
                 let entry = RootEntry {
                     kind,
                     encoding,
-                    accessed_s: change
-                        .accessed_s
-                        .unwrap_or_else(|| store.access_clock.load(Ordering::Relaxed)),
+                    access: change.access_after(touch),
                     location: records.next()?,
                     value_len: value.len() as u32,
                     expires_at_ms,
@@ -408,8 +414,7 @@ impl Snapshot<'_> {
                 if number == CATALOG_SPACE || after.contains(&number) {
                     at += 1;
                 } else {
-                    let space = shard.spaces.swap_remove(at);
-                    shard.garbage.push(Garbage::Space(space, adopted.clone()));
+                    shard.discard_space(at, adopted.clone());
                 }
             }
         }
@@ -426,8 +431,9 @@ fn apply_subs(
     if change.subs.is_empty() {
         return;
     }
-    let Shard { collections, files, .. } = shard;
+    let Shard { collections, files, tree_bytes, .. } = shard;
     let tree = collections.entry(collection).or_default();
+    *tree_bytes = tree_bytes.saturating_sub(tree.heap_bytes() as u64);
     if tree.is_empty() && change.subs.len() >= BUILT_SUBKEYS_MIN {
         let mut builder = Builder::default();
         for ((subkey, sub), location) in change.subs.iter().zip(records) {
@@ -437,6 +443,7 @@ fn apply_subs(
             }
         }
         *tree = builder.finish();
+        *tree_bytes += tree.heap_bytes() as u64;
         return;
     }
     for ((subkey, sub), location) in change.subs.iter().zip(records) {
@@ -450,6 +457,7 @@ fn apply_subs(
             }
         }
     }
+    *tree_bytes += tree.heap_bytes() as u64;
 }
 
 /// How many records the changes of an overlay make.

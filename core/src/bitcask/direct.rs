@@ -3,8 +3,6 @@
 //! They do what a transaction over the same key would do, in the same order: the record goes to the log before the
 //! keydir says where it is.
 
-use std::sync::atomic::Ordering;
-
 use super::Bitcask;
 use super::blobs::BlobChanges;
 use super::frame::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
@@ -12,7 +10,7 @@ use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
-    Db, EngineError, Kind, Ordered, Piece, Receipt, Result, ShortValue, Sought, Stored, access_clock,
+    Db, EngineError, Kind, Ordered, Piece, Receipt, Result, ShortValue, Sought, Stored, Touch,
 };
 use crate::limits::STORED_REPLY_MIN_BYTES;
 use crate::storage::Room;
@@ -24,6 +22,8 @@ pub(super) struct StringPut<'o> {
     pub(super) encoding: u8,
     pub(super) expires_at_ms: Option<u64>,
     pub(super) value: &'o [u8],
+    /// The bits of use of the key.
+    pub(super) access: u32,
 }
 
 impl Bitcask {
@@ -32,13 +32,13 @@ impl Bitcask {
         &self,
         (db, key): (Db, &[u8]),
         now_ms: u64,
-        accessed_s: Option<u32>,
+        touch: Option<Touch>,
         show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
         let name = Name::of(self.seed, key);
         let hash = name.hash(self.seed);
         let mut shard = self.shards[shard_of(hash)].lock();
-        let found = shard.look_up(self, db, key, &name, hash, accessed_s)?;
+        let found = shard.look_up(self, db, key, &name, hash, touch)?;
         let Some((entry, prefix_len)) = found else { return Ok(Sought::Missing) };
         if entry.kind != Kind::String || entry.is_expired(now_ms) || entry.blob.is_some() {
             return Ok(Sought::Unclear);
@@ -64,13 +64,15 @@ impl Bitcask {
     pub(super) fn write_string(
         &self,
         put: &StringPut<'_>,
-        now_ms: u64,
+        (touch, now_ms): (Touch, u64),
         scratch: &mut Vec<u8>,
     ) -> Result<Stored> {
-        self.access_clock.store(access_clock(now_ms), Ordering::Relaxed);
         let name = Name::of(self.seed, put.key);
         let hash = name.hash(self.seed);
         let mut shard = self.shards[shard_of(hash)].lock();
+        let before = touch.depends_on_the_past().then(|| shard.root(shard.space_of(put.db)?, &name, hash));
+        let access = before.flatten().map_or(touch.fresh(), |before| touch.used(before.access));
+        let put = &StringPut { access, ..*put };
         let (receipt, before) = shard.put_string(self, put, &name, hash, (scratch, now_ms, &mut |_| {}))?;
         Ok(Stored { receipt, has_expired: before.is_some_and(|before| before.is_expired(now_ms)) })
     }
@@ -87,7 +89,7 @@ impl Shard {
         hash: u64,
         (scratch, now_ms, ordered): (&mut Vec<u8>, u64, Ordered<'_>),
     ) -> Result<(Receipt, Option<RootEntry>)> {
-        let &StringPut { db, key, encoding, expires_at_ms, value } = put;
+        let &StringPut { db, key, encoding, expires_at_ms, value, access } = put;
         let Some(space) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
         if value.len() as u64 > VALUE_MAX_BYTES {
             return Err(too_large());
@@ -109,7 +111,7 @@ impl Shard {
         let entry = RootEntry {
             kind: Kind::String,
             encoding,
-            accessed_s: store.access_clock.load(Ordering::Relaxed),
+            access,
             location,
             value_len: value.len() as u32,
             expires_at_ms,
@@ -130,6 +132,7 @@ impl Shard {
                 self.discard(dropped);
             }
         }
+        store.held.count(self);
         Ok((receipt, before))
     }
 }

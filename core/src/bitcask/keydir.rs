@@ -9,7 +9,7 @@
 //! ```text
 //! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob, bit 7 the value is here
 //! 1   1  encoding
-//! 2   3  access clock in seconds
+//! 2   3  when it was last used, or how often (engine/access.rs)
 //! 5   4  datafile
 //! 9   4  offset of the record
 //! 13 [4] length of the record's value, unless the value is here
@@ -53,7 +53,8 @@ pub(super) const INLINE_SUB_BYTES: u64 = 64;
 pub(super) const LONG_NAME_BYTES: usize = 20;
 
 const ROOT_FIXED_LEN: usize = 13;
-const ROOT_EXPIRY: u8 = 0x10;
+/// The bit of a root's first byte that says that it has an expiry.
+pub(super) const ROOT_EXPIRY: u8 = 0x10;
 const ROOT_COLLECTION: u8 = 0x20;
 const ROOT_BLOB: u8 = 0x40;
 const ROOT_SHORT: u8 = 0x80;
@@ -135,7 +136,7 @@ pub(super) struct Location {
 pub(super) struct RootEntry {
     pub(super) kind: Kind,
     pub(super) encoding: u8,
-    pub(super) accessed_s: u32,
+    pub(super) access: u32,
     pub(super) location: Location,
     pub(super) value_len: u32,
     pub(super) expires_at_ms: Option<u64>,
@@ -178,7 +179,7 @@ impl RootEntry {
         }
         out[0] = self.kind as u8 | flags;
         out[1] = self.encoding;
-        out[2..5].copy_from_slice(&self.accessed_s.to_le_bytes()[..3]);
+        out[2..5].copy_from_slice(&self.access.to_le_bytes()[..3]);
         out[5..9].copy_from_slice(&self.location.file.to_le_bytes());
         out[9..13].copy_from_slice(&self.location.offset.to_le_bytes());
         show(&out[..len])
@@ -205,7 +206,7 @@ impl RootEntry {
         Some(RootEntry {
             kind: Kind::from_number(flags & 0x0F)?,
             encoding: fixed[1],
-            accessed_s: u32::from_le_bytes([fixed[2], fixed[3], fixed[4], 0]),
+            access: u32::from_le_bytes([fixed[2], fixed[3], fixed[4], 0]),
             location: Location { file: u32_at(5), offset: u32_at(9) },
             value_len,
             expires_at_ms,
@@ -252,10 +253,10 @@ pub(super) fn entry_bytes(key: &[u8], root: &Root) -> u64 {
     (BESIDES_BYTES + name + ROOT_FIXED_LEN + value + expiry + collection + blob) as u64
 }
 
-/// Changes a root entry's access clock in place.
-pub(super) fn touch(bytes: &mut [u8], accessed_s: u32) {
-    if let Some(clock) = bytes.get_mut(2..5) {
-        clock.copy_from_slice(&accessed_s.to_le_bytes()[..3]);
+/// Changes the bits of use of a root's entry in place.
+pub(super) fn set_access(bytes: &mut [u8], access: u32) {
+    if let Some(bits) = bytes.get_mut(2..5) {
+        bits.copy_from_slice(&access.to_le_bytes()[..3]);
     }
 }
 
@@ -342,6 +343,11 @@ impl Space {
         Space { number, short, long, expiring: 0 }
     }
 
+    /// Bytes of memory of its roots.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        (self.short.heap_bytes() + self.long.heap_bytes()) as u64
+    }
+
     pub(super) fn table(&self, name: &Name<'_>) -> &Table {
         match name {
             Name::Short(_) => &self.short,
@@ -375,6 +381,12 @@ pub(super) struct Shard {
     pub(super) garbage: Vec<Garbage>,
     /// The datafiles as this shard last saw them.
     pub(super) files: Arc<FileTable>,
+    /// Bytes of the trees of living collections.
+    pub(super) tree_bytes: u64,
+    /// Bytes of what is garbage.
+    pub(super) garbage_bytes: u64,
+    /// The part of the store's [`Held`] that is this shard's.
+    held: (u64, u64),
 }
 
 impl Shard {
@@ -387,7 +399,16 @@ impl Shard {
             watches: Vec::new(),
             garbage: Vec::new(),
             files,
+            tree_bytes: 0,
+            garbage_bytes: 0,
+            held: (0, 0),
         }
+    }
+
+    /// What the store's sums have of this shard; `held` from now on.
+    #[inline]
+    pub(super) fn swap_held(&mut self, held: (u64, u64)) -> (u64, u64) {
+        std::mem::replace(&mut self.held, held)
     }
 
     /// The space that a database shows; None if there is no such database.
@@ -469,11 +490,32 @@ impl Shard {
         }
     }
 
+    /// Takes the tree of a collection out of the shard.
+    pub(super) fn take_tree(&mut self, collection: u64) -> Option<Tree> {
+        let tree = self.collections.remove(&collection)?;
+        self.tree_bytes = self.tree_bytes.saturating_sub(tree.heap_bytes() as u64);
+        Some(tree)
+    }
+
+    /// Puts the tree of a collection into the shard.
+    pub(super) fn put_tree(&mut self, collection: u64, tree: Tree) {
+        self.tree_bytes += tree.heap_bytes() as u64;
+        self.collections.insert(collection, tree);
+    }
+
     /// Drops a collection in O(1).
     pub(super) fn discard(&mut self, collection: u64) {
-        if let Some(tree) = self.collections.remove(&collection) {
+        if let Some(tree) = self.take_tree(collection) {
+            self.garbage_bytes += tree.heap_bytes() as u64;
             self.garbage.push(Garbage::Collection(collection, tree));
         }
+    }
+
+    /// Drops the space at a place of `spaces` in O(1), except for the collections that keys of other spaces adopted.
+    pub(super) fn discard_space(&mut self, at: usize, adopted: Arc<[u64]>) {
+        let space = self.spaces.swap_remove(at);
+        self.garbage_bytes += space.heap_bytes();
+        self.garbage.push(Garbage::Space(space, adopted));
     }
 
     /// Counts a root's record as dead.
@@ -496,9 +538,12 @@ impl Shard {
             match garbage {
                 Garbage::Collection(collection, tree) => {
                     let collection = *collection;
+                    let before = tree.heap_bytes() as u64;
                     freed += 1 + tree.drain_some(budget - freed, &mut |subkey, bytes| {
                         bury_sub(&files, collection, subkey, bytes);
                     });
+                    let given_back = before.saturating_sub(tree.heap_bytes() as u64);
+                    self.garbage_bytes = self.garbage_bytes.saturating_sub(given_back);
                     if tree.is_empty() {
                         gone(collection);
                         self.garbage.pop();
@@ -506,6 +551,7 @@ impl Shard {
                 }
                 Garbage::Space(space, adopted) => {
                     let number = space.number;
+                    let before = space.heap_bytes();
                     let mut collections = Vec::new();
                     let mut drop_root = |key_len: u64, bytes: &[u8]| {
                         let Some(entry) = RootEntry::read(bytes) else { return };
@@ -520,13 +566,13 @@ impl Shard {
                     freed += space.long.drain_some(budget.saturating_sub(freed), &mut |name, bytes| {
                         drop_root(long_key_len(name), bytes);
                     });
+                    let given_back = before.saturating_sub(space.heap_bytes());
+                    self.garbage_bytes = self.garbage_bytes.saturating_sub(given_back);
                     if space.short.is_empty() && space.long.is_empty() {
                         self.garbage.pop();
                     }
                     for collection in collections {
-                        if let Some(tree) = self.collections.remove(&collection) {
-                            self.garbage.push(Garbage::Collection(collection, tree));
-                        }
+                        self.discard(collection);
                     }
                 }
             }

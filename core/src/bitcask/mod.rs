@@ -13,6 +13,7 @@ mod counts;
 mod direct;
 mod files;
 mod frame;
+mod held;
 mod snapshot;
 mod hint;
 mod keydir;
@@ -25,12 +26,13 @@ mod reload;
 mod replay;
 mod rewrite;
 mod room;
+mod sample;
 mod scan;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -41,11 +43,12 @@ pub use snapshot::Snapshot;
 use self::blobs::{BlobChanges, Blobs};
 use self::counts::{Counts, KeydirCount};
 use self::direct::StringPut;
+use self::held::Held;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
 use crate::engine::{
-    Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result, Rewriting,
-    Scope, Sought, Stored, Watch, access_clock,
+    Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
+    Rewriting, Root, Sample, Scope, Sought, Stored, Touch, Watch,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -78,8 +81,6 @@ pub struct Bitcask {
     owners: Mutex<ByCollection<u16>>,
     /// Where the live record of the databases is, if one was ever written.
     databases_record: Mutex<Option<Location>>,
-    /// The clock that new roots get as their access time.
-    access_clock: AtomicU32,
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
     merging: Mutex<merge::Merge>,
@@ -87,6 +88,7 @@ pub struct Bitcask {
     /// Hints are written, and forgotten, by one caller at a time.
     hinting: Mutex<()>,
     counts: Counts,
+    held: Held,
 }
 
 impl Bitcask {
@@ -128,6 +130,7 @@ impl Bitcask {
             {
                 let mut shard = shard.lock();
                 freed += shard.drain_garbage(budget.saturating_sub(freed), &mut remember, &mut blobs);
+                self.held.count(&mut shard);
                 count.add(&shard);
             }
             self.blobs.apply(&blobs, self.appended());
@@ -170,10 +173,10 @@ impl Engine for Bitcask {
         db: Db,
         key: &[u8],
         now_ms: u64,
-        accessed_s: Option<u32>,
+        touch: Option<Touch>,
         show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
-        self.read_string((db, key), now_ms, accessed_s, show)
+        self.read_string((db, key), now_ms, touch, show)
     }
 
     fn set_string(
@@ -182,10 +185,11 @@ impl Engine for Bitcask {
         key: &[u8],
         value: &[u8],
         now_ms: u64,
+        touch: Touch,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
-        let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value };
-        self.write_string(&put, now_ms, scratch).map(Some)
+        let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value, access: 0 };
+        self.write_string(&put, (touch, now_ms), scratch).map(Some)
     }
 
     fn draft(&self) -> Result<Draft> {
@@ -207,7 +211,6 @@ impl Engine for Bitcask {
         if overlay.is_empty() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        self.access_clock.store(access_clock(now_ms), Ordering::Relaxed);
         snapshot.commit(overlay, now_ms, ordered).map(Commit::Done)
     }
 
@@ -230,6 +233,10 @@ impl Engine for Bitcask {
             }
         }
         Ok(visited >= budget && count * 4 > visited)
+    }
+
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+        self.sample(sample, visit)
     }
 
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together
@@ -292,6 +299,14 @@ impl Admin for Bitcask {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         self.counted()
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.held.all()
+    }
+
+    fn garbage_bytes(&self) -> u64 {
+        self.held.garbage()
     }
 }
 

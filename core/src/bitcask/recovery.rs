@@ -11,13 +11,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
 use super::blobs::Blobs;
 use super::counts::Counts;
 use super::files::{File, FileTable};
+use super::held::Held;
 use super::hint;
 use super::keydir::{CATALOG_SPACE, Location, Name};
 use super::log::{Counters, Log};
@@ -141,13 +142,14 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         blobs,
         owners: Mutex::new(owners),
         databases_record: Mutex::new(databases_record),
-        access_clock: AtomicU32::new(0),
         expiry_position: AtomicU64::new(0),
         merging: Mutex::new(merge::Merge::default()),
         rewrite: super::rewrite::Rewrite::default(),
         hinting: Mutex::new(()),
         counts: Counts::default(),
+        held: Held::default(),
     };
+    store.recount();
     Ok(Opened {
         store,
         datafiles,

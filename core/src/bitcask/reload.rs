@@ -46,6 +46,10 @@ impl Bitcask {
         self.counts.forget_merge();
         for (shard, mut found) in shards.iter_mut().zip(found) {
             found.watches = std::mem::take(&mut shard.watches);
+            found.recount();
+            let held = shard.swap_held((0, 0));
+            found.swap_held(held);
+            self.held.count(&mut found);
             before.push(std::mem::replace(&mut **shard, found));
         }
         drop((shards, turn));

@@ -147,7 +147,7 @@ impl Replay {
         let entry = RootEntry {
             kind,
             encoding: header.encoding,
-            accessed_s: access_clock(header.timestamp_ms),
+            access: access_clock(header.timestamp_ms),
             location,
             value_len: header.value_len as u32,
             expires_at_ms: header.expires_at_ms,

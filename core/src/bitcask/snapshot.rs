@@ -9,11 +9,11 @@ use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
 use super::files::{File, FileTable};
-use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, shard_of, touch};
+use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, set_access, shard_of};
 use super::record::{Header, Record};
 use crate::engine::{
     BlobRef, BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place,
-    Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Want,
+    Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Touch, Want,
 };
 use crate::packed::tree::Tree;
 use crate::storage::{self, Blob, BlobId, StorageError};
@@ -69,7 +69,7 @@ impl<'e> Snapshot<'e> {
 }
 
 /// A root as readers see it. The second number of its place: shard in the top bits, record bytes before the value.
-fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
+pub(super) fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
     let at = u64::from(entry.location.file) << 32 | u64::from(entry.location.offset);
     Root {
         kind: entry.kind,
@@ -78,15 +78,14 @@ fn to_root(entry: &RootEntry, shard: usize, prefix_len: u64) -> Root {
         value_len: entry.blob.map_or(u64::from(entry.value_len), |blob| blob.len),
         blob: entry.blob,
         short: entry.short,
-        accessed_s: entry.accessed_s,
+        access: entry.access,
         place: Place(at, (shard as u64) << (u64::BITS - SHARD_BITS) | prefix_len),
         collection: entry.collection.unwrap_or(0),
     }
 }
 
 impl Shard {
-    /// A root's entry, and the bytes of its record before the value. `accessed_s`, if given, becomes the key's access
-    /// time.
+    /// A root's entry, and the bytes of its record before the value. `use_of_it`, if given, is noted before.
     pub(super) fn look_up(
         &mut self,
         store: &Bitcask,
@@ -94,14 +93,15 @@ impl Shard {
         key: &[u8],
         name: &Name<'_>,
         hash: u64,
-        accessed_s: Option<u32>,
+        use_of_it: Option<Touch>,
     ) -> Result<Option<(RootEntry, u64)>> {
         let Some(number) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
         let Some(space) = self.space_mut(number) else { return Ok(None) };
         let Some(bytes) = space.table_mut(name).get_mut(hash, name.bytes()) else { return Ok(None) };
-        let Some(entry) = RootEntry::read(bytes) else { return Ok(None) };
-        if let Some(accessed_s) = accessed_s {
-            touch(bytes, accessed_s);
+        let Some(mut entry) = RootEntry::read(bytes) else { return Ok(None) };
+        if let Some(use_of_it) = use_of_it {
+            entry.access = use_of_it.used(entry.access);
+            set_access(bytes, entry.access);
         }
         if matches!(name, Name::Long(_)) && self.long_key(store, &entry)? != key {
             return Ok(None);
@@ -173,13 +173,13 @@ impl Shard {
 }
 
 impl Reader for Snapshot<'_> {
-    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         let store = self.store;
         let name = Name::of(store.seed, key);
         let hash = name.hash(store.seed);
         let at = shard_of(hash);
         let found = match self.shard(at) {
-            Ok(shard) => shard.look_up(store, db, key, &name, hash, accessed_s)?,
+            Ok(shard) => shard.look_up(store, db, key, &name, hash, touch)?,
             Err(error) => {
                 self.undeclared.get_or_insert_with(|| key.to_vec());
                 return Err(error);

@@ -101,15 +101,14 @@ pub(crate) fn admit_again<'a>(spec: &'static CommandSpec, args: &'a [&'a [u8]]) 
     Admitted { spec, args }
 }
 
-/// Refuses what may need more of what the home is short of.
+/// Refuses what may need more of what is short.
+#[inline]
 fn check_memory(shared: &Shared, spec: &CommandSpec, origin: Origin) -> Result<(), CommandError> {
-    // Something of the request stays in memory though it writes nothing: what is queued, or a name.
-    let is_kept = || spec.is(Flags::KEEPS_NAMES) || origin == Origin::Queue && spec.waits_for_exec();
-    let is_refused = spec.is(Flags::DENYOOM) || shared.is_short_of_memory() && is_kept();
-    match shared.shortage_text() {
-        Some(text) if is_refused => Err(CommandError::text(text)),
-        _ => Ok(()),
-    }
+    let Some(text) = shared.shortage_text() else { return Ok(()) };
+    // What is queued stays in memory though it may write nothing, and so does a name.
+    let is_queued = origin == Origin::Queue && spec.waits_for_exec() && shared.lacks_memory();
+    let keeps_name = spec.is(Flags::KEEPS_NAMES) && shared.is_short_of_memory();
+    if spec.is(Flags::DENYOOM) || is_queued || keeps_name { Err(CommandError::text(text)) } else { Ok(()) }
 }
 
 /// Commands that could harm the server are off unless its configuration, or the configuration for connections of the

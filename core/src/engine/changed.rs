@@ -32,14 +32,14 @@ impl Overlay {
     }
 
     /// The changed keys. Those that were only emptied or moved with their database are not among them.
-    pub fn changed(&self, now_ms: u64) -> Vec<Changed> {
+    pub fn changed(&self) -> Vec<Changed> {
         let changed = self.changes().filter_map(|change| {
             let new = match change.root {
                 RootChange::Unchanged => change.base.copied(),
                 RootChange::Removed => None,
                 RootChange::Put { .. } => {
                     let at = self.find(change.source, change.key)?;
-                    self.keys.get(at)?.pending_root(now_ms)
+                    self.keys.get(at)?.pending_root(self.touch())
                 }
             };
             Some(Changed {
@@ -77,7 +77,7 @@ impl Txn<'_> {
 
     /// The keys that the transaction has changed so far.
     pub fn changed(&self) -> Vec<Changed> {
-        self.overlay.changed(self.now_ms())
+        self.overlay.changed()
     }
 
     /// Shows the changed subkeys of a key in order.

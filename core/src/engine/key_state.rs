@@ -1,7 +1,7 @@
 //! One key as a transaction has read and changed it.
 
 use super::sub_changes::SubChanges;
-use super::{BlobRef, Db, Kind, Place, Root, access_clock};
+use super::{BlobRef, Db, Kind, Place, Root, Touch};
 
 /// Where the keys that a logical database shows come from, as seen from the state before the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,8 +50,8 @@ pub(super) struct KeyState {
     /// The committed root, expired or not.
     pub(super) base: Option<Root>,
     pub(super) root: PendingRoot,
-    /// When a root that is put counts as last accessed, if not at the commit.
-    pub(super) accessed_s: Option<u32>,
+    /// The bits of use of a root that is put, if they do not follow from its commit.
+    pub(super) access: Option<u32>,
     /// The committed root whose subkeys lie under `subs`; after RENAME that of another key.
     pub(super) subkeys_of: Option<Root>,
     pub(super) subs: SubChanges,
@@ -76,9 +76,9 @@ impl Span {
 
 impl KeyState {
     /// The root that the transaction put, if it did.
-    pub(super) fn pending_root(&self, now_ms: u64) -> Option<Root> {
+    pub(super) fn pending_root(&self, touch: Touch) -> Option<Root> {
         let PendingRoot::Put { kind, encoding, expires_at_ms, value, blob } = self.root else { return None };
-        let accessed_s = self.accessed_s.unwrap_or(access_clock(now_ms));
+        let access = self.access.unwrap_or_else(|| access_of(touch, self.base.as_ref()));
         Some(Root {
             kind,
             encoding,
@@ -86,7 +86,7 @@ impl KeyState {
             value_len: blob.map_or(value.len(), |blob| blob.len),
             blob,
             short: None,
-            accessed_s,
+            access,
             place: Place::default(),
             collection: 0,
         })
@@ -94,7 +94,7 @@ impl KeyState {
 
     pub(super) fn remove(&mut self) {
         self.root = PendingRoot::Removed;
-        self.accessed_s = None;
+        self.access = None;
         self.drop_subkeys();
     }
 
@@ -103,4 +103,9 @@ impl KeyState {
         self.subs.clear();
         self.subs_delta = 0;
     }
+}
+
+/// The bits of use of a root that a commit puts in the place of `base`.
+pub(super) fn access_of(touch: Touch, base: Option<&Root>) -> u32 {
+    base.map_or(touch.fresh(), |base| touch.replaced(base.access))
 }

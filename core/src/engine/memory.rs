@@ -11,10 +11,11 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 
+use super::sample::by_random_keys;
 use super::{
     Admin, BlobStore, CATALOG, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered,
-    Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Root, RootChange, Scope, Source, Start,
-    SubVisitor, SubWalk, Want, Watch,
+    Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Rewriting, Root, RootChange, Sample,
+    Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch,
 };
 use crate::storage::memory::{overwrite, resize, slice};
 use crate::storage::{self, Blob, BlobId};
@@ -24,6 +25,8 @@ use crate::storage::{self, Blob, BlobId};
 pub struct MemoryEngine {
     state: Mutex<State>,
     blobs: Arc<MemoryBlobs>,
+    /// The bytes of keys, values and subkeys when they were last counted.
+    held_bytes: AtomicU64,
 }
 
 /// The blobs of a reference engine. A blob lives as long as a key or a reader holds it.
@@ -125,7 +128,7 @@ impl MemoryEngine {
     pub fn new(databases: Db) -> MemoryEngine {
         let keys = (0..databases).map(|_| BTreeMap::new()).collect();
         let state = State { keys, ..State::default() };
-        MemoryEngine { state: Mutex::new(state), blobs: Arc::default() }
+        MemoryEngine { state: Mutex::new(state), blobs: Arc::default(), held_bytes: AtomicU64::new(0) }
     }
 }
 
@@ -143,12 +146,11 @@ impl MemorySnapshot<'_> {
 }
 
 impl Reader for MemorySnapshot<'_> {
-    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         let found = self.keys(db)?.get_mut(key);
         Ok(found.map(|root| {
-            let before = *root;
-            root.accessed_s = accessed_s.unwrap_or(root.accessed_s);
-            before
+            root.access = touch.map_or(root.access, |touch| touch.used(root.access));
+            *root
         }))
     }
 
@@ -186,9 +188,7 @@ impl Reader for MemorySnapshot<'_> {
     }
 
     fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {
-        let object = self.object(root)?;
-        let subs = object.subs.iter().map(|(subkey, value)| subkey.len() + value.len()).sum::<usize>();
-        Ok((size_of::<Root>() + key.len() + object.value.len() + subs) as u64)
+        Ok((key.len() + self.object(root)?.bytes()) as u64)
     }
 
     fn sub_len(&mut self, root: &Root) -> Result<u64> {
@@ -263,7 +263,19 @@ impl Reader for MemorySnapshot<'_> {
     }
 }
 
+impl Object {
+    fn bytes(&self) -> usize {
+        let subs = self.subs.iter().map(|(subkey, value)| subkey.len() + value.len()).sum::<usize>();
+        size_of::<Root>() + self.value.len() + subs
+    }
+}
+
 impl State {
+    fn bytes(&self) -> u64 {
+        let names = self.keys.iter().flat_map(BTreeMap::keys).map(Vec::len).sum::<usize>();
+        (names + self.objects.values().map(Object::bytes).sum::<usize>()) as u64
+    }
+
     fn keys_mut(&mut self, db: Db) -> Option<&mut Keys> {
         if db == CATALOG { Some(&mut self.catalog) } else { self.keys.get_mut(db as usize) }
     }
@@ -316,7 +328,7 @@ impl Engine for MemoryEngine {
         &self,
         snapshot: MemorySnapshot<'_>,
         overlay: &mut Overlay,
-        now_ms: u64,
+        _now_ms: u64,
         ordered: Ordered<'_>,
     ) -> Result<Commit> {
         if overlay.is_empty() {
@@ -382,7 +394,7 @@ impl Engine for MemoryEngine {
                         value_len: blob.map_or(value.len() as u64, |blob| blob.len),
                         blob,
                         short: None,
-                        accessed_s: change.accessed_s.unwrap_or(super::access_clock(now_ms)),
+                        access: change.access_after(overlay.touch()),
                         place: Place(number, 0),
                         collection: 0,
                     };
@@ -418,6 +430,12 @@ impl Engine for MemoryEngine {
         Ok(expired.next().is_some())
     }
 
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+        let mut snapshot = self.begin(Scope::Everything)?;
+        let databases = snapshot.0.keys.len() as Db;
+        by_random_keys(&mut snapshot, databases, sample, visit)
+    }
+
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
         self.state.lock().watches.push((db, key.to_vec(), watch.clone()));
     }
@@ -433,7 +451,36 @@ impl Admin for MemoryEngine {
         Ok(())
     }
 
+    fn reopen(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_synced(&self, _sync: bool) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn begin_rewrite(&self) -> bool {
+        true
+    }
+
+    fn rewriting(&self) -> Rewriting {
+        Rewriting::default()
+    }
+
     fn report(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// Counted by walking everything. While a transaction is open it is what was counted before.
+    fn held_bytes(&self) -> u64 {
+        if let Some(state) = self.state.try_lock() {
+            self.held_bytes.store(state.bytes(), Ordering::Relaxed);
+        }
+        self.held_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Nothing waits to be freed.
+    fn garbage_bytes(&self) -> u64 {
+        0
     }
 }

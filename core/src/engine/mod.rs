@@ -10,6 +10,7 @@
 //!
 //! This module never knows what a hash or a list is, and never knows files.
 
+mod access;
 mod blob;
 mod changed;
 mod checked;
@@ -20,6 +21,7 @@ mod key_state;
 pub mod laws;
 pub mod memory;
 mod overlay;
+mod sample;
 mod savepoints;
 mod sub_changes;
 mod subkeys;
@@ -36,6 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
+pub use access::{ACCESS_CLOCK_MASK, Decay, Touch, access_clock};
 pub use blob::{BlobRef, BlobStore, PATCH_BYTES, PatchSource, Patched, blob_error};
 pub use changed::Changed;
 pub use checked::Checked;
@@ -43,6 +46,7 @@ pub use draft::Draft;
 pub use drafts::Drafts;
 pub use key_state::{DbChange, Source};
 pub use overlay::{Change, Overlay, RootChange};
+pub use sample::Sample;
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
@@ -122,8 +126,8 @@ pub struct Root {
     pub blob: Option<BlobRef>,
     /// The value itself, if it is short and the engine had it at hand.
     pub short: Option<ShortValue>,
-    /// Unix time in seconds, modulo 2^24, of the last access.
-    pub accessed_s: u32,
+    /// When it was last used, or how often: 24 bits (see [`Touch`]).
+    pub access: u32,
     /// Where the engine finds the value.
     pub place: Place,
     /// Which collection holds the subkeys, if the engine made one; 0 if it did not.
@@ -131,6 +135,11 @@ pub struct Root {
 }
 
 impl Root {
+    /// For how many seconds the key was not used, where [`Root::access`] is a time.
+    pub fn idle_s(&self, now_ms: u64) -> u32 {
+        access_clock(now_ms).wrapping_sub(self.access) & ACCESS_CLOCK_MASK
+    }
+
     /// Whether the key is gone at `now_ms`.
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at_ms.is_some_and(|at| at <= now_ms)
@@ -161,14 +170,6 @@ impl ShortValue {
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
-}
-
-/// The clock of [`Root::accessed_s`]: seconds modulo 2^24.
-pub const ACCESS_CLOCK_MASK: u32 = (1 << 24) - 1;
-
-/// The value of the clock of [`Root::accessed_s`] at this unix time.
-pub fn access_clock(now_ms: u64) -> u32 {
-    (now_ms / 1000) as u32 & ACCESS_CLOCK_MASK
 }
 
 /// An error below a command.
@@ -275,8 +276,9 @@ pub type SubVisitor<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
 ///
 /// Expired keys are still there for a reader: only [`Txn`] knows what time it is.
 pub trait Reader {
-    /// The root of a key. `accessed_s`, if given, becomes the key's access time.
-    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>>;
+    /// The root of a key. `touch`, if given, notes this use of it, which the root shows. A run that is
+    /// thrown away has used the key as well.
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>>;
 
     /// Where new blobs come from.
     fn blobs(&self) -> Arc<dyn BlobStore>;
@@ -389,27 +391,28 @@ pub trait Engine: Admin + Send + Sync {
     /// hint: it changes nothing, and keys that are never touched do no harm.
     fn prefetch(&self, _db: Db, _keys: &[&[u8]]) {}
 
-    /// A shorter way to read one string than a transaction: shows its value if the answer is plain. `accessed_s`, if
-    /// given, becomes the key's access time.
+    /// A shorter way to read one string than a transaction: shows its value if the answer is plain. `touch`, if given,
+    /// notes the use of the key.
     fn get_string(
         &self,
         _db: Db,
         _key: &[u8],
         _now_ms: u64,
-        _accessed_s: Option<u32>,
+        _touch: Option<Touch>,
         _show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
         Ok(Sought::Unclear)
     }
 
-    /// A shorter way to make a key a string without an expiry; None where only a transaction can. `scratch` is an empty
-    /// buffer.
+    /// A shorter way to make a key a string without an expiry; None where only a transaction can. `touch` notes the use of
+    /// the key. `scratch` is an empty buffer.
     fn set_string(
         &self,
         _db: Db,
         _key: &[u8],
         _value: &[u8],
         _now_ms: u64,
+        _touch: Touch,
         _scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
         Ok(None)
@@ -456,6 +459,10 @@ pub trait Engine: Admin + Send + Sync {
     /// a transaction, and committing that, removes it.
     fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool>;
 
+    /// Shows keys of all databases that clients can select, picked at random. Returns whether there is any such key: it may
+    /// be that none was found though there are some. The visitor must not touch the engine.
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool>;
+
     /// Begins to watch a key: `watch` is tripped by any commit that changes it.
     fn watch(&self, db: Db, key: &[u8], watch: &Watch);
 
@@ -482,29 +489,28 @@ pub trait Admin {
     /// Forgets what is in memory and reads it back from where it is stored, as if the process had begun anew; on an error
     /// everything stays as it was. No transaction of the caller may be open. An engine that keeps nothing has nothing to
     /// read.
-    fn reopen(&self) -> Result<()> {
-        Ok(())
-    }
+    fn reopen(&self) -> Result<()>;
 
     /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
     /// keeps nothing has nothing to lose.
-    fn is_synced(&self, _sync: bool) -> Result<bool> {
-        Ok(true)
-    }
+    fn is_synced(&self, sync: bool) -> Result<bool>;
 
     /// Begins to write everything anew without what is dead, in the background; false if that is under way already. An
     /// engine that keeps nothing has nothing to write.
-    fn begin_rewrite(&self) -> bool {
-        true
-    }
+    fn begin_rewrite(&self) -> bool;
 
     /// What became of [`Admin::begin_rewrite`].
-    fn rewriting(&self) -> Rewriting {
-        Rewriting::default()
-    }
+    fn rewriting(&self) -> Rewriting;
 
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
+
+    /// Bytes of memory that the keys take, those of removed keys that have yet to be freed included. Asked before every
+    /// command where memory is limited, so it must cost next to nothing.
+    fn held_bytes(&self) -> u64;
+
+    /// The part of [`Admin::held_bytes`] that no key has any more.
+    fn garbage_bytes(&self) -> u64;
 }
 
 /// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in

@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::key_state::{DbChange, KeyState, PendingRoot, Source, Span};
+use super::key_state::{DbChange, KeyState, PendingRoot, Source, Span, access_of};
 use super::savepoints::journal::Journal;
 use super::sub_changes::SubChanges;
 use super::turns::{Turn, Turns};
-use super::{BlobRef, Db, Draft, Kind, Root};
+use super::{BlobRef, Db, Draft, Kind, Root, Touch};
 use crate::memory_budget::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
 
@@ -50,12 +50,19 @@ pub struct Change<'o> {
     pub base: Option<&'o Root>,
     /// Its root after the transaction.
     pub root: RootChange<'o>,
-    /// When a root that is put counts as last accessed ([`Root::accessed_s`]), if not now.
-    pub accessed_s: Option<u32>,
+    /// The bits of use of a root that is put ([`Root::access`]), if they do not follow from [`Overlay::touch`].
+    pub access: Option<u32>,
     /// The committed root whose subkeys this key has from now on, before `subs` is applied; None for an empty start.
     pub subkeys_of: Option<&'o Root>,
     /// Changed subkeys.
     pub subs: &'o SubChanges,
+}
+
+impl Change<'_> {
+    /// The bits of use ([`Root::access`]) of the root that is put. `touch` is [`Overlay::touch`].
+    pub fn access_after(&self, touch: Touch) -> u32 {
+        self.access.unwrap_or_else(|| access_of(touch, self.base))
+    }
 }
 
 /// The uncommitted writes of one transaction. Engines read it at commit; only [`super::Txn`] writes it.
@@ -78,6 +85,7 @@ pub struct Overlay {
     /// Blobs of committed roots that the transaction has written on.
     grown: Vec<(BlobId, Arc<dyn Blob>)>,
     scratch: Vec<u8>,
+    touch: Option<Touch>,
     /// Undoes the changes since the first open savepoint.
     pub(super) journal: Journal,
 }
@@ -118,6 +126,15 @@ impl Overlay {
         self.drafts.clear();
         self.grown.clear();
         self.journal.clear();
+    }
+
+    /// How the commit notes the use of keys that it puts.
+    pub fn touch(&self) -> Touch {
+        self.touch.unwrap_or(Touch::clock(0))
+    }
+
+    pub(super) fn set_touch(&mut self, touch: Touch) {
+        self.touch = Some(touch);
     }
 
     pub(super) fn arena_len(&self) -> usize {
@@ -241,7 +258,7 @@ impl Overlay {
                     RootChange::Put { kind, encoding, expires_at_ms, value: self.bytes(value), blob }
                 }
             },
-            accessed_s: state.accessed_s,
+            access: state.access,
             subkeys_of: state.subkeys_of.as_ref(),
             subs: &state.subs,
         })
@@ -375,7 +392,7 @@ impl Overlay {
             key: span,
             base,
             root: PendingRoot::Unchanged,
-            accessed_s: None,
+            access: None,
             subkeys_of: base,
             subs: SubChanges::default(),
             subs_delta: 0,

@@ -6,7 +6,7 @@
 use super::key_state::{PendingRoot, Source};
 use super::overlay::Overlay;
 use super::turns::Turn;
-use super::{CATALOG, Db, EngineError, Kind, Reader, Result, Root, ShortValue, access_clock};
+use super::{CATALOG, Db, EngineError, Kind, Reader, Result, Root, ShortValue, Touch};
 use crate::memory_budget::{MemoryBudget, Share};
 
 /// A root to be put.
@@ -46,6 +46,7 @@ pub struct Txn<'e> {
 impl<'e> Txn<'e> {
     /// A transaction at `now_ms` (unix time) that writes to `overlay`, which the caller has cleared.
     pub fn new(reader: &'e mut dyn Reader, overlay: &'e mut Overlay, now_ms: u64) -> Txn<'e> {
+        overlay.set_touch(Touch::clock(now_ms));
         Txn {
             reader,
             overlay,
@@ -67,6 +68,11 @@ impl<'e> Txn<'e> {
     /// Whether reads from here on count as accesses (OBJECT IDLETIME); true at the start.
     pub fn set_touches(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// How the use of keys is noted; by the clock of the transaction at the start.
+    pub fn set_touch(&mut self, touch: Touch) {
+        self.overlay.set_touch(touch);
     }
 
     /// Bounds how many changes of subkeys the transaction may hold; no bound at the start.
@@ -275,11 +281,11 @@ impl<'e> Txn<'e> {
         self.update(db, key, root.encoding, expires_at_ms)
     }
 
-    /// Lets a key that was put count as last accessed at this time ([`Root::accessed_s`]).
-    pub fn set_accessed(&mut self, db: Db, key: &[u8], accessed_s: u32) -> Result<()> {
+    /// Gives a key that was put these bits of use ([`Root::access`]).
+    pub fn set_access(&mut self, db: Db, key: &[u8], access: u32) -> Result<()> {
         let at = self.state(db, key)?;
         self.overlay.note_root(at);
-        self.overlay.keys[at].accessed_s = Some(accessed_s);
+        self.overlay.keys[at].access = Some(access);
         Ok(())
     }
 
@@ -305,6 +311,7 @@ impl<'e> Txn<'e> {
         }
         self.update(from_db, from, root.encoding, root.expires_at_ms)?;
         self.overlay.move_key(source, target);
+        self.set_access(to_db, to, root.access)?;
         self.overlay.note_turn(Turn::Appeared, to_db, target);
         Ok(true)
     }
@@ -356,6 +363,7 @@ impl<'e> Txn<'e> {
     /// One step of a walk over a database; see [`Reader::scan_keys`]. Expired keys are left out.
     pub fn scan_keys(&mut self, db: Db, cursor: u64, visit: &mut dyn FnMut(&[u8], &Root)) -> Result<u64> {
         let (now_ms, overlay) = (self.now_ms, &*self.overlay);
+        let touch = overlay.touch();
         let source = overlay.source(db);
         let next = match source {
             Source::Fresh(_) => 0,
@@ -368,7 +376,7 @@ impl<'e> Txn<'e> {
         };
         if next == 0 {
             for state in overlay.keys.iter().filter(|state| state.source == source) {
-                if let Some(root) = state.pending_root(now_ms) {
+                if let Some(root) = state.pending_root(touch) {
                     visit(overlay.bytes(state.key), &root);
                 }
             }
@@ -415,8 +423,8 @@ impl<'e> Txn<'e> {
         self.budget.ask(1, self.overlay.keys_growth())?;
         let base = match source {
             Source::Base(base) => {
-                let accessed_s = self.touches.then(|| access_clock(self.now_ms));
-                self.reader.root(base, key, accessed_s)?
+                let touch = self.touches.then(|| self.overlay.touch().of_another(self.keys_seen()));
+                self.reader.root(base, key, touch)?
             }
             Source::Fresh(_) => None,
         };
@@ -441,7 +449,7 @@ impl<'e> Txn<'e> {
         let state = &self.overlay.keys[at];
         match state.root {
             PendingRoot::Unchanged => state.base,
-            _ => state.pending_root(self.now_ms),
+            _ => state.pending_root(self.overlay.touch()),
         }
     }
 }

@@ -186,7 +186,7 @@ impl Executor {
             receipt: Receipt::default(),
             now_ms,
             by: caller.client.inbox.clone(),
-            changes: if is_about_keys { self.overlay.changed(now_ms) } else { Vec::new() },
+            changes: if is_about_keys { self.overlay.changed() } else { Vec::new() },
             has_changed_databases: !self.overlay.db_changes().is_empty(),
             wakes: plan.wakes,
             reread,

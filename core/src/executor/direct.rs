@@ -10,9 +10,9 @@ use super::{Caller, Executor, fits};
 use crate::catalog::{self, CommandId};
 use crate::command::CommandError;
 use crate::command::admission::Admitted;
-use crate::engine::{Drafts, Engine, Piece, Sought, access_clock};
+use crate::engine::{Drafts, Engine, Piece, Sought, Touch};
 use crate::server::hub::Interest;
-use crate::server::{Server, stored};
+use crate::server::{Client, Server, stored};
 
 const GET: CommandId = catalog::id("get");
 const SET: CommandId = catalog::id("set");
@@ -42,6 +42,7 @@ impl Executor {
             [_, key, value]
                 if command == SET
                     && is_plain(server, drafts, value)
+                    && !caller.client.no_touch
                     && !interest.has(Interest::OF_WRITES) =>
             {
                 self.set_directly(server, caller, key, value, now_ms)
@@ -59,7 +60,7 @@ impl Executor {
         now_ms: u64,
     ) -> Result<bool, CommandError> {
         let reply = &mut *caller.reply;
-        let accessed_s = (!caller.client.no_touch).then(|| access_clock(now_ms));
+        let touch = (!caller.client.no_touch).then(|| touch(server, caller.client, now_ms));
         let show = &mut |piece: Piece<'_>| match piece {
             Piece::Bytes(value) => reply.bulk(value),
             Piece::Stored { source, offset, len } => {
@@ -68,7 +69,7 @@ impl Executor {
                 reply.bulk_end();
             }
         };
-        match server.engine.get_string(caller.client.db, key, now_ms, accessed_s, show)? {
+        match server.engine.get_string(caller.client.db, key, now_ms, touch, show)? {
             Sought::Found => {
                 fits(caller.reply)?;
                 self.hits += 1;
@@ -91,8 +92,9 @@ impl Executor {
         value: &[u8],
         now_ms: u64,
     ) -> Result<bool, CommandError> {
+        let touch = touch(server, caller.client, now_ms);
         let mut scratch = self.overlay.take_scratch();
-        let outcome = server.engine.set_string(caller.client.db, key, value, now_ms, &mut scratch);
+        let outcome = server.engine.set_string(caller.client.db, key, value, now_ms, touch, &mut scratch);
         self.overlay.put_scratch(scratch);
         let Some(stored) = outcome? else { return Ok(false) };
         if stored.has_expired {
@@ -113,4 +115,10 @@ impl Executor {
 /// Whether a value came with the request and belongs into the log.
 fn is_plain<E>(server: &Server<E>, drafts: &Drafts, value: &[u8]) -> bool {
     drafts.is_empty() && (value.len() as u64) < server.shared.settings.blob_min_bytes()
+}
+
+/// How this use of a key is noted.
+#[inline]
+fn touch<E>(server: &Server<E>, client: &mut Client, now_ms: u64) -> Touch {
+    server.shared.settings.memory().touch(now_ms, || client.random.u32(..))
 }

@@ -17,6 +17,7 @@
 
 mod commit;
 mod direct;
+mod eviction;
 mod expiry;
 mod meter;
 pub mod monitors;
@@ -25,6 +26,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
+pub use eviction::{Eviction, Room, used_bytes};
 pub use expiry::{Expired, Expiry};
 pub use meter::Meter;
 pub use queue::Call;
@@ -177,6 +179,8 @@ pub struct Executor {
     misses: u64,
     /// Changes that went the short way.
     direct_changes: u64,
+    /// Evicts keys before commands, once that was necessary.
+    eviction: Option<Box<Eviction>>,
 }
 
 impl Executor {
@@ -523,9 +527,12 @@ fn open<'e, E: Engine>(
 }
 
 /// Sets what its client and its home want of a transaction.
-fn bound(txn: &mut Txn<'_>, client: &Client, shared: &Shared) {
+fn bound(txn: &mut Txn<'_>, client: &mut Client, shared: &Shared) {
     let settings = &shared.settings;
     txn.set_touches(!client.no_touch);
+    if settings.memory().counts_uses() {
+        txn.set_touch(settings.memory().touch(txn.now_ms(), || client.random.u32(..)));
+    }
     txn.set_blob_min(settings.blob_min_bytes());
     txn.set_changes_max(settings.bounds().changes_max);
     txn.set_budget(settings.bounds().budget);

@@ -61,6 +61,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::ResetStatistics => {
             shared.counters.reset();
             shared.statistics.reset();
+            shared.memory.reset();
             shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
         }
         Action::ResetSlowLog => shared.slow_log.reset(),

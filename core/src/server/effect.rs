@@ -7,6 +7,8 @@ pub enum Effect {
     Close,
     /// Write hints in the background (BGSAVE, BGREWRITEAOF), and go on with the maintenance of the store.
     Checkpoint,
+    /// Give free memory back to the system (MEMORY PURGE).
+    GiveMemoryBack,
     /// End the process; with `save`, sync and write hints first.
     Shutdown {
         /// Whether to write hints before.

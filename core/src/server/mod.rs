@@ -6,6 +6,7 @@
 mod carry_out;
 mod client;
 mod effect;
+mod eviction;
 pub mod feed;
 pub mod hub;
 mod loading;
@@ -21,14 +22,15 @@ pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
 pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
+pub use eviction::Memory;
 pub use loading::Loading;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
 pub(crate) use metrics::{REDACTED, shown};
 pub use settings::{
-    Accepted, HomeBounds, OutputLimits, SETTINGS, SettingError, SettingKind, SettingPlace, SettingSpec,
-    Settings,
+    Accepted, First, HomeBounds, MemorySettings, OutputLimits, Policy, SETTINGS, SettingError, SettingKind,
+    SettingPlace, SettingSpec, Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
 pub(crate) use stored_blob::stored;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::client::{Client, Known};
+use super::eviction::Memory;
 use super::feed::Feed;
 use super::hub::{Hub, notify};
 use super::loading::Loading;
@@ -116,6 +117,8 @@ pub struct Shared {
     pub feed: Feed,
     /// What only the host knows.
     pub host: Box<dyn HostFacts>,
+    /// How much memory is in use, and which keys go if it is too much.
+    pub memory: Memory,
     /// Unix time in milliseconds of the start.
     pub started_at_ms: u64,
     /// Unix time in seconds of the last successful SAVE (LASTSAVE).
@@ -144,6 +147,9 @@ pub enum Shortage {
     Storage = 2,
 }
 
+/// The bit beside a [`Shortage`] that says that more memory is in use than `maxmemory` allows.
+const MEMORY_EXCEEDED: u8 = 1 << 2;
+
 impl Shared {
     /// The shared state of a server that starts at `now_ms`.
     pub fn new(settings: Settings, host: Box<dyn HostFacts>, now_ms: u64) -> Shared {
@@ -160,6 +166,7 @@ impl Shared {
             reactions: Reactions::default(),
             feed: Feed::default(),
             host,
+            memory: Memory::new(now_ms),
             started_at_ms: now_ms,
             saved_at_s: AtomicU64::new(now_ms / 1000),
             loading: Loading::default(),
@@ -179,6 +186,9 @@ impl Shared {
         self.hub.set_notified(classes.unwrap_or(0));
         let most = u64::try_from(self.settings.number("tracking-table-max-keys")).unwrap_or(0);
         self.hub.tracking.set_most_keys(most);
+        if self.settings.memory().max_bytes() == 0 {
+            self.set_memory_exceeded(false);
+        }
     }
 
     /// Closes the connections with these CLIENT IDs.
@@ -197,6 +207,41 @@ impl Shared {
             // A message that is published right behind this must not count them, though they have yet to close.
             self.hub.pubsub.forget(&listeners);
         }
+    }
+
+    /// Closes the connections that take most memory, if all together take more than `maxmemory-clients` allows. Those with
+    /// CLIENT NO-EVICT stay.
+    #[inline]
+    pub(crate) fn evict_clients(&self) {
+        let max_bytes = self.settings.memory().clients_max_bytes();
+        if max_bytes > 0 && self.memory.clients_bytes.load(Ordering::Relaxed) > max_bytes {
+            self.evict_clients_beyond(max_bytes);
+        }
+    }
+
+    #[cold]
+    fn evict_clients_beyond(&self, max_bytes: u64) {
+        let (mut all_bytes, mut evictable) = (0, Vec::new());
+        for (id, known) in self.clients.lock().iter() {
+            // One that was told to close gives its memory back without being told again.
+            if !known.inbox.must_close() {
+                let bytes = known.inbox.memory_bytes();
+                all_bytes += bytes;
+                if !known.card.lock().labels.no_evict {
+                    evictable.push((bytes, *id));
+                }
+            }
+        }
+        evictable.sort_unstable();
+        let mut ids = Vec::new();
+        while all_bytes > max_bytes
+            && let Some((bytes, id)) = evictable.pop()
+        {
+            all_bytes -= bytes;
+            ids.push(id);
+        }
+        self.memory.evicted_clients.fetch_add(ids.len() as u64, Ordering::Relaxed);
+        self.kill(&ids);
     }
 
     /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
@@ -227,7 +272,18 @@ impl Shared {
 
     /// Says what the home is short of: commands that may need more of it are refused as long as it is.
     pub fn set_shortage(&self, shortage: Shortage) {
-        self.shortage.store(shortage as u8, Ordering::Relaxed);
+        let change = |before: u8| Some(before & MEMORY_EXCEEDED | shortage as u8);
+        let _ = self.shortage.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+    }
+
+    /// Says whether more memory is in use than `maxmemory` allows, and nothing can be evicted.
+    pub(crate) fn set_memory_exceeded(&self, is_exceeded: bool) {
+        let was_exceeded = self.shortage.load(Ordering::Relaxed) & MEMORY_EXCEEDED != 0;
+        if is_exceeded && !was_exceeded {
+            self.shortage.fetch_or(MEMORY_EXCEEDED, Ordering::Relaxed);
+        } else if was_exceeded && !is_exceeded {
+            self.shortage.fetch_and(!MEMORY_EXCEEDED, Ordering::Relaxed);
+        }
     }
 
     /// Why commands that may need more room are refused, if they are.
@@ -235,15 +291,24 @@ impl Shared {
     pub(crate) fn shortage_text(&self) -> Option<&'static str> {
         match self.shortage.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some("OOM command not allowed when used memory > 'maxmemory'."),
-            _ => Some("OOM command not allowed: the storage of this database is full."),
+            shortage if shortage == Shortage::Storage as u8 => {
+                Some("OOM command not allowed: the storage of this database is full.")
+            }
+            _ => Some("OOM command not allowed when used memory > 'maxmemory'."),
         }
     }
 
-    /// Whether memory is what it is short of.
+    /// Whether the home itself is short of memory, whatever `maxmemory` says.
     #[inline]
     pub(crate) fn is_short_of_memory(&self) -> bool {
-        self.shortage.load(Ordering::Relaxed) == Shortage::Memory as u8
+        self.shortage.load(Ordering::Relaxed) & !MEMORY_EXCEEDED == Shortage::Memory as u8
+    }
+
+    /// Whether memory is short, for either reason.
+    #[inline]
+    pub(crate) fn lacks_memory(&self) -> bool {
+        let shortage = self.shortage.load(Ordering::Relaxed);
+        shortage == Shortage::Memory as u8 || shortage & MEMORY_EXCEEDED != 0
     }
 
     /// The client numbers up to this one were given out before.

@@ -340,7 +340,7 @@ impl Connection {
         now_ms: u64,
     ) -> Result<Did, Stop> {
         let is_queueing = self.transaction.is_open();
-        let request = match self.admit(server, args) {
+        let request = match self.admit(server, args, now_ms) {
             Ok(request) => request,
             Err(error) => return Err(self.refused(server, error).into()),
         };
@@ -363,20 +363,41 @@ impl Connection {
         &mut self,
         server: &Server<E>,
         args: &'a [&'a [u8]],
+        now_ms: u64,
     ) -> Result<Admitted<'a>, CommandError> {
         self.client.last_command = "";
         let spec = admission::find(args)?;
         self.client.last_command = spec.name;
         if self.executor.is_suspended() {
+            self.executor.go_on_evicting(server, now_ms);
             // It has begun, and may even be committed.
             return Ok(admission::admit_again(spec, args));
         }
+        self.executor.make_room(server, now_ms);
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
         let request = admission::admit(&server.shared, &self.client, spec, args, origin)
+            .and_then(|request| self.check_queue(server, request))
             .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
         match self.drafts.failure() {
             Some(error) => Err(CommandError::Engine(error.clone())),
             None => Ok(request),
+        }
+    }
+
+    /// Refuses an EXEC whose queue needs memory that is not there.
+    #[inline]
+    fn check_queue<'a, E: Engine>(
+        &self,
+        server: &Server<E>,
+        request: Admitted<'a>,
+    ) -> Result<Admitted<'a>, CommandError> {
+        match server.shared.shortage_text() {
+            Some(text)
+                if request.spec().id == EXEC && self.transaction.multi().is_some_and(Multi::needs_memory) =>
+            {
+                Err(CommandError::text(text))
+            }
+            _ => Ok(request),
         }
     }
 
@@ -619,6 +640,7 @@ impl Connection {
     /// Ends the connection: watches, subscriptions, a wait and the entry in the list of clients go.
     pub(super) fn close<E: Engine>(&mut self, server: &Server<E>) {
         self.executor.forget_suspended(server);
+        self.executor.forget_eviction(server);
         self.transaction.end(&server.engine, &mut self.client);
         self.waiting.leave(&server.shared);
         subscription::leave(&mut self.client, &server.shared);

@@ -86,16 +86,27 @@ impl Session {
             active_at_ms: now_ms,
             ..ClientCard::default()
         }));
-        let inbox = Arc::new(Inbox::new(id, shared.settings.output_limits().clone()));
+        let all_bytes = shared.memory.clients_bytes.clone();
+        let inbox = Arc::new(Inbox::counted(id, shared.settings.output_limits().clone(), all_bytes));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
         let mut client = Client::new(id, card, inbox, seed);
         client.authenticated = !shared.settings.has_password();
         let reply = shared.settings.bounds().reply(Protocol::Resp2);
-        Session {
+        let mut session = Session {
             pipeline: Pipeline::default(),
             connection: Connection::new(client, reply),
             is_closing: false,
-        }
+        };
+        session.count_memory();
+        session
+    }
+
+    /// Says how much memory it takes. Input that has not run is counted, and not the buffer that the host has lent for it.
+    fn count_memory(&mut self) {
+        let input_bytes = self.pipeline.input().len();
+        let bytes = size_of::<Session>() + input_bytes + self.connection.reply().capacity();
+        let queue_bytes = self.connection.transaction().queue_bytes();
+        self.connection.client().inbox.set_session_bytes(bytes as u64 + queue_bytes);
     }
 
     /// Where the host appends received bytes.
@@ -148,6 +159,8 @@ impl Session {
         }
         self.connection.check_output();
         self.connection.finish(server, &mut progress, now_ms);
+        self.count_memory();
+        server.shared.evict_clients();
         progress
     }
 
@@ -265,7 +278,8 @@ impl Session {
     }
 
     /// To be called by the host when it has sent all there was.
-    pub fn has_sent(&self) {
+    pub fn has_sent(&mut self) {
+        self.count_memory();
         if self.connection.hears_of_others() {
             self.connection.client().inbox.set_held(0);
         }

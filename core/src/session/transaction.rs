@@ -25,7 +25,7 @@ pub(super) struct Transaction {
 #[derive(Debug, Default)]
 pub(super) struct Multi {
     queue: Vec<Queued>,
-    /// What the queue holds, in bytes.
+    /// Bytes of memory of the queue, about.
     bytes: u64,
     /// Whether a command was refused while queueing, so that EXEC must refuse all.
     refused: bool,
@@ -65,6 +65,17 @@ impl Queued {
         Queued { spec, drafts, bytes, count: args.len() }
     }
 
+    /// Bytes of memory that a copy of a request takes, about.
+    fn memory_bytes(args: &[&[u8]]) -> u64 {
+        let arguments: usize = args.iter().map(|argument| LENGTH_BYTES + argument.len()).sum();
+        (size_of::<Queued>() + arguments) as u64
+    }
+
+    /// Bytes of memory that it takes, about.
+    fn held_bytes(&self) -> u64 {
+        (size_of::<Queued>() + self.bytes.len()) as u64
+    }
+
     /// Its row.
     pub(super) fn spec(&self) -> &'static CommandSpec {
         self.spec
@@ -101,7 +112,7 @@ impl Queued {
 impl Multi {
     /// A queue that was open before.
     pub(super) fn of(queue: Vec<Queued>, refused: bool) -> Multi {
-        let bytes = queue.iter().map(|queued| (size_of::<Queued>() + queued.bytes.len()) as u64).sum();
+        let bytes = queue.iter().map(Queued::held_bytes).sum();
         Multi { queue, bytes, refused }
     }
 
@@ -113,6 +124,11 @@ impl Multi {
     /// Whether EXEC must refuse all.
     pub(super) fn is_refused(&self) -> bool {
         self.refused
+    }
+
+    /// Whether a command of it may need memory.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.queue.iter().any(|queued| queued.spec.is(Flags::DENYOOM))
     }
 
     /// Whether a command of it may write.
@@ -130,6 +146,11 @@ impl Transaction {
     /// The open MULTI.
     pub(super) fn multi(&self) -> Option<&Multi> {
         self.multi.as_ref()
+    }
+
+    /// Bytes of memory that the queue takes.
+    pub(super) fn queue_bytes(&self) -> u64 {
+        self.multi.as_ref().map_or(0, |multi| multi.bytes)
     }
 
     /// Opens a MULTI.
@@ -182,7 +203,7 @@ impl Transaction {
         }
         let bytes = args.iter().map(|argument| argument.len() as u64).sum();
         let budget = settings.bounds().budget;
-        multi.bytes += bytes + (size_of::<Queued>() + size_of_val(args)) as u64;
+        multi.bytes += Queued::memory_bytes(args);
         let most_bytes = u64::try_from(settings.number("client-query-buffer-limit")).unwrap_or(u64::MAX);
         let refused = if multi.bytes > most_bytes {
             Some(CommandError::text(
@@ -195,7 +216,7 @@ impl Transaction {
         };
         if let Some(error) = refused {
             multi.refused = true;
-            multi.queue = Vec::new();
+            (multi.queue, multi.bytes) = (Vec::new(), 0);
             return Err(error);
         }
         multi.queue.push(Queued::new(spec, args, std::mem::take(drafts)));

@@ -1,9 +1,10 @@
-//! Background work on the store, on the object's alarm: collecting expired keys, merging, hints, garbage.
+//! Background work on the store, on the object's alarm: collecting expired keys, evicting, merging, hints, garbage.
 
 use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::Bitcask;
 use edgecask_core::engine::{Engine, Reader, Scope};
+use edgecask_core::executor::Room;
 
 use super::Object;
 use crate::host::Host;
@@ -67,6 +68,9 @@ impl<H: Host> Object<H> {
             && let Ok(expired) = self.expiry.step(&self.server, now_ms, EXPIRE_STEP_KEYS)
         {
             has_more |= expired.has_more && expired.keys > 0;
+        }
+        if shared.settings.memory().max_bytes() > 0 {
+            has_more |= self.eviction.step(&self.server, now_ms) == Room::Evicting;
         }
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
         // When a merge has ended, another one may be due.

@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 use edgecask_core::bitcask::{Bitcask, Options};
 use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
-use edgecask_core::executor::Expiry;
+use edgecask_core::executor::{Eviction, Expiry};
 use edgecask_core::server::{Effect, Server, Shared, Shortage};
 use edgecask_core::storage::Storage;
 
@@ -52,6 +52,7 @@ pub struct Object<H: Host> {
     outbox: Outbox,
     maintenance: Maintenance,
     expiry: Expiry,
+    eviction: Eviction,
     alarm_ms: Option<u64>,
     /// The time of the last save as the rows have it.
     saved_at_s: Option<u64>,
@@ -79,7 +80,7 @@ impl<H: Host> Object<H> {
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));
         let shared = Shared::new(settings, facts, now_ms);
         let saved_at_s = persisted::restore(&shared, &storage);
-        let expiry = Expiry::new(&shared);
+        let (expiry, eviction) = (Expiry::new(&shared), Eviction::new(&shared));
         let server = Server { engine: opened.store, shared };
         let has_expiring = has_expiring(&server.engine, databases);
         let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);
@@ -93,6 +94,7 @@ impl<H: Host> Object<H> {
             outbox: Outbox::default(),
             maintenance,
             expiry,
+            eviction,
             alarm_ms: None,
             saved_at_s,
             appended: 0,
@@ -216,6 +218,8 @@ impl<H: Host> Object<H> {
                 // The platform ends an object when it is idle, so a shutdown only closes the connection.
                 Effect::Close | Effect::Shutdown { .. } => closes = true,
                 Effect::Checkpoint => self.checkpoint(now_ms),
+                // The memory of an instance never shrinks.
+                Effect::GiveMemoryBack => {}
                 Effect::SettingsChanged => {
                     self.config.persist(&self.server.shared.settings, &self.storage);
                 }

@@ -6,7 +6,7 @@
 //! file's end. Large writes go through pwritev and large reads through pread, which cost less than page faults and, on
 //! a cold file, read ahead.
 //!
-//! This is the only file of EdgeCask with `unsafe` written by hand.
+//! Apart from one call in [`crate::allocator`] this is the only file of the gateway with `unsafe`.
 //!
 //! # Safety argument
 //!

@@ -72,9 +72,14 @@ async fn serve(web: &Arc<Web>, mut accepted: UnboundedReceiver<Accepted>, accept
     let mut connections = JoinSet::new();
     let stop = web.gateway.stop.requested();
     tokio::pin!(stop);
+    let mut trimmed = 0;
     loop {
+        // Made before the look, so that no request comes in between.
+        let asked = web.gateway.trim.tasks.notified();
+        web.gateway.trim.follow(&mut trimmed);
         tokio::select! {
             _ = &mut stop => break,
+            () = asked => {}
             Some(accepted) = accepted.recv() => {
                 connections.spawn(serve_one(web.clone(), accepted));
             }

@@ -1,12 +1,11 @@
 //! The memory of idle connections.
 
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::{fs, io};
+use std::io;
+use std::net::TcpStream;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::support::Client;
+use crate::support::{Client, Process};
 
 /// Connections that are opened, where the system allows so many: enough that what a server allocates once does not
 /// count.
@@ -17,29 +16,6 @@ const OTHER_DESCRIPTORS: u64 = 200;
 
 /// Memory of the server for each of them, at most. The system's buffers of a socket are not in it.
 const CONNECTION_MAX_BYTES: u64 = 8 * 1024;
-
-/// A server in a process of its own, whose memory is only its own.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Process {
-    /// Anonymous memory that is resident.
-    fn memory_bytes(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("Linux says");
-        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
-    }
-}
-
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
 
 /// Connects and does a little of everything.
 fn connect(port: u16) -> io::Result<Client> {
@@ -58,13 +34,8 @@ fn an_idle_connection_takes_little_memory() {
     let connections =
         CONNECTIONS.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(OTHER_DESCRIPTORS)).max(100);
     let directory = tempfile::tempdir().expect("a directory");
-    let port = free_port().expect("there is one");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
-    command
-        .args(["serve", "--threads", "2", "--http-port", "0", "--port", &port.to_string(), "--dir"])
-        .arg(directory.path());
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
-    let process = Process(child);
+    let process = Process::start(directory.path());
+    let port = process.port();
     let first = loop {
         match connect(port) {
             Ok(client) => break client,

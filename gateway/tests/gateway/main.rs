@@ -5,6 +5,7 @@ mod full_disk_stays_full;
 mod idle_memory;
 mod limits;
 mod long_requests;
+mod memory_is_not_given_back;
 mod metrics;
 mod origin_answers_differ;
 mod out_of_descriptors;

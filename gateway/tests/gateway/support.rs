@@ -1,8 +1,10 @@
-//! Servers in this process, and the smallest client that can be wrong on purpose.
+//! Servers in this process or another one, and the smallest client that can be wrong on purpose.
 
+use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use edgecask::gateway::Gateway;
@@ -124,4 +126,52 @@ pub fn request(command: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_request(command, &mut bytes);
     bytes
+}
+
+/// A server in a process of its own, whose memory is only its own.
+pub struct Process {
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Process {
+    /// Starts a server that may not answer yet.
+    pub fn start(directory: &Path) -> Process {
+        let probe = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = probe.local_addr().expect("its address").port();
+        drop(probe);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
+        command
+            .args(["serve", "--threads", "2", "--http-port", "0", "--port", &port.to_string(), "--dir"])
+            .arg(directory);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        Process { child, port }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A connection, once the server answers.
+    pub fn connect(&self) -> Client {
+        let address = SocketAddr::from(([127, 0, 0, 1], self.port));
+        while TcpStream::connect(address).is_err() {
+            std::thread::yield_now();
+        }
+        Client::connect(address)
+    }
+
+    /// Anonymous memory that is resident.
+    pub fn memory_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("Linux says");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+    }
 }

@@ -6,7 +6,7 @@ use crate::bitcask::keydir::CATALOG_SPACE;
 use crate::bitcask::record::{MANIFEST_VERSION, RecordType};
 use crate::bitcask::{Bitcask, scan};
 use crate::engine::laws::{self, DATABASES, Operation};
-use crate::engine::{Admin, CATALOG, Engine, EngineError, Kind, NewRoot, Overlay, Scope, Txn};
+use crate::engine::{Admin, CATALOG, Engine, EngineError, Kind, NewRoot, Overlay, Scope, Touch, Txn};
 use crate::storage::Simulation;
 
 /// Puts a definition.
@@ -37,7 +37,14 @@ fn definition_in_a_datafile_that_older_builds_read() {
     run(&store, &[put("key", b"value")]);
     for round in 0..40_u8 {
         match round % 3 {
-            0 => drop(store.set_string(CATALOG, b"short way", &[round; 300], NOW_MS, &mut Vec::new())),
+            0 => drop(store.set_string(
+                CATALOG,
+                b"short way",
+                &[round; 300],
+                NOW_MS,
+                Touch::clock(NOW_MS),
+                &mut Vec::new(),
+            )),
             1 => run(&store, &[define("function", &[round; 300]), put("key", &[round; 700])]),
             _ => run(&store, &[put("key", &[round; 700]), remove("other")]),
         }

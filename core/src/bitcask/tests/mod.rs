@@ -8,6 +8,7 @@ mod flipped_bit_unnoticed;
 mod harness;
 mod injected_fault_unnoticed;
 mod matrix;
+mod memory_is_miscounted;
 mod older_value_not_compared;
 mod read_only_for_want_of_descriptors;
 mod reload_changes_data;

@@ -1,6 +1,6 @@
 //! DUMP and RESTORE: values as bytes that Redis understands.
 
-use crate::command::args::{integer, integer_in, is_option};
+use crate::command::args::{integer, is_option};
 use crate::command::string::write_part;
 use crate::command::{CommandError, Context, Outcome, hash, list, set, sorted_set};
 use crate::data::rdb::{self, Limits, Unreadable};
@@ -66,9 +66,8 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     } else {
         let limits = limits(context.shared);
         rdb::store(context.txn, db, key, &value, expires_at_ms, &limits)?;
-        if let Some(idle_s) = options.idle_s {
-            let accessed_s = accessed_s(access_clock(context.now_ms()), idle_s);
-            context.txn.set_accessed(db, key, accessed_s)?;
+        if let Some(access) = access(context, &options) {
+            context.txn.set_access(db, key, access)?;
         }
         context.notify(notify::GENERIC, "restore", key);
     }
@@ -76,23 +75,34 @@ pub(super) fn restore(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
     Ok(())
 }
 
-/// What the clock showed so many seconds before `clock_s`. As in Redis, before its zero it is halfway round.
-fn accessed_s(clock_s: u32, idle_s: u64) -> u32 {
-    let accessed_s = u64::from(clock_s).checked_sub(idle_s).and_then(|time| u32::try_from(time).ok());
-    accessed_s.unwrap_or((clock_s + ACCESS_CLOCK_MASK / 2) % ACCESS_CLOCK_MASK)
+/// The bits of use that the options ask for, if they are about that by which `maxmemory-policy` evicts.
+fn access(context: &Context<'_, '_>, options: &Options) -> Option<u32> {
+    let (now_ms, memory) = (context.now_ms(), context.shared.settings.memory());
+    if memory.counts_uses() {
+        let fresh = memory.touch(now_ms, || 0).fresh();
+        return Some(options.frequency.map_or(fresh, |frequency| memory.decay(now_ms).bits(frequency)));
+    }
+    options.idle_s.map(|idle_s| clock_before(access_clock(now_ms), idle_s))
 }
 
-/// RESTORE's options. How often the key was used is checked and then forgotten: nothing is ever evicted here.
+/// What the clock showed so many seconds before `clock_s`. As in Redis, before its zero it is halfway round.
+fn clock_before(clock_s: u32, idle_s: u64) -> u32 {
+    let before_s = u64::from(clock_s).checked_sub(idle_s).and_then(|time| u32::try_from(time).ok());
+    before_s.unwrap_or((clock_s + ACCESS_CLOCK_MASK / 2) % ACCESS_CLOCK_MASK)
+}
+
+/// RESTORE's options.
 #[derive(Clone, Copy, Debug, Default)]
 struct Options {
     replaces: bool,
     is_absolute: bool,
     idle_s: Option<u64>,
+    frequency: Option<u8>,
 }
 
 impl Options {
     fn parse(mut args: &[&[u8]]) -> Result<Options, CommandError> {
-        let (mut options, mut has_frequency) = (Options::default(), false);
+        let mut options = Options::default();
         while let [option, rest @ ..] = args {
             args = rest;
             if is_option(option, "REPLACE") {
@@ -100,7 +110,7 @@ impl Options {
             } else if is_option(option, "ABSTTL") {
                 options.is_absolute = true;
             } else if is_option(option, "IDLETIME")
-                && !has_frequency
+                && options.frequency.is_none()
                 && let [seconds, rest @ ..] = rest
             {
                 let error = CommandError::text("ERR Invalid IDLETIME value, must be >= 0");
@@ -111,9 +121,8 @@ impl Options {
                 && let [frequency, rest @ ..] = rest
             {
                 let error = CommandError::text("ERR Invalid FREQ value, must be >= 0 and <= 255");
-                integer(frequency)?;
-                integer_in(frequency, 0..=255, error)?;
-                (has_frequency, args) = (true, rest);
+                let frequency = u8::try_from(integer(frequency)?).map_err(|_| error)?;
+                (options.frequency, args) = (Some(frequency), rest);
             } else {
                 return Err(CommandError::SYNTAX);
             }

@@ -6,11 +6,17 @@ use crate::command::args::is_option;
 use crate::command::help::reply_help;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data;
-use crate::engine::{ACCESS_CLOCK_MASK, Kind};
+use crate::engine::Kind;
 use crate::resp;
 
 /// What Redis says of integers that all keys share: `OBJ_SHARED_REFCOUNT`.
 const SHARED_REFERENCES: i64 = i32::MAX as i64;
+
+/// Keys have either times or counters of their use.
+const NO_TIMES: &str = "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching \
+                        between policies at runtime LRU and LFU data will take some time to adjust.";
+const NO_COUNTERS: &str = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that \
+                           when switching between policies at runtime LRU and LFU data will take some time to adjust.";
 
 /// Redis shares the integers below this.
 const SHARED_INTEGERS: i64 = 10_000;
@@ -34,19 +40,21 @@ fn about_key(context: &mut Context<'_, '_>, subcommand: &[u8], key: &[u8]) -> Ou
         let name = data::encoding_name(context.txn, db, key, &root, list_fill)?;
         context.reply.bulk(name.as_bytes());
     } else if is_option(subcommand, "IDLETIME") {
-        let now_s = (context.now_ms() / 1000) as u32;
-        let idle_s = now_s.wrapping_sub(root.accessed_s) & ACCESS_CLOCK_MASK;
-        context.reply.integer(i64::from(idle_s));
+        if context.shared.settings.memory().counts_uses() {
+            return Err(CommandError::text(NO_TIMES));
+        }
+        context.reply.integer(i64::from(root.idle_s(context.now_ms())));
     } else if is_option(subcommand, "REFCOUNT") {
         let is_shared = root.kind == Kind::String
             && data::string::encoding_name(context.txn, db, key, &root)? == "int"
             && context.txn.value(db, key)?.and_then(|value| resp::parse_i64(&value)).is_some_and(is_shared);
         context.reply.integer(if is_shared { SHARED_REFERENCES } else { 1 });
     } else {
-        return Err(CommandError::text(
-            "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
-             switching between policies at runtime LRU and LFU data will take some time to adjust.",
-        ));
+        let settings = context.shared.settings.memory();
+        if !settings.counts_uses() {
+            return Err(CommandError::text(NO_COUNTERS));
+        }
+        context.reply.integer(i64::from(settings.decay(context.txn.now_ms()).counter(root.access)));
     }
     Ok(())
 }

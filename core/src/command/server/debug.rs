@@ -98,10 +98,10 @@ fn object(ctx: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
         len += subkey.len() as u64 + value.len() as u64;
         std::ops::ControlFlow::Continue(())
     })?;
-    let idle_s = access_clock(ctx.now_ms()).wrapping_sub(root.accessed_s) & ACCESS_CLOCK_MASK;
+    let idle_s = access_clock(ctx.now_ms()).wrapping_sub(root.access) & ACCESS_CLOCK_MASK;
     ctx.reply.simple(&format!(
         "Value at:0x0 refcount:1 encoding:{encoding} serializedlength:{len} lru:{} lru_seconds_idle:{idle_s}",
-        root.accessed_s
+        root.access
     ));
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::memory::Counted;
 use super::{Lines, statistics};
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
@@ -248,13 +249,18 @@ fn clients(sources: &Sources<'_, '_>) -> Lines {
     all
 }
 
-/// Every byte in use counts as data: what the program itself needs is small, and nobody counts it apart.
+/// What is in use is the host's word if it gives one, and otherwise the program's own memory at its start and what was
+/// counted since: the keydir ([`Admin::held_bytes`]) and the buffers of connections. Only what was counted is held against
+/// `maxmemory`, and of that not what was deleted and is being freed.
 fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
     let fact = |wanted: &str| {
         let found = facts.iter().find(|(section, name, _)| *section == "memory" && *name == wanted);
         found.and_then(|(.., value)| value.parse::<u64>().ok()).unwrap_or(0)
     };
-    let (used, resident) = (fact("used_memory"), fact("used_memory_rss"));
+    let Counted { keys, garbage, clients } = Counted::of(sources.shared, sources.admin);
+    let startup = fact("used_memory_startup");
+    let used = fact("used_memory").max(startup + keys + clients);
+    let resident = fact("used_memory_rss");
     // Not every home keeps count of its peak.
     let peak = fact("used_memory_peak").max(used);
     let percent = |part: u64, whole: u64| format!("{:.2}%", part as f64 * 100.0 / whole.max(1) as f64);
@@ -266,10 +272,10 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
         line("used_memory_rss", resident),
         line("used_memory_peak", peak),
         ("used_memory_peak_perc".into(), percent(used, peak)),
-        line("used_memory_overhead", 0),
-        line("used_memory_startup", 0),
-        line("used_memory_dataset", used),
-        ("used_memory_dataset_perc".into(), percent(used, used)),
+        line("used_memory_overhead", used - keys),
+        line("used_memory_startup", startup),
+        line("used_memory_dataset", keys),
+        ("used_memory_dataset_perc".into(), percent(keys, used.saturating_sub(startup))),
         line("allocator_allocated", used),
         line("allocator_active", used),
         line("allocator_resident", resident),
@@ -294,13 +300,15 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
         line("rss_overhead_bytes", 0),
         ("mem_fragmentation_ratio".into(), format!("{ratio:.2}")),
         ("mem_fragmentation_bytes".into(), more.to_string()),
+        line("mem_not_counted_for_evict", used - keys - clients + garbage),
     ];
     all.extend(lines(&[
-        ("mem_not_counted_for_evict", "0"),
         ("mem_replication_backlog", "0"),
         ("mem_total_replication_buffers", "0"),
         ("mem_clients_slaves", "0"),
-        ("mem_clients_normal", "0"),
+    ]));
+    all.push(line("mem_clients_normal", clients));
+    all.extend(lines(&[
         ("mem_cluster_links", "0"),
         ("mem_aof_buffer", "0"),
         ("mem_allocator", "libc"),
@@ -417,11 +425,13 @@ fn stats(sources: &Sources<'_, '_>) -> Lines {
         ("expired_stale_perc", "0.00"),
         ("expired_time_cap_reached_count", "0"),
         ("expire_cycle_cpu_milliseconds", "0"),
-        ("evicted_keys", "0"),
-        ("evicted_clients", "0"),
-        ("total_eviction_exceeded_time", "0"),
-        ("current_eviction_exceeded_time", "0"),
     ]));
+    let memory = &sources.shared.memory;
+    let (exceeded_ms, present_ms) = memory.exceeded_ms(sources.txn.now_ms());
+    all.push(line("evicted_keys", &memory.evicted_keys));
+    all.push(line("evicted_clients", &memory.evicted_clients));
+    all.push(("total_eviction_exceeded_time".into(), exceeded_ms.to_string()));
+    all.push(("current_eviction_exceeded_time".into(), present_ms.to_string()));
     all.push(line("keyspace_hits", &counters.keyspace_hits));
     all.push(line("keyspace_misses", &counters.keyspace_misses));
     all.push(("pubsub_channels".into(), channels.to_string()));

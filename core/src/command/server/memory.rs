@@ -1,9 +1,13 @@
 //! MEMORY: what takes memory. Values stand on the disk, so what counts for a key is its entry in the keydir.
 
+use std::sync::atomic::Ordering;
+
 use crate::catalog;
 use crate::command::args::{integer, is_option};
 use crate::command::{CommandError, Context, Outcome, help};
+use crate::engine::Admin;
 use crate::resp::Reply;
+use crate::server::{Effect, Shared};
 
 /// Below so much memory there is nothing to give advice about.
 const WORTH_ADVICE_BYTES: u64 = 5 * 1024 * 1024;
@@ -11,11 +15,30 @@ const WORTH_ADVICE_BYTES: u64 = 5 * 1024 * 1024;
 /// Resident memory of more than so many times what is in use is worth a word.
 const MUCH_MORE: f64 = 1.4;
 
+/// The memory that is counted, in bytes. What the program itself takes is not.
+pub(super) struct Counted {
+    /// The keydir, garbage included.
+    pub(super) keys: u64,
+    /// What was deleted and has yet to be freed.
+    pub(super) garbage: u64,
+    /// The buffers of connections.
+    pub(super) clients: u64,
+}
+
+impl Counted {
+    pub(super) fn of(shared: &Shared, admin: &dyn Admin) -> Counted {
+        let clients = shared.memory.clients_bytes.load(Ordering::Relaxed);
+        Counted { keys: admin.held_bytes(), garbage: admin.garbage_bytes(), clients }
+    }
+}
+
 /// What is known of the process, in bytes.
 struct Usage {
     used: u64,
+    startup: u64,
     resident: u64,
     peak: u64,
+    counted: Counted,
     keys: u64,
 }
 
@@ -25,7 +48,7 @@ pub(super) fn memory(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         b"help" => help::reply_help(ctx.reply, catalog::spec(catalog::id("memory"))),
         b"malloc-stats" => malloc_stats(ctx),
         b"purge" => {
-            // The allocator gives pages back by itself and takes no orders.
+            ctx.outbox.effect(Effect::GiveMemoryBack);
             ctx.reply.ok();
             Ok(())
         }
@@ -70,8 +93,10 @@ fn usage_of_process(ctx: &mut Context<'_, '_>, databases: u32) -> Result<Usage, 
     for db in 0..databases {
         keys += ctx.txn.key_count(db)?;
     }
-    let (used, resident) = (fact(ctx, "used_memory"), fact(ctx, "used_memory_rss"));
-    Ok(Usage { used, resident, peak: fact(ctx, "used_memory_peak").max(used), keys })
+    let counted = Counted::of(ctx.shared, ctx.admin);
+    let (startup, resident) = (fact(ctx, "used_memory_startup"), fact(ctx, "used_memory_rss"));
+    let used = fact(ctx, "used_memory").max(startup + counted.keys + counted.clients);
+    Ok(Usage { used, startup, resident, peak: fact(ctx, "used_memory_peak").max(used), counted, keys })
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
@@ -92,22 +117,18 @@ fn stats(ctx: &mut Context<'_, '_>) -> Outcome {
     };
     integer(reply, "peak.allocated", signed(usage.peak));
     integer(reply, "total.allocated", signed(usage.used));
-    for name in [
-        "startup.allocated",
-        "replication.backlog",
-        "clients.slaves",
-        "clients.normal",
-        "cluster.links",
-        "aof.buffer",
-        "lua.caches",
-        "functions.caches",
-        "overhead.total",
-    ] {
+    integer(reply, "startup.allocated", signed(usage.startup));
+    integer(reply, "replication.backlog", 0);
+    integer(reply, "clients.slaves", 0);
+    integer(reply, "clients.normal", signed(usage.counted.clients));
+    for name in ["cluster.links", "aof.buffer", "lua.caches", "functions.caches"] {
         integer(reply, name, 0);
     }
+    let dataset = usage.counted.keys;
+    integer(reply, "overhead.total", signed(usage.used - dataset));
     integer(reply, "keys.count", signed(usage.keys));
-    integer(reply, "keys.bytes-per-key", signed(usage.used.checked_div(usage.keys).unwrap_or(0)));
-    integer(reply, "dataset.bytes", signed(usage.used));
+    integer(reply, "keys.bytes-per-key", signed(dataset.checked_div(usage.keys).unwrap_or(0)));
+    integer(reply, "dataset.bytes", signed(dataset));
     integer(reply, "allocator.allocated", signed(usage.used));
     integer(reply, "allocator.active", signed(usage.used));
     integer(reply, "allocator.resident", signed(usage.resident));
@@ -118,7 +139,7 @@ fn stats(ctx: &mut Context<'_, '_>) -> Outcome {
     integer(reply, "fragmentation.bytes", more);
     let resident = ratio(usage.resident, usage.used);
     for (name, number) in [
-        ("dataset.percentage", if usage.used > 0 { 100.0 } else { 0.0 }),
+        ("dataset.percentage", ratio(dataset, usage.used.saturating_sub(usage.startup)) * 100.0),
         ("peak.percentage", ratio(usage.used, usage.peak) * 100.0),
         ("allocator-fragmentation.ratio", 1.0),
         ("allocator-rss.ratio", resident),

@@ -23,13 +23,13 @@ pub(in crate::engine) struct Mark {
 #[derive(Debug)]
 pub(in crate::engine) enum Undo {
     /// A root, by the key's place in the overlay.
-    Root { at: usize, root: PendingRoot, accessed_s: Option<u32> },
+    Root { at: usize, root: PendingRoot, access: Option<u32> },
     /// One subkey: its change before, or none.
     Sub { at: usize, subkey: SubBytes, before: Option<SubChange>, subs_delta: i64 },
     /// Everything of a key.
     Key { at: usize, before: Box<Before> },
     /// A key went to another place with everything it had; `before` is what was there.
-    Renamed { from: usize, root: PendingRoot, accessed_s: Option<u32>, to: usize, before: Box<Before> },
+    Renamed { from: usize, root: PendingRoot, access: Option<u32>, to: usize, before: Box<Before> },
     /// The source that a database showed; None if its own keys.
     Shown { db: Db, before: Option<Source> },
 }
@@ -38,7 +38,7 @@ pub(in crate::engine) enum Undo {
 #[derive(Debug)]
 pub(in crate::engine) struct Before {
     pub(super) root: PendingRoot,
-    pub(super) accessed_s: Option<u32>,
+    pub(super) access: Option<u32>,
     pub(super) subkeys_of: Option<Root>,
     pub(super) subs: SubChanges,
     pub(super) subs_delta: i64,
@@ -49,7 +49,7 @@ impl Before {
     pub(super) fn take(state: &mut KeyState) -> Before {
         Before {
             root: state.root,
-            accessed_s: state.accessed_s,
+            access: state.access,
             subkeys_of: state.subkeys_of,
             subs: std::mem::take(&mut state.subs),
             subs_delta: state.subs_delta,
@@ -57,8 +57,8 @@ impl Before {
     }
 
     pub(super) fn restore(self, state: &mut KeyState) {
-        let Before { root, accessed_s, subkeys_of, subs, subs_delta } = self;
-        (state.root, state.accessed_s, state.subkeys_of) = (root, accessed_s, subkeys_of);
+        let Before { root, access, subkeys_of, subs, subs_delta } = self;
+        (state.root, state.access, state.subkeys_of) = (root, access, subkeys_of);
         (state.subs, state.subs_delta) = (subs, subs_delta);
     }
 }

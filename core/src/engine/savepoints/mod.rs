@@ -31,8 +31,8 @@ impl Overlay {
     #[inline]
     pub(super) fn note_root(&mut self, at: usize) {
         if self.journal.records(at) {
-            let KeyState { root, accessed_s, .. } = self.keys[at];
-            self.journal.undo.push(Undo::Root { at, root, accessed_s });
+            let KeyState { root, access, .. } = self.keys[at];
+            self.journal.undo.push(Undo::Root { at, root, access });
         }
     }
 
@@ -72,16 +72,16 @@ impl Overlay {
     pub(super) fn move_key(&mut self, from: usize, to: usize) {
         // An entry about one of them needs both: the other is named from now on, and its changes are written down.
         let is_recorded = self.journal.records(from.min(to));
-        let Before { root, accessed_s, subkeys_of, subs, subs_delta } = Before::take(&mut self.keys[from]);
+        let Before { root, access, subkeys_of, subs, subs_delta } = Before::take(&mut self.keys[from]);
         self.keys[from].remove();
         let target = &mut self.keys[to];
-        let kept_accessed_s = target.accessed_s;
+        let kept_accessed_s = target.access;
         let before = Before::take(target);
-        let moved = Before { root, accessed_s: kept_accessed_s, subkeys_of, subs, subs_delta };
+        let moved = Before { root, access: kept_accessed_s, subkeys_of, subs, subs_delta };
         moved.restore(target);
         if is_recorded {
             let before = Box::new(before);
-            self.journal.undo.push(Undo::Renamed { from, root, accessed_s, to, before });
+            self.journal.undo.push(Undo::Renamed { from, root, access, to, before });
             self.journal.keys_named = self.journal.keys_named.max(from.max(to) + 1);
         }
     }
@@ -130,8 +130,8 @@ impl Overlay {
 
     fn undo(&mut self, undo: Undo) {
         match undo {
-            Undo::Root { at, root, accessed_s } => {
-                (self.keys[at].root, self.keys[at].accessed_s) = (root, accessed_s);
+            Undo::Root { at, root, access } => {
+                (self.keys[at].root, self.keys[at].access) = (root, access);
             }
             Undo::Sub { at, subkey, before, subs_delta } => {
                 let state = &mut self.keys[at];
@@ -142,9 +142,9 @@ impl Overlay {
                 }
             }
             Undo::Key { at, before } => before.restore(&mut self.keys[at]),
-            Undo::Renamed { from, root, accessed_s, to, before } => {
+            Undo::Renamed { from, root, access, to, before } => {
                 let moved = Before::take(&mut self.keys[to]);
-                Before { root, accessed_s, ..moved }.restore(&mut self.keys[from]);
+                Before { root, access, ..moved }.restore(&mut self.keys[from]);
                 before.restore(&mut self.keys[to]);
             }
             Undo::Shown { db, before } => {

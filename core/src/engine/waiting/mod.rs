@@ -29,8 +29,8 @@ use std::task::Waker;
 use parking_lot::Mutex;
 
 use super::{
-    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Rewriting, Scope,
-    Ticket, Watch,
+    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Rewriting, Root,
+    Sample, Scope, Ticket, Watch,
 };
 use snapshot::Run;
 pub use snapshot::WaitingSnapshot;
@@ -327,6 +327,10 @@ impl<E: Engine> Engine for Waiting<E> {
         self.inner.expired_keys(now_ms, budget, visit)
     }
 
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+        self.inner.sample_keys(sample, visit)
+    }
+
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
         self.inner.watch(db, key, watch);
     }
@@ -359,5 +363,13 @@ impl<E: Engine> Admin for Waiting<E> {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         self.inner.report()
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.inner.held_bytes()
+    }
+
+    fn garbage_bytes(&self) -> u64 {
+        self.inner.garbage_bytes()
     }
 }

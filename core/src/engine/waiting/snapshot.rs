@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{WAITS_MAX, Waiting};
 use crate::engine::{
-    BlobRef, BlobStore, Db, Engine, EngineError, KeyVisitor, Reader, Result, Root, SubVisitor, SubWalk,
+    BlobRef, BlobStore, Db, Engine, EngineError, KeyVisitor, Reader, Result, Root, SubVisitor, SubWalk, Touch,
 };
 use crate::storage::{Blob, BlobId};
 
@@ -121,11 +121,11 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
-    fn root(&mut self, db: Db, key: &[u8], accessed_s: Option<u32>) -> Result<Option<Root>> {
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         self.check_declared(key)?;
         let name = format!("{db} {}", shown(key));
         self.ask(format!("root of {name}"))?;
-        let root = self.inner.root(db, key, accessed_s)?;
+        let root = self.inner.root(db, key, touch)?;
         root.map(|root| self.names.insert((root.place.0, root.place.1), name));
         Ok(root)
     }

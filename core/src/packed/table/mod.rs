@@ -165,6 +165,17 @@ impl Table {
         self.next_bucket(from, directory.depth(position))
     }
 
+    /// Like [`Table::scan`], without the hashes, which cost more than the rest; the entries live as long as the table is
+    /// borrowed.
+    pub fn look_into<'t>(&'t self, from: u64, visit: &mut dyn FnMut(&'t [u8], &'t [u8])) -> Option<u64> {
+        let directory = self.directory.as_ref()?;
+        let position = self.position(from);
+        for entry in directory.get(position)?.entries() {
+            visit(entry.key(), entry.payload());
+        }
+        self.next_bucket(from, directory.depth(position))
+    }
+
     /// Like [`Table::scan`] over one bucket, but `keep` gets (key, payload), may change the payload's bytes and says
     /// whether the entry stays.
     pub fn retain_in(&mut self, from: u64, keep: &mut dyn FnMut(&[u8], &mut [u8]) -> bool) -> Option<u64> {

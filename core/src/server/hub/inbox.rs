@@ -24,6 +24,10 @@ pub struct Inbox {
     /// Bytes of output that its session holds.
     held_bytes: AtomicU64,
     limits: Arc<OutputLimits>,
+    /// Bytes of memory that the session said it takes.
+    session_bytes: AtomicU64,
+    /// The bytes of all connections of the server: this one's messages and session are in it until it has ended.
+    all_bytes: Arc<AtomicU64>,
     contents: Mutex<Contents>,
 }
 
@@ -82,6 +86,32 @@ impl Inbox {
         Inbox { id, limits, ..Inbox::default() }
     }
 
+    /// The same for a connection whose memory counts among that of all.
+    pub fn counted(id: u64, limits: Arc<OutputLimits>, all_bytes: Arc<AtomicU64>) -> Inbox {
+        Inbox { all_bytes, ..Inbox::new(id, limits) }
+    }
+
+    /// Says how much memory the session takes: its input, its output, its queue and itself.
+    #[inline]
+    pub fn set_session_bytes(&self, bytes: u64) {
+        let before = self.session_bytes.load(Ordering::Relaxed);
+        // Only the session itself changes it.
+        if bytes != before {
+            self.session_bytes.store(bytes, Ordering::Relaxed);
+            self.charge(bytes, before);
+        }
+    }
+
+    /// Bytes of memory that the connection takes, messages that wait for it included.
+    pub fn memory_bytes(&self) -> u64 {
+        self.session_bytes.load(Ordering::Relaxed) + self.contents.lock().push_bytes as u64
+    }
+
+    /// Changes the sum of all by what has come and what has gone, modulo 2^64.
+    fn charge(&self, come_bytes: u64, gone_bytes: u64) {
+        self.all_bytes.fetch_add(come_bytes.wrapping_sub(gone_bytes), Ordering::Relaxed);
+    }
+
     /// The connection's CLIENT ID.
     pub fn id(&self) -> u64 {
         self.id
@@ -110,6 +140,8 @@ impl Inbox {
     /// Says that the connection has ended.
     pub fn leave(&self) {
         self.is_gone.store(true, Ordering::Release);
+        self.set_session_bytes(0);
+        self.drop_pushes(&mut self.contents.lock());
     }
 
     /// Whether the connection has ended.
@@ -130,10 +162,11 @@ impl Inbox {
     /// Puts a message in. A connection that lets too many pile up is closed instead.
     pub fn push(&self, message: Arc<[u8]>) {
         let mut contents = self.contents.lock();
-        if contents.mail.must_close {
+        if contents.mail.must_close || self.is_gone() {
             return;
         }
         contents.push_bytes += message.len();
+        self.charge(message.len() as u64, 0);
         let is_too_much =
             contents.push_bytes > INBOX_MAX_BYTES && !self.limits.is_chosen(self.is_subscribed());
         if is_too_much || self.limits.is_over_hard(self.is_subscribed(), self.output_bytes(&contents)) {
@@ -190,9 +223,15 @@ impl Inbox {
     }
 
     fn cut(&self, contents: &mut Contents) {
-        contents.mail.pushes = VecDeque::new();
+        self.drop_pushes(contents);
         self.limits.cut.fetch_add(1, Ordering::Relaxed);
         self.order_to_close(contents);
+    }
+
+    fn drop_pushes(&self, contents: &mut Contents) {
+        contents.mail.pushes = VecDeque::new();
+        self.charge(0, contents.push_bytes as u64);
+        contents.push_bytes = 0;
     }
 
     /// Puts the reply to a blocked command in.
@@ -238,7 +277,11 @@ impl Inbox {
             bytes += message.len();
             taken.pushes.push_back(message);
         }
-        contents.push_bytes -= bytes.min(contents.push_bytes);
+        let taken_bytes = bytes.min(contents.push_bytes);
+        contents.push_bytes -= taken_bytes;
+        if taken_bytes > 0 {
+            self.charge(0, taken_bytes as u64);
+        }
         let has_more = !contents.mail.pushes.is_empty();
         if !has_more {
             contents.mail.pushes = VecDeque::new();

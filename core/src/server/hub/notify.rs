@@ -18,7 +18,7 @@ pub const HASH: u32 = 1 << 6;
 pub const SORTED_SET: u32 = 1 << 7;
 /// `x`: keys whose time has come.
 pub const EXPIRED: u32 = 1 << 8;
-/// `e`: keys evicted for want of memory; there are none.
+/// `e`: keys evicted for want of memory.
 pub const EVICTED: u32 = 1 << 9;
 /// `t`: streams.
 pub const STREAM: u32 = 1 << 10;

@@ -17,10 +17,12 @@ use crate::resp::{self, Protocol, Reply, ReplyBounds};
 
 mod memory_text;
 mod check;
+mod memory;
 mod output_limits;
 mod table;
 
 use self::check::check;
+pub use memory::{First, MemorySettings, Policy};
 pub use output_limits::OutputLimits;
 pub use table::{ALIASES, SETTINGS};
 
@@ -147,6 +149,7 @@ pub struct Settings {
     latency_threshold_ms: AtomicU64,
     tracks_latency: AtomicBool,
     output_limits: Arc<OutputLimits>,
+    memory: MemorySettings,
     databases: u32,
     bounds: HomeBounds,
 }
@@ -217,6 +220,7 @@ impl Settings {
             latency_threshold_ms: AtomicU64::new(0),
             tracks_latency: AtomicBool::new(true),
             output_limits: Arc::default(),
+            memory: MemorySettings::default(),
             databases: 16,
             bounds: HomeBounds::default(),
         };
@@ -396,6 +400,12 @@ impl Settings {
         &self.output_limits
     }
 
+    /// `maxmemory` and what belongs to it.
+    #[inline]
+    pub fn memory(&self) -> &MemorySettings {
+        &self.memory
+    }
+
     /// Number of databases.
     pub fn databases(&self) -> u32 {
         self.databases
@@ -408,6 +418,7 @@ impl Settings {
                 output_limits::changed(values.get(spec.name).map_or(spec.default, String::as_str), &value);
             self.output_limits.set(&value);
         }
+        self.memory.change(spec.name, &value);
         match spec.name {
             "proto-max-bulk-len" => {
                 self.bulk_max_bytes

@@ -1,13 +1,13 @@
 //! The table of settings. Many rows name what nothing here acts upon: applications and tools read or set them when they
-//! connect, and expect Redis' answer. A row whose value would promise something that does not happen (eviction,
-//! clustering, TLS) cannot be changed to that value. So `maxmemory-policy` stays `noeviction`, and there is no counter
-//! behind OBJECT FREQ; `maxmemory` is kept as a number that tools show, and limits nothing: values stand on the disk.
+//! connect, and expect Redis' answer. A row whose value would promise something that does not happen (replicas, clustering,
+//! TLS) cannot be changed to that value.
 
 use super::SettingKind::{
     self, Clamped, Events, HostName, Integer, Memory, MemoryFrom, MemoryOrPercent, No, OnSignal, OneOf,
     Output, Percentiles, SavePoints, Text, YesNo,
 };
 use super::SettingSpec;
+use super::memory::POLICIES;
 
 /// A setting that CONFIG SET may change.
 const fn row(name: &'static str, default: &'static str, kind: SettingKind) -> SettingSpec {
@@ -137,7 +137,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("maxmemory", "0", Memory(0, u64::MAX)),
     row("maxmemory-clients", "0", MemoryOrPercent),
     row("maxmemory-eviction-tenacity", "10", Integer(0, 100)),
-    row("maxmemory-policy", "noeviction", OneOf(&["noeviction"])),
+    row("maxmemory-policy", "noeviction", OneOf(POLICIES)),
     row("maxmemory-samples", "5", Integer(1, i32::MAX as i64)),
     row("min-replicas-max-lag", "10", SMALL_COUNT),
     row("min-replicas-to-write", "0", Integer(0, 0)),

@@ -4,6 +4,7 @@ mod command_has_no_home;
 mod event_told_at_the_wrong_time;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
+mod maxmemory_limits_nothing;
 mod reload_changes_a_reply;
 mod scan_of_a_foreign_cursor;
 mod server_reply_differs;

@@ -26,6 +26,7 @@ const TRANSCRIPTS: &[(&str, &str)] = &[
     ("hello", include_str!("../../../../../tests/transcripts/hello.txt")),
     ("hyperloglog", include_str!("../../../../../tests/transcripts/hyperloglog.txt")),
     ("keyspace", include_str!("../../../../../tests/transcripts/keyspace.txt")),
+    ("maxmemory", include_str!("../../../../../tests/transcripts/maxmemory.txt")),
     ("lists", include_str!("../../../../../tests/transcripts/lists.txt")),
     ("restore_idle_time", include_str!("../../../../../tests/transcripts/restore_idle_time.txt")),
     ("server", include_str!("../../../../../tests/transcripts/server.txt")),

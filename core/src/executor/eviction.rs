@@ -1,0 +1,299 @@
+//! Eviction: where `maxmemory` is set, keys go to make room for others, as Redis does it.
+//!
+//! Before a command runs, [`Executor::make_room`] compares what is in use with the limit. If it is too much, a few keys are
+//! looked at (`maxmemory-samples`), they join the best candidates so far, and the first of those goes, until there is room,
+//! none is left or the time is over (`maxmemory-eviction-tenacity`). A key that goes is deleted through the same commit
+//! boundary as everything else, so it leaves a tombstone in the log, and reactions, watches, caches and blocked connections
+//! see it. What one command leaves to do is done by the next ones and by the host's maintenance ([`Eviction`]).
+//!
+//! In use are the keydir with its short values, and the buffers of connections; longer values are on the disk. What was
+//! deleted and has yet to be freed does not count: more keys would not make it free sooner.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use parking_lot::Mutex;
+
+use super::commit::is_paused;
+use super::{Caller, Executor, Plan, Stop, Waits};
+use crate::engine::{Db, Drafts, Engine, EngineError, Root, Sample};
+use crate::limits::{EVICTION_LOOKED_MAX, EVICTION_SAMPLES_MAX, EVICTION_STEP_KEYS};
+use crate::resp::{Protocol, Reply};
+use crate::server::hub::{Inbox, notify};
+use crate::server::{Client, ClientCard, First, MemorySettings, Policy, Server, Shared};
+
+/// Time and connections are looked after once for so many keys, as in Redis.
+const KEYS_BETWEEN: u64 = 16;
+
+/// Whether there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// No more is in use than may be.
+    Enough,
+    /// Keys are going; more of them have to.
+    Evicting,
+    /// Nothing is left that may go.
+    Lacking,
+}
+
+/// What became of one try.
+enum Try {
+    Evicted,
+    /// The candidate was gone already, or none was found yet.
+    Missed,
+    /// No key may go.
+    NoneLeft,
+    /// The engine must fetch something first.
+    Suspended,
+}
+
+/// Evicts keys, for no connection.
+pub struct Eviction {
+    executor: Executor,
+    client: Client,
+    reply: Reply,
+    pending: Option<Pending>,
+    /// Whether the pending key's removal is what waits.
+    is_evicting: bool,
+}
+
+/// A key whose eviction waits for the engine.
+struct Pending {
+    db: Db,
+    key: Vec<u8>,
+    only_expiring: bool,
+}
+
+impl Executor {
+    /// Makes room for a command, if there is a limit and too much is in use.
+    #[inline]
+    pub fn make_room<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        let max_bytes = server.shared.settings.memory().max_bytes();
+        if max_bytes == 0 {
+            return;
+        }
+        self.make_room_within(server, max_bytes, now_ms);
+    }
+
+    #[inline(never)]
+    fn make_room_within<E: Engine>(&mut self, server: &Server<E>, max_bytes: u64, now_ms: u64) {
+        if used_bytes(server) <= max_bytes {
+            note(&server.shared, Room::Enough, now_ms);
+            return;
+        }
+        let eviction = self.eviction.get_or_insert_with(|| Box::new(Eviction::new(&server.shared)));
+        eviction.step(server, now_ms);
+    }
+
+    /// Goes on with an eviction that waits for the engine: commits end in their order, so the connection's own may wait for
+    /// it.
+    pub fn go_on_evicting<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        if let Some(eviction) = self.eviction.as_mut().filter(|eviction| eviction.is_suspended()) {
+            eviction.step(server, now_ms);
+        }
+    }
+
+    /// Forgets an eviction that waits for the engine.
+    pub fn forget_eviction<E: Engine>(&mut self, server: &Server<E>) {
+        if let Some(eviction) = &mut self.eviction {
+            eviction.executor.forget_suspended(server);
+            eviction.pending = None;
+        }
+    }
+}
+
+impl Eviction {
+    /// For a connection, or for a server's maintenance.
+    pub fn new(shared: &Shared) -> Eviction {
+        let inbox = Arc::new(Inbox::new(0, shared.settings.output_limits().clone()));
+        let mut client = Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, 0);
+        // A look at a candidate is no use of it.
+        client.no_touch = true;
+        let reply = Reply::new(Protocol::Resp2);
+        Eviction { executor: Executor::default(), client, reply, pending: None, is_evicting: false }
+    }
+
+    /// Evicts keys as long as too much is in use, for a bounded time.
+    pub fn step<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Room {
+        let shared = &server.shared;
+        let room = self.evict(server, now_ms);
+        // Blocked connections may have waited for a key to go.
+        self.executor.serve_ready(server, now_ms);
+        self.executor.release();
+        note(shared, room, now_ms);
+        room
+    }
+
+    /// Whether an eviction waits for the engine.
+    fn is_suspended(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    fn evict<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Room {
+        let shared = &server.shared;
+        let settings = shared.settings.memory();
+        if let Some(pending) = self.pending.take()
+            && matches!(self.remove(server, pending, now_ms), Ok(Try::Suspended))
+        {
+            return Room::Evicting;
+        }
+        let max_bytes = settings.max_bytes();
+        let is_over = || max_bytes > 0 && used_bytes(server) > max_bytes;
+        // Under a pause nothing changes, and nothing is refused.
+        if !is_over() || is_paused(shared, now_ms) {
+            return Room::Enough;
+        }
+        let Some(policy) = settings.policy() else { return Room::Lacking };
+        let begin_ns = shared.host.monotonic_ns();
+        let end_ns = u64::try_from(settings.eviction_time().as_nanos()).unwrap_or(u64::MAX);
+        for tried in 1_u64.. {
+            match self.try_one(server, policy, now_ms) {
+                Ok(Try::Evicted | Try::Missed) => {}
+                Ok(Try::Suspended) => return Room::Evicting,
+                // A store that cannot be written cannot forget keys either.
+                Ok(Try::NoneLeft) | Err(_) => return Room::Lacking,
+            }
+            if !is_over() {
+                break;
+            }
+            let is_late = || match shared.host.monotonic_ns() {
+                // A home without a clock counts.
+                0 => tried >= EVICTION_STEP_KEYS,
+                present_ns => present_ns.saturating_sub(begin_ns) > end_ns,
+            };
+            if tried.is_multiple_of(KEYS_BETWEEN) && is_late() {
+                return Room::Evicting;
+            }
+        }
+        Room::Enough
+    }
+
+    fn try_one<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        policy: Policy,
+        now_ms: u64,
+    ) -> Result<Try, EngineError> {
+        let (db, key) = match choose(server, policy, now_ms)? {
+            Choice::Key(db, key) => (db, key),
+            Choice::NotFound => return Ok(Try::Missed),
+            Choice::NoneLeft => return Ok(Try::NoneLeft),
+        };
+        self.remove(server, Pending { db, key, only_expiring: policy.only_expiring }, now_ms)
+    }
+
+    /// Deletes a key, unless it is gone or has lost the expiry because of which it was chosen.
+    fn remove<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        pending: Pending,
+        now_ms: u64,
+    ) -> Result<Try, EngineError> {
+        let (db, key) = (pending.db, pending.key.as_slice());
+        let plan = Plan {
+            keys: &[key],
+            touches_all: false,
+            writes: true,
+            wakes: true,
+            may_wait: Waits::Never,
+            changes_connection: false,
+            identity: 0,
+        };
+        self.client.db = db;
+        let mut is_evicted = self.is_evicting;
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
+            let root = ctx.txn.root(db, key)?;
+            is_evicted = root.is_some_and(|root| !pending.only_expiring || root.expires_at_ms.is_some());
+            if is_evicted {
+                ctx.txn.remove(db, key)?;
+                ctx.notify(notify::EVICTED, "evicted", key);
+            }
+            Ok(())
+        });
+        self.is_evicting = false;
+        match ran {
+            Ok(_) if is_evicted => {
+                server.shared.memory.evicted_keys.fetch_add(1, Ordering::Relaxed);
+                Ok(Try::Evicted)
+            }
+            Ok(_) => Ok(Try::Missed),
+            Err(Stop::Suspended) => {
+                (self.pending, self.is_evicting) = (Some(pending), is_evicted);
+                Ok(Try::Suspended)
+            }
+            Err(Stop::Error(error)) => Err(EngineError::Refused(error.reply_text().into_owned())),
+        }
+    }
+}
+
+/// Bytes in use that count against `maxmemory`.
+#[inline]
+pub fn used_bytes<E: Engine>(server: &Server<E>) -> u64 {
+    let keys = server.engine.held_bytes().saturating_sub(server.engine.garbage_bytes());
+    keys + server.shared.memory.clients_bytes.load(Ordering::Relaxed)
+}
+
+fn note(shared: &Shared, room: Room, now_ms: u64) {
+    shared.memory.note_exceeded(room != Room::Enough, now_ms);
+    shared.set_memory_exceeded(room == Room::Lacking);
+}
+
+/// The outcome of a search for the next key to go.
+enum Choice {
+    Key(Db, Vec<u8>),
+    /// There may be one, but it was not found within the budget.
+    NotFound,
+    NoneLeft,
+}
+
+/// The next key to go.
+fn choose<E: Engine>(server: &Server<E>, policy: Policy, now_ms: u64) -> Result<Choice, EngineError> {
+    let settings = server.shared.settings.memory();
+    let mut pool = server.shared.memory.pool.lock();
+    let is_random = policy.first == First::Random;
+    let sample = Sample {
+        random: pool.random.u64(..),
+        count: if is_random { 1 } else { settings.samples().clamp(1, EVICTION_SAMPLES_MAX) },
+        only_expiring: policy.only_expiring,
+        looked_max: EVICTION_LOOKED_MAX,
+    };
+    if !is_random {
+        pool.follow(policy);
+        let may_have = server.engine.sample_keys(&sample, &mut |db, key, root| {
+            pool.offer(rank(settings, policy.first, root, now_ms), db, key);
+        })?;
+        return Ok(match pool.take() {
+            Some(candidate) => Choice::Key(candidate.db, candidate.key),
+            None if may_have => Choice::NotFound,
+            None => Choice::NoneLeft,
+        });
+    }
+    // The databases take turns, as in Redis.
+    let last_db = pool.last_db;
+    let mut chosen: Option<(Db, Vec<u8>)> = None;
+    let turn = |db: Db| (db <= last_db, db);
+    let may_have = server.engine.sample_keys(&sample, &mut |db, key, _| {
+        if chosen.as_ref().is_none_or(|(other, _)| turn(db) < turn(*other)) {
+            chosen = Some((db, key.to_vec()));
+        }
+    })?;
+    Ok(match chosen {
+        Some((db, key)) => {
+            pool.last_db = db;
+            Choice::Key(db, key)
+        }
+        None if may_have => Choice::NotFound,
+        None => Choice::NoneLeft,
+    })
+}
+
+/// The larger, the sooner a key goes.
+fn rank(settings: &MemorySettings, first: First, root: &Root, now_ms: u64) -> u64 {
+    match first {
+        First::LeastRecent => u64::from(root.idle_s(now_ms)),
+        First::LeastFrequent => u64::from(u8::MAX - settings.decay(now_ms).counter(root.access)),
+        First::SoonestExpired => u64::MAX - root.expires_at_ms.unwrap_or(u64::MAX),
+        First::Random => 0,
+    }
+}
