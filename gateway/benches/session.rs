@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use edgecask::clock::now_ms;
 use edgecask::process_info::ProcessInfo;
 use edgecask::store::{self, Store};
+use edgecask_core::bitcask::OnDamage;
 use edgecask_core::engine::{Changed, Txn};
 use edgecask_core::executor::{Caller, Executor};
 use edgecask_core::resp::{Reply, write_request};
@@ -95,7 +96,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let keys = arguments.first().map_or(4_000_000, |keys| keys.parse().expect("a number of keys"));
     let folder = tempfile::tempdir().expect("a directory");
-    let opened = store::open(folder.path(), 16).expect("opens");
+    let opened = store::open(folder.path(), 16, OnDamage::Refuse).expect("opens");
     let shared = Shared::new(Settings::default(), Box::new(ProcessInfo::new(0, None)), now_ms());
     let session = Session::new(&shared, Peer::default(), 1, now_ms());
     let server = Server { engine: opened.store, shared };

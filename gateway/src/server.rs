@@ -39,11 +39,22 @@ pub enum StartError {
     #[error("TLS: {0}")]
     Tls(#[from] TlsError),
     /// The store cannot be opened.
-    #[error(transparent)]
+    #[error("{0}{help}", help = help(.0))]
     Store(#[from] OpenError),
     /// The system refuses a socket or a thread.
     #[error(transparent)]
     System(#[from] io::Error),
+}
+
+/// What an operator can do about a store that does not open.
+fn help(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Damaged(_) => {
+            ". Nothing was changed. `edgecask check DIR` lists all damage, `edgecask repair DIR --to NEWDIR` writes what can \
+             be read to a new directory, and `edgecask serve --on-damage salvage` starts with it"
+        }
+        OpenError::Storage(_) => "",
+    }
 }
 
 /// A server that is running.
@@ -67,7 +78,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let settings = options.settings()?;
     raise_descriptor_limit(u64::try_from(settings.number("maxclients")).unwrap_or_default());
     let begin = Instant::now();
-    let opened = store::open(&options.directory, settings.databases())?;
+    let opened = store::open(&options.directory, settings.databases(), options.on_damage)?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;

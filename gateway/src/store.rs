@@ -5,15 +5,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use edgecask_core::bitcask::{Bitcask, OpenError, Options};
+use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
 use edgecask_core::engine::{Admin, Result};
 use edgecask_core::storage::DeviceStorage;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::clock::seed;
+use crate::findings;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
-use crate::storage::sled_meta::SledMeta;
+use crate::storage::sled_meta::Meta;
 
 /// The engine behind all sessions.
 pub type Store = Bitcask;
@@ -60,30 +61,59 @@ pub struct Owned {
 /// Opens the store in `directory`, which is made if it is missing, and logs the recovery.
 ///
 /// # Errors
-/// The directory is in use or cannot be written, the disk fails, or a datafile is damaged before its end.
-pub fn open(directory: &Path, databases: u32) -> std::result::Result<Owned, OpenError> {
+/// The directory is in use or cannot be written, the disk fails, or the store is damaged and not to be salvaged.
+pub fn open(directory: &Path, databases: u32, on_damage: OnDamage) -> std::result::Result<Owned, OpenError> {
     directory::make(directory)?;
     let lock = DirectoryLock::take(directory)?;
-    let meta = SledMeta::open(&directory.join("meta"))?;
+    let meta = Meta::open(&directory.join("meta"))?;
     let storage = DeviceStorage::open(Directory::open(directory)?, meta)?;
-    let options = Options { databases, seed: seed(), ..Options::default() };
+    let options = Options { databases, seed: seed(), on_damage, ..Options::default() };
     let opened = Bitcask::open(Arc::new(storage), &options)?;
+    log_recovery(&opened);
+    Ok(Owned { store: opened.store, lock })
+}
+
+fn log_recovery(opened: &Opened) {
     info!(
         datafiles = opened.datafiles,
         hinted = opened.hinted_datafiles,
         replayed_records = opened.replayed_records,
         "recovered"
     );
-    if let Some((datafile, offset, bytes)) = opened.torn_tail {
-        warn!(
-            datafile,
-            offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged"
-        );
+    match &opened.torn_tail {
+        Some(torn) if torn.whole_frames > 0 => warn!(
+            datafile = torn.file,
+            offset = torn.offset,
+            bytes = torn.bytes,
+            whole_frames = torn.whole_frames,
+            copied_to = torn.set_aside.as_deref().unwrap_or_default(),
+            "cut the end of the log behind a hole: the machine was started again since the store was last open, and \
+             what is cut was never synced"
+        ),
+        Some(torn) => warn!(
+            datafile = torn.file,
+            offset = torn.offset,
+            bytes = torn.bytes,
+            "cut an unfinished write off the end of the log: it was never synced, and acknowledged only if power was \
+             lost under appendfsync everysec or no"
+        ),
+        None => {}
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
-    Ok(Owned { store: opened.store, lock })
+    for damage in &opened.damages {
+        error!("{}", findings::damage(damage));
+    }
+    for loss in &opened.losses {
+        error!("{}", findings::loss(loss));
+    }
+    for place in &opened.set_aside {
+        warn!(file = place, "the damaged original is set aside");
+    }
+    for blob in &opened.damaged_blobs {
+        error!("{}", findings::damaged_blob(blob));
+    }
 }
 
 impl Durable for Bitcask {

@@ -13,6 +13,7 @@ use std::net::TcpListener;
 use edgecask::connection::{Buffers, Connection, Received, Sent};
 use edgecask::storage::lock::DirectoryLock;
 use edgecask::store::{self, Owned, Store};
+use edgecask_core::bitcask::OnDamage;
 use edgecask_core::driver::Now;
 use edgecask_core::resp::write_request;
 use edgecask_core::server::{NoFacts, Server, Settings, Shared};
@@ -52,7 +53,7 @@ fn batch(make: fn(usize) -> Vec<u8>, pipeline: usize) -> Vec<u8> {
 /// A store in files, as the gateway opens it, with the directory that goes when the test ends.
 fn open() -> ((TempDir, DirectoryLock), Server<Store>) {
     let folder = tempfile::tempdir().expect("a directory");
-    let Owned { store, lock } = store::open(folder.path(), 16).expect("opens");
+    let Owned { store, lock } = store::open(folder.path(), 16, OnDamage::Refuse).expect("opens");
     let shared = Shared::new(Settings::default(), Box::new(NoFacts), NOW_MS);
     ((folder, lock), Server { engine: store, shared })
 }

@@ -3,8 +3,11 @@
 //! Three rules keep a blob as safe as the record that refers to it:
 //! 1. Before the log is synced up to a record, the blob the record refers to is ([`Log`](super::log::Log) does that).
 //! 2. A blob is removed only after the log was synced beyond the record that took its last root away.
-//! 3. Recovery reads the blobs of records that may not have been synced, and takes a record whose blob does not carry its
-//!    checksum for a part of the torn tail.
+//! 3. Recovery reads the blobs of records that may not have been synced. If the power may have been lost, it takes a record
+//!    whose blob does not carry its checksum for a part of the torn tail.
+//!
+//! A blob that is lost or damaged otherwise is noted as such: its key can be overwritten and removed, and reading it is an
+//! error.
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
 
@@ -14,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::engine::{BlobRef, BlobStore, Result, blob_error};
+use crate::engine::{BlobRef, BlobStore, EngineError, Result, blob_error};
 use crate::storage::{Blob, BlobId, Storage, StorageError};
 
 /// The blobs of one store.
@@ -33,6 +36,8 @@ struct State {
     dead: HashMap<BlobId, u64>,
     /// Blobs that are being written for a commit that may come.
     drafts: HashSet<BlobId>,
+    /// Blobs that cannot be read, with what is wrong with each.
+    damaged: HashMap<BlobId, String>,
 }
 
 /// A blob to which roots refer.
@@ -77,6 +82,7 @@ impl Blobs {
     pub(super) fn open(
         storage: Arc<dyn Storage>,
         roots: HashMap<BlobId, Referred>,
+        damaged: HashMap<BlobId, String>,
         next_number: Arc<AtomicU64>,
     ) -> std::result::Result<Blobs, StorageError> {
         for id in storage.list_blobs()? {
@@ -84,7 +90,7 @@ impl Blobs {
                 storage.remove_blob(id)?;
             }
         }
-        let state = Mutex::new(State { roots, ..State::default() });
+        let state = Mutex::new(State { roots, damaged, ..State::default() });
         Ok(Blobs { storage, state, next_number })
     }
 
@@ -111,9 +117,16 @@ impl Blobs {
 
     /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
     /// neither referred to nor being written are dead since this position.
-    pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
-        let State { roots: present, dead, drafts } = &mut *self.state.lock();
+    pub(super) fn reopen(
+        &self,
+        roots: HashMap<BlobId, Referred>,
+        found_damaged: HashMap<BlobId, String>,
+        there: &BTreeSet<BlobId>,
+        position: u64,
+    ) {
+        let State { roots: present, dead, drafts, damaged } = &mut *self.state.lock();
         *present = roots;
+        damaged.extend(found_damaged);
         dead.retain(|id, _| !present.contains_key(id));
         for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
             dead.entry(*id).or_insert(position);
@@ -143,6 +156,9 @@ impl Blobs {
 
     /// A committed blob.
     pub(super) fn open_blob(&self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        if let Some(what) = self.state.lock().damaged.get(&id) {
+            return Err(EngineError::Damaged(what.clone()));
+        }
         self.storage.open_blob(id).map_err(blob_error)
     }
 

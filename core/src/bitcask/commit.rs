@@ -172,9 +172,6 @@ impl Snapshot<'_> {
             None => return Err(EngineError::Undeclared),
         };
         let plans = self.plan(overlay, &databases)?;
-        if plans.iter().any(|plan| plan.space == CATALOG_SPACE) {
-            self.store.log.begin_catalog();
-        }
         let spaces: Vec<u8> =
             databases.changed.iter().flatten().flat_map(|space| space.to_le_bytes()).collect();
         let records = record_count(overlay) + u64::from(databases.changed.is_some());

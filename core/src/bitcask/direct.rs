@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::Bitcask;
 use super::blobs::BlobChanges;
 use super::frame::{BORROWED_VALUE_BYTES, VALUE_MAX_BYTES};
-use super::keydir::{CATALOG_SPACE, Name, RootEntry, Shard, shard_of};
+use super::keydir::{Name, RootEntry, Shard, shard_of};
 use super::log::too_large;
 use super::record::{Header, RecordType};
 use crate::engine::{
@@ -48,11 +48,14 @@ impl Bitcask {
         }
         let len = prefix_len + u64::from(entry.value_len);
         if u64::from(entry.value_len) < STORED_REPLY_MIN_BYTES {
-            shard.read_record(self, entry.location, len, &mut |record| show(Piece::Bytes(record.value)))?;
+            let read =
+                shard.read_record(self, entry.location, len, &mut |record| show(Piece::Bytes(record.value)));
+            read.map_err(|error| error.of_key(db, key))?;
             return Ok(Sought::Found);
         }
         // The record is checked here, and its value shown where it is: a copy costs more than the check.
-        shard.read_record(self, entry.location, len, &mut |_| {})?;
+        let read = shard.read_record(self, entry.location, len, &mut |_| {});
+        read.map_err(|error| error.of_key(db, key))?;
         let source = shard.file(self, entry.location.file)?;
         let offset = u64::from(entry.location.offset) + prefix_len;
         show(Piece::Stored { source, offset, len: u64::from(entry.value_len) });
@@ -88,9 +91,6 @@ impl Shard {
     ) -> Result<(Receipt, Option<RootEntry>)> {
         let &StringPut { db, key, encoding, expires_at_ms, value } = put;
         let Some(space) = self.space_of(db) else { return Err(EngineError::NoSuchDatabase(db)) };
-        if space == CATALOG_SPACE {
-            store.log.begin_catalog();
-        }
         if value.len() as u64 > VALUE_MAX_BYTES {
             return Err(too_large());
         }

@@ -4,7 +4,7 @@
 //! the contents of the disk are not known any more; a full disk does not, because nothing was written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -12,8 +12,9 @@ use super::blobs::Blobs;
 use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::Location;
+use super::manifest::Keeper;
 use super::record::{
-    CATALOG_VERSION, FIRST_VERSION, FileHeader, SYNCED_RECORD_BYTES, seal_record, synced_record,
+    FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, checksum_of, seal_record, synced_record,
 };
 use crate::engine::{EngineError, Ordered, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
@@ -21,11 +22,6 @@ use crate::storage::{Blob, BlobId, DatafileId, Storage, StorageError};
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
-
-/// The format version that a store with these datafiles has reached.
-fn version_of(files: &FileTable) -> u32 {
-    files.values().map(|file| file.header.version).fold(FIRST_VERSION, u32::max)
-}
 
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
@@ -51,8 +47,8 @@ pub(super) struct Log {
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
     next_file: AtomicU64,
-    /// Format version of the datafiles that are begun.
-    version: AtomicU32,
+    /// Which datafiles the store consists of.
+    pub(super) manifest: Keeper,
 }
 
 struct Writer {
@@ -90,7 +86,7 @@ pub(super) struct Counters {
 
 impl Log {
     pub(super) fn new(
-        storage: Arc<dyn Storage>,
+        manifest: Keeper,
         seed: u64,
         datafile_max_bytes: u64,
         files: Arc<FileTable>,
@@ -98,10 +94,8 @@ impl Log {
         next_number: Arc<AtomicU64>,
         blobs: Arc<Blobs>,
     ) -> Log {
-        let version = AtomicU32::new(version_of(&files));
         Log {
-            version,
-            storage,
+            storage: manifest.storage().clone(),
             seed,
             datafile_max_bytes: datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES),
             writer: Mutex::new(Writer { active: None, blobs: Vec::new(), poison: None }),
@@ -114,6 +108,7 @@ impl Log {
             next_number,
             blobs,
             next_file: AtomicU64::new(u64::from(counters.next_file)),
+            manifest,
         }
     }
 
@@ -125,7 +120,6 @@ impl Log {
     /// Goes on with what a recovery found. Nothing may be appended or synced meanwhile. Positions stay: all that was appended is synced.
     pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
         let mut writer = self.writer.lock();
-        self.version.fetch_max(version_of(&files), Ordering::Relaxed);
         *self.files.write() = files;
         writer.active = active.map(Active::resumed);
         // Numbers that were handed out and are on no disk yet are not handed out again.
@@ -169,12 +163,6 @@ impl Log {
 
     pub(super) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
-    }
-
-    /// To be called before the first frame with a key of the catalog is appended: it goes to a datafile that older builds
-    /// refuse, and so does everything after it.
-    pub(super) fn begin_catalog(&self) {
-        self.version.fetch_max(CATALOG_VERSION, Ordering::Relaxed);
     }
 
     /// Appends a frame given in parts and returns where it begins. `blobs` are those that were written for it; `ordered` is
@@ -234,7 +222,7 @@ impl Log {
 
     fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
         // A short active file that is mostly dead is sealed early, so that merge can have it.
-        let is_older = active.file.header.version < self.version.load(Ordering::Relaxed);
+        let is_older = active.file.header.version < MANIFEST_VERSION;
         let is_stale = active.len >= self.datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
         // A marker before the frame and the seal behind it must fit as well.
         let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > self.datafile_max_bytes;
@@ -246,8 +234,9 @@ impl Log {
         self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())
             .map_err(|error| writer.fail(error))?;
         if let Some(active) = writer.active.as_mut() {
-            if let Err(error) = active.seal(self.next_sequence(), now_ms) {
-                return Err(writer.fail(error));
+            match active.seal(self.next_sequence(), now_ms) {
+                Ok(seal) => self.manifest.note_sealed(active.file.id(), seal),
+                Err(error) => return Err(writer.fail(error)),
             }
             self.synced.fetch_max(self.appended(), Ordering::AcqRel);
             writer.active = None;
@@ -255,7 +244,13 @@ impl Log {
         let base_sequence = self.next_sequence();
         let header = self.header(base_sequence, 0, Vec::new());
         let bytes = header.to_bytes();
-        match self.storage.create(DatafileId(header.id), &bytes) {
+        let id = DatafileId(header.id);
+        let created = self.storage.create(id, &bytes).and_then(|datafile| {
+            let listed = self.manifest.list(&header);
+            // One that is not listed stays empty, and the next process removes it as well.
+            listed.inspect_err(|_| drop(self.storage.remove(id))).map(|()| datafile)
+        });
+        match created {
             Ok(datafile) => {
                 let len = bytes.len() as u64;
                 let file = Arc::new(File::new(header, datafile, len));
@@ -270,7 +265,7 @@ impl Log {
     /// The header of a new datafile.
     pub(super) fn header(&self, base_sequence: u64, watermark: u64, replaces: Vec<u32>) -> FileHeader {
         FileHeader {
-            version: self.version.load(Ordering::Relaxed),
+            version: MANIFEST_VERSION,
             id: self.next_file.fetch_add(1, Ordering::Relaxed) as u32,
             seed: self.seed,
             base_sequence,
@@ -423,8 +418,8 @@ impl Active {
     }
 
     /// Makes everything durable, says so at the end of the file, and cuts off what was preallocated. When there is no
-    /// room for the seal nothing has changed.
-    fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(), StorageError> {
+    /// room for the seal nothing has changed. Returns the length with the seal, and its checksum.
+    fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(u64, u32), StorageError> {
         let datafile = &self.file.datafile;
         datafile.sync().map_err(never_again)?;
         let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
@@ -434,6 +429,6 @@ impl Active {
         self.file.add_dead(SYNCED_RECORD_BYTES);
         datafile.cut(self.len).map_err(never_again)?;
         self.file.is_sealed.store(true, Ordering::Release);
-        Ok(())
+        Ok((self.len, checksum_of(&seal)))
     }
 }

@@ -95,7 +95,7 @@ impl Txn<'_> {
         };
         let offset = offset.min(blob.len);
         let end = offset + len.min(blob.len - offset);
-        let source = self.value_of(at, blob, (offset, end))?;
+        let source = self.value_of(at, blob, (offset, end)).map_err(|error| error.of_key(db, key))?;
         let stored = |from: u64, to: u64, show: &mut dyn FnMut(Piece<'_>) -> Result<()>| {
             if from == to {
                 return Ok(());
@@ -166,7 +166,7 @@ impl Txn<'_> {
         if behind.is_empty() {
             return Ok(blob.len);
         }
-        let file = self.blob_of(blob)?;
+        let file = self.blob_of(blob).map_err(|error| error.of_key(db, key))?;
         let gap = offset.saturating_sub(blob.len);
         let mut longer = blob;
         if gap > 0 {

@@ -67,7 +67,9 @@ impl Drop for Server {
 /// Starts a server on a port of the system's choice.
 pub fn start_in(directory: &Path, flags: &str, deadlines: Deadlines) -> Result<Running, StartError> {
     let line = format!("edgecask --port 0 --http-port 0 --threads 2 --dir {} {flags}", directory.display());
-    let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task;
+    let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task else {
+        panic!("{line} does not serve");
+    };
     server::start(&Options::decide(*flags)?, deadlines)
 }
 

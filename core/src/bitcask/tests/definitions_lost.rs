@@ -3,7 +3,7 @@
 
 use super::harness::{NOW_MS, contents, merge_all, open, put, remove, run};
 use crate::bitcask::keydir::CATALOG_SPACE;
-use crate::bitcask::record::{CATALOG_VERSION, FIRST_VERSION, RecordType};
+use crate::bitcask::record::{MANIFEST_VERSION, RecordType};
 use crate::bitcask::{Bitcask, scan};
 use crate::engine::laws::{self, DATABASES, Operation};
 use crate::engine::{Admin, CATALOG, Engine, EngineError, Kind, NewRoot, Overlay, Scope, Txn};
@@ -31,20 +31,6 @@ fn versions(store: &Bitcask) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn store_without_definitions_is_closed_to_older_builds() {
-    let machine = Simulation::new(1);
-    let store = open(&machine).expect("open").store;
-    for round in 0..40_u8 {
-        run(&store, &[put("overwritten", &[round; 900]), Operation::Flush(1), Operation::Swap(0, 2)]);
-    }
-    merge_all(&store);
-    store.reopen().expect("a healthy device");
-    run(&store, &[put("key", b"value")]);
-    let (all, _) = versions(&store);
-    assert!(!all.is_empty() && all.iter().all(|version| *version == FIRST_VERSION), "{all:?}");
-}
-
-#[test]
 fn definition_in_a_datafile_that_older_builds_read() {
     let machine = Simulation::new(1);
     let mut store = open(&machine).expect("open").store;
@@ -64,7 +50,7 @@ fn definition_in_a_datafile_that_older_builds_read() {
     merge_all(&store);
     let (all, with_catalog) = versions(&store);
     assert!(!with_catalog.is_empty());
-    assert!(with_catalog.iter().all(|version| *version == CATALOG_VERSION), "{all:?} {with_catalog:?}");
+    assert!(with_catalog.iter().all(|version| *version == MANIFEST_VERSION), "{all:?} {with_catalog:?}");
 }
 
 #[test]

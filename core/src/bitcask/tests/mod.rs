@@ -4,6 +4,7 @@ mod acknowledged_write_lost;
 mod definitions_lost;
 mod failed_io;
 mod flipped_bit_unnoticed;
+mod damage_lost_in_silence;
 mod harness;
 mod injected_fault_unnoticed;
 mod matrix;
