@@ -1,12 +1,13 @@
 //! The `edgecask` program.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use edgecask::limits::Deadlines;
 use edgecask::options::{self, LogLevel, Options, Task};
 use edgecask::server::{self, StartError};
 use edgecask::signals;
+use edgecask::upkeep::{self, UpkeepError};
 use tracing::level_filters::LevelFilter;
 
 /// Costs less processor time per request than the system's allocator.
@@ -14,8 +15,14 @@ use tracing::level_filters::LevelFilter;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let Task::Serve(flags) = match options::parse(std::env::args_os()) {
-        Ok(line) => line.task,
+    let flags = match options::parse(std::env::args_os()) {
+        Ok(line) => match line.task {
+            Task::Serve(flags) => flags,
+            Task::Check { directory } => return end(upkeep::run_check(&directory, &mut io::stdout())),
+            Task::Repair { directory, to } => {
+                return end(upkeep::run_repair(&directory, &to, &mut io::stdout()));
+            }
+        },
         Err(error) => error.exit(),
     };
     match Options::decide(*flags).map_err(StartError::from).and_then(|options| serve(&options)) {
@@ -23,6 +30,18 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("edgecask: {error}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// The end of a check or a repair: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
+fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("edgecask: {error}");
+            ExitCode::from(2)
         }
     }
 }

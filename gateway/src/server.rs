@@ -42,11 +42,22 @@ pub enum StartError {
     #[error("TLS: {0}")]
     Tls(#[from] TlsError),
     /// The store cannot be opened.
-    #[error(transparent)]
+    #[error("{0}{help}", help = help(.0))]
     Store(#[from] OpenError),
     /// The system refuses a socket or a thread.
     #[error(transparent)]
     System(#[from] io::Error),
+}
+
+/// What an operator can do about a store that does not open.
+fn help(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Damaged(_) => {
+            ". Nothing was changed. `edgecask check DIR` lists all damage, `edgecask repair DIR --to NEWDIR` writes what can \
+             be read to a new directory, and `edgecask serve --on-damage salvage` starts with it"
+        }
+        OpenError::Storage(_) => "",
+    }
 }
 
 /// A server that is running.
@@ -71,8 +82,12 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let settings = descriptors::fit_clients(settings, &options.directory);
     let begin = Instant::now();
     let datafile_max_bytes = u64::try_from(settings.number("datafile-max-bytes")).unwrap_or_default();
-    let store_options =
-        StoreOptions { databases: settings.databases(), datafile_max_bytes, ..StoreOptions::default() };
+    let store_options = StoreOptions {
+        databases: settings.databases(),
+        datafile_max_bytes,
+        on_damage: options.on_damage,
+        ..StoreOptions::default()
+    };
     let lock = store::lock(&options.directory)?;
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;

@@ -8,19 +8,20 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use edgecask_core::bitcask::{Bitcask, OpenError, Options};
+use edgecask_core::bitcask::{Bitcask, OpenError, Opened, Options};
 use edgecask_core::engine::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
     Scope, Sought, Stored, Touch, Watch,
 };
 use edgecask_core::storage::{DeviceStorage, MemoryStorage};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::clock::seed;
+use crate::findings;
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
-use crate::storage::sled_meta::SledMeta;
+use crate::storage::sled_meta::Meta;
 
 /// The engine behind all sessions.
 pub struct Store {
@@ -84,7 +85,7 @@ pub struct Owned {
 /// whatever the options say.
 ///
 /// # Errors
-/// The directory is in use or cannot be written, the disk fails, or a datafile is damaged before its end.
+/// The directory is in use or cannot be written, the disk fails, or the store is damaged and not to be salvaged.
 pub fn open(directory: &Path, options: &Options) -> std::result::Result<Owned, OpenError> {
     let lock = lock(directory)?;
     let store = Store::empty(options.databases)?;
@@ -104,32 +105,61 @@ pub fn lock(directory: &Path) -> std::result::Result<DirectoryLock, OpenError> {
 /// Reads the store in a locked directory, and logs the recovery. `progress` counts the bytes of datafiles that are done.
 ///
 /// # Errors
-/// The disk fails, or a datafile is damaged before its end.
+/// The disk fails, or the store is damaged and not to be salvaged.
 pub fn load(
     directory: &Path,
     options: &Options,
     progress: &Arc<AtomicU64>,
 ) -> std::result::Result<Bitcask, OpenError> {
-    let meta = SledMeta::open(&directory.join("meta"))?;
+    let meta = Meta::open(&directory.join("meta"))?;
     let device = Directory::open(directory)?.counting(progress.clone());
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
+    log_recovery(&opened);
+    Ok(opened.store)
+}
+
+fn log_recovery(opened: &Opened) {
     info!(
         datafiles = opened.datafiles,
         hinted = opened.hinted_datafiles,
         replayed_records = opened.replayed_records,
         "recovered"
     );
-    if let Some((datafile, offset, bytes)) = opened.torn_tail {
-        warn!(
-            datafile,
-            offset, bytes, "cut a torn end: the last writes before the crash were never acknowledged"
-        );
+    match &opened.torn_tail {
+        Some(torn) if torn.whole_frames > 0 => warn!(
+            datafile = torn.file,
+            offset = torn.offset,
+            bytes = torn.bytes,
+            whole_frames = torn.whole_frames,
+            copied_to = torn.set_aside.as_deref().unwrap_or_default(),
+            "cut the end of the log behind a hole: the machine was started again since the store was last open, and \
+             what is cut was never synced"
+        ),
+        Some(torn) => warn!(
+            datafile = torn.file,
+            offset = torn.offset,
+            bytes = torn.bytes,
+            "cut an unfinished write off the end of the log: it was never synced, and acknowledged only if power was \
+             lost under appendfsync everysec or no"
+        ),
+        None => {}
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
-    Ok(opened.store)
+    for damage in &opened.damages {
+        error!("{}", findings::damage(damage));
+    }
+    for loss in &opened.losses {
+        error!("{}", findings::loss(loss));
+    }
+    for place in &opened.set_aside {
+        warn!(file = place, "the damaged original is set aside");
+    }
+    for blob in &opened.damaged_blobs {
+        error!("{}", findings::damaged_blob(blob));
+    }
 }
 
 impl Store {

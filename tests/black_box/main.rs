@@ -8,6 +8,7 @@
 mod bad_input;
 mod blocked_client_waits_for_ever;
 mod command_that_no_test_runs;
+mod damage_lost_in_silence;
 mod differential;
 mod dumped_stream_differs;
 mod huge_values;

@@ -3,8 +3,11 @@
 //! Three rules keep a blob as safe as the record that refers to it:
 //! 1. Before the log is synced up to a record, the blob the record refers to is ([`Log`](super::log::Log) does that).
 //! 2. A blob is removed only after the log was synced beyond the record that took its last root away.
-//! 3. Recovery reads the blobs of records that may not have been synced, and takes a record whose blob does not carry its
-//!    checksum for a part of the torn tail.
+//! 3. Recovery reads the blobs of records that may not have been synced. If the power may have been lost, it takes a record
+//!    whose blob does not carry its checksum for a part of the torn tail.
+//!
+//! A blob that is lost or damaged otherwise is the matter of its key: what is read of it is compared with checksums, which
+//! the key has, and the key can be overwritten and removed.
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
 

@@ -13,7 +13,10 @@ use super::blobs::Blobs;
 use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::Location;
-use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, seal_record, synced_record};
+use super::manifest::Keeper;
+use super::record::{
+    FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, checksum_of, seal_record, synced_record,
+};
 use super::room;
 use crate::engine::{EngineError, Ordered, Receipt, Result};
 use crate::storage::{Blob, BlobId, DatafileId, Room, Storage, StorageError};
@@ -58,6 +61,8 @@ pub(super) struct Log {
     next_number: Arc<AtomicU64>,
     blobs: Arc<Blobs>,
     next_file: AtomicU64,
+    /// Which datafiles the store consists of.
+    pub(super) manifest: Keeper,
 }
 
 struct Writer {
@@ -95,7 +100,7 @@ pub(super) struct Counters {
 
 impl Log {
     pub(super) fn new(
-        storage: Arc<dyn Storage>,
+        manifest: Keeper,
         seed: u64,
         datafile_max_bytes: u64,
         files: Arc<FileTable>,
@@ -105,7 +110,7 @@ impl Log {
     ) -> Log {
         let datafile_max_bytes = datafile_max_bytes.min(DATAFILE_HARD_MAX_BYTES);
         let log = Log {
-            storage,
+            storage: manifest.storage().clone(),
             seed,
             datafile_max_bytes,
             datafile_now_bytes: AtomicU64::new(datafile_max_bytes),
@@ -124,6 +129,7 @@ impl Log {
             next_number,
             blobs,
             next_file: AtomicU64::new(u64::from(counters.next_file)),
+            manifest,
         };
         log.look_at_room();
         log
@@ -335,8 +341,9 @@ impl Log {
         self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())
             .map_err(|error| writer.fail(error))?;
         if let Some(active) = writer.active.as_mut() {
-            if let Err(error) = active.seal(self.next_sequence(), now_ms) {
-                return Err(writer.fail(error));
+            match active.seal(self.next_sequence(), now_ms) {
+                Ok(seal) => self.manifest.note_sealed(active.file.id(), seal),
+                Err(error) => return Err(writer.fail(error)),
             }
             self.synced.fetch_max(self.appended(), Ordering::AcqRel);
             writer.active = None;
@@ -344,7 +351,13 @@ impl Log {
         let base_sequence = self.next_sequence();
         let header = self.header(base_sequence, 0, Vec::new());
         let bytes = header.to_bytes();
-        match self.storage.create(DatafileId(header.id), &bytes) {
+        let id = DatafileId(header.id);
+        let created = self.storage.create(id, &bytes).and_then(|datafile| {
+            let listed = self.manifest.list(&header);
+            // One that is not listed stays empty, and the next process removes it as well.
+            listed.inspect_err(|_| drop(self.storage.remove(id))).map(|()| datafile)
+        });
+        match created {
             Ok(datafile) => {
                 let len = bytes.len() as u64;
                 let file = Arc::new(File::new(header, datafile, len));
@@ -513,8 +526,8 @@ impl Active {
     }
 
     /// Makes everything durable, says so at the end of the file, and cuts off what was preallocated. When there is no
-    /// room for the seal nothing has changed.
-    fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(), StorageError> {
+    /// room for the seal nothing has changed. Returns the length with the seal, and its checksum.
+    fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(u64, u32), StorageError> {
         let datafile = &self.file.datafile;
         datafile.sync().map_err(never_again)?;
         let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
@@ -524,6 +537,6 @@ impl Active {
         self.file.add_dead(SYNCED_RECORD_BYTES);
         datafile.cut(self.len).map_err(never_again)?;
         self.file.is_sealed.store(true, Ordering::Release);
-        Ok(())
+        Ok((self.len, checksum_of(&seal)))
     }
 }

@@ -26,6 +26,7 @@ use super::Bitcask;
 use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
+use super::listing;
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
@@ -296,6 +297,9 @@ impl Bitcask {
         if *position < end {
             return Ok((None, bytes));
         }
+        // Before any of them may go. An error leaves this step to be made again.
+        let seal = listing::seal_of(output, end).map_err(merge_error)?.unwrap_or_default();
+        self.log.manifest.replace(&output.header, seal).map_err(merge_error)?;
         inputs.iter().for_each(|input| self.log.remove_file(input.id()));
         self.show_files();
         Ok((Some(Merge::Removing(Removing(std::mem::take(inputs)))), bytes))
@@ -310,7 +314,10 @@ impl Bitcask {
             let forgotten = self.forget_hint(input.id());
             match storage.remove(DatafileId(input.id())) {
                 // A removal that failed may have happened all the same.
-                Ok(()) | Err(StorageError::Missing(_)) => removing.0.pop(),
+                Ok(()) | Err(StorageError::Missing(_)) => {
+                    self.log.manifest.note_removed(input.id());
+                    removing.0.pop()
+                }
                 Err(error) => return Err(merge_error(error)),
             };
             forgotten.map_err(merge_error)?;
@@ -416,7 +423,7 @@ fn merge_error(error: StorageError) -> EngineError {
     }
 }
 
-fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<(), StorageError> {
+pub(super) fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<(), StorageError> {
     if !piece.is_empty() {
         let at = output.len();
         output.datafile.append_within(at, &[piece], Room::Merging)?;
@@ -427,7 +434,7 @@ fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<(), Storage
 }
 
 /// Writes a record as a frame of its own: an output is published whole or not at all, so frames have done their work.
-fn write_alone(record: &Record<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_alone(record: &Record<'_>, out: &mut Vec<u8>) {
     let header = Header { is_first: true, is_last: true, ..record.header };
     header.write(record.key, record.value, out);
     out.extend_from_slice(record.value);

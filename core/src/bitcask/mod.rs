@@ -4,20 +4,27 @@
 //! look-up in the keydir and one read of a datafile. What is on the disk is described byte by byte in
 //! `core/FORMAT.md`; what must survive which failure is tested by `tests/` on the simulated device.
 //!
-//! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the list of
-//! datafiles, owners.
+//! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the manifest,
+//! the list of datafiles, owners.
 
 mod blobs;
+mod check;
 mod commit;
 mod counts;
+mod damage;
 mod direct;
+mod file_replay;
 mod files;
 mod frame;
 mod held;
 mod snapshot;
 mod hint;
 mod keydir;
+mod listing;
 mod log;
+mod losses;
+mod manifest;
+mod mend;
 mod merge;
 mod fault_injection;
 mod record;
@@ -26,6 +33,7 @@ mod reload;
 mod replay;
 mod rewrite;
 mod room;
+mod salvage;
 mod sample;
 mod scan;
 #[cfg(test)]
@@ -37,7 +45,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
-pub use recovery::{OpenError, Opened};
+pub use check::{Checked, check};
+pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
+pub use file_replay::TornTail;
+pub use losses::{DamagedBlob, Fate, Loss};
+pub use recovery::Opened;
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -52,7 +64,7 @@ use crate::engine::{
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
-use crate::storage::Storage;
+use crate::storage::{Storage, StorageError};
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
@@ -63,11 +75,14 @@ pub struct Options {
     pub datafile_max_bytes: u64,
     /// Random number of the host; becomes the seed of a new store.
     pub seed: u64,
+    /// What to do about damage.
+    pub on_damage: OnDamage,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0 }
+        let on_damage = OnDamage::Refuse;
+        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage }
     }
 }
 
@@ -158,6 +173,16 @@ impl Bitcask {
             self.log.storage().sync_removals().map_err(|error| self.log.poison(error))?;
         }
         Ok(left)
+    }
+
+    /// Makes the manifest say how much of the log is on the disk, so that a shorter one is noticed. On a full disk it goes on
+    /// saying less.
+    fn note_synced(&self) -> Result<()> {
+        let Some((active, synced_len)) = self.log.active_synced() else { return Ok(()) };
+        match self.log.manifest.note_synced(active.id, synced_len) {
+            Ok(()) | Err(StorageError::Full(_)) => Ok(()),
+            Err(error) => Err(self.log.poison(error)),
+        }
     }
 
     fn shard_of_key(&self, key: &[u8]) -> usize {
@@ -275,6 +300,7 @@ impl Engine for Bitcask {
 impl Admin for Bitcask {
     fn checkpoint(&self, _now_ms: u64) -> Result<()> {
         self.sync()?;
+        self.note_synced()?;
         self.write_hints()
     }
 

@@ -14,8 +14,8 @@ pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
 const FORMAT_VERSIONS: std::ops::RangeInclusive<u32> = 1..=MANIFEST_VERSION;
 
 /// Version of the datafiles that are made: they may hold keys of the catalog (as those of version 2 may, which version 1
-/// does not know), and roots whose blobs have checksums for their pieces. Builds that know nothing of either must refuse the
-/// store.
+/// does not know), and roots whose blobs have checksums for their pieces, and a manifest must list them. Builds that know
+/// nothing of these must refuse the store.
 pub(super) const MANIFEST_VERSION: u32 = 3;
 
 /// Bytes of a record before its variable part.
@@ -262,6 +262,11 @@ pub(super) fn synced_record(
     out
 }
 
+/// The checksum at the beginning of a record's bytes.
+pub(super) fn checksum_of(record: &[u8]) -> u32 {
+    record.first_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
+}
+
 /// The seal of a datafile that would be `len` bytes long without it.
 pub(super) fn seal_record(file: &FileHeader, len: u64, sequence: u64, now_ms: u64) -> Vec<u8> {
     synced_record(file, len, len + SYNCED_RECORD_BYTES, sequence, now_ms)
@@ -331,21 +336,30 @@ impl FileHeader {
 
     /// How many bytes the header has, from its first 16; None if this is no datafile of our version.
     pub(super) fn len_of(first: &[u8]) -> Option<u64> {
+        let version = u32::from_le_bytes(*first.get(MAGIC.len()..)?.first_chunk()?);
+        FileHeader::len_of_any_version(first).filter(|_| FORMAT_VERSIONS.contains(&version))
+    }
+
+    /// The same for a header that a later build may have written.
+    pub(super) fn len_of_any_version(first: &[u8]) -> Option<u64> {
         let rest = first.strip_prefix(MAGIC)?;
-        let version = u32::from_le_bytes(*rest.first_chunk()?);
         let len = u32::from_le_bytes(*rest.get(4..)?.first_chunk()?);
-        FORMAT_VERSIONS.contains(&version).then_some(16 + u64::from(len) + 4)
+        Some(16 + u64::from(len) + 4)
+    }
+
+    /// Whether these are a header's bytes as they were written.
+    pub(super) fn carries_its_checksum(bytes: &[u8]) -> bool {
+        bytes
+            .split_last_chunk::<4>()
+            .is_some_and(|(body, checksum)| crc32c::crc32c(body) == u32::from_le_bytes(*checksum))
     }
 
     /// Reads a whole header; None if it is damaged.
     pub(super) fn read(bytes: &[u8]) -> Option<FileHeader> {
-        if bytes.len() as u64 != FileHeader::len_of(bytes)? {
+        if bytes.len() as u64 != FileHeader::len_of(bytes)? || !FileHeader::carries_its_checksum(bytes) {
             return None;
         }
-        let (body, checksum) = bytes.split_last_chunk::<4>()?;
-        if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
-            return None;
-        }
+        let (body, _) = bytes.split_last_chunk::<4>()?;
         let version = read_u32(&mut body.get(MAGIC.len()..)?)?;
         let mut rest = body.get(16..)?;
         let id = read_u32(&mut rest)?;

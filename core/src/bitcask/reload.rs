@@ -10,10 +10,12 @@
 //!
 //! Takes the memory of a second keydir and reads every datafile once.
 
+use super::Bitcask;
+use super::damage::{Findings, OnDamage, OpenError};
+use super::file_replay::Trust;
 use super::keydir::Shard;
-use super::recovery::{Recovered, Trust, recover};
+use super::recovery::{Recovered, recover};
 use super::replay::Replayed;
-use super::{Bitcask, OpenError};
 use crate::engine::{EngineError, Result};
 use crate::storage::StorageError;
 
@@ -30,14 +32,17 @@ impl Bitcask {
         let active = self.log.active_synced().map(|(header, len)| (header.id, len));
         let databases = shards.first().map_or(0, |shard| shard.databases.len());
         let storage = self.log.storage();
+        let mut findings = Findings::new(OnDamage::Refuse);
+        let trust = Trust::Records(active);
         let recovered =
-            recover(&**storage, self.seed, databases as u32, Trust::Records(active)).map_err(refused)?;
+            recover(&**storage, self.seed, databases as u32, trust, &mut findings).map_err(refused)?;
         if recovered.seed != self.seed {
             return Err(EngineError::Damaged("the datafiles are those of another store".into()));
         }
+        self.log.manifest.reopen(recovered.manifest).map_err(|error| refused(error.into()))?;
         // From here on nothing fails.
         let Recovered { table, active, litter, counters, replayed, blobs, .. } = recovered;
-        let Replayed { shards: found, owners, databases_record, blob_roots } = replayed;
+        let Replayed { shards: found, owners, databases_record, blob_roots, .. } = replayed;
         self.log.reopen(table, active, counters);
         self.blobs.reopen(blob_roots, &blobs, position);
         *self.owners.lock() = owners;

@@ -50,6 +50,7 @@ fn release(blob_roots: &mut BlobRoots, entry: &RootEntry) {
 
 /// The outcome of a replay.
 pub(super) struct Replayed {
+    pub(super) seed: u64,
     pub(super) shards: Vec<Shard>,
     pub(super) owners: ByCollection<u16>,
     pub(super) databases_record: Option<Location>,
@@ -236,6 +237,6 @@ impl Replay {
             Some((id, Referred { roots, len }))
         };
         let blob_roots = self.blob_roots.into_iter().filter_map(referred).collect();
-        Replayed { shards, owners, databases_record, blob_roots }
+        Replayed { seed: self.seed, shards, owners, databases_record, blob_roots }
     }
 }

@@ -8,6 +8,7 @@ use parking_lot::MutexGuard;
 use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
+use super::damage::name_of_file;
 use super::files::{File, FileTable};
 use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, set_access, shard_of};
 use super::record::{Header, Record};
@@ -146,7 +147,8 @@ impl Shard {
             }
         });
         let damaged = |what: String| {
-            EngineError::Damaged(format!("datafile {} at offset {}: {what}", location.file, location.offset))
+            let file = name_of_file(&**store.log.storage(), location.file);
+            EngineError::Damaged(format!("{file} at offset {}: {what}", location.offset))
         };
         read.map_err(|error| damaged(error.to_string()))?;
         if is_whole { Ok(()) } else { Err(damaged("the record does not carry its checksum".into())) }
@@ -162,7 +164,10 @@ impl Shard {
         let read = file.datafile.read(offset, head_len, &mut |bytes| {
             len = Header::read(bytes).map(|(header, _)| header.record_len());
         });
-        let damaged = || EngineError::Damaged(format!("datafile {} at offset {offset}", entry.location.file));
+        let damaged = || {
+            let file = name_of_file(&**store.log.storage(), entry.location.file);
+            EngineError::Damaged(format!("{file} at offset {offset}"))
+        };
         read.map_err(|_| damaged())?;
         let mut key = Vec::new();
         self.read_record(store, entry.location, len.ok_or_else(damaged)?, &mut |record| {

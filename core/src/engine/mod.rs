@@ -221,6 +221,21 @@ impl EngineError {
     pub fn asks_to_run_again(&self) -> bool {
         matches!(self, EngineError::Undeclared | EngineError::NotHere | EngineError::TakesLong)
     }
+
+    /// The error of reading something of a key: damage is told with the key.
+    #[cold]
+    pub(crate) fn of_key(self, db: Db, key: &[u8]) -> EngineError {
+        /// A longer key is cut in messages.
+        const SHOWN_MAX_BYTES: usize = 128;
+        match self {
+            EngineError::Damaged(what) => {
+                let shown = key.get(..SHOWN_MAX_BYTES).unwrap_or(key).escape_ascii();
+                let rest = if key.len() > SHOWN_MAX_BYTES { "…" } else { "" };
+                EngineError::Damaged(format!("key \"{shown}{rest}\" of database {db} cannot be read: {what}"))
+            }
+            error => error,
+        }
+    }
 }
 
 impl From<BudgetExceeded> for EngineError {

@@ -98,7 +98,7 @@ impl Txn<'_> {
             return Ok(change.value.is_some());
         }
         match &state.subkeys_of {
-            Some(root) => self.reader.sub_read(root, subkey, visit),
+            Some(root) => self.reader.sub_read(root, subkey, visit).map_err(|error| error.of_key(db, key)),
             None => Ok(false),
         }
     }
@@ -296,7 +296,7 @@ impl Txn<'_> {
         let state = &self.overlay.keys[at];
         if state.subs.is_empty() {
             return match &state.subkeys_of {
-                Some(root) => self.reader.sub_scan(root, walk, visit),
+                Some(root) => self.reader.sub_scan(root, walk, visit).map_err(|error| error.of_key(db, key)),
                 None => Ok(()),
             };
         }
@@ -317,10 +317,12 @@ impl Txn<'_> {
             // Some of the committed subkeys may turn out to be removed.
             let expect = walk.expect.saturating_add(state.subs.len() as u64);
             let mut flow = ControlFlow::Continue(());
-            self.reader.sub_scan(root, SubWalk { start, expect, ..walk }, &mut |subkey, value| {
+            let walk = SubWalk { start, expect, ..walk };
+            let walked = self.reader.sub_scan(root, walk, &mut |subkey, value| {
                 flow = changes.merge(subkey, value, visit);
                 flow
-            })?;
+            });
+            walked.map_err(|error| error.of_key(db, key))?;
             if flow.is_break() {
                 return Ok(());
             }

@@ -198,7 +198,7 @@ impl<'e> Txn<'e> {
             return Ok(true);
         }
         self.budget.ask(buffers, len)?;
-        self.reader.read_value(&root, (offset, len), visit)?;
+        self.reader.read_value(&root, (offset, len), visit).map_err(|error| error.of_key(db, key))?;
         Ok(true)
     }
 
@@ -262,9 +262,10 @@ impl<'e> Txn<'e> {
                 )?;
                 let overlay = &mut *self.overlay;
                 let mut span = None;
-                self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {
+                let read = self.reader.read_value(&root, (0, root.value_len), &mut |bytes| {
                     span = Some(overlay.store(bytes));
-                })?;
+                });
+                read.map_err(|error| error.of_key(db, key))?;
                 span.unwrap_or_default()
             }
         };

@@ -14,6 +14,7 @@ pub fn check<S: Storage>(open: &mut dyn FnMut() -> S) {
     check_without_blobs(open);
     blobs_hold_what_was_written(&open());
     blobs_are_there_after_reopening(&open());
+    datafiles_can_be_put_aside(&open());
 }
 
 /// The same for a home that has no blobs.
@@ -29,6 +30,8 @@ pub fn check_without_blobs<S: Storage>(open: &mut dyn FnMut() -> S) {
     large_datafiles_are_read_in_one_piece(&open());
     meta_keeps_order_and_prefixes(open().meta());
     meta_is_there_after_reopening(open().meta());
+    manifest_is_replaced_whole(&open());
+    manifest_is_there_after_reopening(&open());
 }
 
 fn contents(file: &dyn Datafile, offset: u64, len: u64) -> Vec<u8> {
@@ -207,6 +210,30 @@ fn blobs_are_there_after_reopening(storage: &impl Storage) {
     blob.read(25, 3, &mut |piece| end.extend_from_slice(piece)).expect("an open handle still reads");
     assert_eq!(end, b"end");
     assert_eq!(storage.list_blobs(), Ok(vec![BlobId(u64::MAX)]));
+}
+
+fn manifest_is_replaced_whole(storage: &impl Storage) {
+    assert_eq!(storage.manifest(), Ok(None), "the first store has no manifest");
+    storage.put_manifest(&[7; 100_000]).expect("a manifest");
+    storage.put_manifest(b"shorter").expect("another one");
+    assert_eq!(storage.manifest(), Ok(Some(b"shorter".to_vec())), "nothing of the old one is left");
+    assert_eq!(listed(storage), [0, 1, 7, 20, LARGEST_ID], "it is no datafile");
+    assert_eq!(storage.boot_id(), storage.boot_id(), "the machine was not started again");
+}
+
+fn manifest_is_there_after_reopening(storage: &impl Storage) {
+    assert_eq!(storage.manifest(), Ok(Some(b"shorter".to_vec())));
+}
+
+fn datafiles_can_be_put_aside(storage: &impl Storage) {
+    let file = storage.open(DatafileId(7)).expect("open");
+    storage.copy_aside(DatafileId(7), 7, 12).expect("copy aside");
+    storage.copy_aside(DatafileId(7), 7, 11).expect("the same once more");
+    assert_eq!(contents(&*file, 0, 12), b"hidden body!", "what is copied stays");
+    storage.set_aside(DatafileId(7)).expect("set aside");
+    assert_eq!(listed(storage), [0, 1, 20, LARGEST_ID], "what is set aside is no part of the store");
+    assert!(storage.set_aside(DatafileId(7)).is_err(), "nor is it there to be set aside again");
+    assert_eq!(contents(&*file, 0, 12), b"hidden body!", "an open handle still reads");
 }
 
 fn pairs(meta: &dyn MetaMap, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {

@@ -6,6 +6,10 @@
 //! | `0000000007.hidden`    | a datafile that is not published yet; litter for the next process   |
 //! | `0000000007.temporary` | a datafile whose header is being written; litter for the next process |
 //! | `00000000000000000042.blob` | a blob, whatever of it is there; who refers to it knows           |
+//! | `MANIFEST`             | the manifest, whole since the moment it has this name               |
+//! | `MANIFEST.temporary`   | a manifest that is being written; litter for the next process       |
+//! | `0000000007.torn-4096` | bytes from this offset that recovery cut off; for an operator       |
+//! | `0000000007.damaged`   | a datafile that salvage has replaced; for an operator               |
 //! | anything else          | not ours; never touched                                             |
 //!
 //! It promises that a name ending in `.data` is given only to a file that is already durable, and that the name is
@@ -20,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Blob, BlobId, Datafile, DatafileId, MetaMap, Part, Result, Room, Storage, StorageError};
+use super::{Blob, BlobId, BootId, Datafile, DatafileId, MetaMap, Part, Result, Room, Storage, StorageError};
 
 /// How a file will be used, so that a device can choose how it gets at the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub enum Access {
     Log,
     /// Few large writes and reads.
     Blob,
+    /// Written once, from its beginning to its end.
+    Whole,
 }
 
 /// One directory of files, as POSIX has it: names and contents become durable separately.
@@ -53,6 +59,9 @@ pub trait Device: Send + Sync + 'static {
 
     /// Makes all names as they are now survive the loss of power.
     fn sync_directory(&self) -> Result<()>;
+
+    /// The present run of the machine; see [`Storage::boot_id`].
+    fn boot_id(&self) -> Option<BootId>;
 
     /// Where an operator finds the file with this name.
     fn place(&self, name: &str) -> String {
@@ -102,6 +111,19 @@ const DATA_SUFFIX: &str = ".data";
 const HIDDEN_SUFFIX: &str = ".hidden";
 const TEMPORARY_SUFFIX: &str = ".temporary";
 const BLOB_SUFFIX: &str = ".blob";
+const DAMAGED_SUFFIX: &str = ".damaged";
+
+/// What recovery cut off goes to a file with this and the offset behind the number.
+const TORN_SUFFIX: &str = ".torn-";
+
+const MANIFEST: &str = "MANIFEST";
+const NEW_MANIFEST: &str = "MANIFEST.temporary";
+
+/// Larger than any manifest: a store has fewer datafiles than this has room for.
+const MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Bytes are copied aside in pieces of this size.
+const COPY_PIECE_BYTES: u64 = 1024 * 1024;
 
 /// Digits of the id in a file name: enough for every `u32`, so that names sort as ids do.
 const NAME_DIGITS: usize = 10;
@@ -324,12 +346,36 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         Self::open_with_bug(device, meta, None)
     }
 
+    /// Opens a store for reading: nothing in the directory is changed.
+    pub fn open_to_read(device: D, meta: M) -> Result<Self> {
+        let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
+        for name in device.list()? {
+            blobs.extend(parse_blob_name(&name));
+            listed.extend(parse_name(&name).filter(|(_, suffix)| *suffix == DATA_SUFFIX).map(|(id, _)| id));
+        }
+        Ok(Self::with(device, meta, Health::default(), (listed, blobs)))
+    }
+
+    fn with(
+        device: D,
+        meta: M,
+        health: Health,
+        (listed, blobs): (BTreeSet<DatafileId>, BTreeSet<BlobId>),
+    ) -> Self {
+        let names = Mutex::new(Names { listed, hidden: BTreeMap::new(), blobs });
+        let (has_new_blobs, has_removals) = (AtomicBool::new(false), AtomicBool::new(false));
+        DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs, has_removals }
+    }
+
     /// [`DeviceStorage::open`] with an injected bug, for the tests of crash tests.
     #[doc(hidden)]
     pub fn open_with_bug(device: D, meta: M, bug: Option<Bug>) -> Result<Self> {
         let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
         for name in device.list()? {
             blobs.extend(parse_blob_name(&name));
+            if name == NEW_MANIFEST {
+                device.remove(&name)?;
+            }
             match parse_name(&name) {
                 Some((id, DATA_SUFFIX)) => {
                     listed.insert(id);
@@ -342,9 +388,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         // An earlier process may have died between a rename and the sync of the directory. Without this sync its file
         // would be written and acknowledged under a name that the loss of power takes back.
         health.sync("the directory", || device.sync_directory())?;
-        let names = Mutex::new(Names { listed, hidden: BTreeMap::new(), blobs });
-        let (has_new_blobs, has_removals) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs, has_removals })
+        Ok(Self::with(device, meta, health, (listed, blobs)))
     }
 
     fn handle(&self, file: D::File, id: DatafileId) -> Arc<DeviceDatafile<D::File>> {
@@ -382,6 +426,32 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
     /// Removes an unfinished file as far as possible; the next process finds the rest.
     fn discard(&self, name: &str) {
         let _ = self.device.remove(name);
+    }
+
+    /// Writes a file under a temporary name and gives it its own, in place of what had it, once it is on the disk.
+    fn write_whole(
+        &self,
+        temporary: &str,
+        name: &str,
+        write: &mut dyn FnMut(&D::File) -> Result<()>,
+    ) -> Result<()> {
+        self.health.check("creation of", name)?;
+        let file = self.device.create(temporary, Access::Whole)?;
+        if let Err(error) = write(&file) {
+            self.discard(temporary);
+            return Err(error);
+        }
+        self.health.sync(name, || file.sync())?;
+        match self.device.rename(temporary, name) {
+            Ok(()) => {}
+            Err(error @ StorageError::Full(_)) => {
+                self.discard(temporary);
+                return Err(error);
+            }
+            // Nobody knows which name the file has now.
+            Err(error) => return Err(self.health.fail("rename to", name, &error)),
+        }
+        self.health.sync("the directory", || self.device.sync_directory())
     }
 
     /// Gives a file its final name: contents before the name, the name before the answer.
@@ -530,11 +600,63 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         &self.meta
     }
 
+    fn manifest(&self) -> Result<Option<Vec<u8>>> {
+        let _names = self.names.lock();
+        let file = match self.device.open(MANIFEST, Access::Whole) {
+            Err(StorageError::Missing(_)) => return Ok(None),
+            opened => opened?,
+        };
+        let len = file.len()?;
+        let mut bytes = Vec::new();
+        if len <= MANIFEST_MAX_BYTES {
+            file.read(0, len, &mut |read| bytes.extend_from_slice(read))?;
+        }
+        Ok(Some(bytes))
+    }
+
+    fn put_manifest(&self, bytes: &[u8]) -> Result<()> {
+        let _names = self.names.lock();
+        self.write_whole(NEW_MANIFEST, MANIFEST, &mut |file| file.write(0, &[bytes]))
+    }
+
+    fn boot_id(&self) -> Option<BootId> {
+        self.device.boot_id()
+    }
+
     fn place(&self, part: Part) -> String {
         self.device.place(&match part {
             Part::Datafile(id) => file_name(id, DATA_SUFFIX),
             Part::Blob(id) => blob_name(id),
+            Part::Manifest => MANIFEST.to_owned(),
         })
+    }
+
+    fn copy_aside(&self, id: DatafileId, from: u64, to: u64) -> Result<String> {
+        let source = self.open(id)?;
+        let name = file_name(id, &format!("{TORN_SUFFIX}{from}"));
+        let _names = self.names.lock();
+        self.write_whole(&file_name(id, TEMPORARY_SUFFIX), &name, &mut |file| {
+            let mut at = from;
+            while at < to {
+                let len = COPY_PIECE_BYTES.min(to - at);
+                let mut written = Ok(());
+                source.read(at, len, &mut |bytes| written = file.write(at - from, &[bytes]))?;
+                written?;
+                at += len;
+            }
+            Ok(())
+        })?;
+        Ok(self.device.place(&name))
+    }
+
+    fn set_aside(&self, id: DatafileId) -> Result<String> {
+        let (from, to) = (file_name(id, DATA_SUFFIX), file_name(id, DAMAGED_SUFFIX));
+        let mut names = self.names.lock();
+        self.health.check("renaming of", &from)?;
+        self.device.rename(&from, &to)?;
+        names.listed.remove(&id);
+        self.health.sync("the directory", || self.device.sync_directory())?;
+        Ok(self.device.place(&to))
     }
 }
 

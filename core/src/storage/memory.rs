@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::{Access, Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, Result, StorageError};
+use super::{Access, BootId, Device, DeviceFile, DeviceStorage, MetaMap, MetaOp, Result, StorageError};
 
 /// [`super::Storage`] in memory.
 pub type MemoryStorage = DeviceStorage<MemoryDevice, MemoryMeta>;
@@ -78,6 +78,11 @@ impl Device for MemoryDevice {
 
     fn sync_directory(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// What outlives the loss of power here is nothing, so there is nothing torn to be found.
+    fn boot_id(&self) -> Option<BootId> {
+        Some(BootId([0; 16]))
     }
 }
 

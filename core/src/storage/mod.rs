@@ -30,6 +30,11 @@ pub struct DatafileId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub u64);
 
+/// One run of a machine, from the moment it gets power until it loses it: as long as the id stays the same, everything
+/// that a process left in the operating system is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BootId(pub [u8; 16]);
+
 /// A part of a store that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -37,6 +42,8 @@ pub enum Part {
     Datafile(DatafileId),
     /// A blob.
     Blob(BlobId),
+    /// The manifest.
+    Manifest,
 }
 
 /// What a disk can do wrong.
@@ -236,6 +243,24 @@ pub trait Storage: Send + Sync {
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;
 
+    /// The manifest that was written last, if there is one.
+    fn manifest(&self) -> Result<Option<Vec<u8>>>;
+
+    /// Replaces the manifest. When the call returns the new one survives the loss of power; a crash before leaves either.
+    /// On [`StorageError::Full`] the old one is still there.
+    fn put_manifest(&self, bytes: &[u8]) -> Result<()>;
+
+    /// The present run of the machine; `None` where nobody knows, so that power may have been lost at any time. A home
+    /// that never loses what it has accepted gives the same id always.
+    fn boot_id(&self) -> Option<BootId>;
+
     /// Where an operator finds a part of the store: a path on the gateway.
     fn place(&self, part: Part) -> String;
+
+    /// Copies the bytes of a listed datafile from `from` to below `to` to a file of their own, durably; returns its place.
+    /// The copy is no part of the store.
+    fn copy_aside(&self, id: DatafileId, from: u64, to: u64) -> Result<String>;
+
+    /// Takes a datafile out of the store without removing it, durably; returns where it is from then on.
+    fn set_aside(&self, id: DatafileId) -> Result<String>;
 }

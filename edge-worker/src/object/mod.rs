@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use edgecask_core::bitcask::{Bitcask, Options};
+use edgecask_core::bitcask::{Bitcask, OnDamage, Options};
 use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
 use edgecask_core::executor::{Eviction, Expiry};
@@ -74,7 +74,8 @@ impl<H: Host> Object<H> {
         storage.begin_event();
         let settings = config.settings(&storage)?;
         let databases = settings.databases();
-        let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES };
+        let on_damage = OnDamage::Refuse;
+        let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES, on_damage };
         let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options)
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));

@@ -5,6 +5,7 @@
 //!  entry  0 and a key of the metadata map        its value
 //!         1 and a datafile's id, big-endian      one byte: hidden 0, listed 1, removed and still read 2
 //!         2 and a name                           state of the object itself
+//!         3                                      the manifest of the datafiles
 //! ```
 //!
 //! A call that returns an error has written nothing. After [`RowStorage::flush`] all bytes of the event are in rows. The
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use edgecask_core::storage::{
-    Blob, BlobId, Datafile, DatafileId, MetaMap, MetaOp, Part, Result, Storage, StorageError,
+    Blob, BlobId, BootId, Datafile, DatafileId, MetaMap, MetaOp, Part, Result, Storage, StorageError,
 };
 use parking_lot::Mutex;
 
@@ -36,6 +37,7 @@ use crate::limits::{
 const META_SPACE: u8 = 0;
 const FILE_SPACE: u8 = 1;
 const STATE_SPACE: u8 = 2;
+const MANIFEST_SPACE: u8 = 3;
 
 /// The state in a datafile's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,12 +333,41 @@ impl<H: Host> Storage for RowStorage<H> {
         self
     }
 
+    fn manifest(&self) -> Result<Option<Vec<u8>>> {
+        Ok(self.rows.value(&[MANIFEST_SPACE]))
+    }
+
+    fn put_manifest(&self, bytes: &[u8]) -> Result<()> {
+        self.rows.reserve(bytes.len() as u64)?;
+        self.rows.put(&[MANIFEST_SPACE], bytes);
+        Ok(())
+    }
+
+    /// The rows of an event are there together or not at all, whatever becomes of machines.
+    fn boot_id(&self) -> Option<BootId> {
+        Some(BootId([0; 16]))
+    }
+
     fn place(&self, part: Part) -> String {
         match part {
             Part::Datafile(id) => format!("the rows of datafile {}", id.0),
             Part::Blob(id) => format!("blob {}", id.0),
+            Part::Manifest => "the row of the manifest".into(),
         }
     }
+
+    fn copy_aside(&self, _id: DatafileId, _from: u64, _to: u64) -> Result<String> {
+        Err(no_files())
+    }
+
+    fn set_aside(&self, _id: DatafileId) -> Result<String> {
+        Err(no_files())
+    }
+}
+
+/// Nothing can be put beside the store: there are no files here.
+fn no_files() -> StorageError {
+    StorageError::Refused("an object has no place for what is no part of its store".into())
 }
 
 impl<H: Host> MetaMap for RowStorage<H> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use edgecask_core::storage::{DatafileId, MetaMap, MetaOp, Storage, StorageError, contract};
+use edgecask_core::storage::{BootId, DatafileId, MetaMap, MetaOp, Part, Storage, StorageError, contract};
 use parking_lot::Mutex;
 
 use super::RowStorage;
@@ -125,7 +125,12 @@ impl Storage for Event {
         list_blobs() -> Outcome<Vec<Id>>;
         sync_blob_names() -> Outcome<()>;
         meta() -> &dyn MetaMap;
-        place(part: edgecask_core::storage::Part) -> String;
+        manifest() -> Outcome<Option<Vec<u8>>>;
+        put_manifest(bytes: &[u8]) -> Outcome<()>;
+        boot_id() -> Option<BootId>;
+        place(part: Part) -> String;
+        copy_aside(id: DatafileId, from: u64, to: u64) -> Outcome<String>;
+        set_aside(id: DatafileId) -> Outcome<String>;
     }
 }
 

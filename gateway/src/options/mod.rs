@@ -1,4 +1,4 @@
-//! The options of `edgecask serve`: command line, then `EDGECASK_*` environment, then configuration file, then default.
+//! The command line, and the options of `edgecask serve`: command line, then `EDGECASK_*` environment, then configuration file, then default.
 //!
 //! [`Flags`] is the one list: the command line's help, the environment variables and the names in the file all come
 //! from its fields. [`Options`] are the decided and checked values.
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use edgecask_core::bitcask::OnDamage;
 use edgecask_core::limits::{BLOB_MIN_BYTES, DATAFILE_MAX_BYTES};
 use edgecask_core::number::parse_u64;
 use edgecask_core::origin::Origins;
@@ -41,6 +42,24 @@ pub enum Task {
     /// Serve Redis clients from one directory (the default)
     #[command(disable_help_flag = true)]
     Serve(Box<Flags>),
+
+    /// Read every record, blob and hint of the store in a directory that no server uses, and print what is damaged; the
+    /// exit status is 0 if nothing is, 1 if something is, 2 if the store cannot be read. Changes nothing
+    Check {
+        /// The directory
+        directory: PathBuf,
+    },
+
+    /// Write what can be read of a damaged store to a new directory, and print exactly what is lost; the original is not
+    /// changed. The exit status is that of check
+    Repair {
+        /// The directory of the damaged store
+        directory: PathBuf,
+
+        /// The new directory, which must be empty or missing
+        #[arg(long, value_name = "DIRECTORY")]
+        to: PathBuf,
+    },
 }
 
 /// All flags of a server. `None` means "not set".
@@ -94,6 +113,10 @@ pub struct Flags {
     /// Directory of the store, made if missing [default: edgecask-data]
     #[arg(short, long, env = "EDGECASK_DIR", value_name = "DIRECTORY")]
     pub dir: Option<PathBuf>,
+
+    /// What to do if the store is damaged: refuse to start, or start with everything that can be read [default: refuse]
+    #[arg(long, env = "EDGECASK_ON_DAMAGE")]
+    pub on_damage: Option<OnDamageFlag>,
 
     /// When writes are forced to the disk: before each reply, once a second, or when the system likes [default: everysec]
     #[arg(long, env = "EDGECASK_APPENDFSYNC")]
@@ -214,6 +237,16 @@ pub enum Allowed {
     Yes,
 }
 
+/// What to do about damage at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OnDamageFlag {
+    /// Do not start.
+    Refuse,
+    /// Start with everything that can be read.
+    Salvage,
+}
+
 /// The least important messages that are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -252,6 +285,8 @@ pub struct Options {
     pub web: WebOptions,
     /// The directory of the store.
     pub directory: PathBuf,
+    /// What to do about damage at the start.
+    pub on_damage: OnDamage,
     /// The sync policy at the start.
     pub appendfsync: Appendfsync,
     /// Threads that serve connections; at least one.
@@ -284,7 +319,7 @@ impl Allowed {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
-    if !matches!(first, "serve" | "-V" | "--version") {
+    if !matches!(first, "serve" | "check" | "repair" | "-V" | "--version") {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     CommandLine::try_parse_from(arguments)
@@ -306,6 +341,7 @@ impl Flags {
             http_origins: self.http_origins.or(fallback.http_origins),
             http_max_per_address: self.http_max_per_address.or(fallback.http_max_per_address),
             dir: self.dir.or(fallback.dir),
+            on_damage: self.on_damage.or(fallback.on_damage),
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),
             requirepass: self.requirepass.or(fallback.requirepass),
@@ -396,6 +432,10 @@ impl Options {
             addresses: resolve(&host, port)?,
             web,
             protected_mode: flags.protected_mode != Some(YesNo::No),
+            on_damage: match flags.on_damage {
+                Some(OnDamageFlag::Salvage) => OnDamage::Salvage,
+                _ => OnDamage::Refuse,
+            },
             threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(workers),
             log_level: flags.log_level.unwrap_or(LogLevel::Info),
             config: flags.config,

@@ -1,7 +1,9 @@
 use super::{Appendfsync, Flags, Options, Task, parse};
 
 fn flags(line: &str) -> Flags {
-    let Task::Serve(flags) = parse(line.split(' ').map(Into::into)).expect("parses").task;
+    let Task::Serve(flags) = parse(line.split(' ').map(Into::into)).expect("parses").task else {
+        panic!("{line} does not serve");
+    };
     *flags
 }
 
@@ -63,6 +65,7 @@ fn every_flag_has_help_with_its_default() {
         "host",
         "port",
         "dir",
+        "on-damage",
         "appendfsync",
         "databases",
         "requirepass",

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use edgecask_core::storage::{Access, Device, DeviceFile, Result, StorageError};
+use edgecask_core::storage::{Access, BootId, Device, DeviceFile, Result, StorageError};
 use parking_lot::Mutex;
 use rustix::fs::StatFs;
 
@@ -21,12 +21,16 @@ use super::mapped::MappedFile;
 /// machine can cut: ext4, XFS, tmpfs, and an overlay over one of them. On all others files are not mapped.
 const MAPPABLE_FILE_SYSTEMS: &[u64] = &[0xEF53, 0x5846_5342, 0x0102_1994, 0x794C_7630];
 
+/// Where Linux tells the present run of the machine: a random number that it draws when it starts.
+const BOOT_ID_FILE: &str = "/proc/sys/kernel/random/boot_id";
+
 /// One directory of files.
 pub struct Directory {
     path: PathBuf,
     /// For syncing names.
     handle: File,
     maps: bool,
+    is_read_only: bool,
     open: Mutex<HashMap<String, Weak<MappedFile>>>,
     /// Bytes of files that recovery has done.
     recovered: Arc<AtomicU64>,
@@ -56,6 +60,7 @@ impl Directory {
             path: path.to_path_buf(),
             handle,
             maps,
+            is_read_only: false,
             open: Mutex::default(),
             recovered: Arc::default(),
         })
@@ -72,6 +77,21 @@ impl Directory {
     /// The same, which counts here the bytes of files that recovery has done.
     pub fn counting(self, recovered: Arc<AtomicU64>) -> Directory {
         Directory { recovered, ..self }
+    }
+
+    /// The same for reading only.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open_to_read(path: &Path) -> Result<Directory> {
+        Ok(Directory { is_read_only: true, ..Directory::open_unmapped(path)? })
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        match self.is_read_only {
+            true => Err(StorageError::Refused(format!("{} is only read", self.path.display()))),
+            false => Ok(()),
+        }
     }
 
     fn register(
@@ -103,6 +123,7 @@ impl Device for Directory {
     type File = Handle;
 
     fn create(&self, name: &str, access: Access) -> Result<Handle> {
+        self.check_writable()?;
         let options = File::options().read(true).write(true).create_new(true).clone();
         self.register(&mut self.open.lock(), name, access, &options)
     }
@@ -111,11 +132,14 @@ impl Device for Directory {
         let mut open = self.open.lock();
         match open.get(name).and_then(Weak::upgrade) {
             Some(file) => Ok(Handle(file)),
-            None => self.register(&mut open, name, access, File::options().read(true).write(true)),
+            None => {
+                self.register(&mut open, name, access, File::options().read(true).write(!self.is_read_only))
+            }
         }
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.check_writable()?;
         let mut open = self.open.lock();
         let renamed = fs::rename(self.path.join(from), self.path.join(to));
         renamed
@@ -128,6 +152,7 @@ impl Device for Directory {
     }
 
     fn remove(&self, name: &str) -> Result<()> {
+        self.check_writable()?;
         let path = self.path.join(name);
         // An open file keeps its blocks, so they are freed after the lock is released.
         let held = File::open(&path);
@@ -168,9 +193,20 @@ impl Device for Directory {
         self.handle.sync_all().map_err(|error| failed("cannot sync", &shown, &error))
     }
 
+    fn boot_id(&self) -> Option<BootId> {
+        parse_boot_id(&fs::read_to_string(BOOT_ID_FILE).ok()?)
+    }
+
     fn place(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
+}
+
+/// The number in a text of hexadecimal digits and hyphens.
+fn parse_boot_id(text: &str) -> Option<BootId> {
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let number = u128::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 32)?;
+    Some(BootId(number.to_le_bytes()))
 }
 
 impl DeviceFile for Handle {

@@ -4,6 +4,7 @@
 //! leaves nothing to clean up. Everything else in the directory relies on having no other writer.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use edgecask_core::storage::{Result, StorageError};
@@ -33,6 +34,26 @@ impl DirectoryLock {
         let file = file.map_err(|error| {
             StorageError::Refused(format!("the data directory {shown} cannot be written: {error}"))
         })?;
+        DirectoryLock::lock(file, directory)
+    }
+
+    /// Locks a directory that is only to be read, and changes nothing in it; `None` if no process has ever locked it.
+    ///
+    /// # Errors
+    /// Another process has locked it, or it cannot be read.
+    pub fn take_to_read(directory: &Path) -> Result<Option<DirectoryLock>> {
+        match File::open(directory.join(LOCK_FILE)) {
+            Ok(file) => DirectoryLock::lock(file, directory).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StorageError::Refused(format!(
+                "the data directory {} cannot be read: {error}",
+                directory.display()
+            ))),
+        }
+    }
+
+    fn lock(file: File, directory: &Path) -> Result<DirectoryLock> {
+        let shown = directory.display();
         match file.try_lock() {
             Ok(()) => Ok(DirectoryLock { file }),
             Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(

@@ -3,7 +3,6 @@
 //! ```text
 //! DIR/lock          held while a process uses the directory
 //! DIR/meta/         sled: metadata that can be rebuilt from the datafiles
-//! DIR/meta.broken-N a sled folder that could not be opened, left for a diagnosis
 //! DIR/…             the datafiles, named by the core
 //! ```
 

@@ -1,15 +1,15 @@
 //! The metadata map on sled.
 //!
-//! All of it can be rebuilt from the datafiles, so a folder that sled cannot open is moved aside and an
-//! empty one takes its place; the store then rebuilds it. sled has a log of its own and recovers a prefix
-//! of it, which is the order that the laws of the map require.
+//! All of it can be rebuilt from the datafiles, so a folder that sled cannot open is removed and an empty one takes its place;
+//! the store then rebuilds it. If that is not possible either (on a full disk, say), the map is in memory until the next
+//! start. sled has a log of its own and recovers a prefix of it, which is the order that the laws of the map require.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use edgecask_core::storage::{MetaMap, MetaOp, Result, StorageError};
+use edgecask_core::storage::{MemoryMeta, MetaMap, MetaOp, Result, StorageError};
 use tracing::warn;
 
 /// Memory sled may use for pages, in bytes. Hint blocks are read once, at the start.
@@ -30,19 +30,69 @@ const FLUSH_EVERY_MS: u64 = 1000;
 const LOCKED_MAX: Duration = Duration::from_secs(5);
 const LOCKED_RETRY: Duration = Duration::from_millis(5);
 
-/// Folders moved aside are numbered up to this; a directory with more of them needs a person.
-const BROKEN_MAX: u32 = 1000;
-
 /// The map in one folder.
 pub struct SledMeta {
     db: sled::Db,
+}
+
+/// The map of a server.
+pub enum Meta {
+    /// In its folder.
+    Sled(SledMeta),
+    /// In memory, because the folder can be neither used nor replaced.
+    Memory(MemoryMeta),
+}
+
+impl Meta {
+    /// Opens the folder, makes or replaces it where needed, or does without.
+    ///
+    /// # Errors
+    /// Another process uses it.
+    pub fn open(folder: &Path) -> Result<Meta> {
+        match SledMeta::open(folder) {
+            Ok(meta) => Ok(Meta::Sled(meta)),
+            Err(error @ StorageError::Refused(_)) => Err(error),
+            Err(error) => {
+                warn!(
+                    folder = %folder.display(), %error,
+                    "there is no room for hints: the next start reads the whole log"
+                );
+                Ok(Meta::Memory(MemoryMeta::default()))
+            }
+        }
+    }
+
+    fn map(&self) -> &dyn MetaMap {
+        match self {
+            Meta::Sled(meta) => meta,
+            Meta::Memory(meta) => meta,
+        }
+    }
+}
+
+impl MetaMap for Meta {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.map().get(key)
+    }
+
+    fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        self.map().scan(prefix, visit)
+    }
+
+    fn apply(&self, changes: &[MetaOp]) -> Result<()> {
+        self.map().apply(changes)
+    }
+
+    fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()> {
+        self.map().apply_lazily(changes)
+    }
 }
 
 impl SledMeta {
     /// Opens the folder, making or replacing it where needed.
     ///
     /// # Errors
-    /// Another process uses it, or it can be neither opened nor moved aside.
+    /// Another process uses it, or it can be neither opened nor replaced.
     pub fn open(folder: &Path) -> Result<SledMeta> {
         let begin = Instant::now();
         let mut opened = open_guarded(folder);
@@ -54,11 +104,12 @@ impl SledMeta {
             Ok(db) => Ok(SledMeta { db }),
             Err(error @ StorageError::Refused(_)) => Err(error),
             Err(error) => {
-                let aside = move_aside(folder)?;
                 warn!(
-                    folder = %folder.display(), moved_to = %aside.display(), %error,
+                    folder = %folder.display(), %error,
                     "the metadata map cannot be read and will be rebuilt from the datafiles"
                 );
+                let shown = folder.display().to_string();
+                fs::remove_dir_all(folder).map_err(|error| super::failed("cannot remove", &shown, &error))?;
                 open_guarded(folder).map(|db| SledMeta { db })
             }
         }
@@ -134,21 +185,6 @@ fn open_guarded(folder: &Path) -> Result<sled::Db> {
         Ok(Err(error)) => Err(failed(&error)),
         Err(_) => Err(StorageError::Io("sled panicked while opening".into())),
     }
-}
-
-fn move_aside(folder: &Path) -> Result<PathBuf> {
-    let beside = |number: u32| {
-        let mut name = folder.as_os_str().to_os_string();
-        name.push(format!(".broken-{number}"));
-        PathBuf::from(name)
-    };
-    let aside = (1..=BROKEN_MAX).map(beside).find(|aside| !aside.exists());
-    let aside = aside.ok_or_else(|| {
-        StorageError::Refused(format!("{}: too many broken copies beside it; remove some", folder.display()))
-    })?;
-    let shown = folder.display().to_string();
-    fs::rename(folder, &aside).map_err(|error| super::failed("cannot move aside", &shown, &error))?;
-    Ok(aside)
 }
 
 fn failed(error: &sled::Error) -> StorageError {

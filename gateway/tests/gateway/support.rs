@@ -70,7 +70,9 @@ impl Drop for Server {
 pub fn start_in(directory: &Path, flags: &str, deadlines: Deadlines) -> Result<Running, StartError> {
     let threads = if flags.contains("--threads") { "" } else { "--threads 2" };
     let line = format!("edgecask --port 0 --http-port 0 {threads} --dir {} {flags}", directory.display());
-    let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task;
+    let Task::Serve(flags) = parse(line.split_whitespace().map(Into::into)).expect("flags").task else {
+        panic!("{line} does not serve");
+    };
     server::start(&Options::decide(*flags)?, deadlines)
 }
 

@@ -71,6 +71,35 @@ fn a_full_disk_loses_acknowledged_writes() {
     ));
 }
 
+/// Not even the space is left that datafiles leave free: neither hints nor a manifest can be written.
+#[test]
+fn full_disk_keeps_the_server_from_starting() {
+    let Some(disk) = SmallDisk::mount("size=64m") else { return };
+    let directory = disk.path().join("data");
+    let gateway = Gateway::on(&directory);
+    for round in 0..3 {
+        let server = gateway.must_start();
+        let mut client = server.client();
+        if round == 0 {
+            for number in 0..100 {
+                let key = format!("key:{number}");
+                client.call(&[b"SET".as_slice(), key.as_bytes(), &[b'x'; 100_000]]).expect("a reply");
+            }
+            let ballast = std::fs::File::create(disk.path().join("ballast")).expect("creates");
+            let mut ballast = std::io::BufWriter::with_capacity(4096, ballast);
+            while std::io::Write::write_all(&mut ballast, &[7; 4096]).is_ok() {}
+        }
+        // Whether it works does not matter.
+        client.must("SAVE");
+        assert_eq!(client.must("STRLEN key:99"), Value::Integer(100_000), "round {round}");
+        server.kill();
+        let names =
+            std::fs::read_dir(&directory).expect("lists").map(|entry| entry.expect("an entry").file_name());
+        let broken = names.filter(|name| name.to_string_lossy().contains("broken"));
+        assert_eq!(broken.count(), 0, "round {round}");
+    }
+}
+
 #[test]
 fn a_read_only_directory_is_served() {
     let Some(disk) = SmallDisk::mount("size=16m,ro") else { return };

@@ -13,7 +13,12 @@ use crate::storage::{Simulation, Storage};
 const CAPACITY_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Datafiles as large as the device lets them be.
-const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 256 * 1024 * 1024, seed: 7 };
+const OPTIONS: Options = Options {
+    databases: DATABASES,
+    datafile_max_bytes: 256 * 1024 * 1024,
+    seed: 7,
+    on_damage: crate::bitcask::OnDamage::Refuse,
+};
 
 const ROUNDS: usize = 20;
 

@@ -9,14 +9,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bitcask::{Bitcask, Opened, Options};
+use crate::bitcask::{Bitcask, OnDamage, Opened, Options};
 use crate::engine::laws::{self, DATABASES, Dump, Operation, Script};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Admin, EngineError, Kind, NewRoot, Receipt};
 use crate::storage::{Simulation, Storage};
 
 /// Datafiles are small, so that a few transactions fill several; some values are larger than a whole one.
-pub(super) const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 6 * 1024, seed: 7 };
+pub(super) const OPTIONS: Options =
+    Options { databases: DATABASES, datafile_max_bytes: 6 * 1024, seed: 7, on_damage: OnDamage::Refuse };
 
 /// Opens the store on a machine.
 pub(super) fn open(machine: &Simulation) -> Result<Opened, String> {
@@ -27,6 +28,13 @@ pub(super) fn open(machine: &Simulation) -> Result<Opened, String> {
 pub(super) fn open_with(machine: &Simulation, options: &Options) -> Result<Opened, String> {
     let storage: Arc<dyn Storage> = Arc::new(machine.open().map_err(|error| error.to_string())?);
     Bitcask::open(storage, options).map_err(|error| format!("does not open: {error}"))
+}
+
+/// The names of a machine's datafiles, in order.
+pub(super) fn datafile_names(machine: &Simulation) -> Vec<String> {
+    let mut names = machine.file_names();
+    names.retain(|name| name.ends_with(".data"));
+    names
 }
 
 /// When a host syncs.

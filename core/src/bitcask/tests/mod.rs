@@ -5,6 +5,7 @@ mod definitions_lost;
 mod failed_io;
 mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
+mod damage_lost_in_silence;
 mod harness;
 mod injected_fault_unnoticed;
 mod matrix;

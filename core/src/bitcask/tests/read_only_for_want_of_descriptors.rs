@@ -8,7 +8,12 @@ use crate::storage::Simulation;
 use std::sync::Arc;
 
 fn open(machine: &Simulation) -> Bitcask {
-    let options = Options { databases: DATABASES, datafile_max_bytes: 4096, seed: 7 };
+    let options = Options {
+        databases: DATABASES,
+        datafile_max_bytes: 4096,
+        seed: 7,
+        on_damage: crate::bitcask::OnDamage::Refuse,
+    };
     let storage = Arc::new(machine.open().expect("a device in order"));
     Bitcask::open(storage, &options).unwrap_or_else(|error| panic!("{error}")).store
 }

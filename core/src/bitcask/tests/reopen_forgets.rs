@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::bitcask::{Bitcask, Opened, Options};
+use crate::bitcask::{Bitcask, OnDamage, Opened, Options};
 use crate::engine::Admin;
 use crate::engine::laws::{self, DATABASES, Script};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::waiting::{Odds, Waiting};
 use crate::storage::{Simulation, Storage};
 
-const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 64 * 1024, seed: 7 };
+const OPTIONS: Options =
+    Options { databases: DATABASES, datafile_max_bytes: 64 * 1024, seed: 7, on_damage: OnDamage::Refuse };
 
 fn open(simulation: &Simulation) -> Opened {
     let storage: Arc<dyn Storage> = Arc::new(simulation.open().expect("a healthy device"));

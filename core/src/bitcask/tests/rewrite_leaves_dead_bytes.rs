@@ -9,7 +9,12 @@ use crate::storage::{Simulation, Storage};
 
 use super::harness::{put, remove};
 
-const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 4 * 1024, seed: 7 };
+const OPTIONS: Options = Options {
+    databases: DATABASES,
+    datafile_max_bytes: 4 * 1024,
+    seed: 7,
+    on_damage: crate::bitcask::OnDamage::Refuse,
+};
 const NOW_MS: u64 = 1_700_000_000_000;
 
 /// More than any of these merges takes.

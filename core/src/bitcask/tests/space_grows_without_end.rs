@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use super::harness::{contents, open, put, remove, run, sub_put};
-use crate::bitcask::{Bitcask, Options};
+use crate::bitcask::{Bitcask, OnDamage, Options};
 use crate::engine::laws::{self, DATABASES, Operation};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Admin, Kind, NewRoot};
 use crate::storage::{Simulation, Storage};
 
-const OPTIONS: Options = Options { databases: DATABASES, datafile_max_bytes: 32 * 1024, seed: 7 };
+const OPTIONS: Options =
+    Options { databases: DATABASES, datafile_max_bytes: 32 * 1024, seed: 7, on_damage: OnDamage::Refuse };
 
 /// Datafiles of room beside twice the live data: the active one, an input and its output, and inputs whose removal the
 /// directory has not written down yet.

@@ -12,7 +12,7 @@ use crate::engine::laws::{self, Operation};
 use crate::engine::{Admin, Overlay, Scope, Txn};
 use crate::engine::{Engine, Result};
 use crate::storage::memory::{MemoryDevice, MemoryFile, MemoryMeta};
-use crate::storage::{self, Access, Device, DeviceFile, DeviceStorage, Simulation};
+use crate::storage::{self, Access, BootId, Device, DeviceFile, DeviceStorage, Simulation};
 
 /// Runs one operation that names these keys, locking no more than a command would.
 fn run_on(store: &Bitcask, keys: &[&[u8]], operation: &Operation) -> Result<()> {
@@ -187,6 +187,10 @@ impl Device for SlowBlobs {
 
     fn sync_directory(&self) -> storage::Result<()> {
         self.device.sync_directory()
+    }
+
+    fn boot_id(&self) -> Option<BootId> {
+        self.device.boot_id()
     }
 }
 

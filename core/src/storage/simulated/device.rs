@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::super::device::Bug;
 use super::super::memory::{scan_pairs, slice};
-use super::super::{Access, Device, DeviceFile, MetaMap, MetaOp, Result, StorageError};
+use super::super::{Access, BootId, Device, DeviceFile, MetaMap, MetaOp, Result, StorageError};
 use super::disk::{Change, Contents, Disk, Fate, Inode, NameChange};
 
 /// The directory of a [`super::Simulation`].
@@ -113,6 +113,10 @@ impl Device for SimulatedDevice {
             Fate::Failed => disk.forget_pending_names(),
         }
         fate.answer()
+    }
+
+    fn boot_id(&self) -> Option<BootId> {
+        Some(BootId(u128::from(self.disk.lock().boots).to_le_bytes()))
     }
 }
 

@@ -264,6 +264,8 @@ pub(super) struct Disk {
     seed: u64,
     pub(super) plan: Plan,
     pub(super) operations: u64,
+    /// How often the power came back.
+    pub(super) boots: u64,
     power_off: bool,
     pub(super) faults_seen: Vec<String>,
 
@@ -285,6 +287,7 @@ impl Disk {
             seed,
             plan: Plan::default(),
             operations: 0,
+            boots: 0,
             power_off: false,
             faults_seen: Vec::new(),
             names: BTreeMap::new(),
@@ -441,6 +444,7 @@ impl Disk {
         }
         Disk {
             plan: self.plan.without_faults(),
+            boots: self.boots + 1,
             durable_names: names.clone(),
             names,
             files,

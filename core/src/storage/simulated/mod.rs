@@ -14,6 +14,8 @@
 //!   anything about what it builds on them.
 //! - A rename is atomic. The metadata map is atomic, and `apply` is durable when it returned.
 //!
+//! The loss of power begins another run of the machine ([`super::Storage::boot_id`]); the end of a process does not.
+//!
 //! It must never read a clock or draw randomness that does not come from its seed.
 
 #[cfg(test)]

@@ -1,0 +1,76 @@
+//! Reading everything that a storage holds, without changing anything: every record, every blob, every hint.
+
+use super::damage::{Damage, Findings, OnDamage, OpenError};
+use super::file_replay::{TornTail, Trust};
+use super::hint::{self, Loaded};
+use super::keydir::CATALOG_SPACE;
+use super::losses::{self, DamagedBlob, Loss};
+use super::recovery::{Recovered, is_whole, recover};
+use super::replay::Replay;
+use crate::engine::Db;
+use crate::storage::Storage;
+
+/// What [`check`] found.
+pub struct Checked {
+    /// Damaged parts of the store.
+    pub damages: Vec<Damage>,
+    /// What the damage took from which keys.
+    pub losses: Vec<Loss>,
+    /// Keys whose blobs are missing, short or do not carry their checksum.
+    pub damaged_blobs: Vec<DamagedBlob>,
+    /// What the next start will cut off the end of the log.
+    pub torn_tail: Option<TornTail>,
+    /// The numbers of datafiles whose hints do not fit; the next start does without.
+    pub rejected_hints: Vec<u32>,
+    /// How many datafiles there are.
+    pub datafiles: u64,
+    /// How many records were read.
+    pub records: u64,
+    /// How many blobs keys refer to, damaged ones included.
+    pub blobs: u64,
+}
+
+impl Checked {
+    /// Whether nothing is damaged. Neither a torn end nor a hint that does not fit is damage.
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty() && self.damaged_blobs.is_empty()
+    }
+}
+
+/// Reads a whole store. `databases` is how many logical databases it has. Fails if the storage does.
+pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError> {
+    let mut findings = Findings::new(OnDamage::Salvage);
+    let databases = databases.min(CATALOG_SPACE as Db);
+    let recovered = recover(storage, 0, databases, Trust::Log, &mut findings)?;
+    let Recovered { table, replayed, found, mut damaged_blobs, .. } = recovered;
+    let damages = findings.damages;
+    let losses = losses::of(&table, &replayed, &damages)?;
+    let mut blobs = Vec::new();
+    losses::each_root(&replayed, &table, &mut |space, key, entry| {
+        blobs.extend(entry.blob.map(|blob| (space, key.to_vec(), blob)));
+    })?;
+    let count = blobs.len() as u64;
+    blobs.retain(|(_, _, blob)| damaged_blobs.iter().all(|damaged| damaged.id != blob.id));
+    for (space, key, blob) in blobs {
+        if !is_whole(storage, blob)? {
+            damaged_blobs.push(DamagedBlob::new(storage, blob.id, losses::db_of(&replayed, space), key));
+        }
+    }
+    let mut rejected_hints = Vec::new();
+    for file in table.values() {
+        // Hints are applied to nothing that is used.
+        if let Loaded::Rejected(_) = hint::load(storage, file, &mut Replay::new(recovered.seed))? {
+            rejected_hints.push(file.id());
+        }
+    }
+    Ok(Checked {
+        damages,
+        losses,
+        damaged_blobs,
+        torn_tail: found.torn_tail,
+        rejected_hints,
+        datafiles: table.len() as u64,
+        records: found.replayed_records,
+        blobs: count,
+    })
+}

@@ -1,0 +1,243 @@
+//! Replaying one datafile, and what its end says: a clean end, a torn tail, or damage.
+//!
+//! A frame that is not whole ends a datafile. It may only be the tail of an unfinished write in the last datafile, and only
+//! where nothing says that it had been on the disk, or in the operating system:
+//! - a record behind it, a seal, a hint, an output of a merge or the manifest says that it had been synced;
+//! - whole frames stand behind it, and the machine has run on since. A process that ends, however it ends, leaves what it
+//!   has written in the operating system, and it writes one frame after the other. Only the loss of power can leave a hole
+//!   in what was not synced.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::damage::{Damage, Findings, OpenError};
+use super::files::File;
+use super::hint;
+use super::keydir::{Location, Name};
+use super::record::{Record, RecordType};
+use super::replay::Replay;
+use super::salvage::{self, Behind, Step};
+use super::scan::{self, End};
+use crate::engine::BlobRef;
+use crate::storage::Storage;
+
+/// The evidence that recovery goes by.
+#[derive(Clone, Copy)]
+pub(super) enum Trust {
+    /// The storage of a process that has ended: hints stand in for records, and the log may end in a torn frame.
+    Hints,
+    /// The same without hints: every record is read.
+    Log,
+    /// The storage that this process has just synced: the records themselves, and none of them may be missing. With the datafile that
+    /// is appended to, if there is one, and its length.
+    Records(Option<(u32, u64)>),
+}
+
+/// Facts about the last datafile, known before it is replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Last {
+    /// How much of it others say was on the disk.
+    pub(super) synced_len: u64,
+    /// Where it ends, if a blob was found missing there.
+    pub(super) end: Option<u64>,
+    /// Whether the power may have been lost since it was written.
+    pub(super) may_have_lost_power: bool,
+}
+
+/// What recovery cut off the last datafile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TornTail {
+    /// The datafile's number.
+    pub file: u32,
+    /// Where it ends now, in bytes.
+    pub offset: u64,
+    /// How many bytes were behind that, preallocated zeros not counted.
+    pub bytes: u64,
+    /// How many whole frames were among them. Only after a loss of power.
+    pub whole_frames: u64,
+    /// Where the bytes were copied to, if there were whole frames among them.
+    pub set_aside: Option<String>,
+}
+
+/// A record with a blob, in the last datafile.
+pub(super) struct TailBlob {
+    /// Where its frame begins.
+    pub(super) frame: u64,
+    pub(super) at: Location,
+    pub(super) space: u64,
+    pub(super) key: Vec<u8>,
+    pub(super) blob: BlobRef,
+}
+
+/// Counts made while replaying.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) replayed_records: u64,
+    pub(super) hinted_datafiles: u64,
+    pub(super) rejected_hints: u64,
+    pub(super) torn_tail: Option<TornTail>,
+    /// The blobs of the records that nothing proves to have been synced.
+    pub(super) tail: Vec<TailBlob>,
+}
+
+/// The replay of one datafile.
+pub(super) struct FileReplay<'r> {
+    pub(super) storage: &'r dyn Storage,
+    pub(super) trust: Trust,
+    pub(super) file: &'r Arc<File>,
+    /// For the last one.
+    pub(super) last: Option<Last>,
+    pub(super) replay: &'r mut Replay,
+    pub(super) found: &'r mut Found,
+    pub(super) findings: &'r mut Findings,
+}
+
+/// Where the walk over a datafile is.
+struct Place {
+    /// Where the frame begins.
+    frame: u64,
+    /// So much of the datafile was on the disk, as its records say.
+    synced: u64,
+}
+
+impl FileReplay<'_> {
+    /// Replays the datafile and says how long it is.
+    pub(super) fn run(mut self) -> Result<(), OpenError> {
+        let (file, last) = (self.file, self.last);
+        let file_end = file.datafile.len()?;
+        let end = last.and_then(|last| last.end).unwrap_or(file_end);
+        let is_sealed = scan::is_sealed(file, end)?;
+        let mut from = file.header_len;
+        // So many bytes were on the disk once.
+        let is_whole = is_sealed || file.header.is_output();
+        let mut proven = last.filter(|_| !is_whole).map_or(end, |last| last.synced_len);
+        let hints = match self.trust {
+            Trust::Hints => hint::load(self.storage, file, self.replay)?,
+            Trust::Log | Trust::Records(_) => hint::Loaded::None,
+        };
+        match hints {
+            hint::Loaded::Covers(covered) => {
+                self.found.hinted_datafiles += 1;
+                from = covered;
+            }
+            hint::Loaded::Rejected(covered) => {
+                self.found.rejected_hints += 1;
+                // A seal knows better where the file ends.
+                proven = if is_sealed { proven } else { proven.max(covered) };
+            }
+            hint::Loaded::None => {}
+        }
+        let mut place = Place { frame: from, synced: proven.max(from) };
+        let walked =
+            scan::frames(file, from, end, &mut |offset, record| self.take(&mut place, offset, record))?;
+        let is_damaged = match walked {
+            End::Clean if end < file_end => {
+                self.cut(end, file_end)?;
+                None
+            }
+            End::Clean if !is_sealed && (last.is_none() || file.header.is_output()) => {
+                Some((end, "the datafile is cut short: it does not end with its seal"))
+            }
+            End::Clean if proven > end => Some((end, "the datafile is cut short: more of it was synced")),
+            End::Clean => None,
+            End::Broken(offset) if offset < proven || scan::was_synced(file, offset, end)? => {
+                Some((offset, "the record does not carry its checksum"))
+            }
+            End::Broken(offset) => {
+                let behind = salvage::whole_frames_behind(file, offset, end, self.last_sequence())?;
+                let is_proven = behind.frames > 0 && last.is_some_and(|last| !last.may_have_lost_power);
+                if !is_proven {
+                    self.found.torn_tail = self.torn_tail(offset, end, behind)?;
+                    self.end_at(offset, is_sealed);
+                    self.found.tail.retain(|tail| tail.frame >= place.synced);
+                    return Ok(());
+                }
+                Some((offset, "the record does not carry its checksum, and whole ones stand behind it"))
+            }
+        };
+        let mut end = last.and_then(|last| last.end).unwrap_or(file_end);
+        if let Some((offset, what)) = is_damaged {
+            end = self.go_on_behind(&mut place, (offset, end), what)?;
+        }
+        self.found.tail.retain(|tail| tail.frame >= place.synced);
+        self.end_at(end, is_sealed);
+        Ok(())
+    }
+
+    fn end_at(&self, len: u64, is_sealed: bool) {
+        self.file.len.store(len, Ordering::Release);
+        self.file.is_sealed.store(is_sealed, Ordering::Release);
+    }
+
+    fn last_sequence(&self) -> u64 {
+        self.replay.max_sequence.max(self.file.header.base_sequence)
+    }
+
+    /// Notes that the datafile ends before these bytes, since the first of them refer to a lost blob.
+    fn cut(&mut self, end: u64, file_end: u64) -> Result<(), OpenError> {
+        let behind =
+            salvage::whole_frames_behind(self.file, end.saturating_sub(1), file_end, self.last_sequence())?;
+        self.found.torn_tail = self.torn_tail(end, file_end, behind)?;
+        Ok(())
+    }
+
+    /// What stands behind the last whole frame, if it is more than preallocated zeros.
+    fn torn_tail(&self, offset: u64, end: u64, behind: Behind) -> Result<Option<TornTail>, OpenError> {
+        let bytes = salvage::end_of_content(self.file, offset, end)? - offset;
+        let torn =
+            TornTail { file: self.file.id(), offset, bytes, whole_frames: behind.frames, set_aside: None };
+        Ok((bytes > 0).then_some(torn))
+    }
+
+    /// Notes damage and replays what can be read behind it; returns where the datafile ends.
+    fn go_on_behind(
+        &mut self,
+        place: &mut Place,
+        (offset, end): (u64, u64),
+        what: &'static str,
+    ) -> Result<u64, OpenError> {
+        let (storage, file) = (self.storage, self.file.clone());
+        let mut damage = Damage::in_file(storage, file.id(), offset, what);
+        if self.findings.refuses() {
+            return self.findings.note(damage).map(|()| end);
+        }
+        let last_sequence = self.last_sequence();
+        let kept = salvage::end_of_frames(&file, (offset, end), last_sequence, place.synced)?;
+        let mut holes = Vec::new();
+        salvage::walk(&file, offset, kept, last_sequence, &mut |step| match step {
+            Step::Record(offset, record) => self.take(place, offset, record),
+            Step::Hole(from, to) => holes.push((from, to)),
+        })?;
+        if holes.is_empty() {
+            self.findings.note(damage.clone())?;
+        }
+        for (from, to) in holes {
+            damage.records = salvage::lost_records(&file, from, to)?;
+            (damage.offset, damage.len) = (Some(from), Some(to - from));
+            self.findings.note(damage.clone())?;
+            damage.what = "the record does not carry its checksum";
+        }
+        Ok(kept)
+    }
+
+    /// Applies a record.
+    fn take(&mut self, place: &mut Place, offset: u64, record: &Record<'_>) {
+        self.found.replayed_records += 1;
+        if record.header.is_first {
+            place.frame = offset;
+        }
+        place.synced = place.synced.max(record.synced_len(&self.file.header, offset).unwrap_or(0));
+        if let Some(blob) = record.header.blob(record.value).filter(|_| self.last.is_some()) {
+            let (space, key) = (record.header.owner, record.key.to_vec());
+            // Offsets of datafiles fit.
+            let at = Location { file: self.file.id(), offset: offset as u32 };
+            self.found.tail.push(TailBlob { frame: place.frame, at, space, key, blob });
+        }
+        // Subkeys are held whole whatever their length; only keys are cut to fingerprints.
+        let name = match record.header.record_type {
+            RecordType::Sub | RecordType::SubTombstone => Name::Short(record.key),
+            _ => Name::of(self.file.header.seed, record.key),
+        };
+        self.replay.apply(&record.header, &name, record.value, self.file, offset);
+    }
+}

@@ -1,0 +1,282 @@
+//! Which of the datafiles that lie in a storage are the store, by the manifest and by what the files say of each other.
+//!
+//! A datafile that the manifest lists must be there, be the one that is meant, and be as long as it was. One that it does
+//! not list counts only where a crash explains it: the output of a merge that was published a moment before the manifest
+//! was to be written, or a file of which nothing but the header was written. Files that were dropped, or for which a
+//! published output stands, are litter. Everything else is damage.
+//!
+//! Datafiles of the format versions before [`MANIFEST_VERSION`] need no manifest, and one that lists only such files is not
+//! binding: an older build, which knows nothing of it, may have used the store since.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::damage::{Damage, Findings, OpenError};
+use super::files::File;
+use super::manifest::{Listed, Manifest};
+use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
+use super::salvage;
+use crate::storage::{DatafileId, Storage, StorageError};
+
+/// The datafiles of a store.
+pub(super) struct Listing {
+    /// Those that count, in the order of replay.
+    pub(super) files: Vec<Arc<File>>,
+    /// Those that are to be removed.
+    pub(super) litter: Vec<Arc<File>>,
+    /// Those that are not this store's, or cannot be read at all.
+    pub(super) foreign: Vec<u32>,
+    /// The manifest that lies there, if it can be read.
+    pub(super) found: Option<Manifest>,
+    /// The manifest as it is to be. What is sealed is to be added.
+    pub(super) manifest: Manifest,
+    /// Whether the power may have been lost since the store was last open.
+    pub(super) may_have_lost_power: bool,
+}
+
+/// Looks at what lies in a storage. `new_seed` is for one without datafiles.
+pub(super) fn list(
+    storage: &dyn Storage,
+    new_seed: u64,
+    findings: &mut Findings,
+) -> Result<Listing, OpenError> {
+    let (found, is_manifest_damaged) = read_manifest(storage, findings)?;
+    let (mut there, mut headless) = (Vec::new(), Vec::new());
+    for id in storage.list()? {
+        match open_file(storage, id)? {
+            Some(file) => there.push(Arc::new(file)),
+            None => headless.push(id),
+        }
+    }
+    let mut foreign = Vec::new();
+    for id in headless {
+        let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
+        if is_of_later_version(storage, id)? {
+            // Nothing is salvaged that this build does not know.
+            return Err(OpenError::Damaged(Box::new(damage)));
+        }
+        let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
+        let seed = found.as_ref().map(|found| found.seed);
+        let seed = seed.or_else(|| there.first().map(|file: &Arc<File>| file.header.seed));
+        let rebuilt = rebuild_header(storage, id, seed.unwrap_or(new_seed), listed)?;
+        damage.len = rebuilt.as_ref().map(|file| file.header_len);
+        findings.note(damage)?;
+        match rebuilt {
+            Some(file) => there.push(Arc::new(file)),
+            None => foreign.push(id.0),
+        }
+    }
+    let is_new_version = |file: &Arc<File>| file.header.version >= MANIFEST_VERSION;
+    let mut needs_manifest = false;
+    for file in there.iter().filter(|file| is_new_version(file)) {
+        needs_manifest |= !has_header_only(file)?;
+    }
+    let binding = found.as_ref().filter(|manifest| {
+        manifest.files.values().any(|listed| listed.version >= MANIFEST_VERSION) || needs_manifest
+    });
+    if found.is_none() && needs_manifest && !is_manifest_damaged {
+        findings
+            .note(Damage::of_manifest(storage, "is missing, and the datafiles say that there must be one"))?;
+    }
+    let mut living = Vec::new();
+    let mut litter = Vec::new();
+    // An output has a larger number than what it stands for, which may itself be an output that is not listed yet.
+    there.sort_by_key(|file| file.id());
+    let mut known: BTreeSet<u32> =
+        binding.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
+    for file in there {
+        match binding.map_or(Ok(Standing::Living), |manifest| standing(&file, manifest, &mut known))? {
+            Standing::Living if binding.is_some() || !is_new_version(&file) || !has_header_only(&file)? => {
+                living.push(file);
+            }
+            Standing::Living | Standing::Litter => litter.push(file),
+            Standing::Foreign => {
+                let what = "is not one of the datafiles that the manifest lists";
+                findings.note(Damage::of_file(storage, file.id(), what))?;
+                foreign.push(file.id());
+            }
+        }
+    }
+    let replaced: BTreeSet<u32> = living.iter().flat_map(|file| file.header.replaces.clone()).collect();
+    let (replaced_there, mut files): (Vec<_>, Vec<_>) =
+        living.into_iter().partition(|file| replaced.contains(&file.id()));
+    litter.extend(replaced_there);
+    files.sort_by_key(|file| file.order());
+    if let Some(manifest) = binding {
+        foreign.extend(check_listed(storage, manifest, &files, &replaced, findings)?);
+        files.retain(|file| !foreign.contains(&file.id()));
+    }
+    let seed =
+        files.first().map_or(found.as_ref().map_or(new_seed, |found| found.seed), |file| file.header.seed);
+    let highest =
+        files.iter().chain(&litter).map(|file| file.id()).chain(replaced).chain(foreign.clone()).max();
+    let next_file = highest.map_or(1, |id| id.saturating_add(1));
+    let known = found.as_ref().map(|found| &found.files);
+    let entry = |file: &Arc<File>| {
+        let before = known.and_then(|known| known.get(&file.id())).copied();
+        (file.id(), before.unwrap_or_else(|| Listed::new(&file.header)))
+    };
+    let manifest = Manifest {
+        boot: storage.boot_id(),
+        generation: found.as_ref().map_or(0, |found| found.generation),
+        next_file: next_file.max(found.as_ref().map_or(1, |found| found.next_file)),
+        files: files.iter().map(entry).collect::<BTreeMap<_, _>>(),
+        dropped: litter.iter().map(|file| file.id()).collect(),
+        ..Manifest::new(seed)
+    };
+    let boot_before = found.as_ref().and_then(|found| found.boot);
+    let may_have_lost_power = boot_before.is_none() || boot_before != storage.boot_id();
+    Ok(Listing { files, litter, foreign, found, manifest, may_have_lost_power })
+}
+
+/// The manifest, and whether there is one that cannot be read.
+fn read_manifest(
+    storage: &dyn Storage,
+    findings: &mut Findings,
+) -> Result<(Option<Manifest>, bool), OpenError> {
+    let Some(bytes) = storage.manifest()? else { return Ok((None, false)) };
+    let manifest = Manifest::read(&bytes);
+    if manifest.is_none() {
+        findings.note(Damage {
+            offset: Some(0),
+            ..Damage::of_manifest(storage, "it does not carry its checksum, or is of a later version")
+        })?;
+    }
+    let is_damaged = manifest.is_none();
+    Ok((manifest, is_damaged))
+}
+
+/// A datafile with its header; None if that cannot be read.
+fn open_file(storage: &dyn Storage, id: DatafileId) -> Result<Option<File>, StorageError> {
+    let datafile = storage.open(id)?;
+    let len = datafile.len()?;
+    let mut header_len = None;
+    datafile.read(0, len.min(16), &mut |bytes| header_len = FileHeader::len_of(bytes))?;
+    let Some(header_len) = header_len.filter(|header_len| *header_len <= len) else { return Ok(None) };
+    let mut header = None;
+    datafile.read(0, header_len, &mut |bytes| header = FileHeader::read(bytes))?;
+    Ok(header.filter(|header| header.id == id.0).map(|header| File::new(header, datafile, len)))
+}
+
+/// Whether a header is whole and only its version is not known.
+fn is_of_later_version(storage: &dyn Storage, id: DatafileId) -> Result<bool, StorageError> {
+    let datafile = storage.open(id)?;
+    let len = datafile.len()?;
+    let mut header_len = None;
+    datafile.read(0, len.min(16), &mut |bytes| header_len = FileHeader::len_of_any_version(bytes))?;
+    let Some(header_len) = header_len.filter(|header_len| *header_len <= len) else { return Ok(false) };
+    let mut is_whole = false;
+    datafile.read(0, header_len, &mut |bytes| is_whole = FileHeader::carries_its_checksum(bytes))?;
+    Ok(is_whole)
+}
+
+/// A datafile whose header is damaged, with what the manifest and its records say of it; None if there are no records.
+fn rebuild_header(
+    storage: &dyn Storage,
+    id: DatafileId,
+    seed: u64,
+    listed: Option<&Listed>,
+) -> Result<Option<File>, StorageError> {
+    let datafile = storage.open(id)?;
+    let len = datafile.len()?;
+    let header = FileHeader {
+        version: MANIFEST_VERSION,
+        id: id.0,
+        seed,
+        base_sequence: listed.map_or(0, |listed| listed.base_sequence),
+        next_sequence: 0,
+        next_number: 0,
+        watermark: 0,
+        replaces: Vec::new(),
+    };
+    let mut file = File::new(header, datafile, len);
+    let (mut first, mut smallest) = (len, u64::MAX);
+    salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
+        if let salvage::Step::Record(offset, record) = step {
+            first = first.min(offset);
+            smallest = smallest.min(record.header.sequence);
+        }
+    })?;
+    file.header_len = first;
+    file.header.base_sequence = listed.map_or(smallest, |listed| listed.base_sequence);
+    Ok((first < len).then_some(file))
+}
+
+/// Whether no frame was ever appended.
+fn has_header_only(file: &File) -> Result<bool, StorageError> {
+    Ok(!file.header.is_output()
+        && salvage::end_of_content(file, file.header_len, file.len())? == file.header_len)
+}
+
+enum Standing {
+    Living,
+    Litter,
+    Foreign,
+}
+
+/// What a datafile is to a store with this manifest.
+fn standing(file: &File, manifest: &Manifest, known: &mut BTreeSet<u32>) -> Result<Standing, StorageError> {
+    let FileHeader { id, seed, replaces, .. } = &file.header;
+    if manifest.files.contains_key(id) {
+        return Ok(Standing::Living);
+    }
+    let is_ours = *seed == manifest.seed;
+    let stands_for_known = !replaces.is_empty() && replaces.iter().all(|id| known.contains(id));
+    Ok(match () {
+        () if manifest.dropped.contains(id) => Standing::Litter,
+        () if is_ours && stands_for_known => {
+            known.insert(*id);
+            Standing::Living
+        }
+        () if is_ours && has_header_only(file)? => Standing::Litter,
+        () => Standing::Foreign,
+    })
+}
+
+/// Compares the datafiles with what the manifest says of each; returns those that are others under the same number.
+fn check_listed(
+    storage: &dyn Storage,
+    manifest: &Manifest,
+    files: &[Arc<File>],
+    replaced: &BTreeSet<u32>,
+    findings: &mut Findings,
+) -> Result<Vec<u32>, OpenError> {
+    let mut foreign = Vec::new();
+    let there: BTreeMap<u32, &Arc<File>> = files.iter().map(|file| (file.id(), file)).collect();
+    for (id, listed) in manifest.files.iter().filter(|(id, _)| !replaced.contains(id)) {
+        let Some(file) = there.get(id) else {
+            if !findings.damaged_files().any(|damaged| damaged == *id) {
+                let mut damage = Damage::of_file(storage, *id, "is missing: the manifest lists it");
+                damage.len = Some(listed.synced_len);
+                findings.note(damage)?;
+            }
+            continue;
+        };
+        if file.header.seed != manifest.seed || file.header.base_sequence != listed.base_sequence {
+            let what = "it is not the datafile with this number that the manifest lists, but another one";
+            findings.note(Damage::in_file(storage, *id, 0, what))?;
+            foreign.push(*id);
+            continue;
+        }
+        let len = file.len();
+        let Some((sealed_len, checksum)) = listed.seal else { continue };
+        if len != sealed_len {
+            let what = "it has not the length with which it was sealed";
+            findings.note(Damage::in_file(storage, *id, len.min(sealed_len), what))?;
+        } else if seal_of(file, len)? != Some((len, checksum)) {
+            let at = len.saturating_sub(SYNCED_RECORD_BYTES);
+            findings.note(Damage::in_file(storage, *id, at, "it does not end with the seal that it had"))?;
+        }
+    }
+    Ok(foreign)
+}
+
+/// Length and last checksum of a datafile that ends with a seal.
+pub(super) fn seal_of(file: &File, len: u64) -> Result<Option<(u64, u32)>, StorageError> {
+    let Some(at) = len.checked_sub(SYNCED_RECORD_BYTES) else { return Ok(None) };
+    let mut checksum = None;
+    file.datafile.read(at, 4, &mut |bytes| {
+        checksum = bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    })?;
+    Ok(checksum.map(|checksum| (len, checksum)))
+}

@@ -1,0 +1,266 @@
+//! What damage took from which keys: the records that cannot be read, compared with what the store holds without them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::damage::{Damage, LostKind, LostRecord};
+use super::files::FileTable;
+use super::keydir::{
+    CATALOG_SPACE, LONG_KEY_BYTES, Location, Name, RootEntry, SHARD_BITS, SubEntry, shard_of,
+};
+use super::record::{HEADER_MAX_LEN, Header, RecordType};
+use super::replay::Replayed;
+use super::salvage;
+use crate::engine::{CATALOG, Db};
+use crate::storage::{BlobId, Part, Storage, StorageError};
+
+/// A key whose blob is missing or does not hold what the key's record says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedBlob {
+    /// The blob.
+    pub id: BlobId,
+    /// The database that shows the key, if one does.
+    pub db: Option<Db>,
+    /// The key.
+    pub key: Vec<u8>,
+    /// What is wrong, with the blob's place.
+    pub what: String,
+}
+
+/// What became of a key, or a subkey, one of whose records is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is not there any more.
+    Gone,
+    /// It is what an older record says, of this time (unix time in milliseconds).
+    Older {
+        /// When that record was committed.
+        time_ms: u64,
+    },
+    /// A later record stands, or there was nothing to lose.
+    Unharmed,
+}
+
+/// A lost record and what that means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The database that shows the key; `None` if none does, or if that is not known.
+    pub db: Option<Db>,
+    /// The key; `None` if it is not known, as of a subkey whose key is lost.
+    pub key: Option<Vec<u8>>,
+    /// The subkey (field, member, position), if it is about one.
+    pub subkey: Option<Vec<u8>>,
+    /// What the lost record said.
+    pub kind: LostKind,
+    /// When it was committed, unix time in milliseconds; 0 if that is not known.
+    pub time_ms: u64,
+    /// What there is instead.
+    pub fate: Fate,
+}
+
+/// The database that shows a space.
+pub(super) fn db_of(replayed: &Replayed, space: u64) -> Option<Db> {
+    if space == CATALOG_SPACE {
+        return Some(CATALOG);
+    }
+    let shown = &replayed.shards.first()?.databases;
+    shown.iter().position(|shown| *shown == space).map(|db| db as Db)
+}
+
+impl DamagedBlob {
+    /// A blob that is not what its record says.
+    pub(super) fn new(storage: &dyn Storage, id: BlobId, db: Option<Db>, key: Vec<u8>) -> DamagedBlob {
+        let place = storage.place(Part::Blob(id));
+        let what = format!("blob {} ({place}) is missing, short or does not carry its checksum", id.0);
+        DamagedBlob { id, db, key, what }
+    }
+}
+
+/// Adds the keys whose blobs are not there.
+pub(super) fn missing_blobs(
+    storage: &dyn Storage,
+    replayed: &Replayed,
+    table: &FileTable,
+    there: &BTreeSet<BlobId>,
+    damaged: &mut Vec<DamagedBlob>,
+) -> Result<(), StorageError> {
+    let known = |id: &BlobId| damaged.iter().any(|blob| blob.id == *id);
+    let missing: BTreeSet<BlobId> =
+        replayed.blob_roots.keys().filter(|id| !there.contains(id) && !known(id)).copied().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    each_root(replayed, table, &mut |space, key, entry| {
+        if let Some(blob) = entry.blob.filter(|blob| missing.contains(&blob.id)) {
+            let what = format!("blob {} ({}) is missing", blob.id.0, storage.place(Part::Blob(blob.id)));
+            let db = db_of(replayed, space);
+            damaged.push(DamagedBlob { id: blob.id, db, key: key.to_vec(), what });
+        }
+    })
+}
+
+/// What the lost records of some damage mean for the keys of a store.
+pub(super) fn of(
+    table: &FileTable,
+    replayed: &Replayed,
+    damages: &[Damage],
+) -> Result<Vec<Loss>, StorageError> {
+    let records: Vec<&LostRecord> = damages.iter().flat_map(|damage| &damage.records).collect();
+    let is_sub = |record: &LostRecord| matches!(record.kind, LostKind::Subkey | LostKind::SubkeyRemoval);
+    let subs: BTreeSet<u64> =
+        records.iter().filter(|record| is_sub(record)).map(|record| record.owner).collect();
+    let mut owners: HashMap<u64, (u64, Vec<u8>)> = HashMap::new();
+    if !subs.is_empty() {
+        each_root(replayed, table, &mut |space, key, entry| {
+            if let Some(collection) = entry.collection.filter(|collection| subs.contains(collection)) {
+                owners.insert(collection, (space, key.to_vec()));
+            }
+        })?;
+    }
+    let rootless = subkeys_without_root(table, replayed, &records)?;
+    let mut losses = Vec::new();
+    for record in records {
+        let time_ms = record.time_ms;
+        let of_key = |subkey: Option<Vec<u8>>, kind: LostKind, fate: Fate| {
+            let db = db_of(replayed, record.owner);
+            Loss { db, key: Some(record.key.clone()), subkey, kind, time_ms, fate }
+        };
+        match record.kind {
+            LostKind::Key | LostKind::KeyRemoval => {
+                let now = root_at(replayed, record).map(|entry| entry.location);
+                losses.push(of_key(None, record.kind, fate(table, record, now)?));
+                let orphans = record.collection.and_then(|collection| rootless.get(&collection));
+                let of_orphan = |subkey: &Vec<u8>| of_key(Some(subkey.clone()), LostKind::Subkey, Fate::Gone);
+                losses.extend(orphans.into_iter().flatten().map(of_orphan));
+            }
+            LostKind::Subkey | LostKind::SubkeyRemoval => {
+                let owner = owners.get(&record.owner);
+                let hash = |(_, key): &(u64, Vec<u8>)| Name::of(replayed.seed, key).hash(replayed.seed);
+                let now = owner.map(hash).and_then(|hash| {
+                    let tree = replayed.shards[shard_of(hash)].collections.get(&record.owner)?;
+                    SubEntry::read(tree.get(&record.key)?).map(|(entry, _)| entry.location)
+                });
+                losses.push(Loss {
+                    db: owner.and_then(|(space, _)| db_of(replayed, *space)),
+                    key: owner.map(|(_, key)| key.clone()),
+                    subkey: Some(record.key.clone()),
+                    kind: record.kind,
+                    time_ms,
+                    fate: fate(table, record, now)?,
+                });
+            }
+            LostKind::Databases => losses.push(Loss {
+                db: None,
+                key: None,
+                subkey: None,
+                kind: record.kind,
+                time_ms,
+                fate: Fate::Gone,
+            }),
+        }
+    }
+    Ok(losses)
+}
+
+fn root_at(replayed: &Replayed, record: &LostRecord) -> Option<RootEntry> {
+    let name = Name::of(replayed.seed, &record.key);
+    let hash = name.hash(replayed.seed);
+    replayed.shards[shard_of(hash)].root(record.owner, &name, hash)
+}
+
+/// What became of a key whose record in force is `now`.
+fn fate(table: &FileTable, record: &LostRecord, now: Option<Location>) -> Result<Fate, StorageError> {
+    let was_removal = matches!(record.kind, LostKind::KeyRemoval | LostKind::SubkeyRemoval);
+    let Some(now) = now else { return Ok(if was_removal { Fate::Unharmed } else { Fate::Gone }) };
+    Ok(match header_at(table, now)? {
+        Some(header) if header.sequence > record.sequence => Fate::Unharmed,
+        Some(header) => Fate::Older { time_ms: header.timestamp_ms },
+        None => Fate::Gone,
+    })
+}
+
+fn header_at(table: &FileTable, at: Location) -> Result<Option<Header>, StorageError> {
+    let Some(file) = table.get(&at.file) else { return Ok(None) };
+    let offset = u64::from(at.offset);
+    let head_len = file.datafile.len()?.saturating_sub(offset).min(HEADER_MAX_LEN as u64);
+    let mut found = None;
+    file.datafile
+        .read(offset, head_len, &mut |bytes| found = Header::read(bytes).map(|(header, _)| header))?;
+    Ok(found)
+}
+
+/// The subkeys of the collections that a lost record of a key names and no other record does.
+fn subkeys_without_root(
+    table: &FileTable,
+    replayed: &Replayed,
+    records: &[&LostRecord],
+) -> Result<BTreeMap<u64, BTreeSet<Vec<u8>>>, StorageError> {
+    let is_lost = |collection: &u64| !replayed.owners.contains_key(collection);
+    let lost = records.iter().filter(|record| record.kind == LostKind::Key);
+    let lost = lost.filter_map(|record| record.collection).filter(is_lost);
+    let mut subkeys: BTreeMap<u64, BTreeSet<Vec<u8>>> = lost.map(|lost| (lost, BTreeSet::new())).collect();
+    if subkeys.is_empty() {
+        return Ok(subkeys);
+    }
+    let mut files: Vec<_> = table.values().collect();
+    files.sort_by_key(|file| file.order());
+    for file in files {
+        let (from, base) = (file.header_len, file.header.base_sequence);
+        salvage::walk(file, from, file.datafile.len()?, base, &mut |step| {
+            let salvage::Step::Record(_, record) = step else { return };
+            let Some(subkeys) = subkeys.get_mut(&record.header.owner) else { return };
+            match record.header.record_type {
+                RecordType::Sub => drop(subkeys.insert(record.key.to_vec())),
+                RecordType::SubTombstone => drop(subkeys.remove(record.key)),
+                _ => {}
+            }
+        })?;
+    }
+    Ok(subkeys)
+}
+
+/// Shows every root: its space, its key and its entry.
+pub(super) fn each_root(
+    replayed: &Replayed,
+    table: &FileTable,
+    visit: &mut dyn FnMut(u64, &[u8], &RootEntry),
+) -> Result<(), StorageError> {
+    let mut outcome = Ok(());
+    for (at, shard) in replayed.shards.iter().enumerate() {
+        for space in &shard.spaces {
+            for tables in [&space.short, &space.long] {
+                let mut position = Some((at as u64) << (u64::BITS - SHARD_BITS));
+                while let Some(here) = position {
+                    position = tables.scan(here, &mut |_, name, bytes| {
+                        let Some(entry) = RootEntry::read(bytes) else { return };
+                        if std::ptr::eq(tables, &space.short) {
+                            visit(space.number, name, &entry);
+                            return;
+                        }
+                        match long_key(table, &entry) {
+                            Ok(key) => visit(space.number, &key.unwrap_or_default(), &entry),
+                            Err(error) => outcome = Err(error),
+                        }
+                    });
+                }
+            }
+        }
+    }
+    outcome
+}
+
+/// The key in a root's record, for one of which the keydir holds a fingerprint.
+fn long_key(table: &FileTable, entry: &RootEntry) -> Result<Option<Vec<u8>>, StorageError> {
+    let Some(file) = table.get(&entry.location.file) else { return Ok(None) };
+    let offset = u64::from(entry.location.offset);
+    let head_len = file.datafile.len()?.saturating_sub(offset).min(HEADER_MAX_LEN as u64);
+    let mut place = None;
+    file.datafile.read(offset, head_len, &mut |bytes| {
+        place = Header::read(bytes).map(|(header, before_key)| (before_key as u64, header.key_len));
+    })?;
+    let Some((before_key, key_len)) = place.filter(|(_, len)| *len > LONG_KEY_BYTES as u64) else {
+        return Ok(None);
+    };
+    let mut key = Vec::new();
+    file.datafile.read(offset + before_key, key_len, &mut |bytes| key.extend_from_slice(bytes))?;
+    Ok(Some(key))
+}
