@@ -13,7 +13,7 @@ use edgecask_core::storage::{MemoryMeta, MetaMap, MetaOp, Result, StorageError};
 use tracing::warn;
 
 /// Memory sled may use for pages, in bytes. Hint blocks are read once, at the start.
-const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A lazy change of more operations than this is applied in pieces, in order: sled needs some 40 kB of memory for each
 /// operation of a batch. After a crash a beginning of such a change may be there, which its owner must be able to tell.
