@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from servers import DidNotStart, Server  # noqa: F401 (for the scripts of this folder)
@@ -30,6 +31,14 @@ class Edgecask:
         server = Server([self.program, "serve", "--dir", str(directory), *self.options, *map(str, options)], log)
         server.log_path = log
         return server
+
+    def start_and_kill(self, directory, after_s, *options):
+        """Begins a start and kills the process a moment later, wherever it is then."""
+        with subprocess.Popen([self.program, "serve", "--dir", str(directory), *self.options, *map(str, options), "--port",
+                               "0"], env={"EDGECASK_HTTP_PORT": "off", **os.environ}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(after_s)
+            process.kill()
 
     def check(self, directory):
         """The exit status and what was printed."""
