@@ -66,13 +66,14 @@ def build(edgecask, directory, seed, older=None):
     with edgecask.serve(directory, "--appendfsync", "no") as server, Client(server.port) as client:
         write_all_types(client, draw, "first")
         save(client)
-        fill_datafiles(client, draw)
+        fill_datafiles(client, draw, "filler", 3)
         if older:
             server.stop(signal.SIGKILL)
             older()
     with edgecask.serve(directory, "--appendfsync", "no") as server, Client(server.port) as client:
         write_all_types(client, draw, "second")
         overwrite_some(client, draw)
+        fill_datafiles(client, draw, "later", 1)
         flush_one_database(server)
         save(client)
         write_all_types(client, draw, "third", blobs=False)
@@ -138,10 +139,10 @@ def write_all_types(client, draw, name, blobs=True):
     done(client.ask_all(commands))
 
 
-def fill_datafiles(client, draw):
-    """Enough for several sealed datafiles."""
-    for number in range(3 * DATAFILE_MAX_BYTES // 20_000):
-        done(client.ask("SET", f"filler:{number}", draw.randbytes(20_000)))
+def fill_datafiles(client, draw, name, count):
+    """Enough for some sealed datafiles."""
+    for number in range(count * DATAFILE_MAX_BYTES // 20_000):
+        done(client.ask("SET", f"{name}:{number}", draw.randbytes(20_000)))
 
 
 def overwrite_some(client, draw):
