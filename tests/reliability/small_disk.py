@@ -20,21 +20,17 @@ import argparse
 import collections
 import contextlib
 import os
-import pathlib
 import random
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 
 from client import Client, ErrorReply
+from file_system import KINDS, SIZE_MB, small_file_system
 from programs import SOUND, DidNotStart, Edgecask, Promises, arguments
 from servers import free_port
 
-SIZE_MB = 64
 VALUE_BYTES = 20_000
 BLOB_BYTES = 3 << 20
 OVERWRITTEN_KEYS = 5
@@ -45,27 +41,7 @@ REFUSED_FOR_GOOD_S = 10
 RECOVERY_S = 20
 EXPIRY_MS = 4000
 BROKEN_META_MAX = 1
-
-
-@contextlib.contextmanager
-def small_file_system(scratch, kind):
-    """A mounted file system, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="edgecask-disk-", dir=scratch) as folder:
-        mount = os.path.join(folder, "mount")
-        os.mkdir(mount)
-        if kind == "tmpfs":
-            command = ["mount", "-t", "tmpfs", "-o", f"size={SIZE_MB}m", "tmpfs", mount]
-        else:
-            image = os.path.join(folder, "image")
-            with open(image, "wb") as file:
-                file.truncate(SIZE_MB << 20)
-            subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
-            command = ["mount", "-o", "loop", image, mount]
-        subprocess.run(command, check=True)
-        try:
-            yield pathlib.Path(mount), pathlib.Path(folder)
-        finally:
-            subprocess.run(["umount", mount], check=True)
+TRIES = 200
 
 
 class Disk:
@@ -74,6 +50,7 @@ class Disk:
     def __init__(self, edgecask, mount, promises, draw):
         self.edgecask, self.mount, self.promises, self.draw = edgecask, mount, promises, draw
         self.directory, self.contents, self.where, self.count = mount / "store", {}, "", 0
+        self.size_bytes = VALUE_BYTES
         self.begin()
 
     def begin(self):
@@ -132,11 +109,11 @@ class Disk:
 
     def fill(self, blobs=False, expiry=()):
         """Writes new keys until they are refused, once more after a moment, and for good."""
-        times_refused = 0
+        times_refused, self.size_bytes = 0, BLOB_BYTES if blobs else VALUE_BYTES
         while times_refused < 3:
             self.count += 1
             key = b"fill:%d" % self.count
-            value = self.draw.randbytes(20) + bytes(BLOB_BYTES if blobs else VALUE_BYTES)
+            value = self.draw.randbytes(20) + bytes(self.size_bytes)
             reply = self.client.ask("SET", key, value, *expiry)
             if isinstance(reply, ErrorReply):
                 self.hold(reply.startswith("MISCONF"), f"a SET on a full disk is answered {reply}")
@@ -146,14 +123,25 @@ class Disk:
                 self.contents[key] = value
 
     def judge_full(self):
-        """While writes are refused."""
-        says = self.says_full()
-        reply = self.client.ask("SET", "fill:probe", bytes(VALUE_BYTES))
-        if isinstance(reply, ErrorReply):
-            self.hold(set(says.values()) == {True}, f"writes are refused, but that is said: {says}")
+        """While writes are refused. Merge may make room for one in between, so it is asked until one is refused twice."""
+        says = {}
+        for _ in range(TRIES):
+            if self.is_refused():
+                says = self.says_full()
+                if set(says.values()) == {True} and self.is_refused():
+                    break
         else:
-            self.contents[b"fill:probe"] = bytes(VALUE_BYTES)
+            self.hold(False, f"writes are refused, but that is said: {says}")
         self.judge_values(5)
+
+    def is_refused(self):
+        """Whether another value is refused now; if not, it is there."""
+        self.count += 1
+        key = b"fill:%d" % self.count
+        if isinstance(self.client.ask("SET", key, bytes(self.size_bytes)), ErrorReply):
+            return True
+        self.contents[key] = bytes(self.size_bytes)
+        return False
 
     def judge_values(self, count):
         keys = self.draw.sample(sorted(self.contents), min(count, len(self.contents)))
@@ -231,7 +219,9 @@ def by_flushall(disk):
 
 
 def by_blobs(disk):
+    # Where a blob is refused there may be room for less.
     disk.fill(blobs=True)
+    disk.fill()
     yield "UNLINK of blobs"
     keys = [key for key in disk.contents if key.startswith(b"fill")]
     disk.ask("UNLINK", *keys)
@@ -300,11 +290,9 @@ def a_round(disk, number, promises):
 def main():
     parser = arguments(argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter))
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--filesystem", choices=("ext4", "tmpfs"), default="ext4")
+    parser.add_argument("--filesystem", choices=KINDS, default="ext4")
     parser.add_argument("--overwrite-mb", type=int, default=OVERWRITTEN_BYTES // 1_000_000)
     options = parser.parse_args()
-    if os.geteuid() != 0:
-        sys.exit("only root may mount a file system")
     promises = Promises(options.seed)
     with small_file_system(options.scratch, options.filesystem) as (mount, scratch):
         edgecask = Edgecask(options.edgecask, scratch)
