@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kill -9 at random moments, under each policy, with a ledger of commands of all types.
 
-    kill9.py --edgecask target/release/edgecask [--cycles 100] [--seed 15] [--policy always]
+    kill9.py --edgecask target/release/edgecask [--cycles 100] [--seed 15] [--policy always] [--full-disk]
 
 Several clients write, each to a database of its own: strings, blobs and patches, collections of all types, expiries, MULTI,
 RENAME, COPY, FLUSHDB, alone and in pipelines, while another one asks for checkpoints and merges. Then the server is killed.
@@ -13,10 +13,14 @@ cycles ago; some starts are killed as well. The promises:
 - of the units that were not, those that came first are there as a whole, and the others not at all;
 - the server starts, and `check` finds no damage.
 
+With --full-disk the store lies on a small file system (made by root) that is always about full, and most units are refused: of
+those nothing may be there.
+
 Exits with 1 if a promise is broken.
 """
 
 import argparse
+import contextlib
 import pathlib
 import random
 import shutil
@@ -27,6 +31,7 @@ import time
 
 from client import Client, ErrorReply, Lost
 from contents import differences, read_all
+from file_system import KINDS, SIZE_MB, small_file_system
 from model import NEVER, Model, Writer, apply_unit
 from programs import SOUND, DidNotStart, Edgecask, Promises, arguments
 
@@ -40,6 +45,8 @@ PIPELINES = (1, 1, 1, 3, 10)
 CHECK_EVERY = 5
 # Small, so that datafiles are sealed and merged, and blobs are many.
 OPTIONS = ("--datafile-max-bytes", 1 << 20, "--blob-min-bytes", 64 << 10)
+# What a full disk has for the store: about as much as lives in it.
+FREE_BYTES = 5 << 20
 # Around the end of a key, the clocks of two processes need not agree whether it is there.
 EXPIRY_SLACK_MS = 100
 
@@ -51,10 +58,10 @@ def now_ms():
 class Worker:
     """One client, the database that it has for itself, and the ledger of it."""
 
-    def __init__(self, number, draw):
-        self.db, self.draw = number, draw
+    def __init__(self, number, draw, is_disk_full):
+        self.db, self.draw, self.is_disk_full = number, draw, is_disk_full
         self.model, self.writer = Model(), Writer(draw, b"c%d" % number)
-        self.pending, self.acknowledged, self.error = [], 0, None
+        self.pending, self.acknowledged, self.refused, self.error = [], 0, 0, None
 
     def run(self, port):
         """Writes until the connection is lost; what was sent and not answered is `pending` then."""
@@ -68,7 +75,8 @@ class Worker:
 
     def pipeline(self, client):
         ahead = self.model.copy()
-        for _ in range(self.draw.choice(PIPELINES)):
+        # Which units of a pipeline were refused is not known before they are answered.
+        for _ in range(1 if self.is_disk_full else self.draw.choice(PIPELINES)):
             unit = self.writer.unit(ahead, now_ms())
             apply_unit(ahead, unit)
             self.pending.append(unit)
@@ -77,6 +85,10 @@ class Worker:
             replies = [client.reply() for _ in framed(self.pending[0])]
             last = replies[-1] if isinstance(replies[-1], list) else [replies[-1]]
             wrong = next((reply for reply in replies + last if isinstance(reply, ErrorReply)), None)
+            if wrong is not None and self.is_disk_full and wrong.startswith("MISCONF"):
+                self.refused += 1
+                self.pending.pop(0)
+                continue
             if wrong is not None:
                 self.error = f"{shown(self.pending[0])} was answered {wrong}"
                 return
@@ -135,11 +147,13 @@ def operate(port, draw):
 class Run:
     """All cycles under one policy."""
 
-    def __init__(self, edgecask, scratch, policy, promises, options):
+    def __init__(self, edgecask, scratch, place, policy, promises, options):
         self.edgecask, self.policy, self.promises = edgecask, policy, promises
         self.draw = random.Random(f"{options.seed} {policy}")
-        self.directory, self.earlier, self.keep = scratch / f"store-{policy}", scratch / f"meta-{policy}", options.keep
-        self.workers = [Worker(number, random.Random(f"{options.seed} {policy} {number}")) for number in range(CLIENTS)]
+        self.directory, self.earlier, self.keep = place / f"store-{policy}", scratch / f"meta-{policy}", options.keep
+        self.workers = [Worker(number, random.Random(f"{options.seed} {policy} {number}"), options.full_disk)
+                        for number in range(CLIENTS)]
+        self.is_disk_full = bool(options.full_disk)
         self.whole = self.absent = self.killed_starts = 0
 
     def cycle(self, number):
@@ -193,7 +207,7 @@ class Run:
         for thread in threads:
             thread.join()
         said = server.log_path.read_text(errors="replace")
-        self.promises.hold("panicked" not in said and " ERROR " not in said, f"{where}: the log says: {said[-2000:]}")
+        self.promises.hold("panicked" not in said and (" ERROR " not in said or self.is_disk_full), f"{where}: the log says: {said[-2000:]}")
         for worker in self.workers:
             self.promises.hold(not worker.error, f"{where}: {worker.error}")
             worker.error = None
@@ -223,22 +237,29 @@ def main():
     parser = arguments(argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter))
     parser.add_argument("--cycles", type=int, default=100, help="for each policy")
     parser.add_argument("--policy", choices=POLICIES, action="append")
+    parser.add_argument("--full-disk", choices=KINDS, help="the kind of a small file system that is about full")
     parser.add_argument("--keep", help="a folder for the store as it is before each start; ends at the first broken promise")
     options = parser.parse_args()
     promises = Promises(options.seed)
-    with tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch) as scratch:
-        scratch = pathlib.Path(scratch)
+    with contextlib.ExitStack() as stack:
+        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch)))
         edgecask = Edgecask(options.edgecask, scratch, (*OPTIONS, "--databases", 16))
-        print(f"{'policy':10}{'kills':>7}{'acknowledged':>14}{'not, but whole':>16}{'not, absent':>13}{'killed starts':>15}{'s':>6}")
+        print(f"{'policy':10}{'kills':>7}{'acknowledged':>14}{'refused':>9}{'not, but whole':>16}{'not, absent':>13}"
+              f"{'killed starts':>15}{'s':>6}")
         for policy in options.policy or POLICIES:
-            begin = time.monotonic()
-            run = Run(edgecask, scratch, policy, promises, options)
+            begin, place = time.monotonic(), scratch
+            if options.full_disk:
+                place, _ = stack.enter_context(small_file_system(scratch, options.full_disk))
+                with open(place / "ballast", "wb") as ballast:
+                    ballast.write(bytes((SIZE_MB << 20) - FREE_BYTES))
+            run = Run(edgecask, scratch, place, policy, promises, options)
             for number in range(options.cycles):
                 run.cycle(number)
             with edgecask.serve(run.directory) as server:
                 run.settle(server, f"after all cycles of {policy}")
-            units = sum(worker.acknowledged for worker in run.workers)
-            print(f"{policy:10}{options.cycles:7}{units:14}{run.whole:16}{run.absent:13}{run.killed_starts:15}"
+            units, refused = (sum(getattr(worker, what) for worker in run.workers) for what in ("acknowledged", "refused"))
+            promises.hold(refused > 0 or not options.full_disk, "the disk was never full")
+            print(f"{policy:10}{options.cycles:7}{units:14}{refused:9}{run.whole:16}{run.absent:13}{run.killed_starts:15}"
                   f"{time.monotonic() - begin:6.0f}", flush=True)
     promises.end()
 
