@@ -26,7 +26,6 @@ pub mod web;
 pub mod loader;
 pub mod upkeep;
 pub mod store;
-pub mod findings;
 pub mod storage;
 pub mod clock;
 pub mod coalesce;

@@ -182,11 +182,18 @@ impl Running {
         join(self.syncer, "syncer");
         let is_safe = gateway.syncer.finish(&gateway.server.engine);
         let wants_checkpoint = gateway.stop.request_made().is_none_or(|request| request.checkpoint);
+        let engine = &gateway.server.engine;
         if is_safe
             && wants_checkpoint
-            && let Err(error) = Admin::checkpoint(&gateway.server.engine, now_ms())
+            && let Err(error) = Admin::checkpoint(engine, now_ms())
         {
             warn!(%error, "the checkpoint could not be written; the next start reads the log instead");
+        }
+        if is_safe
+            && !wants_checkpoint
+            && let Err(error) = engine.note_synced()
+        {
+            warn!(%error, "the manifest does not say how much is synced; a shorter log would not be noticed");
         }
         // The store closes before the lock of its directory.
         drop(gateway);

@@ -17,7 +17,6 @@ use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
 use crate::clock::seed;
-use crate::findings;
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
@@ -111,7 +110,7 @@ pub fn load(
     options: &Options,
     progress: &Arc<AtomicU64>,
 ) -> std::result::Result<Bitcask, OpenError> {
-    let meta = Meta::open(&directory.join("meta"))?;
+    let meta = Meta::open(&directory.join("meta"));
     let device = Directory::open(directory)?.counting(progress.clone());
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
@@ -140,25 +139,30 @@ fn log_recovery(opened: &Opened) {
             datafile = torn.file,
             offset = torn.offset,
             bytes = torn.bytes,
-            "cut an unfinished write off the end of the log: it was never synced, and acknowledged only if power was \
-             lost under appendfsync everysec or no"
+            "cut an unfinished write off the end of the log: nothing says that it had been synced"
         ),
         None => {}
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
+    for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
+        error!("found by an earlier start, whose salvage was cut short: {line}");
+    }
     for damage in &opened.damages {
-        error!("{}", findings::damage(damage));
+        error!("{}", damage.line());
     }
     for loss in &opened.losses {
-        error!("{}", findings::loss(loss));
+        error!("{loss}");
     }
     for place in &opened.set_aside {
         warn!(file = place, "the damaged original is set aside");
     }
+    for place in &opened.reports {
+        warn!(file = place, "the report of the salvage stays");
+    }
     for blob in &opened.damaged_blobs {
-        error!("{}", findings::damaged_blob(blob));
+        error!("{blob}");
     }
 }
 

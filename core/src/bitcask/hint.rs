@@ -227,14 +227,19 @@ fn ends_within(header: &Header, offset: u64, covered: u64) -> bool {
         && offset.checked_add(header.record_len()).is_some_and(|end| end <= covered)
 }
 
-/// Applies a datafile's hints to a replay, if they fit the file.
+/// Applies a datafile's hints to a replay, if they fit the file. Those that the metadata map cannot read do not; only the
+/// datafile itself may fail.
 pub(super) fn load(
     storage: &dyn Storage,
     file: &Arc<File>,
     replay: &mut Replay,
 ) -> std::result::Result<Loaded, StorageError> {
     let meta = storage.meta();
-    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(Loaded::None) };
+    let bytes = match meta.get(&meta_key(file.id(), SUMMARY_BLOCK)) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Loaded::None),
+        Err(_) => return Ok(Loaded::Rejected(0)),
+    };
     let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
     let Some(summary) = summary else { return Ok(Loaded::Rejected(0)) };
     let rejected = Ok(Loaded::Rejected(summary.covered));
@@ -245,7 +250,7 @@ pub(super) fn load(
     let mut blocks = Vec::new();
     let mut checksum = 0;
     for block in 0..summary.blocks {
-        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return rejected };
+        let Ok(Some(bytes)) = meta.get(&meta_key(file.id(), block)) else { return rejected };
         checksum = crc32c::crc32c_append(checksum, &bytes);
         blocks.push(bytes);
     }

@@ -3,7 +3,10 @@
 //! A datafile that the manifest lists must be there, be the one that is meant, and be as long as it was. One that it does
 //! not list counts only where a crash explains it: the output of a merge that was published a moment before the manifest
 //! was to be written, or a file of which nothing but the header was written. Files that were dropped, or for which a
-//! published output stands, are litter. Everything else is damage.
+//! published output stands, are litter, whatever is in them. Everything else is damage.
+//!
+//! Where a salvage has begun, its note ([`super::notes`]) says which datafiles are successors that do not count yet, or which of
+//! the litter is to be set aside.
 //!
 //! Datafiles of the format versions before [`MANIFEST_VERSION`] need no manifest, and one that lists only such files is not
 //! binding: an older build, which knows nothing of it, may have used the store since.
@@ -14,6 +17,7 @@ use std::sync::Arc;
 use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
 use super::manifest::{Listed, Manifest};
+use super::notes::{self, Salvage};
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
 use super::salvage;
 use crate::storage::{DatafileId, Storage, StorageError};
@@ -22,8 +26,10 @@ use crate::storage::{DatafileId, Storage, StorageError};
 pub(super) struct Listing {
     /// Those that count, in the order of replay.
     pub(super) files: Vec<Arc<File>>,
-    /// Those that are to be removed.
+    /// Those that are to be removed, or set aside.
     pub(super) litter: Vec<Arc<File>>,
+    /// What an earlier start has left of a salvage.
+    pub(super) salvage: Begun,
     /// Those that are not this store's, or cannot be read at all.
     pub(super) foreign: Vec<u32>,
     /// The manifest that lies there, if it can be read.
@@ -34,6 +40,42 @@ pub(super) struct Listing {
     pub(super) may_have_lost_power: bool,
 }
 
+/// A salvage that an earlier start has begun.
+#[derive(Default)]
+pub(super) enum Begun {
+    /// None has.
+    #[default]
+    No,
+    /// The store is still the damaged one. These datafiles count for nothing and have to go before anything is written.
+    Undone(BTreeSet<u32>),
+    /// The store is the mended one. These datafiles are set aside, all litter if that is not known; the report says what is
+    /// lost.
+    Done { aside: Option<BTreeSet<u32>>, report: String },
+}
+
+impl Begun {
+    fn read(storage: &dyn Storage, manifest: Option<&Manifest>) -> Result<Begun, StorageError> {
+        Ok(match Salvage::read(storage)? {
+            notes::Found::None => Begun::No,
+            notes::Found::Damaged(report) => Begun::Done { aside: None, report },
+            notes::Found::Whole(note) if note.is_done(manifest) => {
+                Begun::Done { aside: Some(note.aside.into_iter().collect()), report: note.report }
+            }
+            notes::Found::Whole(note) => Begun::Undone(note.successors.into_iter().collect()),
+        })
+    }
+
+    /// Whether a datafile is a successor that does not count.
+    pub(super) fn is_void(&self, id: u32) -> bool {
+        matches!(self, Begun::Undone(void) if void.contains(&id))
+    }
+
+    /// Whether a datafile that is litter is kept for an operator.
+    pub(super) fn is_set_aside(&self, id: u32) -> bool {
+        matches!(self, Begun::Done { aside, .. } if aside.as_ref().is_none_or(|aside| aside.contains(&id)))
+    }
+}
+
 /// Looks at what lies in a storage. `new_seed` is for one without datafiles.
 pub(super) fn list(
     storage: &dyn Storage,
@@ -41,29 +83,18 @@ pub(super) fn list(
     findings: &mut Findings,
 ) -> Result<Listing, OpenError> {
     let (found, is_manifest_damaged) = read_manifest(storage, findings)?;
-    let (mut there, mut headless) = (Vec::new(), Vec::new());
+    let salvage = Begun::read(storage, found.as_ref())?;
+    let (mut there, mut headless, mut litter) = (Vec::new(), Vec::new(), Vec::new());
     for id in storage.list()? {
         match open_file(storage, id)? {
+            _ if salvage.is_void(id.0) => litter.push(Arc::new(without_header(storage, id)?)),
             Some(file) => there.push(Arc::new(file)),
+            None if is_of_later_version(storage, id)? => {
+                // Nothing is salvaged that this build does not know.
+                let damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
+                return Err(OpenError::Damaged(Box::new(damage)));
+            }
             None => headless.push(id),
-        }
-    }
-    let mut foreign = Vec::new();
-    for id in headless {
-        let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
-        if is_of_later_version(storage, id)? {
-            // Nothing is salvaged that this build does not know.
-            return Err(OpenError::Damaged(Box::new(damage)));
-        }
-        let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
-        let seed = found.as_ref().map(|found| found.seed);
-        let seed = seed.or_else(|| there.first().map(|file: &Arc<File>| file.header.seed));
-        let rebuilt = rebuild_header(storage, id, seed.unwrap_or(new_seed), listed)?;
-        damage.len = rebuilt.as_ref().map(|file| file.header_len);
-        findings.note(damage)?;
-        match rebuilt {
-            Some(file) => there.push(Arc::new(file)),
-            None => foreign.push(id.0),
         }
     }
     let is_new_version = |file: &Arc<File>| file.header.version >= MANIFEST_VERSION;
@@ -78,13 +109,35 @@ pub(super) fn list(
         findings
             .note(Damage::of_manifest(storage, "is missing, and the datafiles say that there must be one"))?;
     }
-    let mut living = Vec::new();
-    let mut litter = Vec::new();
+    let (mut living, mut foreign) = (Vec::new(), Vec::new());
     // An output has a larger number than what it stands for, which may itself be an output that is not listed yet.
     there.sort_by_key(|file| file.id());
     let mut known: BTreeSet<u32> =
         binding.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
+    let seed = found.as_ref().map(|found| found.seed);
+    let seed = seed.or_else(|| there.first().map(|file| file.header.seed)).unwrap_or(new_seed);
+    let there = there.into_iter().map(Ok).chain(headless.into_iter().map(Err));
     for file in there {
+        let file = match file {
+            Ok(file) => file,
+            Err(id) => {
+                let is_dropped = found.as_ref().is_some_and(|found| found.dropped.contains(&id.0));
+                if is_dropped || living.iter().any(|file: &Arc<File>| file.header.replaces.contains(&id.0)) {
+                    litter.push(Arc::new(without_header(storage, id)?));
+                    continue;
+                }
+                let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
+                let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
+                let rebuilt = rebuild_header(storage, id, seed, listed)?;
+                damage.len = rebuilt.as_ref().map(|file| file.header_len);
+                findings.note(damage)?;
+                let Some(file) = rebuilt else {
+                    foreign.push(id.0);
+                    continue;
+                };
+                Arc::new(file)
+            }
+        };
         match binding.map_or(Ok(Standing::Living), |manifest| standing(&file, manifest, &mut known))? {
             Standing::Living if binding.is_some() || !is_new_version(&file) || !has_header_only(&file)? => {
                 living.push(file);
@@ -124,9 +177,12 @@ pub(super) fn list(
         dropped: litter.iter().map(|file| file.id()).collect(),
         ..Manifest::new(seed)
     };
+    // A store that was found damaged in the run in which it was open was not damaged by a loss of power since.
     let boot_before = found.as_ref().and_then(|found| found.boot);
-    let may_have_lost_power = boot_before.is_none() || boot_before != storage.boot_id();
-    Ok(Listing { files, litter, foreign, found, manifest, may_have_lost_power })
+    let is_same_run = boot_before.is_some() && boot_before == storage.boot_id();
+    let may_have_lost_power =
+        !is_same_run && (boot_before.is_none() || notes::refused_in(storage)? != boot_before);
+    Ok(Listing { files, litter, salvage, foreign, found, manifest, may_have_lost_power })
 }
 
 /// The manifest, and whether there is one that cannot be read.
@@ -179,16 +235,8 @@ fn rebuild_header(
 ) -> Result<Option<File>, StorageError> {
     let datafile = storage.open(id)?;
     let len = datafile.len()?;
-    let header = FileHeader {
-        version: MANIFEST_VERSION,
-        id: id.0,
-        seed,
-        base_sequence: listed.map_or(0, |listed| listed.base_sequence),
-        next_sequence: 0,
-        next_number: 0,
-        watermark: 0,
-        replaces: Vec::new(),
-    };
+    let base_sequence = listed.map_or(0, |listed| listed.base_sequence);
+    let header = FileHeader { id: id.0, seed, base_sequence, ..FileHeader::none() };
     let mut file = File::new(header, datafile, len);
     let (mut first, mut smallest) = (len, u64::MAX);
     salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
@@ -206,6 +254,13 @@ fn rebuild_header(
 fn has_header_only(file: &File) -> Result<bool, StorageError> {
     Ok(!file.header.is_output()
         && salvage::end_of_content(file, file.header_len, file.len())? == file.header_len)
+}
+
+/// A datafile of which only the number counts.
+fn without_header(storage: &dyn Storage, id: DatafileId) -> Result<File, StorageError> {
+    let datafile = storage.open(id)?;
+    let len = datafile.len()?;
+    Ok(File::new(FileHeader { id: id.0, ..FileHeader::none() }, datafile, len))
 }
 
 enum Standing {

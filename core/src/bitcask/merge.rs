@@ -158,6 +158,7 @@ impl Bitcask {
 
     fn begin_merge(&self) -> Result<Merge> {
         self.log.check_poison()?;
+        self.log.manifest.ensure_written().map_err(merge_error)?;
         self.begin_asked_rewrite()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
         files.sort_by_key(|file| file.order());
@@ -257,6 +258,7 @@ impl Bitcask {
         append(output, &mut end).map_err(merge_error)?;
         // What the device preallocated must not look like damage to the next process.
         output.datafile.cut(output.len()).map_err(|error| self.log.poison(error))?;
+        self.log.manifest.ensure_written().map_err(merge_error)?;
         self.log.storage().publish(DatafileId(output.id())).map_err(|error| self.log.poison(error))?;
         output.is_sealed.store(true, Ordering::Release);
         self.log.add_file(output.clone());
@@ -311,7 +313,7 @@ impl Bitcask {
             // Hints first: as long as the file is there, the next process finds both. A metadata map that fails, for want of
             // room perhaps, keeps hints of a file that is gone, whose number no other file will have; the room of the file
             // matters more.
-            let forgotten = self.forget_hint(input.id());
+            let _ = self.forget_hint(input.id());
             match storage.remove(DatafileId(input.id())) {
                 // A removal that failed may have happened all the same.
                 Ok(()) | Err(StorageError::Missing(_)) => {
@@ -320,7 +322,6 @@ impl Bitcask {
                 }
                 Err(error) => return Err(merge_error(error)),
             };
-            forgotten.map_err(merge_error)?;
         }
         // Some devices free their space only then.
         storage.sync_removals().map_err(|error| self.log.poison(error))

@@ -27,6 +27,7 @@ mod manifest;
 mod mend;
 mod merge;
 mod fault_injection;
+mod notes;
 mod record;
 mod recovery;
 mod reload;
@@ -36,6 +37,7 @@ mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod words;
 #[cfg(test)]
 mod tests;
 
@@ -177,11 +179,16 @@ impl Bitcask {
 
     /// Makes the manifest say how much of the log is on the disk, so that a shorter one is noticed. On a full disk it goes on
     /// saying less.
-    fn note_synced(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The manifest cannot be written. The log is as it was: after a failed sync the storage itself refuses all that
+    /// follows.
+    pub fn note_synced(&self) -> Result<()> {
         let Some((active, synced_len)) = self.log.active_synced() else { return Ok(()) };
         match self.log.manifest.note_synced(active.id, synced_len) {
             Ok(()) | Err(StorageError::Full(_)) => Ok(()),
-            Err(error) => Err(self.log.poison(error)),
+            Err(StorageError::Exhausted(what)) => Err(EngineError::Exhausted(what)),
+            Err(error) => Err(EngineError::Damaged(format!("the manifest was not written: {error}"))),
         }
     }
 

@@ -309,6 +309,20 @@ pub(super) struct FileHeader {
 }
 
 impl FileHeader {
+    /// The header of no datafile, for one whose own cannot be read.
+    pub(super) fn none() -> FileHeader {
+        FileHeader {
+            version: MANIFEST_VERSION,
+            id: 0,
+            seed: 0,
+            base_sequence: 0,
+            next_sequence: 0,
+            next_number: 0,
+            watermark: 0,
+            replaces: Vec::new(),
+        }
+    }
+
     /// Whether merge made the file: then it was whole, sealed and on the disk before it was listed.
     pub(super) fn is_output(&self) -> bool {
         self.watermark != 0 || !self.replaces.is_empty()

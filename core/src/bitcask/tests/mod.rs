@@ -1,12 +1,14 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod cut_in_salvage_loses_the_original;
 mod definitions_lost;
 mod failed_io;
 mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
 mod damage_lost_in_silence;
 mod harness;
+mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod matrix;
 mod memory_is_miscounted;

@@ -43,3 +43,17 @@ fn datafile_that_cannot_be_begun() {
     let next = open(&machine.after_kill());
     assert_eq!(laws::difference(&contents(&store), &contents(&next)), None);
 }
+
+#[test]
+fn checkpoint_that_cannot_write_the_manifest() {
+    let machine = Simulation::new(5);
+    let store = open(&machine);
+    run(&store, &[put("key", &[1; 1000])]);
+    machine.set_out_of_descriptors(true);
+    let refused = store.checkpoint(0);
+    assert!(matches!(refused, Err(EngineError::Exhausted(_))), "{refused:?}");
+    assert_eq!(store.refusal(), None);
+    run(&store, &[put("key", &[2; 100])]);
+    machine.set_out_of_descriptors(false);
+    store.checkpoint(0).expect("a device in order");
+}

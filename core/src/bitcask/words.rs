@@ -1,41 +1,50 @@
-//! Damage in words, one line each, for the log, `edgecask check` and `edgecask repair`.
+//! Findings in words, one line each: for the log, for `edgecask check` and `edgecask repair`, and for the report of a salvage.
 
-use edgecask_core::bitcask::{Damage, DamagedBlob, Fate, Loss, LostKind};
-use edgecask_core::engine::CATALOG;
+use std::fmt;
 
-/// A damaged part of a store.
-pub fn damage(damage: &Damage) -> String {
-    let len = match damage.len {
-        Some(len) => format!(" ({len} bytes)"),
-        None => String::new(),
-    };
-    format!("{damage}{len}")
+use super::damage::{Damage, LostKind};
+use super::losses::{DamagedBlob, Fate, Loss};
+use crate::engine::CATALOG;
+
+impl Damage {
+    /// The damaged part with its length, as far as that is known.
+    pub fn line(&self) -> String {
+        match self.len {
+            Some(len) => format!("{self} ({len} bytes)"),
+            None => self.to_string(),
+        }
+    }
 }
 
 /// What damage took from a key.
-pub fn loss(loss: &Loss) -> String {
-    let what = match loss.kind {
-        LostKind::Databases => return format!("lost: a FLUSHDB or SWAPDB of {}", time(loss.time_ms)),
-        LostKind::Key | LostKind::Subkey => "the value",
-        LostKind::KeyRemoval | LostKind::SubkeyRemoval => "the removal",
-    };
-    let subkey =
-        loss.subkey.as_ref().map_or_else(String::new, |subkey| format!(" subkey {}", quoted(subkey)));
-    let key = match &loss.key {
-        Some(key) => format!("key {}", quoted(key)),
-        None => "a key that is lost as well".into(),
-    };
-    let fate = match loss.fate {
-        Fate::Gone => "nothing is left".to_owned(),
-        Fate::Older { time_ms } => format!("set back to what it was on {}", time(time_ms)),
-        Fate::Unharmed => "no harm: a later one stands".to_owned(),
-    };
-    format!("lost: {}{key}{subkey}: {what} of {}; {fate}", database(loss.db), time(loss.time_ms))
+impl fmt::Display for Loss {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            LostKind::Databases => {
+                return write!(out, "lost: a FLUSHDB or SWAPDB of {}", time(self.time_ms));
+            }
+            LostKind::Key | LostKind::Subkey => "the value",
+            LostKind::KeyRemoval | LostKind::SubkeyRemoval => "the removal",
+        };
+        let subkey = self.subkey.as_ref().map_or_else(String::new, |key| format!(" subkey {}", quoted(key)));
+        let key = match &self.key {
+            Some(key) => format!("key {}", quoted(key)),
+            None => "a key that is lost as well".into(),
+        };
+        let fate = match self.fate {
+            Fate::Gone => "nothing is left".to_owned(),
+            Fate::Older { time_ms } => format!("set back to what it was on {}", time(time_ms)),
+            Fate::Unharmed => "no harm: a later one stands".to_owned(),
+        };
+        write!(out, "lost: {}{key}{subkey}: {what} of {}; {fate}", database(self.db), time(self.time_ms))
+    }
 }
 
 /// A key whose blob cannot be read.
-pub fn damaged_blob(blob: &DamagedBlob) -> String {
-    format!("damaged: {}key {}: {}", database(blob.db), quoted(&blob.key), blob.what)
+impl fmt::Display for DamagedBlob {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "damaged: {}key {}: {}", database(self.db), quoted(&self.key), self.what)
+    }
 }
 
 fn database(db: Option<u32>) -> String {
