@@ -122,6 +122,7 @@ pub(super) fn list(
         next_file: next_file.max(found.as_ref().map_or(1, |found| found.next_file)),
         files: files.iter().map(entry).collect::<BTreeMap<_, _>>(),
         dropped: litter.iter().map(|file| file.id()).collect(),
+        shared_below: found.as_ref().map_or(0, |found| found.shared_below),
         ..Manifest::new(seed)
     };
     let boot_before = found.as_ref().and_then(|found| found.boot);

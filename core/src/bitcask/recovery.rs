@@ -100,7 +100,11 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         losses = losses::of(&recovered.table, &recovered.replayed, &damages)?;
         let mut manifest = recovered.manifest;
         // If the power was lost since the store was last open, that still explains a hole at the end of the log.
-        manifest.boot = recovered.found_manifest.and_then(|found| found.boot);
+        manifest.boot = recovered.found_manifest.as_ref().and_then(|found| found.boot);
+        if recovered.found_manifest.is_none() {
+            // It may have said that blobs are shared.
+            manifest.shared_below = recovered.counters.next_number;
+        }
         let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
         set_aside = mend::mend(&*storage, mend::Unmended { table, foreign, counters, manifest }, &damages)?;
         let mut none = Findings::new(OnDamage::Refuse);
@@ -108,6 +112,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     }
     settle(&*storage, &mut recovered)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, damaged_blobs, .. } = recovered;
+    let shared_below = recovered.manifest.shared_below;
     let manifest = Keeper::new(storage.clone(), recovered.manifest);
     let is_listed = match manifest.write_if_other(recovered.found_manifest.as_ref()) {
         Ok(()) => true,
@@ -123,7 +128,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     }
     let Replayed { shards, owners, databases_record, blob_roots, .. } = replayed;
     let next_number = Arc::new(AtomicU64::new(counters.next_number));
-    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone())?);
+    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone(), shared_below)?);
     let datafiles = table.len() as u64;
     let log =
         Log::new(manifest, seed, options.datafile_max_bytes, table, counters, next_number, blobs.clone());
@@ -225,7 +230,7 @@ pub(super) fn recover(
     let counters = Counters {
         next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
         next_file: manifest.next_file,
-        next_number: next(&files, |header| header.next_number, replay.max_number),
+        next_number: next(&files, |header| header.next_number, replay.max_number).max(manifest.shared_below),
     };
     let table = Arc::new(replay.files.clone());
     let replayed = replay.finish(databases);

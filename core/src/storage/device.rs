@@ -68,6 +68,12 @@ pub trait Device: Send + Sync + 'static {
         name.to_owned()
     }
 
+    /// Gives the file at a place of another directory ([`Device::place`]) a name in this one, too; false where that is not
+    /// possible, so that it must be copied. Not durable before [`Device::sync_directory`].
+    fn link(&self, _place: &str, _name: &str) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Called while a store is opened: so many bytes of a datafile are done.
     fn note_recovered(&self, _bytes: u64) {}
 
@@ -116,8 +122,8 @@ const DAMAGED_SUFFIX: &str = ".damaged";
 /// What recovery cut off goes to a file with this and the offset behind the number.
 const TORN_SUFFIX: &str = ".torn-";
 
-const MANIFEST: &str = "MANIFEST";
-const NEW_MANIFEST: &str = "MANIFEST.temporary";
+pub(super) const MANIFEST: &str = "MANIFEST";
+pub(super) const NEW_MANIFEST: &str = "MANIFEST.temporary";
 
 /// Larger than any manifest: a store has fewer datafiles than this has room for.
 const MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -130,6 +136,11 @@ const NAME_DIGITS: usize = 10;
 
 fn file_name(id: DatafileId, suffix: &str) -> String {
     format!("{:0width$}{suffix}", id.0, width = NAME_DIGITS)
+}
+
+/// The name of a listed datafile.
+pub(super) fn datafile_name(id: DatafileId) -> String {
+    file_name(id, DATA_SUFFIX)
 }
 
 /// The id and the suffix of a file name, if it is exactly one that [`file_name`] makes.
@@ -148,7 +159,7 @@ const BLOB_NAME_DIGITS: usize = 20;
 /// A blob is shown to readers in pieces of at most this many bytes.
 const BLOB_PIECE_BYTES: u64 = 256 * 1024;
 
-fn blob_name(id: BlobId) -> String {
+pub(super) fn blob_name(id: BlobId) -> String {
     format!("{:0width$}{BLOB_SUFFIX}", id.0, width = BLOB_NAME_DIGITS)
 }
 

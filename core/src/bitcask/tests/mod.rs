@@ -1,6 +1,7 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod backup_is_not_one_moment;
 mod definitions_lost;
 mod failed_io;
 mod full_disk_stays_full;
