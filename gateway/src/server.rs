@@ -17,6 +17,7 @@ use tracing::{error, info, warn};
 
 use crate::acceptor;
 use crate::clock::now_ms;
+use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
@@ -70,6 +71,7 @@ pub struct Running {
     acceptor: JoinHandle<()>,
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
+    control: Option<Control>,
     lock: DirectoryLock,
 }
 
@@ -133,6 +135,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let maintenance = spawn("maintenance", move || {
         maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
     })?;
+    let control = Control::start(&gateway, &options.directory)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
         directory = %options.directory.display(),
@@ -143,7 +146,18 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
         opened_in_ms = begin.elapsed().as_millis() as u64,
         "edgecask is ready"
     );
-    Ok(Running { gateway, addresses, web_addresses, tls, acceptor, threads, syncer, maintenance, lock })
+    Ok(Running {
+        gateway,
+        addresses,
+        web_addresses,
+        tls,
+        acceptor,
+        threads,
+        syncer,
+        maintenance,
+        control,
+        lock,
+    })
 }
 
 impl Running {
@@ -176,6 +190,9 @@ impl Running {
             threads.join();
         }
         info!("stopping");
+        if let Some(control) = self.control {
+            control.join();
+        }
         gateway.maintenance.stop();
         join(self.maintenance, "maintenance");
         gateway.syncer.stop();

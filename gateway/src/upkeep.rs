@@ -17,7 +17,7 @@ use crate::storage::lock::DirectoryLock;
 use crate::storage::sled_meta::{Failure, Meta};
 
 /// As many logical databases as there can be: a key of one that the server shows must not be taken for garbage.
-const DATABASES: u32 = 65_535;
+pub(crate) const DATABASES: u32 = 65_535;
 
 /// The report that repair leaves in the new directory.
 const REPORT_FILE: &str = "repair-report.txt";
@@ -53,6 +53,12 @@ pub fn run_check(directory: &Path, out: &mut dyn io::Write) -> Result<bool, Upke
     let text = describe(&checked, &notes);
     out.write_all(text.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
     Ok(checked.is_sound())
+}
+
+/// Reads the store in a locked directory: whether nothing is damaged, and what was found.
+pub(crate) fn look(directory: &Path) -> Result<(bool, String), UpkeepError> {
+    let checked = read(directory, &Scratch::new())?;
+    Ok((checked.is_sound(), describe(&checked)))
 }
 
 /// Writes what can be read of the store in one directory to a new one; prints, and leaves there, a report of what is lost.

@@ -10,6 +10,10 @@
 //! the key has, and the key can be overwritten and removed.
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
+//!
+//! Below the length that any committed root gives a blob its file never changes: APPEND writes behind the longest of them,
+//! and only that is ever cut off again. So a backup ([`super::backup`]) may share the file and go on with its own length.
+//! The other store, opened from the backup, must not write behind that length as well: it takes a copy first.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::fault_injection::{Fault, is_injected};
 use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
 use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
@@ -26,6 +31,8 @@ pub(super) struct Blobs {
     state: Mutex<State>,
     /// The next number of a collection, space or blob.
     next_number: Arc<AtomicU64>,
+    /// The files of blobs with smaller numbers may be another store's as well.
+    shared_below: u64,
 }
 
 #[derive(Default)]
@@ -39,6 +46,17 @@ struct State {
     /// Checksums of the pieces of blobs whose roots are an older build's, with the length of the value: such a blob is
     /// compared as a whole when it is first read, and piece by piece from then on.
     older_sums: HashMap<BlobId, (u64, Arc<[u32]>)>,
+    /// Backups that are under way: meanwhile no dead blob is removed.
+    holds: u32,
+}
+
+/// Keeps the blobs that there are for as long as it lives.
+pub(super) struct Hold<'b>(&'b Blobs);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().holds -= 1;
+    }
 }
 
 /// A blob that lost its last root.
@@ -93,6 +111,7 @@ impl Blobs {
         storage: Arc<dyn Storage>,
         roots: HashMap<BlobId, Referred>,
         next_number: Arc<AtomicU64>,
+        shared_below: u64,
     ) -> std::result::Result<Blobs, StorageError> {
         for id in storage.list_blobs()? {
             if !roots.contains_key(&id) {
@@ -100,7 +119,24 @@ impl Blobs {
             }
         }
         let state = Mutex::new(State { roots, ..State::default() });
-        Ok(Blobs { storage, state, next_number })
+        Ok(Blobs { storage, state, next_number, shared_below })
+    }
+
+    /// Keeps from being removed all blobs that are not removed yet.
+    pub(super) fn hold(&self) -> Hold<'_> {
+        self.state.lock().holds += 1;
+        Hold(self)
+    }
+
+    /// The blobs that had a root when the log had reached a position, and perhaps some younger ones; with the lengths of their
+    /// values. All frames up to there must have been applied, and the blobs be held since before.
+    pub(super) fn referred_at(&self, position: u64) -> Vec<(BlobId, u64)> {
+        let state = self.state.lock();
+        let living = state.roots.iter().map(|(id, referred)| (*id, referred.len));
+        let dead = state.dead.iter().filter(|(_, dead)| dead.position > position);
+        let mut all: Vec<(BlobId, u64)> = living.chain(dead.map(|(id, dead)| (*id, dead.len))).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Follows a commit that ends at this position of the log.
@@ -132,7 +168,7 @@ impl Blobs {
     /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
     /// neither referred to nor being written are dead since this position.
     pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
-        let State { roots: present, dead, drafts, older_sums } = &mut *self.state.lock();
+        let State { roots: present, dead, drafts, older_sums, .. } = &mut *self.state.lock();
         *present = roots;
         older_sums.retain(|id, _| present.contains_key(id));
         dead.retain(|id, _| !present.contains_key(id));
@@ -150,6 +186,9 @@ impl Blobs {
     pub(super) fn sweep(&self, synced: u64) -> Result<usize> {
         let due: Vec<BlobId> = {
             let state = self.state.lock();
+            if state.holds > 0 && !is_injected(Fault::BackupUnheld) {
+                return Ok(state.dead.len());
+            }
             state.dead.iter().filter(|(_, dead)| dead.position <= synced).map(|(id, _)| *id).collect()
         };
         for id in due {
@@ -217,6 +256,10 @@ impl BlobStore for Blobs {
         self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
+    }
+
+    fn is_shared(&self, id: BlobId) -> bool {
+        id.0 < self.shared_below && !is_injected(Fault::SharedBlobWritten)
     }
 
     fn place(&self, id: BlobId) -> String {

@@ -26,6 +26,10 @@ pub(super) enum Fault {
     SuccessorBeforeNote,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
+    /// Dead blobs are removed while a backup is under way.
+    BackupUnheld,
+    /// A store that was opened from a backup writes to the files that it shares.
+    SharedBlobWritten,
 }
 
 #[cfg(test)]

@@ -175,6 +175,7 @@ pub(super) fn list(
         next_file: next_file.max(found.as_ref().map_or(1, |found| found.next_file)),
         files: files.iter().map(entry).collect::<BTreeMap<_, _>>(),
         dropped: litter.iter().map(|file| file.id()).collect(),
+        shared_below: found.as_ref().map_or(0, |found| found.shared_below),
         ..Manifest::new(seed)
     };
     // A store that was found damaged in the run in which it was open was not damaged by a loss of power since.

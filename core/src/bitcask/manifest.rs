@@ -24,6 +24,9 @@ const MAGIC: &[u8; 8] = b"EDGEMANI";
 /// Version of the manifest's own format.
 const MANIFEST_VERSION: u32 = 1;
 
+/// The same for one that says which blobs are shared: a build that did not know it would write to them.
+const SHARING_VERSION: u32 = 2;
+
 const FLAG_BOOT: u32 = 1;
 
 /// What a manifest says of one datafile.
@@ -58,6 +61,8 @@ pub(super) struct Manifest {
     pub(super) files: BTreeMap<u32, Listed>,
     /// Datafiles that were dropped and may still lie there.
     pub(super) dropped: Vec<u32>,
+    /// The files of blobs with smaller numbers may be another store's as well: this one was opened from a backup.
+    pub(super) shared_below: u64,
 }
 
 impl Manifest {
@@ -69,13 +74,15 @@ impl Manifest {
             next_file: 1,
             files: BTreeMap::new(),
             dropped: Vec::new(),
+            shared_below: 0,
         }
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let flags = if self.boot.is_some() { FLAG_BOOT } else { 0 };
-        out.extend_from_slice(&MANIFEST_VERSION.to_le_bytes());
+        let version = if self.shared_below > 0 { SHARING_VERSION } else { MANIFEST_VERSION };
+        out.extend_from_slice(&version.to_le_bytes());
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&self.seed.to_le_bytes());
         out.extend_from_slice(&self.generation.to_le_bytes());
@@ -95,6 +102,9 @@ impl Manifest {
         for id in &self.dropped {
             out.extend_from_slice(&id.to_le_bytes());
         }
+        if self.shared_below > 0 {
+            out.extend_from_slice(&self.shared_below.to_le_bytes());
+        }
         out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
         out
     }
@@ -103,7 +113,8 @@ impl Manifest {
     /// later version.
     pub(super) fn read(bytes: &[u8]) -> Option<Manifest> {
         let mut rest = bytes.strip_prefix(MAGIC)?;
-        if read_u32(&mut rest)? != MANIFEST_VERSION {
+        let version = read_u32(&mut rest)?;
+        if ![MANIFEST_VERSION, SHARING_VERSION].contains(&version) {
             return None;
         }
         let flags = read_u32(&mut rest)?;
@@ -121,10 +132,11 @@ impl Manifest {
             files.insert(id, Listed { version, base_sequence, seal, synced_len: read_u64(&mut rest)? });
         }
         let dropped = (0..dropped_count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
+        let shared_below = if version == SHARING_VERSION { read_u64(&mut rest)? } else { 0 };
         let body = bytes.get(..bytes.len() - rest.len())?;
         let is_whole = read_u32(&mut rest)? == crc32c::crc32c(body) && rest.iter().all(|byte| *byte == 0);
         let boot = (flags & FLAG_BOOT != 0).then_some(BootId(*boot));
-        is_whole.then_some(Manifest { seed, generation, boot, next_file, files, dropped })
+        is_whole.then_some(Manifest { seed, generation, boot, next_file, files, dropped, shared_below })
     }
 }
 
@@ -149,6 +161,11 @@ impl Keeper {
     pub(super) fn new(storage: Arc<dyn Storage>, manifest: Manifest) -> Keeper {
         let state = State { manifest, removed: BTreeMap::new(), is_written: false };
         Keeper { storage, state: Mutex::new(state) }
+    }
+
+    /// The manifest as it is now.
+    pub(super) fn current(&self) -> Manifest {
+        self.state.lock().manifest.clone()
     }
 
     /// Where the manifest lies.
@@ -293,13 +310,15 @@ mod tests {
             dropped: vec![1, 2],
             ..Manifest::new(42)
         };
-        let bytes = manifest.to_bytes();
-        assert_eq!(Manifest::read(&bytes), Some(manifest));
-        for at in 0..bytes.len() {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 1 << (at % 8);
-            assert_eq!(Manifest::read(&flipped), None, "flip at {at}");
-            assert_eq!(Manifest::read(&bytes[..at]), None, "cut to {at}");
+        for manifest in [manifest.clone(), Manifest { shared_below: 70_000, ..manifest }] {
+            let bytes = manifest.to_bytes();
+            assert_eq!(Manifest::read(&bytes), Some(manifest));
+            for at in 0..bytes.len() {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << (at % 8);
+                assert_eq!(Manifest::read(&flipped), None, "flip at {at}");
+                assert_eq!(Manifest::read(&bytes[..at]), None, "cut to {at}");
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the manifest,
 //! the list of datafiles, owners.
 
+mod backup;
 mod blobs;
 mod check;
 mod commit;
@@ -47,6 +48,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
+pub use backup::{Backup, BackupError, of_its_own};
 pub use check::{Checked, check};
 pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;

@@ -128,6 +128,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     }
     settle(&*storage, &mut recovered)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, damaged_blobs, .. } = recovered;
+    let shared_below = recovered.manifest.shared_below;
     let manifest = Keeper::new(storage.clone(), recovered.manifest);
     let found_manifest = recovered.found_manifest.as_ref();
     let is_written = write_if_room(&manifest, found_manifest)?;
@@ -144,7 +145,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     notes::forget_damage(&*storage)?;
     let Replayed { shards, owners, databases_record, blob_roots, .. } = replayed;
     let next_number = Arc::new(AtomicU64::new(counters.next_number));
-    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone())?);
+    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone(), shared_below)?);
     let datafiles = table.len() as u64;
     let log =
         Log::new(manifest, seed, options.datafile_max_bytes, table, counters, next_number, blobs.clone());
@@ -245,7 +246,11 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
     let report = lines.collect::<Vec<_>>().join("\n");
     let mut manifest = recovered.manifest;
     // If the power was lost since the store was last open, that still explains a hole at the end of the log.
-    manifest.boot = recovered.found_manifest.and_then(|found| found.boot);
+    manifest.boot = recovered.found_manifest.as_ref().and_then(|found| found.boot);
+    if recovered.found_manifest.is_none() {
+        // It may have said that blobs are shared.
+        manifest.shared_below = recovered.counters.next_number;
+    }
     let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
     mend::mend(storage, mend::Unmended { table, foreign, counters, manifest }, damages, report)?;
     Ok(losses)
@@ -322,7 +327,7 @@ pub(super) fn recover(
     let counters = Counters {
         next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
         next_file: manifest.next_file,
-        next_number: next(&files, |header| header.next_number, replay.max_number),
+        next_number: next(&files, |header| header.next_number, replay.max_number).max(manifest.shared_below),
     };
     let table = Arc::new(replay.files.clone());
     let replayed = replay.finish(databases);

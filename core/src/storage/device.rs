@@ -74,6 +74,12 @@ pub trait Device: Send + Sync + 'static {
         name.to_owned()
     }
 
+    /// Gives the file at a place of another directory ([`Device::place`]) a name in this one, too; false where that is not
+    /// possible, so that it must be copied. Not durable before [`Device::sync_directory`].
+    fn link(&self, _place: &str, _name: &str) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Called while a store is opened: so many bytes of a datafile are done.
     fn note_recovered(&self, _bytes: u64) {}
 
@@ -122,8 +128,8 @@ const DAMAGED_SUFFIX: &str = ".damaged";
 /// What recovery cut off goes to a file with this and the offset behind the number.
 const TORN_SUFFIX: &str = ".torn-";
 
-const MANIFEST: &str = "MANIFEST";
-const NEW_MANIFEST: &str = "MANIFEST.temporary";
+pub(super) const MANIFEST: &str = "MANIFEST";
+pub(super) const NEW_MANIFEST: &str = "MANIFEST.temporary";
 const NEW_NOTE: &str = "NOTE.temporary";
 
 /// Larger than any manifest or note: a store has fewer datafiles than this has room for.
@@ -152,6 +158,11 @@ fn numbered(name: String) -> impl Iterator<Item = String> {
     std::iter::once(name).chain((2_u64..).map(move |number| format!("{others}-{number}")))
 }
 
+/// The name of a listed datafile.
+pub(super) fn datafile_name(id: DatafileId) -> String {
+    file_name(id, DATA_SUFFIX)
+}
+
 /// The id and the suffix of a file name, if it is exactly one that [`file_name`] makes.
 fn parse_name(name: &str) -> Option<(DatafileId, &str)> {
     let (digits, suffix) = name.split_at_checked(NAME_DIGITS)?;
@@ -168,7 +179,7 @@ const BLOB_NAME_DIGITS: usize = 20;
 /// A blob is shown to readers in pieces of at most this many bytes.
 const BLOB_PIECE_BYTES: u64 = 256 * 1024;
 
-fn blob_name(id: BlobId) -> String {
+pub(super) fn blob_name(id: BlobId) -> String {
     format!("{:0width$}{BLOB_SUFFIX}", id.0, width = BLOB_NAME_DIGITS)
 }
 

@@ -12,6 +12,7 @@ pub mod contract;
 pub mod device;
 pub mod memory;
 pub mod simulated;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub use device::{Access, Device, DeviceBlob, DeviceDatafile, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
 pub use simulated::{SimulatedStorage, Simulation};
+pub use target::{DeviceTarget, Progress, Taken, Target};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -60,6 +60,30 @@ pub enum Task {
         #[arg(long, value_name = "DIRECTORY")]
         to: PathBuf,
     },
+
+    /// Take a backup of the store in a directory, whether a server uses it or not: everything that was committed at one
+    /// moment. Files that never change are linked on the same file system, and copied to another one. The server writes the
+    /// backup itself, as its own user. The exit status is 0 for a whole one, 1 if the store itself has lost values, 2 if there is
+    /// no backup
+    Backup {
+        /// The directory of the store
+        directory: PathBuf,
+
+        /// The new directory, which must be missing
+        #[arg(long, value_name = "DIRECTORY")]
+        to: PathBuf,
+    },
+
+    /// Make a store of its own of a backup: it is checked, then copied. The exit status is 0 if that is done, 1 if the backup
+    /// is damaged, 2 if it cannot be read or copied
+    Restore {
+        /// The directory of the backup
+        snapshot: PathBuf,
+
+        /// The new directory, which must be empty or missing
+        #[arg(long, value_name = "DIRECTORY")]
+        to: PathBuf,
+    },
 }
 
 /// All flags of a server. `None` means "not set".
@@ -319,7 +343,7 @@ impl Allowed {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
-    if !matches!(first, "serve" | "check" | "repair" | "-V" | "--version") {
+    if !matches!(first, "serve" | "check" | "repair" | "backup" | "restore" | "-V" | "--version") {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     CommandLine::try_parse_from(arguments)

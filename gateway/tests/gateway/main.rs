@@ -1,5 +1,6 @@
 //! The gateway from outside: real files, real sockets, real processes.
 
+mod backup_is_not_one_moment;
 mod damaged_blob_is_sent;
 mod full_disk_stays_full;
 mod idle_memory;
