@@ -26,6 +26,7 @@ mod losses;
 mod manifest;
 mod mend;
 mod merge;
+mod rare;
 mod fault_injection;
 mod record;
 mod recovery;
@@ -60,7 +61,7 @@ use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, 
 use self::log::Log;
 use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
-    Rewriting, Root, Sample, Scope, Sought, Stored, Touch, Watch,
+    Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -260,8 +261,12 @@ impl Engine for Bitcask {
         Ok(visited >= budget && count * 4 > visited)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
-        self.sample(sample, visit)
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
+        Ok(self.sample(sample, visit))
+    }
+
+    fn is_busy(&self, _db: Db, key: &[u8]) -> bool {
+        self.shards[self.shard_of_key(key)].is_locked()
     }
 
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together

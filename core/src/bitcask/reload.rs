@@ -13,7 +13,7 @@
 use super::Bitcask;
 use super::damage::{Findings, OnDamage, OpenError};
 use super::file_replay::Trust;
-use super::keydir::Shard;
+use super::keydir::{Shard, Sums};
 use super::recovery::{Recovered, recover};
 use super::replay::Replayed;
 use crate::engine::{EngineError, Result};
@@ -52,7 +52,7 @@ impl Bitcask {
         for (shard, mut found) in shards.iter_mut().zip(found) {
             found.watches = std::mem::take(&mut shard.watches);
             found.recount();
-            let held = shard.swap_held((0, 0));
+            let held = shard.swap_held(Sums::default());
             found.swap_held(held);
             self.held.count(&mut found);
             before.push(std::mem::replace(&mut **shard, found));

@@ -160,7 +160,7 @@ impl Session {
         self.connection.check_output();
         self.connection.finish(server, &mut progress, now_ms);
         self.count_memory();
-        server.shared.evict_clients();
+        server.shared.evict_clients(now_ms);
         progress
     }
 

@@ -30,7 +30,7 @@ use parking_lot::Mutex;
 
 use super::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Rewriting, Root,
-    Sample, Scope, Ticket, Watch,
+    Sample, Sampled, Scope, Ticket, Watch,
 };
 use snapshot::Run;
 pub use snapshot::WaitingSnapshot;
@@ -327,8 +327,12 @@ impl<E: Engine> Engine for Waiting<E> {
         self.inner.expired_keys(now_ms, budget, visit)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         self.inner.sample_keys(sample, visit)
+    }
+
+    fn is_busy(&self, db: Db, key: &[u8]) -> bool {
+        self.inner.is_busy(db, key)
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
