@@ -365,7 +365,7 @@ impl Admin for Shelf {
         Ok(())
     }
 
-    fn reopen(&self) -> Result<()> {
+    fn reopen(&self, _access: u32) -> Result<()> {
         Ok(())
     }
 

@@ -72,6 +72,8 @@ impl Maintenance {
             let begin = Instant::now();
             if begin >= next_sample {
                 server.shared.sample_rates(now_ms());
+                let shared = &server.shared;
+                shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);

@@ -274,8 +274,8 @@ impl Admin for Store {
         Admin::checkpoint(&**self, now_ms)
     }
 
-    fn reopen(&self) -> Result<()> {
-        Admin::reopen(&**self)
+    fn reopen(&self, access: u32) -> Result<()> {
+        Admin::reopen(&**self, access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

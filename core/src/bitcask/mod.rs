@@ -78,12 +78,14 @@ pub struct Options {
     pub seed: u64,
     /// What to do about damage.
     pub on_damage: OnDamage,
+    /// The bits of use ([`Root::access`]) of keys that were there before: when they were used is not written down.
+    pub access: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let on_damage = OnDamage::Refuse;
-        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage }
+        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage, access: 0 }
     }
 }
 
@@ -309,8 +311,8 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
-    fn reopen(&self) -> Result<()> {
-        self.close_and_open()
+    fn reopen(&self, access: u32) -> Result<()> {
+        self.close_and_open(access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

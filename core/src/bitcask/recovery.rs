@@ -88,12 +88,13 @@ pub(super) struct Recovered {
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
     let databases = options.databases.min(CATALOG_SPACE as Db);
     let mut findings = Findings::new(options.on_damage);
-    let mut recovered = recover(&*storage, options.seed, databases, Trust::Hints, &mut findings)?;
+    let new = New { seed: options.seed, access: options.access };
+    let mut recovered = recover(&*storage, new, databases, Trust::Hints, &mut findings)?;
     let (mut losses, mut set_aside) = (Vec::new(), Vec::new());
     if !findings.damages.is_empty() {
         // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read.
         findings.damages.clear();
-        recovered = recover(&*storage, options.seed, databases, Trust::Log, &mut findings)?;
+        recovered = recover(&*storage, new, databases, Trust::Log, &mut findings)?;
     }
     let damages = findings.damages;
     if !damages.is_empty() {
@@ -104,7 +105,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
         set_aside = mend::mend(&*storage, mend::Unmended { table, foreign, counters, manifest }, &damages)?;
         let mut none = Findings::new(OnDamage::Refuse);
-        recovered = recover(&*storage, options.seed, databases, Trust::Hints, &mut none)?;
+        recovered = recover(&*storage, new, databases, Trust::Hints, &mut none)?;
     }
     settle(&*storage, &mut recovered)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, damaged_blobs, .. } = recovered;
@@ -175,15 +176,24 @@ fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenEr
     Ok(())
 }
 
-/// Reads what a storage holds, and changes nothing. `new_seed` is for a storage without datafiles.
+/// What a storage does not say.
+#[derive(Clone, Copy)]
+pub(super) struct New {
+    /// The seed of a store without datafiles.
+    pub(super) seed: u64,
+    /// The bits of use of all keys.
+    pub(super) access: u32,
+}
+
+/// Reads what a storage holds, and changes nothing.
 pub(super) fn recover(
     storage: &dyn Storage,
-    new_seed: u64,
+    new: New,
     databases: Db,
     trust: Trust,
     findings: &mut Findings,
 ) -> Result<Recovered, OpenError> {
-    let listing = listing::list(storage, new_seed, findings)?;
+    let listing = listing::list(storage, new.seed, findings)?;
     let Listing { files, litter, foreign, found: found_manifest, mut manifest, .. } = listing;
     let seed = manifest.seed;
     let mut last = Last {
@@ -195,7 +205,7 @@ pub(super) fn recover(
     // With the space and the key of each.
     let mut in_tail: Vec<(BlobId, u64, Vec<u8>)> = Vec::new();
     let (replay, found) = loop {
-        let mut replay = Replay::new(seed);
+        let mut replay = Replay::new(seed, new.access);
         replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
         let mut found = Found::default();
         findings.damages.truncate(noted);

@@ -455,7 +455,7 @@ impl Admin for MemoryEngine {
         Ok(())
     }
 
-    fn reopen(&self) -> Result<()> {
+    fn reopen(&self, _access: u32) -> Result<()> {
         Ok(())
     }
 

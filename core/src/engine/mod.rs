@@ -506,9 +506,9 @@ pub trait Admin {
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 
     /// Forgets what is in memory and reads it back from where it is stored, as if the process had begun anew; on an error
-    /// everything stays as it was. No transaction of the caller may be open. An engine that keeps nothing has nothing to
+    /// everything stays as it was. All keys have these bits of use ([`Root::access`]) afterwards. No transaction of the caller may be open. An engine that keeps nothing has nothing to
     /// read.
-    fn reopen(&self) -> Result<()>;
+    fn reopen(&self, access: u32) -> Result<()>;
 
     /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
     /// keeps nothing has nothing to lose.

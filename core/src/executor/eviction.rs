@@ -6,7 +6,8 @@
 //! boundary as everything else, so it leaves a tombstone in the log, and reactions, watches, caches and blocked connections
 //! see it. What one command leaves to do is done by the next ones and by the host's maintenance ([`Eviction`]).
 //!
-//! In use are the keydir with its short values, and the buffers of connections; longer values are on the disk. What was
+//! In use are the keydir with its short values, the buffers of connections, and what is remembered for these; longer values
+//! are on the disk. What was
 //! deleted and has yet to be freed does not count: more keys would not make it free sooner.
 
 use std::sync::Arc;
@@ -104,6 +105,11 @@ impl Executor {
         if let Some(eviction) = self.eviction.as_mut().filter(|eviction| eviction.is_suspended()) {
             eviction.step(server, now_ms);
         }
+    }
+
+    /// Bytes of memory of what evicts keys, about.
+    pub fn eviction_bytes(&self) -> u64 {
+        if self.eviction.is_some() { size_of::<Eviction>() as u64 } else { 0 }
     }
 
     /// Forgets an eviction that waits for the engine.
@@ -315,7 +321,7 @@ impl Eviction {
 #[inline]
 pub fn used_bytes<E: Engine>(server: &Server<E>) -> u64 {
     let keys = server.engine.held_bytes().saturating_sub(server.engine.garbage_bytes());
-    keys + server.shared.memory.clients_bytes.load(Ordering::Relaxed)
+    keys + server.shared.overhead_bytes()
 }
 
 fn note(shared: &Shared, room: Room, now_ms: u64) {

@@ -16,6 +16,8 @@ use crate::limits::{EVICTION_FAILED_KEYS, EVICTION_POOL_KEYS};
 pub struct Memory {
     /// Bytes that connections take, as they said last.
     pub clients_bytes: Arc<AtomicU64>,
+    /// The most memory that was ever counted.
+    peak_bytes: AtomicU64,
     /// Keys that went to make room.
     pub evicted_keys: AtomicU64,
     /// Connections that were closed to make room.
@@ -35,6 +37,7 @@ impl Memory {
     pub(super) fn new(seed: u64) -> Memory {
         Memory {
             clients_bytes: Arc::default(),
+            peak_bytes: AtomicU64::new(0),
             evicted_keys: AtomicU64::new(0),
             evicted_clients: AtomicU64::new(0),
             exceeded_since_ms: AtomicU64::new(0),
@@ -48,6 +51,12 @@ impl Memory {
                 random: fastrand::Rng::with_seed(seed),
             }),
         }
+    }
+
+    /// Notes how much memory is counted at this moment; returns the most that there ever was. To be called by the host every
+    /// so often.
+    pub fn note_counted(&self, bytes: u64) -> u64 {
+        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed).max(bytes)
     }
 
     /// Notes whether there is too much.

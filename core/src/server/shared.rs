@@ -191,6 +191,14 @@ impl Shared {
         }
     }
 
+    /// Bytes of memory that connections take and what is remembered for them: keys that clients have in their caches, and the
+    /// slow log.
+    #[inline]
+    pub fn overhead_bytes(&self) -> u64 {
+        let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes();
+        self.memory.clients_bytes.load(Ordering::Relaxed) + tables
+    }
+
     /// Closes the connections with these CLIENT IDs.
     pub(crate) fn kill(&self, ids: &[u64]) {
         let mut listeners = BTreeSet::new();

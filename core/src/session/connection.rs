@@ -85,6 +85,11 @@ impl Connection {
         &self.transaction
     }
 
+    /// Bytes of memory of what evicts keys before commands.
+    pub(super) fn eviction_bytes(&self) -> u64 {
+        self.executor.eviction_bytes()
+    }
+
     pub(super) fn waiting(&self) -> &Waiting {
         &self.waiting
     }

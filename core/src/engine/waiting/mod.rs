@@ -349,8 +349,8 @@ impl<E: Engine> Admin for Waiting<E> {
         self.inner.checkpoint(now_ms)
     }
 
-    fn reopen(&self) -> Result<()> {
-        self.inner.reopen()
+    fn reopen(&self, access: u32) -> Result<()> {
+        self.inner.reopen(access)
     }
 
     fn begin_rewrite(&self) -> bool {
