@@ -1,4 +1,5 @@
-//! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing keydir garbage, writing checkpoints.
+//! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing
+//! keydir garbage, writing hints and checkpoints.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
@@ -71,6 +72,8 @@ impl Maintenance {
             let begin = Instant::now();
             if begin >= next_sample {
                 server.shared.sample_rates(now_ms());
+                let shared = &server.shared;
+                shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);
@@ -129,9 +132,8 @@ impl Work {
         {
             has_more |= expired.has_more && expired.keys > 0;
         }
-        if server.shared.settings.memory().max_bytes() > 0 {
-            has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
-        }
+        has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        server.shared.evict_clients(now_ms());
         has_more |= self.free(server, trim);
         // A store that cannot remove blobs cannot be written to either.
         let _ = server.engine.blob_step();

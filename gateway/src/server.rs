@@ -88,6 +88,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
         databases: settings.databases(),
         datafile_max_bytes,
         on_damage: options.on_damage,
+        access: settings.memory().touch(now_ms(), || 0).fresh(),
         ..StoreOptions::default()
     };
     let lock = store::lock(&options.directory)?;

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use edgecask_core::bitcask::{Bitcask, OpenError, Opened, Options};
 use edgecask_core::engine::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
-    Scope, Sought, Stored, Touch, Watch,
+    Sampled, Scope, Sought, Stored, Touch, Watch,
 };
 use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
@@ -252,8 +252,12 @@ impl Engine for Store {
         Engine::expired_keys(&**self, now_ms, budget, visit)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         Engine::sample_keys(&**self, sample, visit)
+    }
+
+    fn is_busy(&self, db: Db, key: &[u8]) -> bool {
+        Engine::is_busy(&**self, db, key)
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -274,8 +278,8 @@ impl Admin for Store {
         Admin::checkpoint(&**self, now_ms)
     }
 
-    fn reopen(&self) -> Result<()> {
-        Admin::reopen(&**self)
+    fn reopen(&self, access: u32) -> Result<()> {
+        Admin::reopen(&**self, access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

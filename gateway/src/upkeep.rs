@@ -48,17 +48,15 @@ impl From<StorageError> for UpkeepError {
 /// A server uses the directory, or it cannot be read.
 pub fn run_check(directory: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
     let _lock = DirectoryLock::take_to_read(directory)?;
-    let scratch = Scratch::new();
-    let (checked, notes) = read(directory, &scratch)?;
-    let text = describe(&checked, &notes);
+    let (is_sound, text) = look(directory)?;
     out.write_all(text.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
-    Ok(checked.is_sound())
+    Ok(is_sound)
 }
 
 /// Reads the store in a locked directory: whether nothing is damaged, and what was found.
 pub(crate) fn look(directory: &Path) -> Result<(bool, String), UpkeepError> {
-    let checked = read(directory, &Scratch::new())?;
-    Ok((checked.is_sound(), describe(&checked)))
+    let (checked, notes) = read(directory, &Scratch::new())?;
+    Ok((checked.is_sound(), describe(&checked, &notes)))
 }
 
 /// Writes what can be read of the store in one directory to a new one; prints, and leaves there, a report of what is lost.

@@ -5,7 +5,7 @@ use super::file_replay::{TornTail, Trust};
 use super::hint::{self, Loaded};
 use super::keydir::CATALOG_SPACE;
 use super::losses::{self, DamagedBlob, Loss};
-use super::recovery::{Recovered, is_whole, recover};
+use super::recovery::{New, Recovered, is_whole, recover};
 use super::replay::Replay;
 use crate::engine::Db;
 use crate::storage::Storage;
@@ -41,7 +41,7 @@ impl Checked {
 pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError> {
     let mut findings = Findings::new(OnDamage::Salvage);
     let databases = databases.min(CATALOG_SPACE as Db);
-    let recovered = recover(storage, 0, databases, Trust::Log, &mut findings)?;
+    let recovered = recover(storage, New { seed: 0, access: 0 }, databases, Trust::Log, &mut findings)?;
     let Recovered { table, replayed, found, mut damaged_blobs, .. } = recovered;
     let damages = findings.damages;
     let losses = losses::of(&table, &replayed, &damages)?;
@@ -59,7 +59,7 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
     let mut rejected_hints = Vec::new();
     for file in table.values() {
         // Hints are applied to nothing that is used.
-        if let Loaded::Rejected(_) = hint::load(storage, file, &mut Replay::new(recovered.seed))? {
+        if let Loaded::Rejected(_) = hint::load(storage, file, &mut Replay::new(recovered.seed, 0))? {
             rejected_hints.push(file.id());
         }
     }

@@ -27,6 +27,7 @@ mod losses;
 mod manifest;
 mod mend;
 mod merge;
+mod rare;
 mod fault_injection;
 mod notes;
 mod record;
@@ -64,7 +65,7 @@ use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, 
 use self::log::Log;
 use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
-    Rewriting, Root, Sample, Scope, Sought, Stored, Touch, Watch,
+    Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
 use crate::packed::table::prefetch;
@@ -81,12 +82,14 @@ pub struct Options {
     pub seed: u64,
     /// What to do about damage.
     pub on_damage: OnDamage,
+    /// The bits of use ([`Root::access`]) of keys that were there before: when they were used is not written down.
+    pub access: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let on_damage = OnDamage::Refuse;
-        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage }
+        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage, access: 0 }
     }
 }
 
@@ -269,8 +272,12 @@ impl Engine for Bitcask {
         Ok(visited >= budget && count * 4 > visited)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
-        self.sample(sample, visit)
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
+        Ok(self.sample(sample, visit))
+    }
+
+    fn is_busy(&self, _db: Db, key: &[u8]) -> bool {
+        self.shards[self.shard_of_key(key)].is_locked()
     }
 
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together
@@ -313,8 +320,8 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
-    fn reopen(&self) -> Result<()> {
-        self.close_and_open()
+    fn reopen(&self, access: u32) -> Result<()> {
+        self.close_and_open(access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {

@@ -94,8 +94,8 @@ pub(super) struct Recovered {
 
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
     let databases = options.databases.min(CATALOG_SPACE as Db);
-    let read =
-        |trust: Trust, findings: &mut Findings| recover(&*storage, options.seed, databases, trust, findings);
+    let new = New { seed: options.seed, access: options.access };
+    let read = |trust: Trust, findings: &mut Findings| recover(&*storage, new, databases, trust, findings);
     let mut findings = Findings::new(options.on_damage);
     let mut recovered = match read(Trust::Hints, &mut findings) {
         Err(refused @ OpenError::Damaged(_)) => {
@@ -277,15 +277,24 @@ fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenEr
     Ok(())
 }
 
-/// Reads what a storage holds, and changes nothing. `new_seed` is for a storage without datafiles.
+/// What a storage does not say.
+#[derive(Clone, Copy)]
+pub(super) struct New {
+    /// The seed of a store without datafiles.
+    pub(super) seed: u64,
+    /// The bits of use of all keys.
+    pub(super) access: u32,
+}
+
+/// Reads what a storage holds, and changes nothing.
 pub(super) fn recover(
     storage: &dyn Storage,
-    new_seed: u64,
+    new: New,
     databases: Db,
     trust: Trust,
     findings: &mut Findings,
 ) -> Result<Recovered, OpenError> {
-    let listing = listing::list(storage, new_seed, findings)?;
+    let listing = listing::list(storage, new.seed, findings)?;
     let Listing { files, litter, salvage, foreign, found: found_manifest, mut manifest, .. } = listing;
     let seed = manifest.seed;
     let mut last = Last {
@@ -297,7 +306,7 @@ pub(super) fn recover(
     // With the space and the key of each.
     let mut in_tail: Vec<(BlobId, u64, Vec<u8>)> = Vec::new();
     let (replay, found) = loop {
-        let mut replay = Replay::new(seed);
+        let mut replay = Replay::new(seed, new.access);
         replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
         let mut found = Found::default();
         findings.damages.truncate(noted);

@@ -20,6 +20,7 @@ const OPTIONS: Options = Options {
     datafile_max_bytes: 256 * 1024 * 1024,
     seed: 7,
     on_damage: crate::bitcask::OnDamage::Refuse,
+    access: 0,
 };
 
 const ROUNDS: usize = 20;

@@ -14,6 +14,7 @@ mod injected_fault_unnoticed;
 mod matrix;
 mod memory_is_miscounted;
 mod older_value_not_compared;
+mod rare_key_is_not_found;
 mod read_only_for_want_of_descriptors;
 mod reload_changes_data;
 mod reopen_forgets;

@@ -13,6 +13,7 @@ fn open(machine: &Simulation) -> Bitcask {
         datafile_max_bytes: 4096,
         seed: 7,
         on_damage: crate::bitcask::OnDamage::Refuse,
+        access: 0,
     };
     let storage = Arc::new(machine.open().expect("a device in order"));
     Bitcask::open(storage, &options).unwrap_or_else(|error| panic!("{error}")).store
