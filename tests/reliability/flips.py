@@ -7,6 +7,7 @@ Each round damages one file of a copy, in turns a datafile, a blob, the manifest
 `check`, `repair`, `serve` and `serve --on-damage salvage` on it. The promises:
 
 - no start shows a value that was not written, and none is missing without a word;
+- where a start goes on in spite of damage, what is written then is there after kill -9 and another start;
 - a start that refuses names the file;
 - `check` finds all damage to bytes that mean something, and names the file;
 - `repair` and salvage keep every key but those whose bytes were hit, list those, and leave the original as it was.
@@ -24,13 +25,15 @@ import tempfile
 import time
 
 from client import Client, Lost
-from contents import differences, read_all
+from contents import Unreadable, differences, read_all
 from damages import draw_harm
 from programs import DAMAGED, SOUND, DidNotStart, Edgecask, Promises, arguments, digest, fresh_copy, quoted
 from store import BLOB_MIN_BYTES, DATABASES, DATAFILE_MAX_BYTES, build
 
 KINDS = ("datafile", "blob", "datafile", "manifest", "meta")
 STORE_OPTIONS = ("--datafile-max-bytes", DATAFILE_MAX_BYTES, "--blob-min-bytes", BLOB_MIN_BYTES)
+# Written to a store that starts in spite of damage.
+NEW_KEYS = 30
 # A panic, which Rust's runtime reports so.
 PANIC = "panicked at"
 
@@ -99,7 +102,41 @@ class Round:
                 self.outcome = "cut as a torn end"
             else:
                 self.outcome = "all values right" if status == SOUND else "all values right, check finds it"
+            self.go_on(server, found)
+
+    def go_on(self, server, found):
+        """Writes new keys and into those that cannot be read, kills the server, and looks for all of it."""
+        expected = dict(found)
+        with Client(server.port) as client:
+            for number in range(NEW_KEYS):
+                key = b"after:%d" % number
+                self.hold(client.ask("SET", key, key) == "OK", "a SET beside the damage fails")
+                expected[key] = ("string", key, -1)
+            for key in [key for key, value in found.items() if isinstance(value, Unreadable)]:
+                client.ask("APPEND", key, "x")
             server.stop(signal.SIGKILL)
+        is_repaired = False
+        try:
+            with self.edgecask.serve(self.damaged) as server:
+                again = self.read(server)
+                server.stop(signal.SIGKILL)
+        except DidNotStart as refusal:
+            self.hold(self.names_file(str(refusal)), f"the second refusal does not name the file: {refusal}")
+            shutil.rmtree(self.mended)
+            is_repaired = True
+            self.edgecask.repair(self.damaged, self.mended)
+            with self.edgecask.serve(self.mended) as server:
+                again = self.read(server)
+                server.stop(signal.SIGKILL)
+        unreadable, _ = differences({}, again)
+        wrong = {key for key in expected.keys() | again.keys() if expected.get(key) != again.get(key)}
+        wrong -= unreadable | self.harm.victims
+        self.hold(unreadable <= self.harm.victims, f"kill -9 after the damage: unreadable {shown(unreadable)}")
+        self.hold(not wrong, f"kill -9 after the damage: {shown(wrong, expected, again)}")
+        for key in self.harm.victims - unreadable:
+            value, before = again.get(key), self.harm.contents.get(key)
+            longer = before and before[0] == "string" and ("string", before[1] + b"x", before[2])
+            self.hold(value in (before, longer) or is_repaired, f"kill -9 after the damage: {shown({key}, self.harm.contents, again)}")
 
     def repair(self, status):
         repaired, report = self.edgecask.repair(self.damaged, self.mended)

@@ -7,7 +7,7 @@ Each round damages one datafile or the manifest of a copy (several places), note
 `serve --on-damage salvage` and kills it after a moment, some times, and at last lets it end. The promises:
 
 - the last start shows what repair saved, but for keys that salvage leaves with an error;
-- the damaged originals are still there as they were, under their names or as `.damaged`;
+- the damaged originals are still there as they were, under their names, as `.damaged` or as `.torn-OFFSET`;
 - afterwards a start that refuses damage does not refuse.
 
 Exits with 1 if a promise is broken.
@@ -71,13 +71,26 @@ def a_round(edgecask, scratch, pristine, draw, hold):
     except DidNotStart as refusal:
         hold(False, f"{where}, {kills} kills: {refusal}")
         return "does not start"
-    there = [path.read_bytes() for path in damaged.iterdir() if path.suffix in (".data", ".damaged") or path.name == "MANIFEST"]
     for name, harm in harms.items():
         if name.endswith(".data") and harm.must_be_found:
             # What is behind the last record is zeros, which a start cuts off.
             written = originals[name][:pristine.written_end(name)]
-            hold(any(content.startswith(written) for content in there), f"{where}, {kills} kills: the damaged {name} is gone")
+            hold(is_kept(damaged, name, written), f"{where}, {kills} kills: the damaged {name} is gone: {sorted(path.name for path in damaged.iterdir())}")
     return "salvaged"
+
+
+def is_kept(directory, name, written):
+    """Whether a damaged file is still there, perhaps set aside, or in two parts: what was left of it and what was cut off."""
+    number = name.removesuffix(".data")
+    whole = [directory / name, directory / f"{number}.damaged"]
+    contents = {path: path.read_bytes() for path in whole if path.exists()}
+    if any(content.startswith(written) for content in contents.values()):
+        return True
+    for torn in directory.glob(f"{number}.torn-*"):
+        offset = int(torn.name.rsplit("-", 1)[1])
+        if any((content[:offset] + torn.read_bytes()).startswith(written) for content in contents.values()):
+            return True
+    return False
 
 
 def main():
