@@ -9,7 +9,17 @@ pub fn damage(damage: &Damage) -> String {
         Some(len) => format!(" ({len} bytes)"),
         None => String::new(),
     };
-    format!("{damage}{len}")
+    let unnamed = match (damage.unnamed_records, damage.unnamed_bytes) {
+        (_, 0) if damage.offset.is_none() && damage.file.is_some() => {
+            "; what was in it cannot be named".to_owned()
+        }
+        (_, 0) => String::new(),
+        (0, bytes) => format!("; {bytes} bytes are lost that cannot be named"),
+        (records, bytes) => {
+            format!("; {records} records more, and {bytes} bytes in all, are lost and not named")
+        }
+    };
+    format!("{damage}{len}{unnamed}")
 }
 
 /// What damage took from a key.
@@ -35,7 +45,11 @@ pub fn loss(loss: &Loss) -> String {
 
 /// A key whose blob cannot be read.
 pub fn damaged_blob(blob: &DamagedBlob) -> String {
-    format!("damaged: {}key {}: {}", database(blob.db), quoted(&blob.key), blob.what)
+    let key = match &blob.key {
+        Some(key) => format!("key {}", quoted(key)),
+        None => "a key that cannot be read".into(),
+    };
+    format!("damaged: {}{key}: {}", database(blob.db), blob.what)
 }
 
 fn database(db: Option<u32>) -> String {

@@ -31,6 +31,7 @@ mod record;
 mod recovery;
 mod reload;
 mod replay;
+mod resync;
 mod rewrite;
 mod room;
 mod salvage;
