@@ -88,10 +88,10 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     let opened = Bitcask::open(Arc::new(storage), &options)?;
     let store = opened.store;
     for blob in &checked.damaged_blobs {
-        let Some(db) = blob.db else { continue };
-        let mut snapshot = store.begin(Scope::Keys(&[&blob.key]))?;
+        let (Some(db), Some(key)) = (blob.db, &blob.key) else { continue };
+        let mut snapshot = store.begin(Scope::Keys(&[key]))?;
         let mut overlay = Overlay::new();
-        Txn::new(&mut snapshot, &mut overlay, now_ms()).remove(db, &blob.key)?;
+        Txn::new(&mut snapshot, &mut overlay, now_ms()).remove(db, key)?;
         store.commit(snapshot, &mut overlay, now_ms(), &mut |_| {})?;
     }
     Admin::checkpoint(&store, now_ms())?;

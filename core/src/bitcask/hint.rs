@@ -51,8 +51,8 @@ pub(super) enum Loaded {
     None,
     /// There are some and they do not fit the file. So many bytes of it were on the disk when they were written.
     Rejected(u64),
-    /// They were applied and cover the file up to this offset.
-    Covers(u64),
+    /// They were applied and cover the file up to this offset; no record there has a larger sequence.
+    Covers { covered: u64, max_sequence: u64 },
 }
 
 fn meta_key(file: u32, block: u32) -> Vec<u8> {
@@ -147,7 +147,8 @@ impl Summary {
         file.datafile.read(self.last_offset, self.covered - self.last_offset, &mut |bytes| {
             let recorded = self.last_checksum.to_le_bytes();
             fits = bytes.starts_with(&recorded)
-                && Record::read(bytes).is_some_and(|record| record.header.record_len() == bytes.len() as u64);
+                && Record::read(bytes, file.salt)
+                    .is_some_and(|record| record.header.record_len() == bytes.len() as u64);
         })?;
         Ok(fits)
     }
@@ -288,7 +289,7 @@ pub(super) fn load(
     file.hinted.store(summary.covered, Ordering::Release);
     replay.max_sequence = replay.max_sequence.max(summary.max_sequence);
     replay.max_number = replay.max_number.max(summary.max_number);
-    Ok(Loaded::Covers(summary.covered))
+    Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
 }
 
 /// Forgets a datafile's hints.

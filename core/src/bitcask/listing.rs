@@ -22,6 +22,9 @@ use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
 use super::salvage;
 use crate::storage::{DatafileId, Storage, StorageError};
 
+/// Longest header of a datafile that merge made: one that replaces eight others.
+const HEADER_USUAL_MAX_BYTES: u64 = 68 + 4 * 8;
+
 /// The datafiles of a store.
 pub(super) struct Listing {
     /// Those that count, in the order of replay.
@@ -114,8 +117,8 @@ pub(super) fn list(
     there.sort_by_key(|file| file.id());
     let mut known: BTreeSet<u32> =
         binding.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
-    let seed = found.as_ref().map(|found| found.seed);
-    let seed = seed.or_else(|| there.first().map(|file| file.header.seed)).unwrap_or(new_seed);
+    let known_seed = found.as_ref().map(|found| found.seed);
+    let known_seed = known_seed.or_else(|| there.first().map(|file| file.header.seed));
     let there = there.into_iter().map(Ok).chain(headless.into_iter().map(Err));
     for file in there {
         let file = match file {
@@ -128,8 +131,10 @@ pub(super) fn list(
                 }
                 let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
                 let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
-                let rebuilt = rebuild_header(storage, id, seed, listed)?;
+                let rebuilt = rebuild_header(storage, id, (known_seed, new_seed), listed)?;
                 damage.len = rebuilt.as_ref().map(|file| file.header_len);
+                // The first records may have gone with the header, which nothing names then.
+                damage.unnamed_bytes = damage.len.filter(|len| *len > HEADER_USUAL_MAX_BYTES).unwrap_or(0);
                 findings.note(damage)?;
                 let Some(file) = rebuilt else {
                     foreign.push(id.0);
@@ -227,28 +232,39 @@ fn is_of_later_version(storage: &dyn Storage, id: DatafileId) -> Result<bool, St
     Ok(is_whole)
 }
 
-/// A datafile whose header is damaged, with what the manifest and its records say of it; None if there are no records.
+/// A datafile whose header is damaged, with what the manifest, the other datafiles (their seed, if it is known) and its records
+/// say of it; None if there are no records.
 fn rebuild_header(
     storage: &dyn Storage,
     id: DatafileId,
-    seed: u64,
+    (seed, new_seed): (Option<u64>, u64),
     listed: Option<&Listed>,
 ) -> Result<Option<File>, StorageError> {
     let datafile = storage.open(id)?;
     let len = datafile.len()?;
+    let mut own_seed = None;
+    datafile.read(0, len.min(28), &mut |bytes| own_seed = FileHeader::seed_in(bytes))?;
+    let seed = seed.or(own_seed).unwrap_or(new_seed);
     let base_sequence = listed.map_or(0, |listed| listed.base_sequence);
-    let header = FileHeader { id: id.0, seed, base_sequence, ..FileHeader::none() };
-    let mut file = File::new(header, datafile, len);
-    let (mut first, mut smallest) = (len, u64::MAX);
-    salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
-        if let salvage::Step::Record(offset, record) = step {
-            first = first.min(offset);
-            smallest = smallest.min(record.header.sequence);
+    // Records are read with the salt of the version; those of versions 1 and 2 have none.
+    let versions = listed.map_or(vec![MANIFEST_VERSION, MANIFEST_VERSION - 1], |listed| vec![listed.version]);
+    for version in versions {
+        let header = FileHeader { version, id: id.0, seed, base_sequence, ..FileHeader::none() };
+        let mut file = File::new(header, datafile.clone(), len);
+        let (mut first, mut smallest) = (len, u64::MAX);
+        salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
+            if let salvage::Step::Record(offset, record) = step {
+                first = first.min(offset);
+                smallest = smallest.min(record.header.sequence);
+            }
+        })?;
+        if first < len {
+            file.header_len = first;
+            file.header.base_sequence = listed.map_or(smallest, |listed| listed.base_sequence);
+            return Ok(Some(file));
         }
-    })?;
-    file.header_len = first;
-    file.header.base_sequence = listed.map_or(smallest, |listed| listed.base_sequence);
-    Ok((first < len).then_some(file))
+    }
+    Ok(None)
 }
 
 /// Whether no frame was ever appended.
@@ -304,6 +320,7 @@ fn check_listed(
             if !findings.damaged_files().any(|damaged| damaged == *id) {
                 let mut damage = Damage::of_file(storage, *id, "is missing: the manifest lists it");
                 damage.len = Some(listed.synced_len);
+                damage.unnamed_bytes = listed.synced_len;
                 findings.note(damage)?;
             }
             continue;
@@ -318,7 +335,10 @@ fn check_listed(
         let Some((sealed_len, checksum)) = listed.seal else { continue };
         if len != sealed_len {
             let what = "it has not the length with which it was sealed";
-            findings.note(Damage::in_file(storage, *id, len.min(sealed_len), what))?;
+            let mut damage = Damage::in_file(storage, *id, len.min(sealed_len), what);
+            damage.len = sealed_len.checked_sub(len);
+            damage.unnamed_bytes = damage.len.unwrap_or(0);
+            findings.note(damage)?;
         } else if seal_of(file, len)? != Some((len, checksum)) {
             let at = len.saturating_sub(SYNCED_RECORD_BYTES);
             findings.note(Damage::in_file(storage, *id, at, "it does not end with the seal that it had"))?;

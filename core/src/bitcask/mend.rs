@@ -110,7 +110,7 @@ fn write_successor(
         if record.header.record_type == RecordType::Synced || outcome.is_err() {
             return;
         }
-        write_alone(record, &mut piece);
+        write_alone(record, output.salt, &mut piece);
         if piece.len() >= PIECE_BYTES {
             outcome = append(&output, &mut piece);
         }

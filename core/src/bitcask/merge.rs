@@ -27,7 +27,7 @@ use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
 use super::listing;
-use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
+use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
 use crate::packed::tree::Tree;
@@ -216,7 +216,7 @@ impl Bitcask {
                 false => self.is_live(record, location),
             };
             if is_needed {
-                write_alone(record, &mut piece);
+                write_alone(record, output.salt, &mut piece);
                 if piece.len() >= PIECE_BYTES {
                     failed = append(output, &mut piece).err();
                 }
@@ -250,7 +250,9 @@ impl Bitcask {
         }
         let sequence = output.header.watermark;
         let mut end = match self.log.active_synced() {
-            Some((active, synced_len)) => synced_record(&active, output.len(), synced_len, sequence, 0),
+            Some((active, synced_len)) => {
+                synced_record(&active, output.salt, output.len(), synced_len, sequence, 0)
+            }
             None => Vec::new(),
         };
         end.extend_from_slice(&seal_record(&output.header, output.len() + end.len() as u64, sequence, 0));
@@ -435,9 +437,9 @@ pub(super) fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<
 }
 
 /// Writes a record as a frame of its own: an output is published whole or not at all, so frames have done their work.
-pub(super) fn write_alone(record: &Record<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_alone(record: &Record<'_>, salt: Salt, out: &mut Vec<u8>) {
     let header = Header { is_first: true, is_last: true, ..record.header };
-    header.write(record.key, record.value, out);
+    header.write(record.key, record.value, salt, out);
     out.extend_from_slice(record.value);
 }
 

@@ -34,6 +34,7 @@ mod record;
 mod recovery;
 mod reload;
 mod replay;
+mod resync;
 mod rewrite;
 mod room;
 mod salvage;

@@ -319,7 +319,8 @@ pub(super) fn recover(
         }
         let lost = lost_blobs(storage, &replay, &found.tail)?;
         match lost.first() {
-            Some(tail) if last.may_have_lost_power => last.end = Some(tail.frame),
+            // Where the store is salvaged, what stands behind it stays, and the key is damaged.
+            Some(tail) if last.may_have_lost_power && findings.refuses() => last.end = Some(tail.frame),
             _ => {
                 in_tail.extend(lost.iter().map(|tail| (tail.blob.id, tail.space, tail.key.clone())));
                 break (replay, found);
@@ -341,7 +342,8 @@ pub(super) fn recover(
     let table = Arc::new(replay.files.clone());
     let replayed = replay.finish(databases);
     let blobs: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
-    let damaged = |(id, space, key)| DamagedBlob::new(storage, id, losses::db_of(&replayed, space), key);
+    let damaged =
+        |(id, space, key)| DamagedBlob::new(storage, id, losses::db_of(&replayed, space), Some(key));
     let mut damaged_blobs: Vec<DamagedBlob> = in_tail.into_iter().map(damaged).collect();
     losses::missing_blobs(storage, &replayed, &table, &blobs, &mut damaged_blobs)?;
     let active = files.last().filter(|last| !last.is_sealed()).cloned();

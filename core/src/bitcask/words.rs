@@ -7,12 +7,23 @@ use super::losses::{DamagedBlob, Fate, Loss};
 use crate::engine::CATALOG;
 
 impl Damage {
-    /// The damaged part with its length, as far as that is known.
+    /// The damaged part with its length and what could not be named, as far as that is known.
     pub fn line(&self) -> String {
-        match self.len {
-            Some(len) => format!("{self} ({len} bytes)"),
-            None => self.to_string(),
-        }
+        let len = match self.len {
+            Some(len) => format!(" ({len} bytes)"),
+            None => String::new(),
+        };
+        let unnamed = match (self.unnamed_records, self.unnamed_bytes) {
+            (_, 0) if self.offset.is_none() && self.file.is_some() => {
+                "; what was in it cannot be named".to_owned()
+            }
+            (_, 0) => String::new(),
+            (0, bytes) => format!("; {bytes} bytes are lost that cannot be named"),
+            (records, bytes) => {
+                format!("; {records} records more, and {bytes} bytes in all, are lost and not named")
+            }
+        };
+        format!("{self}{len}{unnamed}")
     }
 }
 
@@ -43,7 +54,11 @@ impl fmt::Display for Loss {
 /// A key whose blob cannot be read.
 impl fmt::Display for DamagedBlob {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "damaged: {}key {}: {}", database(self.db), quoted(&self.key), self.what)
+        let key = match &self.key {
+            Some(key) => format!("key {}", quoted(key)),
+            None => "a key that cannot be read".into(),
+        };
+        write!(out, "damaged: {}{key}: {}", database(self.db), self.what)
     }
 }
 

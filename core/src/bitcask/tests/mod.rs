@@ -19,8 +19,10 @@ mod read_only_for_want_of_descriptors;
 mod reload_changes_data;
 mod reopen_forgets;
 mod rewrite_leaves_dead_bytes;
+mod salvage_drops_records;
 mod space_grows_without_end;
 mod start_reads_everything;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;
+mod value_taken_for_records;
 mod watchers_misled;
