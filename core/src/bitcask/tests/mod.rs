@@ -10,6 +10,7 @@ mod harness;
 mod injected_fault_unnoticed;
 mod matrix;
 mod memory_is_miscounted;
+mod older_checksums_not_read;
 mod older_value_not_compared;
 mod read_only_for_want_of_descriptors;
 mod reload_changes_data;
