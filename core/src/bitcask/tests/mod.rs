@@ -13,6 +13,7 @@ mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod matrix;
 mod memory_is_miscounted;
+mod older_checksums_not_read;
 mod older_value_not_compared;
 mod rare_key_is_not_found;
 mod read_only_for_want_of_descriptors;

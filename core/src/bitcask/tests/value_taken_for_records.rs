@@ -111,3 +111,24 @@ fn lengths_beyond_all_files_keep_the_store_from_opening() {
         assert_eq!(contents(&opened.store).len(), 1);
     }
 }
+
+#[test]
+fn headers_by_the_thousand_take_a_start_for_hours() {
+    // Each claims all that is behind it: to compare all of them takes a checksum over 10^5 times a megabyte and a half.
+    let count = 100_000;
+    let one = header_only(1 << 16, 1 << 16).len() as u64 + 4;
+    let header = |number: u64| {
+        let claimed = (count - number) * one - 200;
+        let mut bytes = header_only(1 << 16, claimed.saturating_sub(1 << 16).max(1 << 16));
+        bytes.resize(one as usize, b'x');
+        bytes
+    };
+    let value: Vec<u8> =
+        (0..count - 10_000).flat_map(header).chain(vec![b'x'; 10_000 * one as usize]).collect();
+    let (machine, name) = killed_while_writing(&value);
+    let refused = open_with(&machine, &LARGE).err().expect("it cannot be decided");
+    assert!(refused.contains(&name) && refused.contains("looks like records"), "{refused}");
+    check_runs(&machine);
+    let opened = open_with(&machine, &SALVAGE).expect("salvaged");
+    assert_eq!(contents(&opened.store).len(), 1);
+}
