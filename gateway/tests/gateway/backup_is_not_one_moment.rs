@@ -70,7 +70,7 @@ fn fill(client: &mut Client) {
 
 #[test]
 fn backup_of_a_busy_server_cuts_a_transaction() {
-    let server = Server::start("--datafile-max-bytes 65536");
+    let server = Server::start("--datafile-max-bytes 1mb");
     let place = tempfile::tempdir().expect("a directory");
     fill(&mut server.connect());
     let is_over = AtomicBool::new(false);
