@@ -147,19 +147,21 @@ bench: rust setup
 
 # A few rounds of each; small_disk.py needs to mount, so root.
 reliability-test: edgecask
-	python3 tests/reliability/flips.py --edgecask $(BIN) --rounds 30
+	python3 tests/reliability/flips.py --edgecask $(BIN) --rounds 20
 	python3 tests/reliability/live_flips.py --edgecask $(BIN) --rounds 120
 	python3 tests/reliability/merged_flips.py --edgecask $(BIN) --rounds 4
-	python3 tests/reliability/missing.py --edgecask $(BIN)
+	python3 tests/reliability/missing.py --edgecask $(BIN) --rounds 9
+	python3 tests/reliability/killed_salvage.py --edgecask $(BIN) --rounds 4
 	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4
-	python3 tests/reliability/small_disk.py --edgecask $(BIN) --rounds 7 --overwrite-mb 100
+	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4 --policy everysec --full-disk tmpfs
+	python3 tests/reliability/small_disk.py --edgecask $(BIN) --rounds 7 --overwrite-mb 100 --filesystem tmpfs
 
 # Each goes on after a broken promise, and all run.
 reliability: rust
 	cargo build --release -p edgecask
 	status=0
 	for script in "flips.py --rounds 780" "live_flips.py --rounds 2000" "merged_flips.py --rounds 100" missing.py \
-		"kill9.py --cycles 100" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do
+		"killed_salvage.py --rounds 100" "kill9.py --cycles 100" "kill9.py --cycles 100 --full-disk ext4" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do
 		echo "== $$script"
 		python3 tests/reliability/$$script --edgecask $(RELEASE) || status=1
 	done

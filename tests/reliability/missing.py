@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files of a store that are lost, of another store, or older copies of themselves.
 
-    missing.py --edgecask target/release/edgecask [--seed 15]
+    missing.py --edgecask target/release/edgecask [--rounds 8] [--seed 15]
 
 Every datafile, every blob and the manifest is in turn removed, replaced by the file of the same name of another store, and
 by what it was before the last part was written. The promises:
@@ -64,6 +64,7 @@ def put(path, content):
 
 def main():
     parser = arguments(argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter))
+    parser.add_argument("--rounds", type=int, help="so many cases, drawn at random [default: all]")
     parser.add_argument("--only", type=int, help="the number of a case, to see that one again")
     options = parser.parse_args()
     promises = Promises(options.seed)
@@ -75,11 +76,16 @@ def main():
         pristine = build(edgecask, directory, options.seed, lambda: fresh_copy(directory, older))
         foreign = build(edgecask, scratch / "foreign", options.seed + 1).directory
         print(f"{'file':28} {'is':18} {'a start':36} keys in it")
-        for number, (harm, apply) in enumerate(harms(pristine, older, foreign, random.Random(options.seed))):
-            if options.only in (None, number):
-                one = Round(edgecask, scratch, pristine, promises, harm, apply, number)
-                one.run()
-                print(f"{harm.name:28} {harm.what:18} {one.outcome or '(see above)':36} {len(harm.victims):5}", flush=True)
+        draw = random.Random(options.seed)
+        cases = list(enumerate(harms(pristine, older, foreign, draw)))
+        if options.only is not None:
+            cases = [cases[options.only]]
+        elif options.rounds:
+            cases = sorted(draw.sample(cases, min(options.rounds, len(cases))), key=lambda case: case[0])
+        for number, (harm, apply) in cases:
+            one = Round(edgecask, scratch, pristine, promises, harm, apply, number)
+            one.run()
+            print(f"{harm.name:28} {harm.what:18} {one.outcome or '(see above)':36} {len(harm.victims):5}", flush=True)
     promises.end()
 
 
