@@ -443,6 +443,9 @@ fn damage_becomes_a_hole_by_starting_the_machine_again() {
         assert_eq!(checked(&machine).damages.len(), 1);
         let opened = open_with(&machine, &SALVAGE).expect("salvaged");
         assert_eq!(contents(&opened.store).len(), 100, "one key is lost");
+        for number in 0..20 {
+            run(&opened.store, &[put(&format!("next {number}"), &[62; 100])]);
+        }
         run(&opened.store, &[put("next", &[60; 100])]);
         for number in 0..20 {
             run(&opened.store, &[put(&format!("last {number}"), &[61; 100])]);
