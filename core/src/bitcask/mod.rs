@@ -37,6 +37,7 @@ mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod scrub;
 #[cfg(test)]
 mod tests;
 
@@ -52,6 +53,7 @@ pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;
 pub use losses::{DamagedBlob, Fate, Loss};
 pub use recovery::Opened;
+pub use scrub::{Finding, ScrubStep, Scrubbing};
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -106,6 +108,7 @@ pub struct Bitcask {
     hinting: Mutex<()>,
     counts: Counts,
     held: Held,
+    scrub: scrub::Scrub,
 }
 
 impl Bitcask {
@@ -327,6 +330,10 @@ impl Admin for Bitcask {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         self.counted()
+    }
+
+    fn last_finding(&self) -> Option<String> {
+        self.scrub.last_finding()
     }
 
     fn held_bytes(&self) -> u64 {
