@@ -27,6 +27,7 @@ fn main() -> ExitCode {
             Task::Backup { directory, to } => {
                 return end(backup::run_backup(&directory, &to, &mut io::stdout()));
             }
+            Task::Scrub { directory } => return end(backup::run_scrub(&directory, &mut io::stdout())),
             Task::Restore { snapshot, to } => {
                 return end(restore::run_restore(&snapshot, &to, &mut io::stdout()));
             }

@@ -1,5 +1,5 @@
 //! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing
-//! keydir garbage, writing hints and checkpoints.
+//! keydir garbage, writing hints and checkpoints, scrubbing.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
@@ -22,11 +22,14 @@ use crate::limits::{
     EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK,
     TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
 };
+use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
 
 /// Requests to the maintenance thread.
 #[derive(Default)]
 pub struct Maintenance {
+    /// The request to scrub.
+    pub scrub: ScrubRequest,
     asked: Mutex<Asked>,
     wake: Condvar,
 }
@@ -56,8 +59,14 @@ impl Maintenance {
     }
 
     /// The loop of the thread.
-    pub fn run<E: Engine + Maintain + Durable>(&self, server: &Server<E>, brake: &Brake, trim: &Trim) {
+    pub fn run<E: Engine + Maintain + Durable + Scrubbed>(
+        &self,
+        server: &Server<E>,
+        brake: &Brake,
+        trim: &Trim,
+    ) {
         let mut work = Work::new(server);
+        let mut scrubber = Scrubber::default();
         let mut refusal = None;
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
@@ -78,6 +87,8 @@ impl Maintenance {
             }
             let has_more = work.step(server, trim);
             let has_hinted = !has_more && !brake.is_on() && write_hints(server);
+            let is_idle = !has_more && !brake.is_on();
+            let scrubbed = is_idle.then(|| scrubber.step(server, &self.scrub)).flatten();
             note_refusal(&mut refusal, server.engine.refusal());
             brake.observe(Debt::of(&server.engine));
             rest = match has_more {
@@ -88,7 +99,7 @@ impl Maintenance {
                     begin.elapsed() * REST_PER_WORK
                 }
                 false if has_hinted => begin.elapsed() * REST_PER_HINTS,
-                false => MAINTENANCE_PERIOD,
+                false => scrubbed.map_or(MAINTENANCE_PERIOD, |rest| rest.min(MAINTENANCE_PERIOD)),
             };
         }
     }

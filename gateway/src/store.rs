@@ -298,6 +298,10 @@ impl Admin for Store {
         Admin::report(&**self)
     }
 
+    fn last_finding(&self) -> Option<String> {
+        Admin::last_finding(&**self)
+    }
+
     #[inline]
     fn held_bytes(&self) -> u64 {
         Admin::held_bytes(&**self)

@@ -292,6 +292,20 @@ pub(super) fn load(
     Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
 }
 
+/// Whether the hints of a datafile, if there are any, fit it and carry their checksum. Applies nothing.
+pub(super) fn are_whole(storage: &dyn Storage, file: &File) -> std::result::Result<bool, StorageError> {
+    let meta = storage.meta();
+    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(true) };
+    let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
+    let Some(summary) = summary else { return Ok(false) };
+    let mut checksum = 0;
+    for block in 0..summary.blocks {
+        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return Ok(false) };
+        checksum = crc32c::crc32c_append(checksum, &bytes);
+    }
+    Ok(checksum == summary.blocks_checksum && summary.fits(file)?)
+}
+
 /// Forgets a datafile's hints.
 pub(super) fn forget(meta: &dyn MetaMap, file: u32) -> std::result::Result<(), StorageError> {
     let mut keys = Vec::new();

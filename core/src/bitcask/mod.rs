@@ -40,6 +40,7 @@ mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod scrub;
 mod words;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;
 pub use losses::{DamagedBlob, Fate, Loss};
 pub use recovery::Opened;
+pub use scrub::{Finding, ScrubStep, Scrubbing};
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -112,6 +114,7 @@ pub struct Bitcask {
     hinting: Mutex<()>,
     counts: Counts,
     held: Held,
+    scrub: scrub::Scrub,
 }
 
 impl Bitcask {
@@ -342,6 +345,10 @@ impl Admin for Bitcask {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         self.counted()
+    }
+
+    fn last_finding(&self) -> Option<String> {
+        self.scrub.last_finding()
     }
 
     fn held_bytes(&self) -> u64 {

@@ -163,6 +163,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         hinting: Mutex::new(()),
         counts: Counts::default(),
         held: Held::default(),
+        scrub: super::scrub::Scrub::default(),
     };
     store.recount();
     Ok(Opened {

@@ -524,6 +524,11 @@ pub trait Admin {
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 
+    /// The last thing that a background read of everything found damaged, in words, if there was one.
+    fn last_finding(&self) -> Option<String> {
+        None
+    }
+
     /// Bytes of memory that the keys take, those of removed keys that have yet to be freed included. Asked before every
     /// command where memory is limited, so it must cost next to nothing.
     fn held_bytes(&self) -> u64;

@@ -5,6 +5,7 @@ mod cut_in_salvage_loses_the_original;
 mod backup_is_not_one_moment;
 mod definitions_lost;
 mod failed_io;
+mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
 mod damage_lost_in_silence;

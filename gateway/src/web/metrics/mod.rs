@@ -106,6 +106,21 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         Gauge,
         "Dropped collections and databases still to be freed",
     ),
+    (
+        "scrub_in_progress",
+        "edgecask_scrub_in_progress",
+        Gauge,
+        "Whether everything is being read and compared",
+    ),
+    ("scrub_done_bytes", "edgecask_scrub_done_bytes", Gauge, "Bytes that this has done"),
+    ("scrub_all_bytes", "edgecask_scrub_all_bytes", Gauge, "Bytes that there were when it began"),
+    ("scrub_findings", "edgecask_scrub_findings", Gauge, "Damaged places that it, or the last one, found"),
+    (
+        "scrub_last_end",
+        "edgecask_scrub_last_end_timestamp_seconds",
+        Gauge,
+        "Unix time when the last one ended",
+    ),
 ];
 
 /// Fields that are `ok` or not: name in INFO, name of the metric, help.
