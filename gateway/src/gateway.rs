@@ -137,7 +137,7 @@ impl Gateway {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
-                Effect::GiveMemoryBack => self.trim.ask(),
+                Effect::GiveMemoryBack => self.trim.want(now_ms()),
                 // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {

@@ -81,6 +81,7 @@ impl Maintenance {
             let begin = Instant::now();
             if begin >= next_sample {
                 server.shared.sample_rates(now_ms());
+                trim.fulfil(now_ms());
                 let shared = &server.shared;
                 shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
                 next_sample = begin + MAINTENANCE_PERIOD;
@@ -144,6 +145,7 @@ impl Work {
             has_more |= expired.has_more && expired.keys > 0;
         }
         has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        has_more |= self.eviction.step_for_space(server, now_ms()) == Room::Evicting;
         server.shared.evict_clients(now_ms());
         has_more |= self.free(server, trim);
         // A store that cannot remove blobs cannot be written to either.

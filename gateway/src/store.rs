@@ -310,6 +310,10 @@ impl Admin for Store {
     fn garbage_bytes(&self) -> u64 {
         Admin::garbage_bytes(&**self)
     }
+
+    fn lacks_space(&self) -> bool {
+        Admin::lacks_space(&**self)
+    }
 }
 
 impl Durable for Store {

@@ -180,6 +180,16 @@ impl Log {
         self.is_scarce.load(Ordering::Relaxed)
     }
 
+    /// Whether what is free and what merge could make free, given the bytes of datafiles and the live ones among them, come to
+    /// less than so many reserves: a quarter of a small device.
+    pub(super) fn lacks_space(&self, (used_bytes, live_bytes): (u64, u64)) -> bool {
+        const RESERVES: u64 = 4;
+        let Some(free_bytes) = self.storage.free_bytes() else { return false };
+        let (_, dead_blobs_bytes) = self.blobs.lengths();
+        let dead_bytes = used_bytes.saturating_sub(live_bytes) + dead_blobs_bytes;
+        free_bytes.saturating_add(dead_bytes) < RESERVES * self.reserve_bytes.load(Ordering::Relaxed)
+    }
+
     /// Bytes that the output of a merge may take at this moment, if they are bounded.
     pub(super) fn free_for_merge(&self) -> Option<u64> {
         let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed));

@@ -358,6 +358,10 @@ impl Admin for Bitcask {
     fn garbage_bytes(&self) -> u64 {
         self.held.garbage()
     }
+
+    fn lacks_space(&self) -> bool {
+        self.log.is_scarce() && self.log.lacks_space(self.space())
+    }
 }
 
 /// A database and one of its keys.

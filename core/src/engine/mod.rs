@@ -535,6 +535,9 @@ pub trait Admin {
 
     /// The part of [`Admin::held_bytes`] that no key has any more.
     fn garbage_bytes(&self) -> u64;
+
+    /// Whether the storage is nearly full and so little of it is dead that keys have to go for others to be written.
+    fn lacks_space(&self) -> bool;
 }
 
 /// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in

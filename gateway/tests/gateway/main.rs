@@ -7,6 +7,7 @@ mod full_disk_stays_full;
 mod idle_memory;
 mod limits;
 mod long_requests;
+mod maxmemory_limits_nothing;
 mod memory_is_not_given_back;
 mod metrics;
 mod origin_answers_differ;

@@ -380,4 +380,8 @@ impl<E: Engine> Admin for Waiting<E> {
     fn garbage_bytes(&self) -> u64 {
         self.inner.garbage_bytes()
     }
+
+    fn lacks_space(&self) -> bool {
+        self.inner.lacks_space()
+    }
 }
