@@ -13,8 +13,8 @@ cycles ago; some starts are killed as well. The promises:
 - of the units that were not, those that came first are there as a whole, and the others not at all;
 - the server starts, and `check` finds no damage.
 
-With --full-disk the store lies on a small file system (made by root) that is always about full, and most units are refused: of
-those nothing may be there.
+With --full-disk the store lies on a small file system (made by root) that is always about full, and many units are
+refused: of those nothing may be there.
 
 Exits with 1 if a promise is broken.
 """
@@ -208,7 +208,8 @@ class Run:
         for thread in threads:
             thread.join()
         said = server.log_path.read_text(errors="replace")
-        self.promises.hold("panicked" not in said and (" ERROR " not in said or self.is_disk_full), f"{where}: the log says: {said[-2000:]}")
+        is_calm = "panicked" not in said and (" ERROR " not in said or self.is_disk_full)
+        self.promises.hold(is_calm, f"{where}: the log says: {said[-2000:]}")
         for worker in self.workers:
             self.promises.hold(not worker.error, f"{where}: {worker.error}")
             worker.error = None
@@ -245,7 +246,8 @@ def main():
     options = parser.parse_args()
     promises = Promises(options.seed)
     with contextlib.ExitStack() as stack:
-        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch)))
+        folder = tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch)
+        scratch = pathlib.Path(stack.enter_context(folder))
         edgecask = Edgecask(options.edgecask, scratch, (*OPTIONS, "--databases", 16))
         print(f"{'policy':10}{'kills':>7}{'acknowledged':>14}{'refused':>9}{'not, but whole':>16}{'not, absent':>13}"
               f"{'killed starts':>15}{'s':>6}")
