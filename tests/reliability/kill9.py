@@ -34,7 +34,7 @@ from client import Client, ErrorReply, Lost
 from contents import differences, read_all
 from file_system import KINDS, small_file_system
 from model import NEVER, Model, Writer, apply_unit
-from programs import SOUND, DidNotStart, Edgecask, Promises, arguments
+from programs import SOUND, DidNotStart, Edgecask, Promises, arguments, fresh_copy
 
 POLICIES = ("always", "everysec", "no")
 META_TURNS = ("left alone", "deleted", "garbage", "an earlier one")
@@ -179,8 +179,7 @@ class Run:
             self.promises.hold(status == SOUND, f"{where}: check after kill -9: {report}")
         self.change_meta(turn)
         if self.keep:
-            shutil.rmtree(self.keep, ignore_errors=True)
-            shutil.copytree(self.directory, self.keep)
+            fresh_copy(self.directory, self.keep)
 
     def settle(self, server, where):
         for worker in self.workers:

@@ -124,12 +124,12 @@ class Disk:
                 self.contents[key] = value
 
     def judge_full(self):
-        """While writes are refused. Merge may make room for one in between, so it is asked until one is refused twice."""
+        """While writes are refused. Merge may make room between a refusal and the question, so it is asked again then."""
         says = {}
         for _ in range(TRIES):
             if self.is_refused():
                 says = self.says_full()
-                if set(says.values()) == {True} and self.is_refused():
+                if set(says.values()) == {True}:
                     break
         else:
             self.hold(False, f"writes are refused, but that is said: {says}")
