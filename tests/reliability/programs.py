@@ -62,8 +62,13 @@ def quoted(key):
 def fresh_copy(source, target):
     """A copy of a store that may be damaged and started."""
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target)
+    shutil.copytree(source, target, ignore=sockets)
     return target
+
+
+def sockets(folder, names):
+    """The entries of a folder that cannot be copied: the control socket of a server that was killed."""
+    return [name for name in names if pathlib.Path(folder, name).is_socket()]
 
 
 def digest(directory):
