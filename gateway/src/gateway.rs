@@ -8,7 +8,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 
 use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
-use crate::clock::whole_ms;
+use crate::clock::{now_ms, whole_ms};
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
