@@ -149,6 +149,15 @@ pub const REST_COMMANDS_MAX: usize = 64 * 1024;
 /// Candidates for eviction that are remembered: Redis' own figure.
 pub const EVICTION_POOL_KEYS: usize = 16;
 
+/// Keys that could not be evicted and are left alone: damage touches single keys, and what was forgotten is tried again.
+pub const EVICTION_FAILED_KEYS: usize = 16;
+
+/// So many keys in a row that cannot be evicted mean that none can.
+pub const EVICTION_FAILURES_MAX: u32 = 64;
+
+/// So many looks in a row that find no key are left to the next command, however long one may evict.
+pub const EVICTION_MISSES_MAX: u32 = 4096;
+
 /// Most keys of each database that are looked at for each that is evicted, whatever `maxmemory-samples` says: an order by so
 /// many is as good as exact, and looking at them takes some tens of microseconds.
 pub const EVICTION_SAMPLES_MAX: usize = 1024;

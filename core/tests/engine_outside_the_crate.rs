@@ -9,7 +9,7 @@ use edgecask_core::engine::laws::{self, DATABASES};
 use edgecask_core::engine::{
     Admin, BlobStore, CATALOG, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered,
     Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Rewriting, Root, RootChange, Sample,
-    Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch, blob_error,
+    Sampled, Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch, blob_error,
 };
 use edgecask_core::storage::memory::MemoryStorage;
 use edgecask_core::storage::{self, Blob, BlobId, Storage};
@@ -338,9 +338,13 @@ impl Engine for Shelf {
         Ok(false)
     }
 
-    fn sample_keys(&self, _sample: &Sample, _visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, _sample: &Sample, _visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         // Nothing is ever evicted from a shelf.
-        Ok(false)
+        Ok(Sampled::NoneLeft)
+    }
+
+    fn is_busy(&self, _db: Db, _key: &[u8]) -> bool {
+        false
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -361,7 +365,7 @@ impl Admin for Shelf {
         Ok(())
     }
 
-    fn reopen(&self) -> Result<()> {
+    fn reopen(&self, _access: u32) -> Result<()> {
         Ok(())
     }
 
@@ -387,6 +391,10 @@ impl Admin for Shelf {
 
     fn garbage_bytes(&self) -> u64 {
         0
+    }
+
+    fn lacks_space(&self) -> bool {
+        false
     }
 }
 

@@ -9,7 +9,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 
 use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
-use crate::clock::whole_ms;
+use crate::clock::{now_ms, whole_ms};
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
@@ -139,7 +139,7 @@ impl Gateway {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
-                Effect::GiveMemoryBack => self.trim.ask(),
+                Effect::GiveMemoryBack => self.trim.want(now_ms()),
                 // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {

@@ -26,6 +26,12 @@ pub const GATHER_MAX_BYTES: u64 = 64 * 1024;
 /// SETBIT far behind the end of a value makes the next start read after a crash: recovery reads unsynced blobs.
 pub const BULK_MAX_BYTES: u64 = 64 << 30;
 
+/// Default of `scrub-bytes-per-second`: a hundredth of what an NVMe disk reads, and a terabyte in eighteen hours.
+pub const SCRUB_BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
+
+/// Default of `scrub-interval-days`: a month, as distributions have it for ZFS and Btrfs.
+pub const SCRUB_INTERVAL_DAYS: u32 = 30;
+
 /// A worker keeps so many free read buffers between rounds.
 pub const LENT_BUFFERS_KEPT: usize = 64;
 

@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use edgecask::backup;
 use edgecask::limits::Deadlines;
 use edgecask::options::{self, LogLevel, Options, Task};
+use edgecask::restore;
 use edgecask::server::{self, StartError};
 use edgecask::signals;
 use edgecask::upkeep::{self, UpkeepError};
@@ -22,6 +24,13 @@ fn main() -> ExitCode {
             Task::Repair { directory, to } => {
                 return end(upkeep::run_repair(&directory, &to, &mut io::stdout()));
             }
+            Task::Backup { directory, to } => {
+                return end(backup::run_backup(&directory, &to, &mut io::stdout()));
+            }
+            Task::Scrub { directory } => return end(backup::run_scrub(&directory, &mut io::stdout())),
+            Task::Restore { snapshot, to } => {
+                return end(restore::run_restore(&snapshot, &to, &mut io::stdout()));
+            }
         },
         Err(error) => error.exit(),
     };
@@ -36,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The end of a check or a repair: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
+/// The end of a task that is no server: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
 fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

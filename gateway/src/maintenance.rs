@@ -1,5 +1,5 @@
 //! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing
-//! keydir garbage, writing hints and checkpoints.
+//! keydir garbage, writing hints and checkpoints, scrubbing.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
@@ -23,11 +23,14 @@ use crate::limits::{
     MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
     WORK_PER_HINTS,
 };
+use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
 
 /// Requests to the maintenance thread.
 #[derive(Default)]
 pub struct Maintenance {
+    /// The request to scrub.
+    pub scrub: ScrubRequest,
     asked: Mutex<Asked>,
     wake: Condvar,
 }
@@ -57,10 +60,16 @@ impl Maintenance {
     }
 
     /// The loop of the thread.
-    pub fn run<E: Engine + Maintain + Durable>(&self, server: &Server<E>, brake: &Brake, trim: &Trim) {
+    pub fn run<E: Engine + Maintain + Durable + Scrubbed>(
+        &self,
+        server: &Server<E>,
+        brake: &Brake,
+        trim: &Trim,
+    ) {
         let mut work = Work::new(server);
         let mut hints = Hints::default();
         let (mut refusal, mut slowed) = (Spell::default(), Spell::default());
+        let mut scrubber = Scrubber::default();
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
         loop {
@@ -74,10 +83,15 @@ impl Maintenance {
             let begin = Instant::now();
             if begin >= next_sample {
                 server.shared.sample_rates(now_ms());
+                trim.fulfil(now_ms());
+                let shared = &server.shared;
+                shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);
             let has_hinted = hints.step(server, has_more.then(|| begin.elapsed()));
+            let is_idle = !has_more && !brake.is_on();
+            let scrubbed = is_idle.then(|| scrubber.step(server, &self.scrub)).flatten();
             note_refusal(&mut refusal, server.engine.refusal());
             let debt = Debt::of(&server.engine);
             brake.observe(debt);
@@ -90,7 +104,7 @@ impl Maintenance {
                     begin.elapsed() * REST_PER_WORK
                 }
                 false if has_hinted => begin.elapsed() * REST_PER_HINTS,
-                false => MAINTENANCE_PERIOD,
+                false => scrubbed.map_or(MAINTENANCE_PERIOD, |rest| rest.min(MAINTENANCE_PERIOD)),
             };
         }
     }
@@ -135,9 +149,9 @@ impl Work {
         {
             has_more |= expired.has_more && expired.keys > 0;
         }
-        if server.shared.settings.memory().max_bytes() > 0 {
-            has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
-        }
+        has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        has_more |= self.eviction.step_for_space(server, now_ms()) == Room::Evicting;
+        server.shared.evict_clients(now_ms());
         has_more |= self.free(server, trim);
         // A store that cannot remove blobs cannot be written to either.
         let _ = server.engine.blob_step();

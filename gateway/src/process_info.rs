@@ -78,7 +78,6 @@ fn memory(startup_bytes: u64) -> Vec<(&'static str, String)> {
     vec![
         ("used_memory_startup", startup_bytes.to_string()),
         ("used_memory_rss", bytes(&status, "VmRSS:").to_string()),
-        ("used_memory_peak", bytes(&status, "VmHWM:").to_string()),
         ("total_system_memory", bytes(&total, "MemTotal:").to_string()),
         ("mem_allocator", "mimalloc".into()),
     ]

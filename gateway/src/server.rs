@@ -18,6 +18,7 @@ use tracing::{error, info, warn};
 use crate::acceptor;
 use crate::brake::Brake;
 use crate::clock::now_ms;
+use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
@@ -74,6 +75,7 @@ pub struct Running {
     acceptor: JoinHandle<()>,
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
+    control: Option<Control>,
     lock: Arc<DirectoryLock>,
 }
 
@@ -103,6 +105,7 @@ pub fn start_and(
         databases: settings.databases(),
         datafile_max_bytes,
         on_damage: options.on_damage,
+        access: settings.memory().touch(now_ms(), || 0).fresh(),
         ..StoreOptions::default()
     };
     let lock = Arc::new(store::lock(&options.directory)?);
@@ -158,6 +161,7 @@ pub fn start_and(
     let maintenance = spawn("maintenance", move || {
         maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
     })?;
+    let control = Control::start(&gateway, &options.directory)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
         directory = %options.directory.display(),
@@ -168,7 +172,18 @@ pub fn start_and(
         opened_in_ms = begin.elapsed().as_millis() as u64,
         "edgecask is ready"
     );
-    Ok(Running { gateway, addresses, web_addresses, tls, acceptor, threads, syncer, maintenance, lock })
+    Ok(Running {
+        gateway,
+        addresses,
+        web_addresses,
+        tls,
+        acceptor,
+        threads,
+        syncer,
+        maintenance,
+        control,
+        lock,
+    })
 }
 
 impl Running {
@@ -201,17 +216,27 @@ impl Running {
             threads.join();
         }
         info!("stopping");
+        if let Some(control) = self.control {
+            control.join();
+        }
         gateway.maintenance.stop();
         join(self.maintenance, "maintenance");
         gateway.syncer.stop();
         join(self.syncer, "syncer");
         let is_safe = gateway.syncer.finish(&gateway.server.engine);
         let wants_checkpoint = gateway.stop.request_made().is_none_or(|request| request.checkpoint);
+        let engine = &gateway.server.engine;
         if is_safe
             && wants_checkpoint
-            && let Err(error) = Admin::checkpoint(&gateway.server.engine, now_ms())
+            && let Err(error) = Admin::checkpoint(engine, now_ms())
         {
             warn!(%error, "the checkpoint could not be written; the next start reads the log instead");
+        }
+        if is_safe
+            && !wants_checkpoint
+            && let Err(error) = engine.note_synced()
+        {
+            warn!(%error, "the manifest does not say how much is synced; a shorter log would not be noticed");
         }
         // The store closes before the lock of its directory.
         drop(gateway);

@@ -11,13 +11,12 @@ use std::sync::{Arc, OnceLock};
 use edgecask_core::bitcask::{Bitcask, OpenError, Opened, Options};
 use edgecask_core::engine::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
-    Scope, Sought, Stored, Touch, Watch,
+    Sampled, Scope, Sought, Stored, Touch, Watch,
 };
 use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
 use crate::clock::seed;
-use crate::findings;
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
@@ -114,7 +113,7 @@ pub fn load(
     options: &Options,
     progress: &Arc<AtomicU64>,
 ) -> std::result::Result<Bitcask, OpenError> {
-    let meta = Meta::open(&directory.join("meta"))?;
+    let meta = Meta::open(&directory.join("meta"));
     let device = Directory::open(directory)?.counting(progress.clone());
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
@@ -143,25 +142,30 @@ fn log_recovery(opened: &Opened) {
             datafile = torn.file,
             offset = torn.offset,
             bytes = torn.bytes,
-            "cut an unfinished write off the end of the log: it was never synced, and acknowledged only if power was \
-             lost under appendfsync everysec or no"
+            "cut an unfinished write off the end of the log: nothing says that it had been synced"
         ),
         None => {}
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
+    for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
+        error!("found by an earlier start, whose salvage was cut short: {line}");
+    }
     for damage in &opened.damages {
-        error!("{}", findings::damage(damage));
+        error!("{}", damage.line());
     }
     for loss in &opened.losses {
-        error!("{}", findings::loss(loss));
+        error!("{loss}");
     }
     for place in &opened.set_aside {
         warn!(file = place, "the damaged original is set aside");
     }
+    for place in &opened.reports {
+        warn!(file = place, "the report of the salvage stays");
+    }
     for blob in &opened.damaged_blobs {
-        error!("{}", findings::damaged_blob(blob));
+        error!("{blob}");
     }
 }
 
@@ -251,8 +255,12 @@ impl Engine for Store {
         Engine::expired_keys(&**self, now_ms, budget, visit)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         Engine::sample_keys(&**self, sample, visit)
+    }
+
+    fn is_busy(&self, db: Db, key: &[u8]) -> bool {
+        Engine::is_busy(&**self, db, key)
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -273,8 +281,8 @@ impl Admin for Store {
         Admin::checkpoint(&**self, now_ms)
     }
 
-    fn reopen(&self) -> Result<()> {
-        Admin::reopen(&**self)
+    fn reopen(&self, access: u32) -> Result<()> {
+        Admin::reopen(&**self, access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {
@@ -293,6 +301,10 @@ impl Admin for Store {
         Admin::report(&**self)
     }
 
+    fn last_finding(&self) -> Option<String> {
+        Admin::last_finding(&**self)
+    }
+
     #[inline]
     fn held_bytes(&self) -> u64 {
         Admin::held_bytes(&**self)
@@ -300,6 +312,10 @@ impl Admin for Store {
 
     fn garbage_bytes(&self) -> u64 {
         Admin::garbage_bytes(&**self)
+    }
+
+    fn lacks_space(&self) -> bool {
+        Admin::lacks_space(&**self)
     }
 }
 

@@ -10,6 +10,10 @@
 //! the key has, and the key can be overwritten and removed.
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
+//!
+//! Below the length that any committed root gives a blob its file never changes: APPEND writes behind the longest of them,
+//! and only that is ever cut off again. So a backup ([`super::backup`]) may share the file and go on with its own length.
+//! The other store, opened from the backup, must not write behind that length as well: it takes a copy first.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::fault_injection::{Fault, is_injected};
 use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
 use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
@@ -26,6 +31,8 @@ pub(super) struct Blobs {
     state: Mutex<State>,
     /// The next number of a collection, space or blob.
     next_number: Arc<AtomicU64>,
+    /// The files of blobs with smaller numbers may be another store's as well.
+    shared_below: u64,
 }
 
 #[derive(Default)]
@@ -42,6 +49,8 @@ struct State {
     /// How long the values of `roots` and of `dead` are together: both are asked for more often than they could be counted.
     live_bytes: u64,
     dead_bytes: u64,
+    /// Backups that are under way: meanwhile no dead blob is removed.
+    holds: u32,
 }
 
 impl State {
@@ -49,6 +58,15 @@ impl State {
     fn count(&mut self) {
         self.live_bytes = self.roots.values().map(|referred| referred.len).sum();
         self.dead_bytes = self.dead.values().map(|dead| dead.len).sum();
+    }
+}
+
+/// Keeps the blobs that there are for as long as it lives.
+pub(super) struct Hold<'b>(&'b Blobs);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().holds -= 1;
     }
 }
 
@@ -104,6 +122,7 @@ impl Blobs {
         storage: Arc<dyn Storage>,
         roots: HashMap<BlobId, Referred>,
         next_number: Arc<AtomicU64>,
+        shared_below: u64,
     ) -> std::result::Result<Blobs, StorageError> {
         for id in storage.list_blobs()? {
             if !roots.contains_key(&id) {
@@ -112,7 +131,24 @@ impl Blobs {
         }
         let mut state = State { roots, ..State::default() };
         state.count();
-        Ok(Blobs { storage, state: Mutex::new(state), next_number })
+        Ok(Blobs { storage, state: Mutex::new(state), next_number, shared_below })
+    }
+
+    /// Keeps from being removed all blobs that are not removed yet.
+    pub(super) fn hold(&self) -> Hold<'_> {
+        self.state.lock().holds += 1;
+        Hold(self)
+    }
+
+    /// The blobs that had a root when the log had reached a position, and perhaps some younger ones; with the lengths of their
+    /// values. All frames up to there must have been applied, and the blobs be held since before.
+    pub(super) fn referred_at(&self, position: u64) -> Vec<(BlobId, u64)> {
+        let state = self.state.lock();
+        let living = state.roots.iter().map(|(id, referred)| (*id, referred.len));
+        let dead = state.dead.iter().filter(|(_, dead)| dead.position > position);
+        let mut all: Vec<(BlobId, u64)> = living.chain(dead.map(|(id, dead)| (*id, dead.len))).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Follows a commit that ends at this position of the log.
@@ -167,6 +203,9 @@ impl Blobs {
     pub(super) fn sweep(&self, synced: u64) -> Result<usize> {
         let due: Vec<BlobId> = {
             let state = self.state.lock();
+            if state.holds > 0 && !is_injected(Fault::BackupUnheld) {
+                return Ok(state.dead.len());
+            }
             state.dead.iter().filter(|(_, dead)| dead.position <= synced).map(|(id, _)| *id).collect()
         };
         for id in due {
@@ -237,6 +276,10 @@ impl BlobStore for Blobs {
         self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
+    }
+
+    fn is_shared(&self, id: BlobId) -> bool {
+        id.0 < self.shared_below && !is_injected(Fault::SharedBlobWritten)
     }
 
     fn place(&self, id: BlobId) -> String {

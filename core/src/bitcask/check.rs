@@ -5,7 +5,7 @@ use super::file_replay::{TornTail, Trust};
 use super::hint::{self, Loaded};
 use super::keydir::CATALOG_SPACE;
 use super::losses::{self, DamagedBlob, Loss};
-use super::recovery::{Recovered, is_whole, recover};
+use super::recovery::{New, Recovered, is_whole, recover};
 use super::replay::Replay;
 use crate::engine::Db;
 use crate::storage::Storage;
@@ -31,9 +31,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Whether nothing is damaged. Neither a torn end nor a hint that does not fit is damage.
+    /// Whether nothing is damaged, and the next start cuts no whole frames. Neither the end of an unfinished write nor a hint
+    /// that does not fit is damage.
     pub fn is_sound(&self) -> bool {
-        self.damages.is_empty() && self.damaged_blobs.is_empty()
+        let cuts_frames = self.torn_tail.as_ref().is_some_and(|torn| torn.whole_frames > 0);
+        self.damages.is_empty() && self.damaged_blobs.is_empty() && !cuts_frames
     }
 }
 
@@ -41,14 +43,14 @@ impl Checked {
 pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError> {
     let mut findings = Findings::new(OnDamage::Salvage);
     let databases = databases.min(CATALOG_SPACE as Db);
-    let recovered = recover(storage, 0, databases, Trust::Log, &mut findings)?;
+    let recovered = recover(storage, New { seed: 0, access: 0 }, databases, Trust::Log, &mut findings)?;
     let Recovered { table, replayed, found, mut damaged_blobs, .. } = recovered;
     let damages = findings.damages;
     let losses = losses::of(&table, &replayed, &damages)?;
     let mut blobs = Vec::new();
-    losses::each_root(&replayed, &table, &mut |space, key, entry| {
-        blobs.extend(entry.blob.map(|blob| (space, key.to_vec(), blob)));
-    })?;
+    losses::each_root(&replayed, &table, &|entry| entry.blob.is_some(), &mut |space, key, entry| {
+        blobs.extend(entry.blob.map(|blob| (space, key.map(<[u8]>::to_vec), blob)));
+    });
     let count = blobs.len() as u64;
     blobs.retain(|(_, _, blob)| damaged_blobs.iter().all(|damaged| damaged.id != blob.id));
     for (space, key, blob) in blobs {
@@ -59,7 +61,7 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
     let mut rejected_hints = Vec::new();
     for file in table.values() {
         // Hints are applied to nothing that is used.
-        if let Loaded::Rejected(_) = hint::load(storage, file, &mut Replay::new(recovered.seed))? {
+        if let Loaded::Rejected(_) = hint::load(storage, file, &mut Replay::new(recovered.seed, 0))? {
             rejected_hints.push(file.id());
         }
     }

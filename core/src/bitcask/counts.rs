@@ -97,7 +97,7 @@ impl Bitcask {
         let blobs = self.blobs.count();
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let merge_input_bytes = get(&self.counts.merge_input_bytes);
-        vec![
+        let mut all = vec![
             ("datafiles", files.len() as u64),
             ("datafile_bytes", len),
             ("datafile_live_bytes", len.saturating_sub(dead)),
@@ -118,6 +118,8 @@ impl Bitcask {
             ("merge_read_bytes", get(&self.counts.merge_read_bytes)),
             ("keydir_collections", get(&self.counts.keydir.collections)),
             ("keydir_garbage", get(&self.counts.keydir.garbage)),
-        ]
+        ];
+        all.extend(self.scrub.facts());
+        all
     }
 }

@@ -1,4 +1,4 @@
-//! How much memory the keydir takes, known at every moment without walking it.
+//! How much memory the keydir takes, and how many keys have an expiry, known at every moment without walking it.
 //!
 //! Counted are the tables of roots with their keys and short values, the trees of collections with their subkeys and
 //! short values, and the maps that find a collection. The tables and trees count their blocks themselves, with what the
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Bitcask;
 #[cfg(test)]
 use super::keydir::Garbage;
-use super::keydir::Shard;
+use super::keydir::{Shard, Sums};
 use crate::packed::tree::Tree;
 
 /// Bytes for each place of a map from collections to trees: number and tree, and the map's own byte.
@@ -22,21 +22,26 @@ const COLLECTION_BYTES: u64 = (size_of::<(u64, Tree)>() + 1) as u64;
 /// Bytes for each collection in the map of owners: number and shard, the map's own byte, and the places that are free.
 const OWNER_BYTES: u64 = 24;
 
-/// Sums over the shards, in bytes.
+/// Sums over the shards. On cache lines of their own: every writer that takes memory changes them.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub(super) struct Held {
-    /// Everything, garbage included.
     all: AtomicU64,
     garbage: AtomicU64,
+    expiring: AtomicU64,
 }
 
 impl Held {
     /// Adds what a shard has taken, or given back, since it was last counted. To be called before the shard is unlocked.
     #[inline]
     pub(super) fn count(&self, shard: &mut Shard) {
-        let now = shard.heap_bytes();
+        let now = shard.sums();
         let before = shard.swap_held(now);
-        for (sum, now, before) in [(&self.all, now.0, before.0), (&self.garbage, now.1, before.1)] {
+        for (sum, now, before) in [
+            (&self.all, now.all, before.all),
+            (&self.garbage, now.garbage, before.garbage),
+            (&self.expiring, now.expiring, before.expiring),
+        ] {
             if now != before {
                 // Modulo 2^64, so that a smaller number is a subtraction.
                 sum.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
@@ -44,7 +49,7 @@ impl Held {
         }
     }
 
-    /// Everything, garbage included.
+    /// Bytes of memory, garbage included.
     pub(super) fn all(&self) -> u64 {
         self.all.load(Ordering::Relaxed)
     }
@@ -53,16 +58,26 @@ impl Held {
     pub(super) fn garbage(&self) -> u64 {
         self.garbage.load(Ordering::Relaxed)
     }
+
+    /// Keys with an expiry.
+    pub(super) fn expiring(&self) -> u64 {
+        self.expiring.load(Ordering::Relaxed)
+    }
 }
 
 impl Shard {
-    /// Bytes of memory: all, and the garbage among them.
+    /// What it has at this moment.
     #[inline]
-    fn heap_bytes(&self) -> (u64, u64) {
-        let roots: u64 = self.spaces.iter().map(|space| space.heap_bytes()).sum();
+    fn sums(&self) -> Sums {
+        let (mut roots, mut expiring) = (0, 0);
+        for space in &self.spaces {
+            roots += space.heap_bytes();
+            expiring += space.expiring;
+        }
         let places = self.collections.capacity() as u64 * COLLECTION_BYTES;
         let owners = self.collections.len() as u64 * OWNER_BYTES;
-        (roots + self.tree_bytes + self.garbage_bytes + places + owners, self.garbage_bytes)
+        let all = roots + self.tree_bytes + self.garbage_bytes + places + owners;
+        Sums { all, garbage: self.garbage_bytes, expiring }
     }
 
     /// Counts the trees anew, after they were put in without being counted.
@@ -96,8 +111,8 @@ impl Bitcask {
             let garbage: u64 = garbage.sum();
             let trees: u64 = shard.collections.values().map(|tree| tree.heap_bytes() as u64).sum();
             assert_eq!((shard.tree_bytes, shard.garbage_bytes), (trees, garbage));
-            let counted = shard.heap_bytes();
-            sums = (sums.0 + counted.0, sums.1 + counted.1);
+            let counted = shard.sums();
+            sums = (sums.0 + counted.all, sums.1 + counted.garbage);
         }
         sums
     }

@@ -51,8 +51,8 @@ pub(super) enum Loaded {
     None,
     /// There are some and they do not fit the file. So many bytes of it were on the disk when they were written.
     Rejected(u64),
-    /// They were applied and cover the file up to this offset.
-    Covers(u64),
+    /// They were applied and cover the file up to this offset; no record there has a larger sequence.
+    Covers { covered: u64, max_sequence: u64 },
 }
 
 fn meta_key(file: u32, block: u32) -> Vec<u8> {
@@ -147,7 +147,8 @@ impl Summary {
         file.datafile.read(self.last_offset, self.covered - self.last_offset, &mut |bytes| {
             let recorded = self.last_checksum.to_le_bytes();
             fits = bytes.starts_with(&recorded)
-                && Record::read(bytes).is_some_and(|record| record.header.record_len() == bytes.len() as u64);
+                && Record::read(bytes, file.salt)
+                    .is_some_and(|record| record.header.record_len() == bytes.len() as u64);
         })?;
         Ok(fits)
     }
@@ -227,14 +228,19 @@ fn ends_within(header: &Header, offset: u64, covered: u64) -> bool {
         && offset.checked_add(header.record_len()).is_some_and(|end| end <= covered)
 }
 
-/// Applies a datafile's hints to a replay, if they fit the file.
+/// Applies a datafile's hints to a replay, if they fit the file. Those that the metadata map cannot read do not; only the
+/// datafile itself may fail.
 pub(super) fn load(
     storage: &dyn Storage,
     file: &Arc<File>,
     replay: &mut Replay,
 ) -> std::result::Result<Loaded, StorageError> {
     let meta = storage.meta();
-    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(Loaded::None) };
+    let bytes = match meta.get(&meta_key(file.id(), SUMMARY_BLOCK)) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Loaded::None),
+        Err(_) => return Ok(Loaded::Rejected(0)),
+    };
     let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
     let Some(summary) = summary else { return Ok(Loaded::Rejected(0)) };
     let rejected = Ok(Loaded::Rejected(summary.covered));
@@ -245,7 +251,7 @@ pub(super) fn load(
     let mut blocks = Vec::new();
     let mut checksum = 0;
     for block in 0..summary.blocks {
-        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return rejected };
+        let Ok(Some(bytes)) = meta.get(&meta_key(file.id(), block)) else { return rejected };
         checksum = crc32c::crc32c_append(checksum, &bytes);
         blocks.push(bytes);
     }
@@ -283,7 +289,21 @@ pub(super) fn load(
     file.hinted.store(summary.covered, Ordering::Release);
     replay.max_sequence = replay.max_sequence.max(summary.max_sequence);
     replay.max_number = replay.max_number.max(summary.max_number);
-    Ok(Loaded::Covers(summary.covered))
+    Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
+}
+
+/// Whether the hints of a datafile, if there are any, fit it and carry their checksum. Applies nothing.
+pub(super) fn are_whole(storage: &dyn Storage, file: &File) -> std::result::Result<bool, StorageError> {
+    let meta = storage.meta();
+    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(true) };
+    let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
+    let Some(summary) = summary else { return Ok(false) };
+    let mut checksum = 0;
+    for block in 0..summary.blocks {
+        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return Ok(false) };
+        checksum = crc32c::crc32c_append(checksum, &bytes);
+    }
+    Ok(checksum == summary.blocks_checksum && summary.fits(file)?)
 }
 
 /// Forgets a datafile's hints.

@@ -30,6 +30,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::blobs::BlobChanges;
 use super::files::FileTable;
+use super::rare::Rare;
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
 use crate::packed::table::{self, Table};
@@ -335,17 +336,43 @@ pub(super) struct Space {
     pub(super) long: Table,
     /// Entries that have an expiry.
     pub(super) expiring: u64,
+    /// Which these are, if eviction wants to know and they are few.
+    pub(super) rare: Option<Box<Rare>>,
 }
 
 impl Space {
     fn new(number: u64, seed: u64) -> Space {
         let (short, long) = (Table::new(seed, SHARD_BITS), Table::new(seed, SHARD_BITS));
-        Space { number, short, long, expiring: 0 }
+        Space { number, short, long, expiring: 0, rare: None }
     }
 
     /// Bytes of memory of its roots.
     pub(super) fn heap_bytes(&self) -> u64 {
-        (self.short.heap_bytes() + self.long.heap_bytes()) as u64
+        let rare = self.rare.as_ref().map_or(0, |rare| rare.heap_bytes());
+        (self.short.heap_bytes() + self.long.heap_bytes()) as u64 + rare
+    }
+
+    /// To be called when a key has got an expiry or has lost it.
+    #[inline]
+    fn expiry_changed(&mut self, hash: u64, is_expiring: bool) {
+        if is_expiring {
+            self.expiring += 1;
+        } else {
+            self.expiring -= 1;
+        }
+        if self.rare.is_some() {
+            self.note_rare(hash, is_expiring);
+        }
+    }
+
+    #[cold]
+    fn note_rare(&mut self, hash: u64, is_expiring: bool) {
+        let Some(rare) = &mut self.rare else { return };
+        if !is_expiring {
+            rare.remove(hash);
+        } else if !rare.add(hash) {
+            self.rare = None;
+        }
     }
 
     pub(super) fn table(&self, name: &Name<'_>) -> &Table {
@@ -361,6 +388,17 @@ impl Space {
             Name::Long(_) => &mut self.long,
         }
     }
+}
+
+/// What a shard has, or all of them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// Bytes of memory, garbage included.
+    pub(super) all: u64,
+    /// The part of them that nothing refers to any more and that has yet to be freed.
+    pub(super) garbage: u64,
+    /// Keys with an expiry.
+    pub(super) expiring: u64,
 }
 
 /// Memory that was dropped in O(1) and is freed in slices.
@@ -386,7 +424,7 @@ pub(super) struct Shard {
     /// Bytes of what is garbage.
     pub(super) garbage_bytes: u64,
     /// The part of the store's [`Held`] that is this shard's.
-    held: (u64, u64),
+    held: Sums,
 }
 
 impl Shard {
@@ -401,13 +439,13 @@ impl Shard {
             files,
             tree_bytes: 0,
             garbage_bytes: 0,
-            held: (0, 0),
+            held: Sums::default(),
         }
     }
 
     /// What the store's sums have of this shard; `held` from now on.
     #[inline]
-    pub(super) fn swap_held(&mut self, held: (u64, u64)) -> (u64, u64) {
+    pub(super) fn swap_held(&mut self, held: Sums) -> Sums {
         std::mem::replace(&mut self.held, held)
     }
 
@@ -457,7 +495,9 @@ impl Shard {
             table.replace(hash, name.bytes(), entry, |bytes| before = RootEntry::read(bytes));
         });
         let had_expiry = before.is_some_and(|before| before.expires_at_ms.is_some());
-        space.expiring = space.expiring + u64::from(entry.expires_at_ms.is_some()) - u64::from(had_expiry);
+        if entry.expires_at_ms.is_some() != had_expiry {
+            space.expiry_changed(hash, !had_expiry);
+        }
         before
     }
 
@@ -467,7 +507,9 @@ impl Shard {
         let table = space.table_mut(name);
         let before = table.get(hash, name.bytes()).and_then(RootEntry::read)?;
         table.remove(hash, name.bytes());
-        space.expiring -= u64::from(before.expires_at_ms.is_some());
+        if before.expires_at_ms.is_some() {
+            space.expiry_changed(hash, false);
+        }
         Some(before)
     }
 
@@ -513,7 +555,8 @@ impl Shard {
 
     /// Drops the space at a place of `spaces` in O(1), except for the collections that keys of other spaces adopted.
     pub(super) fn discard_space(&mut self, at: usize, adopted: Arc<[u64]>) {
-        let space = self.spaces.swap_remove(at);
+        let mut space = self.spaces.swap_remove(at);
+        space.rare = None;
         self.garbage_bytes += space.heap_bytes();
         self.garbage.push(Garbage::Space(space, adopted));
     }

@@ -15,7 +15,7 @@ use super::files::{File, FileTable};
 use super::keydir::Location;
 use super::manifest::Keeper;
 use super::record::{
-    FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, checksum_of, seal_record, synced_record,
+    FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, Salt, checksum_of, seal_record, synced_record,
 };
 use super::room;
 use crate::engine::{EngineError, Ordered, Receipt, Result};
@@ -37,6 +37,8 @@ pub(super) fn too_large() -> EngineError {
 pub(super) struct Log {
     storage: Arc<dyn Storage>,
     seed: u64,
+    /// What the checksums of all records begin from that are appended: older datafiles are never appended to.
+    pub(super) salt: Salt,
     /// What the options allow.
     datafile_max_bytes: u64,
     /// What the device and the live data allow beside that; see [`room`].
@@ -110,6 +112,7 @@ impl Log {
         let log = Log {
             storage: manifest.storage().clone(),
             seed,
+            salt: Salt::of(MANIFEST_VERSION, seed),
             datafile_max_bytes,
             datafile_now_bytes: AtomicU64::new(datafile_max_bytes),
             reserve_bytes: AtomicU64::new(0),
@@ -180,6 +183,16 @@ impl Log {
     /// Whether ordinary writes are refused soon, or already, because the device is full.
     pub(super) fn is_scarce(&self) -> bool {
         self.is_scarce.load(Ordering::Relaxed)
+    }
+
+    /// Whether what is free and what merge could make free, given the bytes of datafiles and the live ones among them, come to
+    /// less than so many reserves: a quarter of a small device.
+    pub(super) fn lacks_space(&self, (used_bytes, live_bytes): (u64, u64)) -> bool {
+        const RESERVES: u64 = 4;
+        let Some(free_bytes) = self.storage.free_bytes() else { return false };
+        let (_, dead_blobs_bytes) = self.blobs.lengths();
+        let dead_bytes = used_bytes.saturating_sub(live_bytes) + dead_blobs_bytes;
+        free_bytes.saturating_add(dead_bytes) < RESERVES * self.reserve_bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes that the output of a merge may take at this moment, if they are bounded.
@@ -552,7 +565,8 @@ impl Active {
     /// tell a torn tail from damage.
     fn marker(&self, sequence: impl Fn() -> u64, now_ms: u64) -> Vec<u8> {
         if self.synced_len > self.marked_len {
-            synced_record(&self.file.header, self.len, self.synced_len, sequence(), now_ms)
+            let Active { file, len, synced_len, .. } = self;
+            synced_record(&file.header, file.salt, *len, *synced_len, sequence(), now_ms)
         } else {
             Vec::new()
         }

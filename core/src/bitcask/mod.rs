@@ -7,6 +7,7 @@
 //! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the manifest,
 //! the list of datafiles, owners.
 
+mod backup;
 mod blobs;
 mod check;
 mod commit;
@@ -26,16 +27,21 @@ mod losses;
 mod manifest;
 mod mend;
 mod merge;
+mod rare;
 mod fault_injection;
+mod notes;
 mod record;
 mod recovery;
 mod reload;
 mod replay;
+mod resync;
 mod rewrite;
 mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod scrub;
+mod words;
 #[cfg(test)]
 mod tests;
 
@@ -45,11 +51,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
+pub use backup::{Backup, BackupError, of_its_own};
 pub use check::{Checked, check};
 pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;
 pub use losses::{DamagedBlob, Fate, Loss};
 pub use recovery::Opened;
+pub use scrub::{Finding, ScrubStep, Scrubbing};
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -60,7 +68,7 @@ use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, 
 use self::log::Log;
 use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
-    Rewriting, Root, Sample, Scope, Sought, Stored, Touch, Watch,
+    Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
@@ -77,12 +85,14 @@ pub struct Options {
     pub seed: u64,
     /// What to do about damage.
     pub on_damage: OnDamage,
+    /// The bits of use ([`Root::access`]) of keys that were there before: when they were used is not written down.
+    pub access: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let on_damage = OnDamage::Refuse;
-        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage }
+        Options { databases: 16, datafile_max_bytes: DATAFILE_MAX_BYTES, seed: 0, on_damage, access: 0 }
     }
 }
 
@@ -105,6 +115,7 @@ pub struct Bitcask {
     hinting: Mutex<()>,
     counts: Counts,
     held: Held,
+    scrub: scrub::Scrub,
 }
 
 impl Bitcask {
@@ -188,11 +199,16 @@ impl Bitcask {
 
     /// Makes the manifest say how much of the log is on the disk, so that a shorter one is noticed. On a full disk it goes on
     /// saying less.
-    fn note_synced(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The manifest cannot be written. The log is as it was: after a failed sync the storage itself refuses all that
+    /// follows.
+    pub fn note_synced(&self) -> Result<()> {
         let Some((active, synced_len)) = self.log.active_synced() else { return Ok(()) };
         match self.log.manifest.note_synced(active.id, synced_len) {
             Ok(()) | Err(StorageError::Full(_)) => Ok(()),
-            Err(error) => Err(self.log.poison(error)),
+            Err(StorageError::Exhausted(what)) => Err(EngineError::Exhausted(what)),
+            Err(error) => Err(EngineError::Damaged(format!("the manifest was not written: {error}"))),
         }
     }
 
@@ -271,8 +287,12 @@ impl Engine for Bitcask {
         Ok(visited >= budget && count * 4 > visited)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
-        self.sample(sample, visit)
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
+        Ok(self.sample(sample, visit))
+    }
+
+    fn is_busy(&self, _db: Db, key: &[u8]) -> bool {
+        self.shards[self.shard_of_key(key)].is_locked()
     }
 
     /// Walking a keydir beyond the processor's caches is mostly waiting for memory. The shards are locked together
@@ -315,8 +335,8 @@ impl Admin for Bitcask {
         self.write_hints()
     }
 
-    fn reopen(&self) -> Result<()> {
-        self.close_and_open()
+    fn reopen(&self, access: u32) -> Result<()> {
+        self.close_and_open(access)
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {
@@ -338,12 +358,20 @@ impl Admin for Bitcask {
         self.counted()
     }
 
+    fn last_finding(&self) -> Option<String> {
+        self.scrub.last_finding()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.held.all()
     }
 
     fn garbage_bytes(&self) -> u64 {
         self.held.garbage()
+    }
+
+    fn lacks_space(&self) -> bool {
+        self.log.is_scarce() && self.log.lacks_space(self.space())
     }
 }
 

@@ -13,15 +13,15 @@
 use super::Bitcask;
 use super::damage::{Findings, OnDamage, OpenError};
 use super::file_replay::Trust;
-use super::keydir::Shard;
-use super::recovery::{Recovered, recover};
+use super::keydir::{Shard, Sums};
+use super::recovery::{New, Recovered, recover};
 use super::replay::Replayed;
 use crate::engine::{EngineError, Result};
 use crate::storage::StorageError;
 
 impl Bitcask {
     /// The body of [`Admin::reopen`](crate::engine::Admin::reopen).
-    pub(super) fn close_and_open(&self) -> Result<()> {
+    pub(super) fn close_and_open(&self, access: u32) -> Result<()> {
         // Freed at the end, when no lock is held any more.
         let mut before: Vec<Shard> = Vec::new();
         let mut merge = self.merging.lock();
@@ -35,7 +35,8 @@ impl Bitcask {
         let mut findings = Findings::new(OnDamage::Refuse);
         let trust = Trust::Records(active);
         let recovered =
-            recover(&**storage, self.seed, databases as u32, trust, &mut findings).map_err(refused)?;
+            recover(&**storage, New { seed: self.seed, access }, databases as u32, trust, &mut findings)
+                .map_err(refused)?;
         if recovered.seed != self.seed {
             return Err(EngineError::Damaged("the datafiles are those of another store".into()));
         }
@@ -52,7 +53,7 @@ impl Bitcask {
         for (shard, mut found) in shards.iter_mut().zip(found) {
             found.watches = std::mem::take(&mut shard.watches);
             found.recount();
-            let held = shard.swap_held((0, 0));
+            let held = shard.swap_held(Sums::default());
             found.swap_held(held);
             self.held.count(&mut found);
             before.push(std::mem::replace(&mut **shard, found));

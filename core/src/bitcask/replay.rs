@@ -16,7 +16,7 @@ use super::keydir::{
     bury_databases, bury_sub, long_key_len, shard_of,
 };
 use super::record::{Header, RecordType, read_u64};
-use crate::engine::{ShortValue, access_clock};
+use crate::engine::ShortValue;
 use crate::packed::table::prefetch;
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
@@ -27,6 +27,8 @@ pub(super) const PREFETCHED_ROOTS: usize = 16;
 /// The state of a replay.
 pub(super) struct Replay {
     seed: u64,
+    /// The bits of use of every key.
+    access: u32,
     pub(super) files: FileTable,
     shards: Vec<Shard>,
     collections: ByCollection<Tree>,
@@ -58,10 +60,11 @@ pub(super) struct Replayed {
 }
 
 impl Replay {
-    pub(super) fn new(seed: u64) -> Replay {
+    pub(super) fn new(seed: u64, access: u32) -> Replay {
         let empty = Arc::new(FileTable::new());
         Replay {
             seed,
+            access,
             files: FileTable::new(),
             shards: (0..SHARDS).map(|_| Shard::new(seed, Vec::new(), empty.clone())).collect(),
             collections: ByCollection::default(),
@@ -148,7 +151,7 @@ impl Replay {
         let entry = RootEntry {
             kind,
             encoding: header.encoding,
-            access: access_clock(header.timestamp_ms),
+            access: self.access,
             location,
             value_len: header.value_len as u32,
             expires_at_ms: header.expires_at_ms,

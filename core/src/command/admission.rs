@@ -58,7 +58,8 @@ pub fn find(args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
     }
 }
 
-/// Lets a request of this row run.
+/// Lets a request of this row run. `make_room` is called before memory is looked at, once it is known that the client may ask
+/// for this at all.
 ///
 /// # Errors
 /// Why it may not, in Redis' words.
@@ -69,6 +70,7 @@ pub fn admit<'a>(
     spec: &'static CommandSpec,
     args: &'a [&'a [u8]],
     origin: Origin,
+    make_room: impl FnOnce(),
 ) -> Result<Admitted<'a>, CommandError> {
     if !spec.accepts(args.len()) {
         return Err(wrong_arity(spec));
@@ -86,6 +88,7 @@ pub fn admit<'a>(
     if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
         check_names(spec, args, name_max_bytes)?;
     }
+    make_room();
     check_memory(shared, spec, origin)?;
     if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
         return Err(only_listens(spec));

@@ -162,7 +162,7 @@ impl<'e> Context<'_, 'e> {
     /// As for [`Context::call`].
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
         let admitted = admission::find(args)
-            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested))?;
+            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested, || {}))?;
         self.inner(Some(reply), &Drafts::new()).run(&admitted)
     }
 

@@ -15,7 +15,7 @@ use super::sample::by_random_keys;
 use super::{
     Admin, BlobStore, CATALOG, Commit, Db, Direction, Draft, Engine, EngineError, KeyVisitor, Ordered,
     Overlay, PatchSource, Patched, Place, Reader, Receipt, Result, Rewriting, Root, RootChange, Sample,
-    Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch,
+    Sampled, Scope, Source, Start, SubVisitor, SubWalk, Touch, Want, Watch,
 };
 use crate::storage::memory::{overwrite, resize, slice};
 use crate::storage::{self, Blob, BlobId};
@@ -430,10 +430,14 @@ impl Engine for MemoryEngine {
         Ok(expired.next().is_some())
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         let mut snapshot = self.begin(Scope::Everything)?;
         let databases = snapshot.0.keys.len() as Db;
         by_random_keys(&mut snapshot, databases, sample, visit)
+    }
+
+    fn is_busy(&self, _db: Db, _key: &[u8]) -> bool {
+        self.state.is_locked()
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -451,7 +455,7 @@ impl Admin for MemoryEngine {
         Ok(())
     }
 
-    fn reopen(&self) -> Result<()> {
+    fn reopen(&self, _access: u32) -> Result<()> {
         Ok(())
     }
 
@@ -482,5 +486,10 @@ impl Admin for MemoryEngine {
     /// Nothing waits to be freed.
     fn garbage_bytes(&self) -> u64 {
         0
+    }
+
+    /// Memory is no storage.
+    fn lacks_space(&self) -> bool {
+        false
     }
 }

@@ -46,7 +46,7 @@ pub use draft::Draft;
 pub use drafts::Drafts;
 pub use key_state::{DbChange, Source};
 pub use overlay::{Change, Overlay, RootChange};
-pub use sample::Sample;
+pub use sample::{Sample, Sampled};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
@@ -474,9 +474,13 @@ pub trait Engine: Admin + Send + Sync {
     /// a transaction, and committing that, removes it.
     fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool>;
 
-    /// Shows keys of all databases that clients can select, picked at random. Returns whether there is any such key: it may
-    /// be that none was found though there are some. The visitor must not touch the engine.
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool>;
+    /// Shows keys of all databases that clients can select, picked at random. Never waits for a transaction of somebody else
+    /// where the engine has locks for parts of itself. The visitor must not touch the engine.
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled>;
+
+    /// Whether somebody holds the locks of a key at this moment, so that a transaction over it would wait. By the time of the
+    /// answer it may be otherwise.
+    fn is_busy(&self, db: Db, key: &[u8]) -> bool;
 
     /// Begins to watch a key: `watch` is tripped by any commit that changes it.
     fn watch(&self, db: Db, key: &[u8], watch: &Watch);
@@ -502,9 +506,9 @@ pub trait Admin {
     fn checkpoint(&self, now_ms: u64) -> Result<()>;
 
     /// Forgets what is in memory and reads it back from where it is stored, as if the process had begun anew; on an error
-    /// everything stays as it was. No transaction of the caller may be open. An engine that keeps nothing has nothing to
+    /// everything stays as it was. All keys have these bits of use ([`Root::access`]) afterwards. No transaction of the caller may be open. An engine that keeps nothing has nothing to
     /// read.
-    fn reopen(&self) -> Result<()>;
+    fn reopen(&self, access: u32) -> Result<()>;
 
     /// Whether every change so far survives the loss of power; with `sync` the engine sees to that first. An engine that
     /// keeps nothing has nothing to lose.
@@ -520,12 +524,20 @@ pub trait Admin {
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 
+    /// The last thing that a background read of everything found damaged, in words, if there was one.
+    fn last_finding(&self) -> Option<String> {
+        None
+    }
+
     /// Bytes of memory that the keys take, those of removed keys that have yet to be freed included. Asked before every
     /// command where memory is limited, so it must cost next to nothing.
     fn held_bytes(&self) -> u64;
 
     /// The part of [`Admin::held_bytes`] that no key has any more.
     fn garbage_bytes(&self) -> u64;
+
+    /// Whether the storage is nearly full and so little of it is dead that keys have to go for others to be written.
+    fn lacks_space(&self) -> bool;
 }
 
 /// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in

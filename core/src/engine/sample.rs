@@ -15,22 +15,33 @@ pub struct Sample {
     pub looked_max: usize,
 }
 
-/// Picks keys by the walks that every engine has; of each database as many as `sample` says. Returns whether a database has
-/// such a key.
+/// What came of looking for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampled {
+    /// Keys were shown.
+    Found,
+    /// None was found yet among those that were looked at. The next call goes on elsewhere.
+    Searching,
+    /// Others hold the locks of all places that may have one.
+    Busy,
+    /// There is none.
+    NoneLeft,
+}
+
+/// Picks keys by the walks that every engine has; of each database as many as `sample` says.
 pub(super) fn by_random_keys(
     reader: &mut dyn Reader,
     databases: Db,
     sample: &Sample,
     visit: &mut dyn FnMut(Db, &[u8], &Root),
-) -> Result<bool> {
+) -> Result<Sampled> {
     let mut random = fastrand::Rng::with_seed(sample.random);
-    let mut has_any = false;
+    let mut sampled = Sampled::NoneLeft;
     for db in 0..databases {
         let count = if sample.only_expiring { reader.expiring_count(db)? } else { reader.key_count(db)? };
         if count == 0 {
             continue;
         }
-        has_any = true;
         let (mut found, mut looked) = (0, 0);
         while found < sample.count && looked < sample.looked_max {
             looked += 1;
@@ -41,6 +52,11 @@ pub(super) fn by_random_keys(
                 }
             })?;
         }
+        if found > 0 {
+            sampled = Sampled::Found;
+        } else if sampled == Sampled::NoneLeft {
+            sampled = Sampled::Searching;
+        }
     }
-    Ok(has_any)
+    Ok(sampled)
 }

@@ -6,7 +6,8 @@
 //! boundary as everything else, so it leaves a tombstone in the log, and reactions, watches, caches and blocked connections
 //! see it. What one command leaves to do is done by the next ones and by the host's maintenance ([`Eviction`]).
 //!
-//! In use are the keydir with its short values, and the buffers of connections; longer values are on the disk. What was
+//! In use are the keydir with its short values, the buffers of connections, and what is remembered for these; longer values
+//! are on the disk. What was
 //! deleted and has yet to be freed does not count: more keys would not make it free sooner.
 
 use std::sync::Arc;
@@ -16,11 +17,14 @@ use parking_lot::Mutex;
 
 use super::commit::is_paused;
 use super::{Caller, Executor, Plan, Stop, Waits};
-use crate::engine::{Db, Drafts, Engine, EngineError, Root, Sample};
-use crate::limits::{EVICTION_LOOKED_MAX, EVICTION_SAMPLES_MAX, EVICTION_STEP_KEYS};
+use crate::command::CommandError;
+use crate::engine::{Db, Drafts, Engine, EngineError, Root, Sample, Sampled};
+use crate::limits::{
+    EVICTION_FAILURES_MAX, EVICTION_LOOKED_MAX, EVICTION_MISSES_MAX, EVICTION_SAMPLES_MAX, EVICTION_STEP_KEYS,
+};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Inbox, notify};
-use crate::server::{Client, ClientCard, First, MemorySettings, Policy, Server, Shared};
+use crate::server::{Candidate, Client, ClientCard, First, MemorySettings, Policy, Server, Shared};
 
 /// Time and connections are looked after once for so many keys, as in Redis.
 const KEYS_BETWEEN: u64 = 16;
@@ -34,6 +38,8 @@ pub enum Room {
     Evicting,
     /// Nothing is left that may go.
     Lacking,
+    /// The store takes no changes, so no key can go. Commands that write fail for the same reason, and say so.
+    Refused,
 }
 
 /// What became of one try.
@@ -41,8 +47,14 @@ enum Try {
     Evicted,
     /// The candidate was gone already, or none was found yet.
     Missed,
+    /// The candidate could not be deleted.
+    Failed,
+    /// Others hold the locks of all that may go.
+    Busy,
     /// No key may go.
     NoneLeft,
+    /// The store takes no changes.
+    Refused,
     /// The engine must fetch something first.
     Suspended,
 }
@@ -55,6 +67,8 @@ pub struct Eviction {
     pending: Option<Pending>,
     /// Whether the pending key's removal is what waits.
     is_evicting: bool,
+    /// Keys that were looked at.
+    found: Vec<Candidate>,
 }
 
 /// A key whose eviction waits for the engine.
@@ -93,6 +107,11 @@ impl Executor {
         }
     }
 
+    /// Bytes of memory of what evicts keys, about.
+    pub fn eviction_bytes(&self) -> u64 {
+        if self.eviction.is_some() { size_of::<Eviction>() as u64 } else { 0 }
+    }
+
     /// Forgets an eviction that waits for the engine.
     pub fn forget_eviction<E: Engine>(&mut self, server: &Server<E>) {
         if let Some(eviction) = &mut self.eviction {
@@ -110,7 +129,14 @@ impl Eviction {
         // A look at a candidate is no use of it.
         client.no_touch = true;
         let reply = Reply::new(Protocol::Resp2);
-        Eviction { executor: Executor::default(), client, reply, pending: None, is_evicting: false }
+        Eviction {
+            executor: Executor::default(),
+            client,
+            reply,
+            pending: None,
+            is_evicting: false,
+            found: Vec::new(),
+        }
     }
 
     /// Evicts keys as long as too much is in use, for a bounded time.
@@ -124,6 +150,24 @@ impl Eviction {
         room
     }
 
+    /// Evicts keys for a bounded time where the storage is nearly full and the server is a cache: it has a limit of memory,
+    /// and a policy. So writes go on where they would be refused otherwise.
+    pub fn step_for_space<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Room {
+        let shared = &server.shared;
+        let settings = shared.settings.memory();
+        let Some(policy) = settings.policy().filter(|_| settings.max_bytes() > 0) else {
+            return Room::Enough;
+        };
+        if !server.engine.lacks_space() || is_paused(shared, now_ms) || self.is_suspended() {
+            return Room::Enough;
+        }
+        let begin_ns = shared.host.monotonic_ns();
+        let room = self.evict_while(server, policy, begin_ns, &|| server.engine.lacks_space(), now_ms);
+        self.executor.serve_ready(server, now_ms);
+        self.executor.release();
+        room
+    }
+
     /// Whether an eviction waits for the engine.
     fn is_suspended(&self) -> bool {
         self.pending.is_some()
@@ -133,7 +177,7 @@ impl Eviction {
         let shared = &server.shared;
         let settings = shared.settings.memory();
         if let Some(pending) = self.pending.take()
-            && matches!(self.remove(server, pending, now_ms), Ok(Try::Suspended))
+            && matches!(self.remove(server, pending, now_ms), Try::Suspended)
         {
             return Room::Evicting;
         }
@@ -145,50 +189,107 @@ impl Eviction {
         }
         let Some(policy) = settings.policy() else { return Room::Lacking };
         let begin_ns = shared.host.monotonic_ns();
-        let end_ns = u64::try_from(settings.eviction_time().as_nanos()).unwrap_or(u64::MAX);
+        let room = self.evict_while(server, policy, begin_ns, &is_over, now_ms);
+        note_spike(shared, "eviction-cycle", begin_ns, now_ms);
+        room
+    }
+
+    /// Evicts keys for as long as there is too much, in a time that began at `begin_ns`.
+    fn evict_while<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        policy: Policy,
+        begin_ns: u64,
+        is_over: &dyn Fn() -> bool,
+        now_ms: u64,
+    ) -> Room {
+        let shared = &server.shared;
+        let time = shared.settings.memory().eviction_time();
+        let end_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (mut missed, mut failed) = (0, 0);
         for tried in 1_u64.. {
             match self.try_one(server, policy, now_ms) {
-                Ok(Try::Evicted | Try::Missed) => {}
-                Ok(Try::Suspended) => return Room::Evicting,
-                // A store that cannot be written cannot forget keys either.
-                Ok(Try::NoneLeft) | Err(_) => return Room::Lacking,
+                Try::Evicted => (missed, failed) = (0, 0),
+                Try::Missed => missed += 1,
+                Try::Failed => failed += 1,
+                Try::Busy | Try::Suspended => return Room::Evicting,
+                Try::NoneLeft => return Room::Lacking,
+                Try::Refused => return Room::Refused,
             }
             if !is_over() {
                 break;
+            }
+            if failed >= EVICTION_FAILURES_MAX {
+                return Room::Lacking;
             }
             let is_late = || match shared.host.monotonic_ns() {
                 // A home without a clock counts.
                 0 => tried >= EVICTION_STEP_KEYS,
                 present_ns => present_ns.saturating_sub(begin_ns) > end_ns,
             };
-            if tried.is_multiple_of(KEYS_BETWEEN) && is_late() {
+            // A search for rare keys takes longer than to delete one.
+            let looks_at_clock = missed > 0 || tried.is_multiple_of(KEYS_BETWEEN);
+            if missed >= EVICTION_MISSES_MAX || looks_at_clock && is_late() {
                 return Room::Evicting;
             }
         }
         Room::Enough
     }
 
-    fn try_one<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        policy: Policy,
-        now_ms: u64,
-    ) -> Result<Try, EngineError> {
-        let (db, key) = match choose(server, policy, now_ms)? {
+    fn try_one<E: Engine>(&mut self, server: &Server<E>, policy: Policy, now_ms: u64) -> Try {
+        let (db, key) = match self.choose(server, policy, now_ms) {
             Choice::Key(db, key) => (db, key),
-            Choice::NotFound => return Ok(Try::Missed),
-            Choice::NoneLeft => return Ok(Try::NoneLeft),
+            Choice::NotFound => return Try::Missed,
+            Choice::AllFailed => return Try::Failed,
+            Choice::Busy => return Try::Busy,
+            Choice::NoneLeft => return Try::NoneLeft,
         };
-        self.remove(server, Pending { db, key, only_expiring: policy.only_expiring }, now_ms)
+        let begin_ns = server.shared.host.monotonic_ns();
+        let tried = self.remove(server, Pending { db, key, only_expiring: policy.only_expiring }, now_ms);
+        note_spike(&server.shared, "eviction-del", begin_ns, now_ms);
+        tried
+    }
+
+    /// The next key to go. Keys are looked at before the pool is locked: to look may take long, and others evict meanwhile.
+    fn choose<E: Engine>(&mut self, server: &Server<E>, policy: Policy, now_ms: u64) -> Choice {
+        let settings = server.shared.settings.memory();
+        let is_random = policy.first == First::Random;
+        let sample = Sample {
+            random: server.shared.memory.pool.lock().random.u64(..),
+            count: if is_random { 1 } else { settings.samples().clamp(1, EVICTION_SAMPLES_MAX) },
+            only_expiring: policy.only_expiring,
+            looked_max: EVICTION_LOOKED_MAX,
+        };
+        let found = &mut self.found;
+        found.clear();
+        let sampled = server.engine.sample_keys(&sample, &mut |db, key, root| {
+            found.push(Candidate { rank: rank(settings, policy.first, root, now_ms), db, key: key.to_vec() });
+        });
+        // An engine that cannot look has nothing to show.
+        let sampled = sampled.unwrap_or(Sampled::NoneLeft);
+        let mut pool = server.shared.memory.pool.lock();
+        let chosen = if is_random {
+            // The databases take turns, as in Redis.
+            let last_db = pool.last_db;
+            found.retain(|candidate| !pool.has_failed(candidate.db, &candidate.key));
+            let next = found.drain(..).min_by_key(|candidate| (candidate.db <= last_db, candidate.db));
+            next.inspect(|candidate| pool.last_db = candidate.db)
+        } else {
+            pool.follow(policy);
+            found.drain(..).for_each(|candidate| pool.offer(candidate));
+            pool.take(|candidate| !server.engine.is_busy(candidate.db, &candidate.key))
+        };
+        match (chosen, sampled) {
+            (Some(candidate), _) => Choice::Key(candidate.db, candidate.key),
+            (None, Sampled::Searching) => Choice::NotFound,
+            (None, Sampled::NoneLeft) if pool.is_empty() || is_random => Choice::NoneLeft,
+            (None, Sampled::Found) if pool.is_empty() || is_random => Choice::AllFailed,
+            (None, _) => Choice::Busy,
+        }
     }
 
     /// Deletes a key, unless it is gone or has lost the expiry because of which it was chosen.
-    fn remove<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        pending: Pending,
-        now_ms: u64,
-    ) -> Result<Try, EngineError> {
+    fn remove<E: Engine>(&mut self, server: &Server<E>, pending: Pending, now_ms: u64) -> Try {
         let (db, key) = (pending.db, pending.key.as_slice());
         let plan = Plan {
             keys: &[key],
@@ -215,14 +316,21 @@ impl Eviction {
         match ran {
             Ok(_) if is_evicted => {
                 server.shared.memory.evicted_keys.fetch_add(1, Ordering::Relaxed);
-                Ok(Try::Evicted)
+                Try::Evicted
             }
-            Ok(_) => Ok(Try::Missed),
+            Ok(_) => Try::Missed,
             Err(Stop::Suspended) => {
                 (self.pending, self.is_evicting) = (Some(pending), is_evicted);
-                Ok(Try::Suspended)
+                Try::Suspended
             }
-            Err(Stop::Error(error)) => Err(EngineError::Refused(error.reply_text().into_owned())),
+            Err(Stop::Error(CommandError::Engine(
+                EngineError::Full(_) | EngineError::ReadOnly(_) | EngineError::Exhausted(_),
+            ))) => Try::Refused,
+            // Something about this key: others may go.
+            Err(Stop::Error(_)) => {
+                server.shared.memory.pool.lock().note_failed(pending.db, pending.key);
+                Try::Failed
+            }
         }
     }
 }
@@ -231,7 +339,7 @@ impl Eviction {
 #[inline]
 pub fn used_bytes<E: Engine>(server: &Server<E>) -> u64 {
     let keys = server.engine.held_bytes().saturating_sub(server.engine.garbage_bytes());
-    keys + server.shared.memory.clients_bytes.load(Ordering::Relaxed)
+    keys + server.shared.overhead_bytes()
 }
 
 fn note(shared: &Shared, room: Room, now_ms: u64) {
@@ -239,53 +347,28 @@ fn note(shared: &Shared, room: Room, now_ms: u64) {
     shared.set_memory_exceeded(room == Room::Lacking);
 }
 
+/// Tells the latency monitor of an event of eviction that took long.
+fn note_spike(shared: &Shared, event: &'static str, begin_ns: u64, now_ms: u64) {
+    let threshold_ms = shared.settings.latency_threshold_ms();
+    if threshold_ms == 0 {
+        return;
+    }
+    let took_ms = shared.host.monotonic_ns().saturating_sub(begin_ns) / 1_000_000;
+    if took_ms >= threshold_ms {
+        shared.latency.add(event, now_ms / 1000, took_ms);
+    }
+}
+
 /// The outcome of a search for the next key to go.
 enum Choice {
     Key(Db, Vec<u8>),
-    /// There may be one, but it was not found within the budget.
+    /// There may be one, but it was not found yet.
     NotFound,
+    /// Those that were found could not be deleted before.
+    AllFailed,
+    /// Others hold the locks of all that may go.
+    Busy,
     NoneLeft,
-}
-
-/// The next key to go.
-fn choose<E: Engine>(server: &Server<E>, policy: Policy, now_ms: u64) -> Result<Choice, EngineError> {
-    let settings = server.shared.settings.memory();
-    let mut pool = server.shared.memory.pool.lock();
-    let is_random = policy.first == First::Random;
-    let sample = Sample {
-        random: pool.random.u64(..),
-        count: if is_random { 1 } else { settings.samples().clamp(1, EVICTION_SAMPLES_MAX) },
-        only_expiring: policy.only_expiring,
-        looked_max: EVICTION_LOOKED_MAX,
-    };
-    if !is_random {
-        pool.follow(policy);
-        let may_have = server.engine.sample_keys(&sample, &mut |db, key, root| {
-            pool.offer(rank(settings, policy.first, root, now_ms), db, key);
-        })?;
-        return Ok(match pool.take() {
-            Some(candidate) => Choice::Key(candidate.db, candidate.key),
-            None if may_have => Choice::NotFound,
-            None => Choice::NoneLeft,
-        });
-    }
-    // The databases take turns, as in Redis.
-    let last_db = pool.last_db;
-    let mut chosen: Option<(Db, Vec<u8>)> = None;
-    let turn = |db: Db| (db <= last_db, db);
-    let may_have = server.engine.sample_keys(&sample, &mut |db, key, _| {
-        if chosen.as_ref().is_none_or(|(other, _)| turn(db) < turn(*other)) {
-            chosen = Some((db, key.to_vec()));
-        }
-    })?;
-    Ok(match chosen {
-        Some((db, key)) => {
-            pool.last_db = db;
-            Choice::Key(db, key)
-        }
-        None if may_have => Choice::NotFound,
-        None => Choice::NoneLeft,
-    })
 }
 
 /// The larger, the sooner a key goes.

@@ -22,6 +22,7 @@ pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
 pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
+pub(crate) use eviction::Candidate;
 pub use eviction::Memory;
 pub use loading::Loading;
 pub use metrics::{

@@ -191,6 +191,14 @@ impl Shared {
         }
     }
 
+    /// Bytes of memory that connections take and what is remembered for them: keys that clients have in their caches, and the
+    /// slow log.
+    #[inline]
+    pub fn overhead_bytes(&self) -> u64 {
+        let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes();
+        self.memory.clients_bytes.load(Ordering::Relaxed) + tables
+    }
+
     /// Closes the connections with these CLIENT IDs.
     pub(crate) fn kill(&self, ids: &[u64]) {
         let mut listeners = BTreeSet::new();
@@ -210,36 +218,40 @@ impl Shared {
     }
 
     /// Closes the connections that take most memory, if all together take more than `maxmemory-clients` allows. Those with
-    /// CLIENT NO-EVICT stay.
+    /// CLIENT NO-EVICT stay. To be called whenever a session has run, and by the host every so often. Looks at all
+    /// connections, so it does that rarely, and more rarely where that was of no use.
     #[inline]
-    pub(crate) fn evict_clients(&self) {
+    pub fn evict_clients(&self, now_ms: u64) {
         let max_bytes = self.settings.memory().clients_max_bytes();
         if max_bytes > 0 && self.memory.clients_bytes.load(Ordering::Relaxed) > max_bytes {
-            self.evict_clients_beyond(max_bytes);
+            self.evict_clients_beyond(max_bytes, now_ms);
         }
     }
 
     #[cold]
-    fn evict_clients_beyond(&self, max_bytes: u64) {
-        let (mut all_bytes, mut evictable) = (0, Vec::new());
-        for (id, known) in self.clients.lock().iter() {
+    fn evict_clients_beyond(&self, max_bytes: u64, now_ms: u64) {
+        if !self.memory.clients_pass.begin(now_ms) {
+            return;
+        }
+        let mut ids = Vec::new();
+        {
+            let clients = self.clients.lock();
             // One that was told to close gives its memory back without being told again.
-            if !known.inbox.must_close() {
-                let bytes = known.inbox.memory_bytes();
-                all_bytes += bytes;
-                if !known.card.lock().labels.no_evict {
-                    evictable.push((bytes, *id));
+            let open = clients.iter().filter(|(_, known)| !known.inbox.must_close());
+            let mut by_size: Vec<(u64, u64)> =
+                open.map(|(id, known)| (known.inbox.memory_bytes(), *id)).collect();
+            by_size.sort_unstable();
+            let mut all_bytes: u64 = by_size.iter().map(|(bytes, _)| bytes).sum();
+            while all_bytes > max_bytes
+                && let Some((bytes, id)) = by_size.pop()
+            {
+                if clients.get(&id).is_some_and(|known| !known.card.lock().labels.no_evict) {
+                    all_bytes -= bytes;
+                    ids.push(id);
                 }
             }
         }
-        evictable.sort_unstable();
-        let mut ids = Vec::new();
-        while all_bytes > max_bytes
-            && let Some((bytes, id)) = evictable.pop()
-        {
-            all_bytes -= bytes;
-            ids.push(id);
-        }
+        self.memory.clients_pass.end(!ids.is_empty());
         self.memory.evicted_clients.fetch_add(ids.len() as u64, Ordering::Relaxed);
         self.kill(&ids);
     }
@@ -286,10 +298,25 @@ impl Shared {
         }
     }
 
+    /// What is short. That there is too much in use is forgotten once there is no limit any more: a worker that had begun to
+    /// make room under the old one may say so afterwards.
+    #[cold]
+    fn present_shortage(&self, noted: u8) -> u8 {
+        if self.settings.memory().max_bytes() == 0 { noted & !MEMORY_EXCEEDED } else { noted }
+    }
+
     /// Why commands that may need more room are refused, if they are.
     #[inline]
     pub(crate) fn shortage_text(&self) -> Option<&'static str> {
         match self.shortage.load(Ordering::Relaxed) {
+            0 => None,
+            noted => self.shortage_text_of(self.present_shortage(noted)),
+        }
+    }
+
+    #[cold]
+    fn shortage_text_of(&self, shortage: u8) -> Option<&'static str> {
+        match shortage {
             0 => None,
             shortage if shortage == Shortage::Storage as u8 => {
                 Some("OOM command not allowed: the storage of this database is full.")
@@ -307,7 +334,7 @@ impl Shared {
     /// Whether memory is short, for either reason.
     #[inline]
     pub(crate) fn lacks_memory(&self) -> bool {
-        let shortage = self.shortage.load(Ordering::Relaxed);
+        let shortage = self.present_shortage(self.shortage.load(Ordering::Relaxed));
         shortage == Shortage::Memory as u8 || shortage & MEMORY_EXCEEDED != 0
     }
 

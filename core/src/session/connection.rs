@@ -88,6 +88,11 @@ impl Connection {
         &self.transaction
     }
 
+    /// Bytes of memory of what evicts keys before commands.
+    pub(super) fn eviction_bytes(&self) -> u64 {
+        self.executor.eviction_bytes()
+    }
+
     pub(super) fn waiting(&self) -> &Waiting {
         &self.waiting
     }
@@ -243,7 +248,7 @@ impl Connection {
         let Some(pause) = hub.pauses.present(&hub.interest, now_ms) else { return false };
         let Ok(spec) = admission::find(args) else { return false };
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
-        if admission::admit(&server.shared, &self.client, spec, args, origin).is_err() {
+        if admission::admit(&server.shared, &self.client, spec, args, origin, || {}).is_err() {
             return false;
         }
         if pause.only_writes && !self.may_write(spec) {
@@ -382,9 +387,10 @@ impl Connection {
             // It has begun, and may even be committed.
             return Ok(admission::admit_again(spec, args));
         }
-        self.executor.make_room(server, now_ms);
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
-        let request = admission::admit(&server.shared, &self.client, spec, args, origin)
+        let executor = &mut self.executor;
+        let make_room = || executor.make_room(server, now_ms);
+        let request = admission::admit(&server.shared, &self.client, spec, args, origin, make_room)
             .and_then(|request| self.check_queue(server, request))
             .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
         match self.drafts.failure() {

@@ -133,6 +133,7 @@ impl Session {
             session.close(server);
             return Err(ThawError);
         }
+        session.count_memory();
         Ok(session)
     }
 

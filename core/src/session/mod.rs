@@ -68,6 +68,8 @@ pub struct Session {
     pipeline: Pipeline,
     connection: Connection,
     is_closing: bool,
+    /// How many subscriptions there were when their memory was counted last, and how many bytes that was.
+    subscriptions: (usize, u64),
 }
 
 impl Session {
@@ -98,6 +100,7 @@ impl Session {
             pipeline: Pipeline::default(),
             connection: Connection::new(client, reply),
             is_closing: false,
+            subscriptions: (0, 0),
         };
         session.count_memory();
         session
@@ -107,8 +110,14 @@ impl Session {
     fn count_memory(&mut self) {
         let input_bytes = self.pipeline.input().len();
         let bytes = size_of::<Session>() + input_bytes + self.connection.reply().capacity();
-        let queue_bytes = self.connection.transaction().queue_bytes();
-        self.connection.client().inbox.set_session_bytes(bytes as u64 + queue_bytes);
+        let client = self.connection.client();
+        let count = client.subscriptions.as_ref().map_or(0, |subscriptions| subscriptions.count());
+        if count != self.subscriptions.0 {
+            let bytes = client.subscriptions.as_ref().map_or(0, |subscriptions| subscriptions.memory_bytes());
+            self.subscriptions = (count, bytes);
+        }
+        let others = self.connection.transaction().memory_bytes() + self.connection.eviction_bytes();
+        client.inbox.set_session_bytes(bytes as u64 + others + self.subscriptions.1);
     }
 
     /// Where the host appends received bytes.
@@ -162,7 +171,7 @@ impl Session {
         self.connection.check_output();
         self.connection.finish(server, &mut progress, now_ms);
         self.count_memory();
-        server.shared.evict_clients();
+        server.shared.evict_clients(now_ms);
         progress
     }
 

@@ -15,6 +15,8 @@ const LENGTH_BYTES: usize = size_of::<usize>();
 pub(super) struct Transaction {
     multi: Option<Multi>,
     watched: Vec<WatchedKey>,
+    /// Bytes of memory of the watched keys, here and in the engine.
+    watched_bytes: u64,
     /// Of so many of the last ones it is not known yet when they will be gone.
     unknown: usize,
     /// Tripped when a watched key changes.
@@ -51,6 +53,13 @@ pub(super) struct WatchedKey {
     pub(super) key: Vec<u8>,
     /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
     pub(super) expires_at_ms: Option<u64>,
+}
+
+impl WatchedKey {
+    /// Bytes of memory, about: the engine has the key as well.
+    fn memory_bytes(&self) -> u64 {
+        (2 * (size_of::<WatchedKey>() + self.key.len())) as u64
+    }
 }
 
 impl Queued {
@@ -148,9 +157,9 @@ impl Transaction {
         self.multi.as_ref()
     }
 
-    /// Bytes of memory that the queue takes.
-    pub(super) fn queue_bytes(&self) -> u64 {
-        self.multi.as_ref().map_or(0, |multi| multi.bytes)
+    /// Bytes of memory that the queue and the watched keys take.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.multi.as_ref().map_or(0, |multi| multi.bytes) + self.watched_bytes
     }
 
     /// Opens a MULTI.
@@ -255,6 +264,7 @@ impl Transaction {
     /// Begins to watch a key.
     pub(super) fn add_watch<E: Engine>(&mut self, engine: &E, client: &mut Client, key: WatchedKey) {
         engine.watch(key.db, &key.key, &self.watch);
+        self.watched_bytes += key.memory_bytes();
         self.watched.push(key);
         self.show(client);
     }
@@ -286,7 +296,7 @@ impl Transaction {
             }
             self.watch = Watch::default();
         }
-        self.unknown = 0;
+        (self.unknown, self.watched_bytes) = (0, 0);
         self.show(client);
     }
 

@@ -69,9 +69,8 @@ impl<H: Host> Object<H> {
         {
             has_more |= expired.has_more && expired.keys > 0;
         }
-        if shared.settings.memory().max_bytes() > 0 {
-            has_more |= self.eviction.step(&self.server, now_ms) == Room::Evicting;
-        }
+        has_more |= self.eviction.step(&self.server, now_ms) == Room::Evicting;
+        shared.evict_clients(now_ms);
         has_more |= engine.drain_garbage(GARBAGE_STEP) >= GARBAGE_STEP;
         // When a merge has ended, another one may be due.
         let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);

@@ -75,7 +75,8 @@ impl<H: Host> Object<H> {
         let settings = config.settings(&storage)?;
         let databases = settings.databases();
         let on_damage = OnDamage::Refuse;
-        let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES, on_damage };
+        let access = settings.memory().touch(now_ms, || 0).fresh();
+        let options = Options { databases, seed, datafile_max_bytes: DATAFILE_MAX_BYTES, on_damage, access };
         let opened = Bitcask::open(storage.clone() as Arc<dyn Storage>, &options)
             .map_err(|error| error.to_string())?;
         let facts = Box::new(EdgeFacts::new(storage.clone(), seed));

@@ -89,7 +89,7 @@ fn definition_goes_with_a_database() {
     merge_all(&store);
     assert_eq!(laws::difference(&definitions, &contents(&store)), None, "merge took one along");
     store.checkpoint(NOW_MS).expect("a healthy device");
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     assert_eq!(laws::difference(&definitions, &contents(&store)), None, "a reload took one along");
     let next = open(&machine.after_kill()).expect("open").store;
     assert_eq!(laws::difference(&definitions, &contents(&next)), None, "opening again took one along");

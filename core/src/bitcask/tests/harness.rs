@@ -16,8 +16,13 @@ use crate::engine::{Admin, EngineError, Kind, NewRoot, Receipt};
 use crate::storage::{Simulation, Storage};
 
 /// Datafiles are small, so that a few transactions fill several; some values are larger than a whole one.
-pub(super) const OPTIONS: Options =
-    Options { databases: DATABASES, datafile_max_bytes: 6 * 1024, seed: 7, on_damage: OnDamage::Refuse };
+pub(super) const OPTIONS: Options = Options {
+    databases: DATABASES,
+    datafile_max_bytes: 6 * 1024,
+    seed: 7,
+    on_damage: OnDamage::Refuse,
+    access: 0,
+};
 
 /// Opens the store on a machine.
 pub(super) fn open(machine: &Simulation) -> Result<Opened, String> {
@@ -65,7 +70,7 @@ impl Chore {
             Chore::Merge(budget) => store.merge_step(budget).map(drop),
             Chore::Hint => store.hint_step().map(drop),
             Chore::Checkpoint => store.checkpoint(now_ms),
-            Chore::Reopen => store.reopen(),
+            Chore::Reopen => store.reopen(0),
             Chore::Drain(budget) => {
                 store.drain_garbage(budget);
                 Ok(())

@@ -13,6 +13,7 @@ fn open(machine: &Simulation) -> Bitcask {
         datafile_max_bytes: 4096,
         seed: 7,
         on_damage: crate::bitcask::OnDamage::Refuse,
+        access: 0,
     };
     let storage = Arc::new(machine.open().expect("a device in order"));
     Bitcask::open(storage, &options).unwrap_or_else(|error| panic!("{error}")).store
@@ -48,4 +49,18 @@ fn datafile_that_cannot_be_begun() {
     store.checkpoint(0).expect("a device in order");
     let next = open(&machine.after_kill());
     assert_eq!(laws::difference(&contents(&store), &contents(&next)), None);
+}
+
+#[test]
+fn checkpoint_that_cannot_write_the_manifest() {
+    let machine = Simulation::new(5);
+    let store = open(&machine);
+    run(&store, &[put("key", &[1; 1000])]);
+    machine.set_out_of_descriptors(true);
+    let refused = store.checkpoint(0);
+    assert!(matches!(refused, Err(EngineError::Exhausted(_))), "{refused:?}");
+    assert_eq!(store.refusal(), None);
+    run(&store, &[put("key", &[2; 100])]);
+    machine.set_out_of_descriptors(false);
+    store.checkpoint(0).expect("a device in order");
 }

@@ -31,7 +31,7 @@ fn follow(storage: Arc<dyn Storage>, seed: u64) {
             2 => drop(store.drain_garbage(5)),
             3 => drop(store.sweep_blobs().expect("a healthy device")),
             4 => {
-                store.reopen().expect("a healthy device");
+                store.reopen(0).expect("a healthy device");
                 assert_eq!((store.appended(), store.synced()), (position, position), "{at}");
             }
             _ => {}
@@ -41,7 +41,7 @@ fn follow(storage: Arc<dyn Storage>, seed: u64) {
             assert_eq!(laws::difference(&dumps[0], &dumps[1]), None, "{at}");
         }
     }
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     store.sweep_blobs().expect("a healthy device");
     let blobs = storage.list_blobs().expect("memory").len() as u64;
     assert!(store.report().contains(&("blobs", blobs)), "seed {seed}: {blobs} blobs, {:?}", store.report());
@@ -82,7 +82,7 @@ fn value_lost_in_a_crash_right_after_a_reload() {
             }
             store.merge_step(3000).expect("a healthy device");
         }
-        store.reopen().expect("a healthy device");
+        store.reopen(0).expect("a healthy device");
         let held = store.dump(script.now_ms());
         for left in [machine.after_power_loss(Survival::None), machine.after_kill()] {
             let next = open(&left).expect("open").store;
@@ -121,7 +121,7 @@ fn memory_that_differs_from_the_disk_stays_so() {
     assert!(laws::difference(&right, &contents(&store)).is_some(), "nothing was changed");
     // Hints made now would say what memory says.
     store.checkpoint(NOW_MS).expect("a healthy device");
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     assert_eq!(laws::difference(&right, &contents(&store)), None);
     store.checkpoint(NOW_MS).expect("a healthy device");
     merge_all(&store);
@@ -138,7 +138,7 @@ fn damaged_record_is_cut_off_by_a_reload() {
     let name = machine.file_names().into_iter().find(|name| name.ends_with(".data")).expect("a datafile");
     let file = machine.bytes(&name).expect("a datafile");
     machine.flip_bit(&name, file.len() as u64 - 2, 3);
-    let refused = store.reopen();
+    let refused = store.reopen(0);
     assert!(matches!(&refused, Err(EngineError::Damaged(text)) if text.contains("offset")), "{refused:?}");
     // Short values are in memory: they are there as long as the process is.
     assert_eq!(laws::difference(&before, &contents(&store)), None);
@@ -159,14 +159,14 @@ fn failed_reload_takes_something_with_it() {
     };
     let (machine, store) = prepare();
     let begin = machine.operations();
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     let steps = machine.operations() - begin;
     assert!(steps > 0, "a sync at least");
     for operation in begin..begin + steps {
         let (machine, store) = prepare();
         let before = contents(&store);
         machine.fail_at(operation);
-        store.reopen().expect_err("the device failed");
+        store.reopen(0).expect_err("the device failed");
         assert_eq!(laws::difference(&before, &contents(&store)), None, "operation {operation}");
     }
 }
@@ -177,7 +177,7 @@ fn reload_makes_a_watched_key_look_changed() {
     run(&store, &[put("watched", b"value"), put("other", b"value")]);
     let watch = Watch::default();
     store.watch(0, b"watched", &watch);
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     run(&store, &[put("other", b"changed")]);
     assert!(!watch.is_tripped());
     run(&store, &[put("watched", b"changed")]);
@@ -189,7 +189,7 @@ fn blob_that_is_being_written_goes_in_a_reload() {
     let store = open(&Simulation::new(1)).expect("open").store;
     let mut draft = store.draft().expect("a healthy device");
     draft.append(b"first half, ").expect("a healthy device");
-    store.reopen().expect("a healthy device");
+    store.reopen(0).expect("a healthy device");
     store.sweep_blobs().expect("a healthy device");
     draft.append(b"second half").expect("the blob is still there");
     let mut read = Vec::new();

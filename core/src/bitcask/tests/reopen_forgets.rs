@@ -9,8 +9,13 @@ use crate::engine::memory::MemoryEngine;
 use crate::engine::waiting::{Odds, Waiting};
 use crate::storage::{Simulation, Storage};
 
-const OPTIONS: Options =
-    Options { databases: DATABASES, datafile_max_bytes: 64 * 1024, seed: 7, on_damage: OnDamage::Refuse };
+const OPTIONS: Options = Options {
+    databases: DATABASES,
+    datafile_max_bytes: 64 * 1024,
+    seed: 7,
+    on_damage: OnDamage::Refuse,
+    access: 0,
+};
 
 fn open(simulation: &Simulation) -> Opened {
     let storage: Arc<dyn Storage> = Arc::new(simulation.open().expect("a healthy device"));

@@ -14,6 +14,7 @@ const OPTIONS: Options = Options {
     datafile_max_bytes: 4 * 1024,
     seed: 7,
     on_damage: crate::bitcask::OnDamage::Refuse,
+    access: 0,
 };
 const NOW_MS: u64 = 1_700_000_000_000;
 

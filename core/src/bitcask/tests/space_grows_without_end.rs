@@ -10,8 +10,13 @@ use crate::engine::memory::MemoryEngine;
 use crate::engine::{Admin, Kind, NewRoot};
 use crate::storage::{Simulation, Storage};
 
-const OPTIONS: Options =
-    Options { databases: DATABASES, datafile_max_bytes: 32 * 1024, seed: 7, on_damage: OnDamage::Refuse };
+const OPTIONS: Options = Options {
+    databases: DATABASES,
+    datafile_max_bytes: 32 * 1024,
+    seed: 7,
+    on_damage: OnDamage::Refuse,
+    access: 0,
+};
 
 /// Datafiles of room beside twice the live data: the active one, an input and its output, and inputs whose removal the
 /// directory has not written down yet.

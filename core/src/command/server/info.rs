@@ -250,19 +250,20 @@ fn clients(sources: &Sources<'_, '_>) -> Lines {
 }
 
 /// What is in use is the host's word if it gives one, and otherwise the program's own memory at its start and what was
-/// counted since: the keydir ([`Admin::held_bytes`]) and the buffers of connections. Only what was counted is held against
+/// counted since: the keydir ([`Admin::held_bytes`]), the buffers of connections and what is remembered for them. Only what was counted is held against
 /// `maxmemory`, and of that not what was deleted and is being freed.
 fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
     let fact = |wanted: &str| {
         let found = facts.iter().find(|(section, name, _)| *section == "memory" && *name == wanted);
         found.and_then(|(.., value)| value.parse::<u64>().ok()).unwrap_or(0)
     };
-    let Counted { keys, garbage, clients } = Counted::of(sources.shared, sources.admin);
+    let counted = Counted::of(sources.shared, sources.admin);
+    let Counted { keys, garbage, clients, .. } = counted;
     let startup = fact("used_memory_startup");
-    let used = fact("used_memory").max(startup + keys + clients);
+    let used = fact("used_memory").max(startup + counted.all());
     let resident = fact("used_memory_rss");
-    // Not every home keeps count of its peak.
-    let peak = fact("used_memory_peak").max(used);
+    // A home that counts more has a peak of its own.
+    let peak = fact("used_memory_peak").max(used).max(startup + counted.peak);
     let percent = |part: u64, whole: u64| format!("{:.2}%", part as f64 * 100.0 / whole.max(1) as f64);
     let ratio = if used == 0 { 1.0 } else { resident as f64 / used as f64 };
     let more = i128::from(resident) - i128::from(used);
@@ -300,7 +301,7 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
         line("rss_overhead_bytes", 0),
         ("mem_fragmentation_ratio".into(), format!("{ratio:.2}")),
         ("mem_fragmentation_bytes".into(), more.to_string()),
-        line("mem_not_counted_for_evict", used - keys - clients + garbage),
+        line("mem_not_counted_for_evict", used - counted.all() + garbage),
     ];
     all.extend(lines(&[
         ("mem_replication_backlog", "0"),
@@ -392,7 +393,12 @@ fn progress_of_loading(sources: &Sources<'_, '_>) -> Lines {
 
 /// What the store tells of itself, which has no place in Redis' sections.
 fn store(sources: &Sources<'_, '_>) -> Lines {
-    sources.admin.report().into_iter().map(|(name, value)| (name.into(), value.to_string())).collect()
+    let numbers = sources.admin.report().into_iter();
+    let mut all: Lines = numbers.map(|(name, value)| (name.into(), value.to_string())).collect();
+    // A path may have any bytes, and a field is one line.
+    let line = |text: String| text.replace(|sign: char| sign.is_control(), "?");
+    all.extend(sources.admin.last_finding().map(|text| ("scrub_last_finding".into(), line(text))));
+    all
 }
 
 fn stats(sources: &Sources<'_, '_>) -> Lines {

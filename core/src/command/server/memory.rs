@@ -23,12 +23,24 @@ pub(super) struct Counted {
     pub(super) garbage: u64,
     /// The buffers of connections.
     pub(super) clients: u64,
+    /// What is remembered for them: keys in their caches, and the slow log.
+    pub(super) tables: u64,
+    /// The most that there ever was of all this together.
+    pub(super) peak: u64,
 }
 
 impl Counted {
     pub(super) fn of(shared: &Shared, admin: &dyn Admin) -> Counted {
         let clients = shared.memory.clients_bytes.load(Ordering::Relaxed);
-        Counted { keys: admin.held_bytes(), garbage: admin.garbage_bytes(), clients }
+        let tables = shared.overhead_bytes().saturating_sub(clients);
+        let keys = admin.held_bytes();
+        let peak = shared.memory.note_counted(keys + clients + tables);
+        Counted { keys, garbage: admin.garbage_bytes(), clients, tables, peak }
+    }
+
+    /// All of it.
+    pub(super) fn all(&self) -> u64 {
+        self.keys + self.clients + self.tables
     }
 }
 
@@ -95,8 +107,9 @@ fn usage_of_process(ctx: &mut Context<'_, '_>, databases: u32) -> Result<Usage, 
     }
     let counted = Counted::of(ctx.shared, ctx.admin);
     let (startup, resident) = (fact(ctx, "used_memory_startup"), fact(ctx, "used_memory_rss"));
-    let used = fact(ctx, "used_memory").max(startup + counted.keys + counted.clients);
-    Ok(Usage { used, startup, resident, peak: fact(ctx, "used_memory_peak").max(used), counted, keys })
+    let used = fact(ctx, "used_memory").max(startup + counted.all());
+    let peak = fact(ctx, "used_memory_peak").max(used).max(startup + counted.peak);
+    Ok(Usage { used, startup, resident, peak, counted, keys })
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {

@@ -75,9 +75,9 @@ impl Overlay {
         let Before { root, access, subkeys_of, subs, subs_delta } = Before::take(&mut self.keys[from]);
         self.keys[from].remove();
         let target = &mut self.keys[to];
-        let kept_accessed_s = target.access;
+        let target_access = target.access;
         let before = Before::take(target);
-        let moved = Before { root, access: kept_accessed_s, subkeys_of, subs, subs_delta };
+        let moved = Before { root, access: target_access, subkeys_of, subs, subs_delta };
         moved.restore(target);
         if is_recorded {
             let before = Box::new(before);

@@ -30,7 +30,7 @@ use parking_lot::Mutex;
 
 use super::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Receipt, Result, Rewriting, Root,
-    Sample, Scope, Ticket, Watch,
+    Sample, Sampled, Scope, Ticket, Watch,
 };
 use snapshot::Run;
 pub use snapshot::WaitingSnapshot;
@@ -327,8 +327,12 @@ impl<E: Engine> Engine for Waiting<E> {
         self.inner.expired_keys(now_ms, budget, visit)
     }
 
-    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<bool> {
+    fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
         self.inner.sample_keys(sample, visit)
+    }
+
+    fn is_busy(&self, db: Db, key: &[u8]) -> bool {
+        self.inner.is_busy(db, key)
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
@@ -345,8 +349,8 @@ impl<E: Engine> Admin for Waiting<E> {
         self.inner.checkpoint(now_ms)
     }
 
-    fn reopen(&self) -> Result<()> {
-        self.inner.reopen()
+    fn reopen(&self, access: u32) -> Result<()> {
+        self.inner.reopen(access)
     }
 
     fn begin_rewrite(&self) -> bool {
@@ -365,11 +369,19 @@ impl<E: Engine> Admin for Waiting<E> {
         self.inner.report()
     }
 
+    fn last_finding(&self) -> Option<String> {
+        self.inner.last_finding()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.inner.held_bytes()
     }
 
     fn garbage_bytes(&self) -> u64 {
         self.inner.garbage_bytes()
+    }
+
+    fn lacks_space(&self) -> bool {
+        self.inner.lacks_space()
     }
 }

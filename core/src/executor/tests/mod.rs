@@ -54,7 +54,7 @@ impl Connection {
         let words: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
         let spec = find(&words).expect("a command");
         let admitted =
-            admit(&server.shared, &self.client, spec, &words, Origin::Connection).expect("admitted");
+            admit(&server.shared, &self.client, spec, &words, Origin::Connection, || {}).expect("admitted");
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.run(server, &mut caller, &admitted, &Drafts::new(), NOW_MS);
         match ran {

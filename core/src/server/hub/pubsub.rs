@@ -69,6 +69,13 @@ impl Subscriptions {
         }
     }
 
+    /// Bytes of memory that they take, about: the table of all listeners has each name as well, and a node for this one.
+    pub fn memory_bytes(&self) -> u64 {
+        const BESIDES_BYTES: usize = 256;
+        let all = self.channels.iter().chain(&self.patterns).chain(&self.shards);
+        all.map(|name| (BESIDES_BYTES + 2 * name.len()) as u64).sum()
+    }
+
     /// All of them.
     pub fn count(&self) -> usize {
         self.channels.len() + self.patterns.len() + self.shards.len()

@@ -83,6 +83,17 @@ pub struct TrackingTable {
     table: Mutex<Table>,
     /// Keys that are remembered at most; 0 for all.
     most_keys: AtomicU64,
+    /// Bytes of memory of what is remembered.
+    bytes: AtomicU64,
+}
+
+/// Bytes of memory of a key that is remembered, about: its place in the map with the free places beside it, its name, and a
+/// node for every eleven readers.
+fn entry_bytes(key: &[u8], readers: &BTreeSet<u64>) -> u64 {
+    const PLACE_BYTES: usize = 64;
+    const NODE_READERS: usize = 11;
+    const NODE_BYTES: usize = 112;
+    (PLACE_BYTES + key.len() + readers.len().div_ceil(NODE_READERS) * NODE_BYTES) as u64
 }
 
 #[derive(Debug, Default)]
@@ -92,6 +103,8 @@ struct Table {
     paused: BTreeSet<u64>,
     /// Connections that have read a key.
     readers: HashMap<Box<[u8]>, BTreeSet<u64>>,
+    /// Bytes of memory of `readers`.
+    bytes: u64,
     /// Connections that hear of all keys below a prefix.
     prefixes: BTreeMap<Vec<u8>, BTreeSet<u64>>,
 }
@@ -137,6 +150,7 @@ impl TrackingTable {
             table.paused.insert(id);
         }
         table.clear_if_unused(interest);
+        self.bytes.store(table.bytes, Ordering::Relaxed);
     }
 
     /// Forgets a connection that is gone. Keys it has read are forgotten as they change, or with the last cache.
@@ -145,6 +159,7 @@ impl TrackingTable {
         table.stop(id);
         table.paused.remove(&id);
         table.clear_if_unused(interest);
+        self.bytes.store(table.bytes, Ordering::Relaxed);
     }
 
     /// Notes that a connection has read a key; whether it had been noted before. Where too many are remembered already,
@@ -159,7 +174,9 @@ impl TrackingTable {
             let Some(victim) = table.readers.keys().next().cloned() else { break };
             table.tell_readers(&victim, None, None);
         }
-        !table.readers.entry(key.into()).or_default().insert(id)
+        let was_known = table.add_reader(key, id);
+        self.bytes.store(table.bytes, Ordering::Relaxed);
+        was_known
     }
 
     /// Tells whom it concerns that these keys have changed, by a connection if it was one. `reread` are keys that the
@@ -169,6 +186,7 @@ impl TrackingTable {
         for key in keys {
             table.tell_readers(key, by, reread.iter().find(|reread| reread.key == *key));
         }
+        self.bytes.store(table.bytes, Ordering::Relaxed);
         for (prefix, listeners) in &table.prefixes {
             let below: Vec<&[u8]> = keys.iter().copied().filter(|key| key.starts_with(prefix)).collect();
             if below.is_empty() {
@@ -185,8 +203,14 @@ impl TrackingTable {
     /// Tells everybody that all keys may have changed.
     pub fn invalidate_all(&self) {
         let mut table = self.table.lock();
-        table.readers.clear();
+        (table.readers, table.bytes) = (HashMap::new(), 0);
+        self.bytes.store(0, Ordering::Relaxed);
         table.caches.values().for_each(|cache| cache.tell(None));
+    }
+
+    /// Bytes of memory that the remembered keys take, about.
+    pub fn memory_bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Numbers for INFO: connections that track, keys remembered, readers of all keys together, prefixes.
@@ -215,8 +239,18 @@ impl Table {
         interest.set(Interest::TRACKING, is_used);
     }
 
+    /// Notes that a connection has read a key; whether it had been noted before.
+    fn add_reader(&mut self, key: &[u8], id: u64) -> bool {
+        let readers = self.readers.entry(key.into()).or_default();
+        let before = if readers.is_empty() { 0 } else { entry_bytes(key, readers) };
+        let is_new = readers.insert(id);
+        self.bytes += entry_bytes(key, readers) - before;
+        !is_new
+    }
+
     fn tell_readers(&mut self, key: &[u8], by: Option<u64>, reread: Option<&Reread>) {
         let Some(readers) = self.readers.remove(key) else { return };
+        self.bytes -= entry_bytes(key, &readers);
         for cache in readers.iter().filter_map(|id| self.caches.get(id)) {
             let is_own = by == Some(cache.own.id());
             let is_stale = !is_own || reread.is_none_or(|reread| reread.had_read);
@@ -225,7 +259,7 @@ impl Table {
             }
         }
         if let Some(id) = by.filter(|id| reread.is_some() && readers.contains(id)) {
-            self.readers.insert(key.into(), BTreeSet::from([id]));
+            self.add_reader(key, id);
         }
     }
 }
@@ -288,15 +322,18 @@ mod tests {
         assert_eq!(table.counts().1, 2);
         // The two that had to go were told of.
         assert_eq!(inbox.take(usize::MAX).pushes.len(), 2);
+        let few_bytes = table.memory_bytes();
+        assert!(few_bytes > 0);
         table.set_most_keys(0);
         for key in 0..10_u8 {
             table.remember(1, &[key]);
         }
         assert_eq!(table.counts().1, 12);
+        assert_eq!(table.memory_bytes(), few_bytes * 6);
         // What it had read counts again if it goes on, and is forgotten with it.
         table.end(&interest, 1);
         assert_eq!(table.counts().1, 12);
         table.leave(&interest, 1);
-        assert_eq!(table.counts(), (0, 0, 0, 0));
+        assert_eq!((table.counts(), table.memory_bytes()), ((0, 0, 0, 0), 0));
     }
 }

@@ -1,6 +1,7 @@
 //! The slow log: the latest commands that took longer than `slowlog-log-slower-than` microseconds.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -9,7 +10,11 @@ use crate::limits::{SLOW_LOG_ARGUMENT_MAX_BYTES, SLOW_LOG_ARGUMENTS_MAX};
 
 /// The entries, the oldest first.
 #[derive(Debug, Default)]
-pub struct SlowLog(Mutex<Entries>);
+pub struct SlowLog {
+    entries: Mutex<Entries>,
+    /// Bytes of memory of the entries.
+    bytes: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Entries {
@@ -34,26 +39,41 @@ pub struct SlowEntry {
     pub name: Vec<u8>,
 }
 
+impl SlowEntry {
+    fn memory_bytes(&self) -> u64 {
+        let arguments: usize = self.args.iter().map(|argument| size_of::<Vec<u8>>() + argument.len()).sum();
+        (size_of::<SlowEntry>() + arguments + self.address.len() + self.name.len()) as u64
+    }
+}
+
 impl SlowLog {
     /// Adds an entry, which gets its number here, and forgets the oldest beyond `most`.
     pub(crate) fn push(&self, entry: SlowEntry, most: u64) {
-        let mut entries = self.0.lock();
+        let mut entries = self.entries.lock();
         let id = entries.next;
         entries.next += 1;
+        self.bytes.fetch_add(entry.memory_bytes(), Ordering::Relaxed);
         entries.kept.push_back(SlowEntry { id, ..entry });
-        while entries.kept.len() as u64 > most {
-            entries.kept.pop_front();
+        while entries.kept.len() as u64 > most
+            && let Some(oldest) = entries.kept.pop_front()
+        {
+            self.bytes.fetch_sub(oldest.memory_bytes(), Ordering::Relaxed);
         }
+    }
+
+    /// Bytes of memory that the entries take, about.
+    pub fn memory_bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The latest entries, the newest first.
     pub fn latest(&self, most: usize) -> Vec<SlowEntry> {
-        self.0.lock().kept.iter().rev().take(most).cloned().collect()
+        self.entries.lock().kept.iter().rev().take(most).cloned().collect()
     }
 
     /// Number of entries.
     pub fn len(&self) -> usize {
-        self.0.lock().kept.len()
+        self.entries.lock().kept.len()
     }
 
     /// Whether there is none.
@@ -63,7 +83,9 @@ impl SlowLog {
 
     /// Forgets all entries; numbers go on.
     pub fn reset(&self) {
-        self.0.lock().kept.clear();
+        let mut entries = self.entries.lock();
+        entries.kept.clear();
+        self.bytes.store(0, Ordering::Relaxed);
     }
 }
 

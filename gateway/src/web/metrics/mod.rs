@@ -33,7 +33,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         "Memory in use by keys, connections and the program at its start",
     ),
     ("used_memory_rss", "redis_memory_used_rss_bytes", Gauge, "Memory in RAM, mapped datafiles included"),
-    ("used_memory_peak", "redis_memory_used_peak_bytes", Gauge, "The most memory that was ever in RAM"),
+    ("used_memory_peak", "redis_memory_used_peak_bytes", Gauge, "The most memory that was ever in use"),
     ("total_system_memory", "redis_total_system_memory_bytes", Gauge, "Memory of the machine"),
     (
         "maxmemory",
@@ -61,6 +61,7 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ),
     ("expired_keys", "redis_expired_keys_total", Counter, "Keys whose time had come"),
     ("evicted_keys", "redis_evicted_keys_total", Counter, "Keys removed for want of memory"),
+    ("evicted_clients", "redis_evicted_clients_total", Counter, "Connections closed for want of memory"),
     ("keyspace_hits", "redis_keyspace_hits_total", Counter, "Reads that found their key"),
     ("keyspace_misses", "redis_keyspace_misses_total", Counter, "Reads that did not"),
     ("pubsub_channels", "redis_pubsub_channels", Gauge, "Channels with subscribers"),
@@ -116,6 +117,21 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         "edgecask_keydir_garbage",
         Gauge,
         "Dropped collections and databases still to be freed",
+    ),
+    (
+        "scrub_in_progress",
+        "edgecask_scrub_in_progress",
+        Gauge,
+        "Whether everything is being read and compared",
+    ),
+    ("scrub_done_bytes", "edgecask_scrub_done_bytes", Gauge, "Bytes that this has done"),
+    ("scrub_all_bytes", "edgecask_scrub_all_bytes", Gauge, "Bytes that there were when it began"),
+    ("scrub_findings", "edgecask_scrub_findings", Gauge, "Damaged places that it, or the last one, found"),
+    (
+        "scrub_last_end",
+        "edgecask_scrub_last_end_timestamp_seconds",
+        Gauge,
+        "Unix time when the last one ended",
     ),
 ];
 

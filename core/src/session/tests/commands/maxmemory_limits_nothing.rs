@@ -225,6 +225,123 @@ fn evicted_key_comes_back_with_a_restart() {
 }
 
 #[test]
+fn long_name_or_huge_value_is_never_evicted() {
+    for policy in ["allkeys-lru", "allkeys-random", "volatile-lfu"] {
+        let mut console = Console::limited(store(), policy);
+        console.ok("CONFIG SET maxmemory 40000");
+        console.server.shared.settings.set("blob-min-bytes", "5000").expect("a size");
+        let (name, value) = ("n".repeat(300), "v".repeat(5000));
+        for n in 0..1000 {
+            console.ok(&format!("SET {name}:{n} value EX 1000"));
+            console.ok(&format!("SET huge:{n} {value} EX 1000"));
+        }
+        assert!(console.used_bytes() <= 41_000, "{policy}: {}", console.used_bytes());
+        let mut count =
+            |name: &str| (0..1000).map(|n| console.number(&format!("EXISTS {name}:{n}"))).sum::<i64>();
+        let (long, huge) = (count(&name), count("huge"));
+        assert!((20..900).contains(&long) && (20..900).contains(&huge), "{policy}: {long} and {huge}");
+        // The values of those that went take no space any more.
+        console.server.engine.sync().expect("memory");
+        console.server.engine.sweep_blobs().expect("memory");
+        let report = console.server.engine.report();
+        assert!(report.contains(&("blobs", huge as u64)), "{policy}: {huge} of {report:?}");
+    }
+}
+
+#[test]
+fn key_is_idle_since_it_was_written() {
+    for (policy, idle, frequency) in [("allkeys-lru", 0, None), ("volatile-lfu", 0, Some(5))] {
+        let storage = Arc::new(MemoryStorage::new());
+        let later_ms = START_MS + 3_600_000;
+        let open = |now_ms: u64| {
+            let settings =
+                crate::server::Settings::new(&[("maxmemory-policy", policy.into())]).expect("settings");
+            let access = settings.memory().touch(now_ms, || 0).fresh();
+            let options = Options { access, ..Options::default() };
+            Bitcask::open(storage.clone(), &options).unwrap_or_else(|error| panic!("{error}")).store
+        };
+        Console::new(open(START_MS)).ok("SET a 1");
+        // When it was used is not written down: it is neither the last to be used nor the first.
+        let mut console = Console::limited(open(later_ms), policy);
+        console.now_ms = later_ms;
+        for reload in [false, true] {
+            if reload {
+                console.now_ms += 3_600_000;
+                console.ok("DEBUG RELOAD");
+            }
+            match frequency {
+                Some(frequency) => assert_eq!(console.number("OBJECT FREQ a"), frequency, "{policy}"),
+                None => assert_eq!(console.number("OBJECT IDLETIME a"), idle, "{policy}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_for_connections_is_not_counted() {
+    let mut console = Console::new(store());
+    console.ok("CONFIG SET slowlog-log-slower-than -1");
+    console.ask("HELLO 3");
+    let mut grows = |request: &str, most: u64| {
+        let before = console.used_bytes();
+        (0..100).for_each(|n| drop(console.ask(&request.replace('#', &format!("{n:0>50}")))));
+        let grown = console.used_bytes() - before;
+        assert!((100 * 50..100 * most).contains(&grown), "{request}: {grown}");
+    };
+    grows("WATCH key:#", 1000);
+    grows("SUBSCRIBE channel:#", 1000);
+    console.ok("CONFIG SET slowlog-log-slower-than 0");
+    let before = console.used_bytes();
+    (0..100).for_each(|n| drop(console.ask(&format!("GET slow:{n:0>50}"))));
+    assert!((5000..50_000).contains(&(console.used_bytes() - before)));
+    let before = console.used_bytes();
+    console.ok("SLOWLOG RESET");
+    console.ok("CONFIG SET slowlog-log-slower-than -1");
+    console.ok("CLIENT TRACKING ON");
+    assert!(console.used_bytes() < before);
+    let mut grows = |request: &str| {
+        let before = console.used_bytes();
+        (0..100).for_each(|n| drop(console.ask(&request.replace('#', &format!("{n:0>50}")))));
+        assert!((5000..50_000).contains(&(console.used_bytes() - before)), "{request}");
+    };
+    grows("GET cached:#");
+    let before = console.used_bytes();
+    console.ok("CLIENT TRACKING OFF");
+    console.ok("UNWATCH");
+    let Value::Push(_) = console.ask("UNSUBSCRIBE channel:1") else { panic!("RESP3") };
+    assert!(console.used_bytes() + 20_000 < before);
+    // The peak is one of what was counted.
+    let text = |console: &mut Console<Bitcask>| match console.ask("INFO memory") {
+        Value::Verbatim { text, .. } => String::from_utf8_lossy(&text).into_owned(),
+        other => panic!("{other:?}"),
+    };
+    let field = |text: &str, name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+        line.parse().expect("a number")
+    };
+    let info = text(&mut console);
+    let (used, peak) = (field(&info, "used_memory:"), field(&info, "used_memory_peak:"));
+    assert!(used <= peak && peak < 10 * used, "{used} and {peak}");
+    let whole = "x".repeat(12);
+    (0..2000).for_each(|n| console.ok(&format!("SET peak:{n} {whole}")));
+    let peak = field(&text(&mut console), "used_memory_peak:");
+    console.ok("FLUSHALL");
+    while console.server.engine.drain_garbage(1000) > 0 {}
+    let after = text(&mut console);
+    assert!(field(&after, "used_memory:") < peak && field(&after, "used_memory_peak:") == peak);
+}
+
+#[test]
+fn thawed_session_takes_no_memory() {
+    let mut console = Console::new(store());
+    console.ok("MULTI");
+    assert_eq!(console.ask(&format!("SET a {}", "x".repeat(5000))), Value::Simple(b"QUEUED".to_vec()));
+    let before = console.used_bytes();
+    console.sleep();
+    assert!(console.used_bytes() + 1000 > before, "{} of {before}", console.used_bytes());
+}
+
+#[test]
 fn engine_that_waits_never_evicts() {
     for seed in 0..3 {
         let engine = Waiting::with_odds(MemoryEngine::new(16), seed, Odds::default());

@@ -2,6 +2,7 @@
 
 mod command_has_no_home;
 mod event_told_at_the_wrong_time;
+mod eviction_stops_at_one_key;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod maxmemory_limits_nothing;
