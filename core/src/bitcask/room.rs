@@ -176,7 +176,7 @@ mod tests {
         let reserve_bytes = facts.plan().reserve_bytes;
         let room = Room::TakingAway.leaves(reserve_bytes) - Room::Merging.leaves(reserve_bytes);
         assert!(room >= 128 * MB, "{room}");
-        assert_eq!(Facts { largest_bytes: 60 * MB, ..facts }.plan().reserve_bytes, 2 * (2000 / 32) * MB);
+        assert_eq!(Facts { largest_bytes: 60 * MB, ..facts }.plan().reserve_bytes, 125 * MB);
     }
 
     #[test]

@@ -60,9 +60,10 @@ fn damaged_datafile_keeps_all_others_without_hints() {
     assert_eq!(store.hint_ahead(1), Ok(false));
     assert_eq!(store.unhinted_bytes(), 0, "all others have hints");
     // It cannot be merged either, so writers need not wait for that.
-    assert_eq!(store.space_to_merge(), store.space());
+    let stuck = || store.space().0 - store.space_to_merge().0;
+    assert!(stuck() < 100, "its seal: {}", stuck());
     run(&store, &[remove("key 10"), remove("key 11"), remove("key 12"), remove("key 13")]);
-    let ((all, live), (used, its_live)) = (store.space(), store.space_to_merge());
-    assert!(its_live == live && used < all, "{used} of {all}");
+    assert!(stuck() > 4 * 500, "{}", stuck());
+    assert_eq!(store.space().1, store.space_to_merge().1);
     store.checkpoint(0).expect("the damage is known");
 }
