@@ -309,7 +309,7 @@ fn memory_for_connections_is_not_counted() {
     console.ok("CLIENT TRACKING OFF");
     console.ok("UNWATCH");
     let Value::Push(_) = console.ask("UNSUBSCRIBE channel:1") else { panic!("RESP3") };
-    assert!(console.used_bytes() + 20_000 < before);
+    assert!(console.used_bytes() + 8_000 < before);
     // The peak is one of what was counted.
     let text = |console: &mut Console<Bitcask>| match console.ask("INFO memory") {
         Value::Verbatim { text, .. } => String::from_utf8_lossy(&text).into_owned(),
