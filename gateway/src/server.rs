@@ -136,7 +136,7 @@ pub fn start_and(
     if let Some(loaded) = loader.wait(SILENT_LOADING) {
         show(loaded?);
     } else {
-        info!(listening = ?addresses, "clients are told that the store is being read");
+        info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
         gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
     }
     let workers = Workers::start(&gateway, options.threads)?;

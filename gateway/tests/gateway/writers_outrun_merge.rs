@@ -137,7 +137,6 @@ fn one_that_writes_much_is_read_while_it_rests() {
         writer.expect_bytes(&replies);
         let took = begin.elapsed();
         assert!((950..5000).contains(&took.as_millis()), "{took:?}: held for a second");
-        assert_eq!(scene.gateway.brake.resting(), 1);
         // One that writes little hardly notices.
         let small = Instant::now();
         other.expect(&[b"SET", b"key", b"value"], b"+OK\r\n");
@@ -158,10 +157,10 @@ fn rest_goes_on_when_merge_has_caught_up() {
     let mut writer = scene.connect();
     scene.brake();
     let (requests, replies) = transaction(70);
-    let begin = Instant::now();
     writer.send(&requests);
     writer.send(&request(&[b"GET", b"none"]));
     wait_until("it writes too fast", || scene.gateway.brake.resting() == 1);
+    let begin = Instant::now();
     scene.release();
     writer.expect_bytes(&replies);
     writer.expect_bytes(b"$-1\r\n");
