@@ -65,8 +65,11 @@ pub trait Maintain: Send + Sync {
     /// Bytes of datafiles without hints.
     fn unhinted_bytes(&self) -> u64;
 
-    /// Bytes of all datafiles, and those of them that are in use.
+    /// Bytes of all datafiles but the dead ones that merge cannot free, and those of them that are in use.
     fn space(&self) -> (u64, u64);
+
+    /// Looks how much room there is on the disk, as every step of merge does.
+    fn look_at_room(&self);
 
     /// The error with which writes are refused at the moment, if they are.
     fn refusal(&self) -> Option<EngineError>;
@@ -356,7 +359,11 @@ impl Maintain for Store {
     }
 
     fn space(&self) -> (u64, u64) {
-        Bitcask::space(self)
+        Bitcask::space_to_merge(self)
+    }
+
+    fn look_at_room(&self) {
+        Bitcask::look_at_room(self);
     }
 
     fn refusal(&self) -> Option<EngineError> {

@@ -75,6 +75,20 @@ impl Bitcask {
         (used, used.saturating_sub(total(File::dead)))
     }
 
+    /// The same without the dead bytes that merge cannot free at the moment: those of datafiles that it cannot read, or for
+    /// whose output there is no room.
+    pub fn space_to_merge(&self) -> (u64, u64) {
+        let room_bytes = self.log.free_for_merge().unwrap_or(u64::MAX);
+        let (mut used, mut live) = (0, 0);
+        for file in self.log.files().values() {
+            let its_live = file.len().saturating_sub(file.dead());
+            let is_stuck = file.is_damaged() || its_live > room_bytes;
+            used += if is_stuck { its_live } else { file.len() };
+            live += its_live;
+        }
+        (used, live)
+    }
+
     /// The body of [`Admin::report`](crate::engine::Admin::report). Takes no shard's lock: its caller may hold them.
     pub(super) fn counted(&self) -> Vec<(&'static str, u64)> {
         let files = self.log.files();

@@ -188,11 +188,14 @@ impl Bitcask {
         let older = files[..run.start].iter().map(|file| file.header.watermark).min();
         let Some(first) = inputs.first() else { return Ok(Merge::Idle) };
         let replaces = inputs.iter().map(|file| file.id()).collect();
-        let header = self.log.header(first.header.base_sequence, watermark, replaces);
+        let header = self.log.header(first.header.base_sequence, watermark, replaces)?;
         let bytes = header.to_bytes();
         let datafile = match self.log.storage().create_hidden(DatafileId(header.id), &bytes) {
             Ok(datafile) => datafile,
-            Err(error) => return Err(merge_error(error)),
+            Err(error) => {
+                self.log.give_back_number(header.id, &error);
+                return Err(merge_error(error));
+            }
         };
         let output = Arc::new(File::new(header, datafile, bytes.len() as u64));
         let position = first.header_len;

@@ -46,7 +46,7 @@ mod words;
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -70,7 +70,7 @@ use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
     Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
-use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
+use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
 use crate::storage::{Storage, StorageError};
 
@@ -108,6 +108,7 @@ pub struct Bitcask {
     databases_record: Mutex<Option<Location>>,
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
+    unsynced_blobs_max: AtomicUsize,
     merging: Mutex<merge::Merge>,
     rewrite: rewrite::Rewrite,
     /// Hints are written, and forgotten, by one caller at a time.
@@ -139,10 +140,20 @@ impl Bitcask {
         self.log.refusal()
     }
 
+    /// Looks how much room there is, as every step of merge does.
+    pub fn look_at_room(&self) {
+        self.log.look_at_room();
+    }
+
     /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
     /// After an error the store is read-only until it is opened again.
     pub fn sync(&self) -> Result<u64> {
         self.log.sync()
+    }
+
+    /// Sets how many blobs may wait for a sync, [`crate::limits::UNSYNCED_BLOBS_MAX`] without a call; each of them holds a file descriptor.
+    pub fn set_unsynced_blobs_max(&self, most: usize) {
+        self.unsynced_blobs_max.store(most.max(1), Ordering::Relaxed);
     }
 
     /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
@@ -175,7 +186,7 @@ impl Bitcask {
     /// with them, or if their room is needed. Returns how many are left.
     pub fn sweep_blobs(&self) -> Result<usize> {
         let is_needed = self.log.wants_dead_blobs();
-        if is_needed || self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
+        if is_needed || self.log.unsynced_blobs() >= self.unsynced_blobs_max.load(Ordering::Relaxed) {
             self.sync()?;
         }
         let is_early = fault_injection::is_injected(fault_injection::Fault::BlobRemovedUnsynced);

@@ -211,6 +211,8 @@ struct Health {
     failure: OnceLock<String>,
     /// Bytes that ordinary writes leave free.
     reserve_bytes: AtomicU64,
+    /// The longest write to a blob that was refused as full since that was last asked.
+    refused_blob_bytes: AtomicU64,
     bug: Option<Bug>,
 }
 
@@ -317,7 +319,12 @@ impl<F> DeviceBlob<F> {
 impl<F: DeviceFile> Blob for DeviceBlob<F> {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.health.check("write to", &self.name)?;
-        self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary))
+        let written = self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary));
+        written.inspect_err(|error| {
+            if matches!(error, StorageError::Full(_)) {
+                self.health.refused_blob_bytes.fetch_max(bytes.len().max(1) as u64, Ordering::Relaxed);
+            }
+        })
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -660,6 +667,10 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn set_reserve_bytes(&self, reserve_bytes: u64) {
         self.health.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
+    }
+
+    fn take_refused_blob_bytes(&self) -> u64 {
+        self.health.refused_blob_bytes.swap(0, Ordering::Relaxed)
     }
 
     fn meta(&self) -> &dyn MetaMap {

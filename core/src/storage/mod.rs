@@ -251,6 +251,11 @@ pub trait Storage: Send + Sync {
     /// that do not know how much is free.
     fn set_reserve_bytes(&self, _reserve_bytes: u64) {}
 
+    /// The longest write to a blob that was refused as full since the last call, in bytes; 0 if none was.
+    fn take_refused_blob_bytes(&self) -> u64 {
+        0
+    }
+
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;
 

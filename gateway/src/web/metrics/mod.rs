@@ -94,6 +94,18 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         "Whether writes are refused since an error of the disk",
     ),
     ("log_full", "edgecask_log_full", Gauge, "Whether writes are refused because the disk is full"),
+    (
+        "write_limit_bytes_per_sec",
+        "edgecask_write_limit_bytes_per_second",
+        Gauge,
+        "What all writers together may append, because merge is left behind; 0 for any speed",
+    ),
+    (
+        "write_limited_clients",
+        "edgecask_write_limited_clients",
+        Gauge,
+        "Connections that rest because of that",
+    ),
     ("merges", "edgecask_merges_total", Counter, "Merges of datafiles that came to their end"),
     ("merged_bytes", "edgecask_merged_bytes_total", Counter, "Bytes that merge has gone through"),
     ("merge_in_progress", "edgecask_merge_in_progress", Gauge, "Whether a merge is under way"),
