@@ -2,6 +2,7 @@
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root); make gate is its quick
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
+# make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
@@ -37,7 +38,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
 .PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
-.PHONY: demo-test examples-test
+.PHONY: demo-test examples-test reliability reliability-test
 
 run: rust console
 	cargo build --release -p edgecask
@@ -143,6 +144,28 @@ demo: rust
 bench: rust setup
 	cargo build --release -p edgecask
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench
+
+# A few rounds of each; small_disk.py needs to mount, so root.
+reliability-test: edgecask
+	python3 tests/reliability/flips.py --edgecask $(BIN) --rounds 20
+	python3 tests/reliability/live_flips.py --edgecask $(BIN) --rounds 120
+	python3 tests/reliability/merged_flips.py --edgecask $(BIN) --rounds 4
+	python3 tests/reliability/missing.py --edgecask $(BIN) --rounds 9
+	python3 tests/reliability/killed_salvage.py --edgecask $(BIN) --rounds 4
+	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4
+	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4 --policy everysec --full-disk tmpfs
+	python3 tests/reliability/small_disk.py --edgecask $(BIN) --rounds 7 --overwrite-mb 100 --filesystem tmpfs
+
+# Each goes on after a broken promise, and all run.
+reliability: rust
+	cargo build --release -p edgecask
+	status=0
+	for script in "flips.py --rounds 780" "live_flips.py --rounds 2000" "merged_flips.py --rounds 100" missing.py \
+		"killed_salvage.py --rounds 100" "kill9.py --cycles 100" "kill9.py --cycles 100 --full-disk ext4" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do
+		echo "== $$script"
+		python3 tests/reliability/$$script --edgecask $(RELEASE) || status=1
+	done
+	exit $$status
 
 include tests/clients/set-up.mk
 include web-console/build.mk

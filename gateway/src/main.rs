@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use edgecask::backup;
 use edgecask::limits::Deadlines;
 use edgecask::options::{self, LogLevel, Options, Task};
+use edgecask::restore;
 use edgecask::server::{self, StartError};
 use edgecask::signals;
 use edgecask::upkeep::{self, UpkeepError};
@@ -22,11 +24,20 @@ fn main() -> ExitCode {
             Task::Repair { directory, to } => {
                 return end(upkeep::run_repair(&directory, &to, &mut io::stdout()));
             }
+            Task::Backup { directory, to } => {
+                return end(backup::run_backup(&directory, &to, &mut io::stdout()));
+            }
+            Task::Scrub { directory } => return end(backup::run_scrub(&directory, &mut io::stdout())),
+            Task::Restore { snapshot, to } => {
+                return end(restore::run_restore(&snapshot, &to, &mut io::stdout()));
+            }
         },
         Err(error) => error.exit(),
     };
     match Options::decide(*flags).map_err(StartError::from).and_then(|options| serve(&options)) {
         Ok(code) => code,
+        // It was asked to, and nothing was written that could be lost.
+        Err(StartError::Stopped) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("edgecask: {error}");
             ExitCode::FAILURE
@@ -34,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The end of a check or a repair: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
+/// The end of a task that is no server: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
 fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -48,8 +59,7 @@ fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
 
 fn serve(options: &Options) -> Result<ExitCode, StartError> {
     log_to_standard_error(options.log_level);
-    let running = server::start(options, Deadlines::default())?;
-    signals::watch(&running)?;
+    let running = server::start_and(options, Deadlines::default(), signals::watch)?;
     Ok(if running.wait() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

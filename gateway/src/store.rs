@@ -17,7 +17,6 @@ use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
 use crate::clock::seed;
-use crate::findings;
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
@@ -66,8 +65,11 @@ pub trait Maintain: Send + Sync {
     /// Bytes of datafiles without hints.
     fn unhinted_bytes(&self) -> u64;
 
-    /// Bytes of all datafiles, and those of them that are in use.
+    /// Bytes of all datafiles but the dead ones that merge cannot free, and those of them that are in use.
     fn space(&self) -> (u64, u64);
+
+    /// Looks how much room there is on the disk, as every step of merge does.
+    fn look_at_room(&self);
 
     /// The error with which writes are refused at the moment, if they are.
     fn refusal(&self) -> Option<EngineError>;
@@ -111,7 +113,7 @@ pub fn load(
     options: &Options,
     progress: &Arc<AtomicU64>,
 ) -> std::result::Result<Bitcask, OpenError> {
-    let meta = Meta::open(&directory.join("meta"))?;
+    let meta = Meta::open(&directory.join("meta"));
     let device = Directory::open(directory)?.counting(progress.clone());
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
@@ -140,25 +142,30 @@ fn log_recovery(opened: &Opened) {
             datafile = torn.file,
             offset = torn.offset,
             bytes = torn.bytes,
-            "cut an unfinished write off the end of the log: it was never synced, and acknowledged only if power was \
-             lost under appendfsync everysec or no"
+            "cut an unfinished write off the end of the log: nothing says that it had been synced"
         ),
         None => {}
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
     }
+    for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
+        error!("found by an earlier start, whose salvage was cut short: {line}");
+    }
     for damage in &opened.damages {
-        error!("{}", findings::damage(damage));
+        error!("{}", damage.line());
     }
     for loss in &opened.losses {
-        error!("{}", findings::loss(loss));
+        error!("{loss}");
     }
     for place in &opened.set_aside {
         warn!(file = place, "the damaged original is set aside");
     }
+    for place in &opened.reports {
+        warn!(file = place, "the report of the salvage stays");
+    }
     for blob in &opened.damaged_blobs {
-        error!("{}", findings::damaged_blob(blob));
+        error!("{blob}");
     }
 }
 
@@ -294,6 +301,10 @@ impl Admin for Store {
         Admin::report(&**self)
     }
 
+    fn last_finding(&self) -> Option<String> {
+        Admin::last_finding(&**self)
+    }
+
     #[inline]
     fn held_bytes(&self) -> u64 {
         Admin::held_bytes(&**self)
@@ -348,7 +359,11 @@ impl Maintain for Store {
     }
 
     fn space(&self) -> (u64, u64) {
-        Bitcask::space(self)
+        Bitcask::space_to_merge(self)
+    }
+
+    fn look_at_room(&self) {
+        Bitcask::look_at_room(self);
     }
 
     fn refusal(&self) -> Option<EngineError> {

@@ -2,23 +2,22 @@
 //! written to another directory. Neither changes the store that it reads.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use edgecask_core::bitcask::{Bitcask, Checked, OnDamage, OpenError, Options, check};
 use edgecask_core::engine::{Admin, Engine, EngineError, Overlay, Scope, Txn};
-use edgecask_core::storage::{DeviceStorage, MemoryMeta, StorageError};
+use edgecask_core::storage::{DeviceStorage, StorageError};
 
 use crate::clock::{now_ms, seed};
-use crate::findings;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
-use crate::storage::sled_meta::Meta;
+use crate::storage::sled_meta::{Failure, Meta};
 
 /// As many logical databases as there can be: a key of one that the server shows must not be taken for garbage.
-const DATABASES: u32 = 65_535;
+pub(crate) const DATABASES: u32 = 65_535;
 
 /// The report that repair leaves in the new directory.
 const REPORT_FILE: &str = "repair-report.txt";
@@ -49,25 +48,25 @@ impl From<StorageError> for UpkeepError {
 /// A server uses the directory, or it cannot be read.
 pub fn run_check(directory: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
     let _lock = DirectoryLock::take_to_read(directory)?;
-    let scratch = Scratch::new();
-    let checked = read(directory, &scratch)?;
-    let text = describe(&checked);
+    let (is_sound, text) = look(directory)?;
     out.write_all(text.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
-    Ok(checked.is_sound())
+    Ok(is_sound)
+}
+
+/// Reads the store in a locked directory: whether nothing is damaged, and what was found.
+pub(crate) fn look(directory: &Path) -> Result<(bool, String), UpkeepError> {
+    let (checked, notes) = read(directory, &Scratch::new())?;
+    Ok((checked.is_sound(), describe(&checked, &notes)))
 }
 
 /// Writes what can be read of the store in one directory to a new one; prints, and leaves there, a report of what is lost.
-/// True if nothing is.
+/// True if nothing is. All of the new store is on the disk when it returns.
 ///
 /// # Errors
 /// A server uses one of the directories, the new one is not empty, or a disk fails.
 pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
     let _from_lock = DirectoryLock::take_to_read(from)?;
-    directory::make(to)?;
-    let failed = |path: &Path| {
-        let shown = path.display().to_string();
-        move |error| UpkeepError::File(shown, error)
-    };
+    make_durably(to)?;
     if fs::read_dir(to).map_err(failed(to))?.next().is_some() {
         let text = format!("{} is not empty: repair writes to a directory of its own", to.display());
         return Err(StorageError::Refused(text).into());
@@ -75,29 +74,37 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     let _to_lock = DirectoryLock::take(to)?;
     // What is lost is found, and named, in the original.
     let scratch = Scratch::new();
-    let checked = read(from, &scratch)?;
+    let (checked, notes) = read(from, &scratch)?;
     for name in file_names(from)? {
-        fs::copy(from.join(&name), to.join(&name)).map_err(failed(&to.join(&name)))?;
+        let copy = to.join(&name);
+        fs::copy(from.join(&name), &copy).map_err(failed(&copy))?;
+        sync(&copy)?;
     }
-    let storage = DeviceStorage::open(Directory::open(to)?, Meta::open(&to.join("meta"))?)?;
+    // Recovery relies on all of them.
+    sync(to)?;
+    let storage = DeviceStorage::open(Directory::open(to)?, Meta::open(&to.join("meta")))?;
     let options =
         Options { databases: DATABASES, seed: seed(), on_damage: OnDamage::Salvage, ..Options::default() };
     let opened = Bitcask::open(Arc::new(storage), &options)?;
     let store = opened.store;
     for blob in &checked.damaged_blobs {
-        let Some(db) = blob.db else { continue };
-        let mut snapshot = store.begin(Scope::Keys(&[&blob.key]))?;
+        let (Some(db), Some(key)) = (blob.db, &blob.key) else { continue };
+        let mut snapshot = store.begin(Scope::Keys(&[key]))?;
         let mut overlay = Overlay::new();
-        Txn::new(&mut snapshot, &mut overlay, now_ms()).remove(db, &blob.key)?;
+        Txn::new(&mut snapshot, &mut overlay, now_ms()).remove(db, key)?;
         store.commit(snapshot, &mut overlay, now_ms(), &mut |_| {})?;
     }
     Admin::checkpoint(&store, now_ms())?;
     store.sweep_blobs()?;
     drop(store);
-    for place in &opened.set_aside {
+    // The original has the damaged datafiles, and the report is the one below.
+    for place in opened.set_aside.iter().chain(&opened.reports) {
         fs::remove_file(place).map_err(failed(Path::new(place)))?;
     }
-    let mut report = describe(&checked);
+    let mut report = describe(&checked, &notes);
+    for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
+        let _ = writeln!(report, "found by an earlier start, whose salvage was cut short: {line}");
+    }
     if !checked.damaged_blobs.is_empty() {
         let count = checked.damaged_blobs.len();
         let _ = writeln!(report, "{count} keys with damaged blobs are not in the new store");
@@ -107,21 +114,54 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     }
     let _ = writeln!(report, "repaired into {}", to.display());
     fs::write(to.join(REPORT_FILE), &report).map_err(failed(&to.join(REPORT_FILE)))?;
+    sync(&to.join(REPORT_FILE))?;
+    sync(to)?;
     out.write_all(report.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
     Ok(checked.is_sound())
 }
 
-fn read(directory: &Path, scratch: &Scratch) -> Result<Checked, UpkeepError> {
-    let meta = scratch.copy_of(&directory.join("meta"));
+/// What a store holds, and notes about its hints.
+fn read(directory: &Path, scratch: &Scratch) -> Result<(Checked, Vec<String>), UpkeepError> {
+    let folder = directory.join("meta");
+    let (meta, unreadable) = scratch.copy_of(&folder);
+    let failure = meta.failure();
     let storage = DeviceStorage::open_to_read(Directory::open_to_read(directory)?, meta)?;
-    Ok(check(&storage, DATABASES)?)
+    let checked = check(&storage, DATABASES)?;
+    let failed = |failure: &Failure| {
+        failure.get().map(|failure| format!("note: {} cannot be read: {failure}", folder.display()))
+    };
+    Ok((checked, unreadable.or_else(|| failed(&failure)).into_iter().collect()))
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> UpkeepError {
+    let shown = path.display().to_string();
+    move |error| UpkeepError::File(shown, error)
+}
+
+/// Makes a file, or the names in a directory, survive the loss of power.
+fn sync(path: &Path) -> Result<(), UpkeepError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(failed(path))
+}
+
+/// Makes a directory and those above it that are missing, so that they survive the loss of power.
+fn make_durably(path: &Path) -> Result<(), UpkeepError> {
+    let missing: Vec<&Path> = path.ancestors().take_while(|path| !path.exists()).collect();
+    directory::make(path)?;
+    for made in missing {
+        // A relative path of one part has an empty one above it.
+        match made.parent().filter(|above| !above.as_os_str().is_empty()) {
+            Some(above) => sync(above)?,
+            None => sync(Path::new("."))?,
+        }
+    }
+    Ok(())
 }
 
 /// What was found, a line each, and a summary.
-fn describe(checked: &Checked) -> String {
-    let mut lines: Vec<String> = checked.damages.iter().map(findings::damage).collect();
-    lines.extend(checked.losses.iter().map(findings::loss));
-    lines.extend(checked.damaged_blobs.iter().map(findings::damaged_blob));
+fn describe(checked: &Checked, notes: &[String]) -> String {
+    let mut lines: Vec<String> = checked.damages.iter().map(|damage| damage.line()).collect();
+    lines.extend(checked.losses.iter().map(ToString::to_string));
+    lines.extend(checked.damaged_blobs.iter().map(ToString::to_string));
     if let Some(torn) = &checked.torn_tail {
         lines.push(format!(
             "note: the next start cuts {} bytes with {} whole frames off datafile {} at offset {}: they were never synced",
@@ -133,19 +173,21 @@ fn describe(checked: &Checked) -> String {
             "note: the hints of datafile {file} do not fit; the next start reads the datafile instead"
         ));
     }
+    lines.extend_from_slice(notes);
     let Checked { datafiles, records, blobs, .. } = checked;
     let damaged = checked.damages.len() + checked.damaged_blobs.len();
     lines.push(format!("{datafiles} datafiles, {records} records, {blobs} blobs: {damaged} damaged places"));
     lines.join("\n") + "\n"
 }
 
-/// The names of the datafiles, the blobs and the manifest.
+/// The names of the datafiles, the blobs, the manifest and the notes of recovery.
 fn file_names(directory: &Path) -> Result<Vec<String>, UpkeepError> {
     let failed = |error| UpkeepError::File(directory.display().to_string(), error);
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name().into_string().unwrap_or_default();
-        if name == "MANIFEST" || name.ends_with(".data") || name.ends_with(".blob") {
+        let is_whole = ["MANIFEST", "REFUSED", "SALVAGE"].contains(&name.as_str());
+        if is_whole || name.ends_with(".data") || name.ends_with(".blob") {
             names.push(name);
         }
     }
@@ -160,11 +202,25 @@ impl Scratch {
         Scratch(std::env::temp_dir().join(format!("edgecask-{}-{:016x}", std::process::id(), seed())))
     }
 
-    /// An open copy of the map; an empty one if there is none, or none that can be copied and read.
-    fn copy_of(&self, folder: &Path) -> Meta {
+    /// An open copy of the map. Without one, hints are not looked at, and a note says why unless there are none.
+    fn copy_of(&self, folder: &Path) -> (Meta, Option<String>) {
+        let shown = folder.display();
         match copy_folder(folder, &self.0) {
-            Ok(()) => Meta::open(&self.0).unwrap_or_else(|_| Meta::Memory(MemoryMeta::default())),
-            Err(_) => Meta::Memory(MemoryMeta::default()),
+            Ok(()) => match Meta::open_as_it_is(&self.0) {
+                Ok(meta) => (meta, None),
+                Err(error) => {
+                    let note =
+                        format!("note: {shown} is damaged, and the next start makes it again: {error}");
+                    (Meta::none(), Some(note))
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => (Meta::none(), None),
+            Err(error) => {
+                let to = self.0.display();
+                let note =
+                    format!("note: hints were not looked at: {shown} cannot be copied to {to}: {error}");
+                (Meta::none(), Some(note))
+            }
         }
     }
 }

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 # No step takes longer on a healthy machine; it only bounds how long a broken one hangs.
@@ -20,6 +19,10 @@ CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 
 class Failed(Exception):
     """A load that did not end well; the text says why."""
+
+
+class DidNotStart(SystemExit):
+    """A server that ended before it answered. Its text is the server's log; uncaught, it ends the script with it."""
 
 
 def free_port():
@@ -45,8 +48,9 @@ class Server:
         while self.call("PING") != b"+PONG\r\n":
             if self.process.poll() is not None or time.monotonic() > begin + PATIENCE_S:
                 self.process.kill()
+                self.process.wait()
                 with open(log_path, errors="replace") as log:
-                    sys.exit(f"{command[0]} did not start:\n{log.read()}")
+                    raise DidNotStart(f"{command[0]} did not start:\n{log.read()}")
             time.sleep(0.002)
         self.started_s = time.monotonic() - begin
 

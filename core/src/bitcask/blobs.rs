@@ -10,6 +10,10 @@
 //! the key has, and the key can be overwritten and removed.
 //!
 //! So a blob that died before it was ever synced need not be: nothing that survives refers to it.
+//!
+//! Below the length that any committed root gives a blob its file never changes: APPEND writes behind the longest of them,
+//! and only that is ever cut off again. So a backup ([`super::backup`]) may share the file and go on with its own length.
+//! The other store, opened from the backup, must not write behind that length as well: it takes a copy first.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::fault_injection::{Fault, is_injected};
 use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
 use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
@@ -26,6 +31,8 @@ pub(super) struct Blobs {
     state: Mutex<State>,
     /// The next number of a collection, space or blob.
     next_number: Arc<AtomicU64>,
+    /// The files of blobs with smaller numbers may be another store's as well.
+    shared_below: u64,
 }
 
 #[derive(Default)]
@@ -39,6 +46,28 @@ struct State {
     /// Checksums of the pieces of blobs whose roots are an older build's, with the length of the value: such a blob is
     /// compared as a whole when it is first read, and piece by piece from then on.
     older_sums: HashMap<BlobId, (u64, Arc<[u32]>)>,
+    /// How long the values of `roots` and of `dead` are together: both are asked for more often than they could be counted.
+    live_bytes: u64,
+    dead_bytes: u64,
+    /// Backups that are under way: meanwhile no dead blob is removed.
+    holds: u32,
+}
+
+impl State {
+    /// Counts anew what all of them take together.
+    fn count(&mut self) {
+        self.live_bytes = self.roots.values().map(|referred| referred.len).sum();
+        self.dead_bytes = self.dead.values().map(|dead| dead.len).sum();
+    }
+}
+
+/// Keeps the blobs that there are for as long as it lives.
+pub(super) struct Hold<'b>(&'b Blobs);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().holds -= 1;
+    }
 }
 
 /// A blob that lost its last root.
@@ -93,14 +122,33 @@ impl Blobs {
         storage: Arc<dyn Storage>,
         roots: HashMap<BlobId, Referred>,
         next_number: Arc<AtomicU64>,
+        shared_below: u64,
     ) -> std::result::Result<Blobs, StorageError> {
         for id in storage.list_blobs()? {
             if !roots.contains_key(&id) {
                 storage.remove_blob(id)?;
             }
         }
-        let state = Mutex::new(State { roots, ..State::default() });
-        Ok(Blobs { storage, state, next_number })
+        let mut state = State { roots, ..State::default() };
+        state.count();
+        Ok(Blobs { storage, state: Mutex::new(state), next_number, shared_below })
+    }
+
+    /// Keeps from being removed all blobs that are not removed yet.
+    pub(super) fn hold(&self) -> Hold<'_> {
+        self.state.lock().holds += 1;
+        Hold(self)
+    }
+
+    /// The blobs that had a root when the log had reached a position, and perhaps some younger ones; with the lengths of their
+    /// values. All frames up to there must have been applied, and the blobs be held since before.
+    pub(super) fn referred_at(&self, position: u64) -> Vec<(BlobId, u64)> {
+        let state = self.state.lock();
+        let living = state.roots.iter().map(|(id, referred)| (*id, referred.len));
+        let dead = state.dead.iter().filter(|(_, dead)| dead.position > position);
+        let mut all: Vec<(BlobId, u64)> = living.chain(dead.map(|(id, dead)| (*id, dead.len))).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Follows a commit that ends at this position of the log.
@@ -111,6 +159,7 @@ impl Blobs {
         let state = &mut *self.state.lock();
         for blob in &changes.taken {
             let referred = state.roots.entry(blob.id).or_default();
+            state.live_bytes = state.live_bytes.saturating_sub(referred.len).saturating_add(blob.len);
             *referred = Referred { roots: referred.roots + 1, len: blob.len };
             state.drafts.remove(&blob.id);
             if blob.has_sums {
@@ -124,6 +173,8 @@ impl Blobs {
                 let len = referred.len;
                 state.roots.remove(id);
                 state.older_sums.remove(id);
+                state.live_bytes = state.live_bytes.saturating_sub(len);
+                state.dead_bytes = state.dead_bytes.saturating_add(len);
                 state.dead.insert(*id, Dead { position, len });
             }
         }
@@ -132,13 +183,15 @@ impl Blobs {
     /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
     /// neither referred to nor being written are dead since this position.
     pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
-        let State { roots: present, dead, drafts, older_sums } = &mut *self.state.lock();
+        let mut state = self.state.lock();
+        let State { roots: present, dead, drafts, older_sums, .. } = &mut *state;
         *present = roots;
         older_sums.retain(|id, _| present.contains_key(id));
         dead.retain(|id, _| !present.contains_key(id));
         for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
             dead.entry(*id).or_insert(Dead { position, len: 0 });
         }
+        state.count();
     }
 
     /// Whether the blob had lost its last root when the log had reached this position.
@@ -150,12 +203,19 @@ impl Blobs {
     pub(super) fn sweep(&self, synced: u64) -> Result<usize> {
         let due: Vec<BlobId> = {
             let state = self.state.lock();
+            if state.holds > 0 && !is_injected(Fault::BackupUnheld) {
+                return Ok(state.dead.len());
+            }
             state.dead.iter().filter(|(_, dead)| dead.position <= synced).map(|(id, _)| *id).collect()
         };
         for id in due {
             match self.storage.remove_blob(id) {
                 // A removal that failed may have happened all the same.
-                Ok(()) | Err(StorageError::Missing(_)) => self.state.lock().dead.remove(&id),
+                Ok(()) | Err(StorageError::Missing(_)) => {
+                    let state = &mut *self.state.lock();
+                    let len = state.dead.remove(&id).map_or(0, |dead| dead.len);
+                    state.dead_bytes = state.dead_bytes.saturating_sub(len);
+                }
                 Err(error) => return Err(blob_error(error)),
             };
         }
@@ -165,8 +225,7 @@ impl Blobs {
     /// How long the values in blobs are together, and those in blobs that wait for their removal.
     pub(super) fn lengths(&self) -> (u64, u64) {
         let state = self.state.lock();
-        let live = state.roots.values().map(|referred| referred.len).sum();
-        (live, state.dead.values().map(|dead| dead.len).sum())
+        (state.live_bytes, state.dead_bytes)
     }
 
     /// A committed blob.
@@ -193,7 +252,7 @@ impl Blobs {
         let state = self.state.lock();
         BlobCount {
             live: state.roots.len() as u64,
-            live_bytes: state.roots.values().map(|referred| referred.len).sum(),
+            live_bytes: state.live_bytes,
             dead: state.dead.len() as u64,
         }
     }
@@ -217,6 +276,10 @@ impl BlobStore for Blobs {
         self.state.lock().drafts.remove(&id);
         // What cannot be removed is litter, which the next process removes.
         let _ = self.storage.remove_blob(id);
+    }
+
+    fn is_shared(&self, id: BlobId) -> bool {
+        id.0 < self.shared_below && !is_injected(Fault::SharedBlobWritten)
     }
 
     fn place(&self, id: BlobId) -> String {

@@ -31,9 +31,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Whether nothing is damaged. Neither a torn end nor a hint that does not fit is damage.
+    /// Whether nothing is damaged, and the next start cuts no whole frames. Neither the end of an unfinished write nor a hint
+    /// that does not fit is damage.
     pub fn is_sound(&self) -> bool {
-        self.damages.is_empty() && self.damaged_blobs.is_empty()
+        let cuts_frames = self.torn_tail.as_ref().is_some_and(|torn| torn.whole_frames > 0);
+        self.damages.is_empty() && self.damaged_blobs.is_empty() && !cuts_frames
     }
 }
 
@@ -46,9 +48,9 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
     let damages = findings.damages;
     let losses = losses::of(&table, &replayed, &damages)?;
     let mut blobs = Vec::new();
-    losses::each_root(&replayed, &table, &mut |space, key, entry| {
-        blobs.extend(entry.blob.map(|blob| (space, key.to_vec(), blob)));
-    })?;
+    losses::each_root(&replayed, &table, &|entry| entry.blob.is_some(), &mut |space, key, entry| {
+        blobs.extend(entry.blob.map(|blob| (space, key.map(<[u8]>::to_vec), blob)));
+    });
     let count = blobs.len() as u64;
     blobs.retain(|(_, _, blob)| damaged_blobs.iter().all(|damaged| damaged.id != blob.id));
     for (space, key, blob) in blobs {

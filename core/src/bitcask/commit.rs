@@ -203,7 +203,8 @@ impl Snapshot<'_> {
         let spaces: Vec<u8> =
             databases.changed.iter().flatten().flat_map(|space| space.to_le_bytes()).collect();
         let records = record_count(overlay) + u64::from(databases.changed.is_some());
-        let mut frame = Frame::new(self.store.log.next_sequence(), now_ms, records, std::mem::take(scratch));
+        let log = &self.store.log;
+        let mut frame = Frame::new((log.next_sequence(), now_ms), log.salt, records, std::mem::take(scratch));
         let built = build(&mut frame, overlay, &plans, databases.changed.is_some().then_some(&spaces));
         let written = overlay.written_blobs();
         let room = if only_takes_away(overlay) { Room::TakingAway } else { Room::Ordinary };
@@ -233,7 +234,7 @@ impl Snapshot<'_> {
         let store = self.store;
         let shard = self.shard(shard_of_root(root))?;
         let (sequence, records) = (store.log.next_sequence(), change.subs.len() as u64);
-        let mut frame = Frame::new(sequence, now_ms, records, std::mem::take(scratch));
+        let mut frame = Frame::new((sequence, now_ms), store.log.salt, records, std::mem::take(scratch));
         let built = frame.add_subkeys(root.collection, change.subs);
         let room = if removes_subkeys(change) { Room::TakingAway } else { Room::Ordinary };
         let appended = built.and_then(|()| store.log.append(&frame.parts(), &[], (now_ms, room), ordered));

@@ -43,6 +43,12 @@ pub struct Damage {
     pub what: &'static str,
     /// The records that stood there, as far as their headers can be read.
     pub records: Vec<LostRecord>,
+    /// Lost records of which only the header was looked at, because there are so many.
+    pub unnamed_records: u64,
+    /// How many bytes were lost with records that are not in the list, as far as that is known.
+    pub unnamed_bytes: u64,
+    /// How many whole frames stand behind it, if that is why it is damage and no torn end.
+    pub frames_behind: u64,
 }
 
 /// A record without its checksum: what its header and key say, which may itself be damaged.
@@ -82,17 +88,61 @@ impl std::error::Error for Damage {}
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.offset {
-            Some(offset) => write!(out, "{} is damaged at offset {offset}: {}", self.part, self.what),
-            None => write!(out, "{} {}", self.part, self.what),
+            Some(offset) => write!(out, "{} is damaged at offset {offset}: {}", self.part, self.what)?,
+            None => write!(out, "{} {}", self.part, self.what)?,
+        }
+        match self.frames_behind {
+            0 => Ok(()),
+            frames => write!(out, " ({frames} whole frames)"),
         }
     }
 }
 
 impl Damage {
+    fn of(part: String, what: &'static str) -> Damage {
+        let records = Vec::new();
+        let (unnamed_records, unnamed_bytes, frames_behind) = (0, 0, 0);
+        Damage {
+            part,
+            file: None,
+            offset: None,
+            len: None,
+            what,
+            records,
+            unnamed_records,
+            unnamed_bytes,
+            frames_behind,
+        }
+    }
+
+    /// Where the damage begins and ends; None for a part as a whole.
+    fn range(&self) -> Option<(u64, u64)> {
+        let offset = self.offset?;
+        Some((offset, offset.saturating_add(self.len.unwrap_or(0))))
+    }
+
+    /// Takes in another finding about the same place; false if it is about another one.
+    fn absorb(&mut self, other: &Damage) -> bool {
+        let (Some(here), Some(there)) = (self.range(), other.range()) else { return false };
+        let is_same =
+            self.file.is_some() && self.file == other.file && here.0 <= there.1 && there.0 <= here.1;
+        let is_known = here.0 <= there.0 && there.1 <= here.1 && self.len.is_some();
+        if is_same && !is_known {
+            let (from, to) = (here.0.min(there.0), here.1.max(there.1));
+            self.offset = Some(from);
+            self.len = (self.len.is_some() || other.len.is_some()).then_some(to - from);
+            self.records.extend(other.records.iter().cloned());
+            self.unnamed_records += other.unnamed_records;
+            self.unnamed_bytes += other.unnamed_bytes;
+            self.frames_behind = self.frames_behind.max(other.frames_behind);
+        }
+        is_same
+    }
+
     /// Damage of a datafile, which reaches to its end as far as is known.
     pub(super) fn in_file(storage: &dyn Storage, file: u32, offset: u64, what: &'static str) -> Damage {
         let part = name_of_file(storage, file);
-        Damage { part, file: Some(file), offset: Some(offset), len: None, what, records: Vec::new() }
+        Damage { file: Some(file), offset: Some(offset), ..Damage::of(part, what) }
     }
 
     /// Damage of a datafile as a whole.
@@ -103,7 +153,7 @@ impl Damage {
     /// Damage of the manifest.
     pub(super) fn of_manifest(storage: &dyn Storage, what: &'static str) -> Damage {
         let part = format!("the manifest ({})", storage.place(Part::Manifest));
-        Damage { part, file: None, offset: None, len: None, what, records: Vec::new() }
+        Damage::of(part, what)
     }
 }
 
@@ -133,7 +183,10 @@ impl Findings {
         match self.on_damage {
             OnDamage::Refuse => Err(OpenError::Damaged(Box::new(damage))),
             OnDamage::Salvage => {
-                self.damages.push(damage);
+                // The manifest and the records of a datafile may tell of the same damage.
+                if !self.damages.iter_mut().any(|known| known.absorb(&damage)) {
+                    self.damages.push(damage);
+                }
                 Ok(())
             }
         }

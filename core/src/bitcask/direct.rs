@@ -101,7 +101,7 @@ impl Shard {
         header.kind = Kind::String as u8;
         header.encoding = encoding;
         header.expires_at_ms = expires_at_ms;
-        header.write(key, value, scratch);
+        header.write(key, value, store.log.salt, scratch);
         let (location, receipt) = if value.len() < BORROWED_VALUE_BYTES {
             scratch.extend_from_slice(value);
             store.log.append(&[scratch], &[], (now_ms, Room::Ordinary), ordered)?

@@ -14,8 +14,22 @@ pub(super) enum Fault {
     BlobRemovedUnsynced,
     /// The log is synced before the blobs that it refers to.
     BlobsUnsynced,
+    /// Frames are appended to a datafile before the manifest lists it.
+    AppendBeforeList,
+    /// The inputs of a merge are removed before the manifest lists its output in their place.
+    RemoveBeforeReplace,
+    /// The output of a merge is published while the manifest does not list the store as it is.
+    PublishBeforeManifest,
+    /// The manifest says that the store was opened in this run of the machine before the end of the log is settled.
+    BootBeforeSettle,
+    /// Successors of damaged datafiles are published before a note says what they are.
+    SuccessorBeforeNote,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
+    /// Dead blobs are removed while a backup is under way.
+    BackupUnheld,
+    /// A store that was opened from a backup writes to the files that it shares.
+    SharedBlobWritten,
 }
 
 #[cfg(test)]

@@ -5,7 +5,11 @@
 //! - a record behind it, a seal, a hint, an output of a merge or the manifest says that it had been synced;
 //! - whole frames stand behind it, and the machine has run on since. A process that ends, however it ends, leaves what it
 //!   has written in the operating system, and it writes one frame after the other. Only the loss of power can leave a hole
-//!   in what was not synced.
+//!   in what was not synced;
+//! - whole frames stand behind it, and it does not look like what the loss of power leaves
+//!   ([`super::salvage::may_be_a_hole`]).
+//!
+//! A store that is to be salvaged loses no whole frames behind a hole, even if the loss of power explains it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,7 +57,7 @@ pub struct TornTail {
     pub offset: u64,
     /// How many bytes were behind that, preallocated zeros not counted.
     pub bytes: u64,
-    /// How many whole frames were among them. Only after a loss of power.
+    /// How many whole frames were among them. Only after a loss of power, and where the store is not to be salvaged.
     pub whole_frames: u64,
     /// Where the bytes were copied to, if there were whole frames among them.
     pub set_aside: Option<String>,
@@ -98,6 +102,17 @@ struct Place {
     frame: u64,
     /// So much of the datafile was on the disk, as its records say.
     synced: u64,
+    /// The largest sequence of a frame in this datafile so far. Those of markers and seals are no measure: a merge writes its
+    /// own into datafiles whose frames are much older.
+    last_sequence: u64,
+}
+
+/// What a broken frame in the last datafile is.
+enum Broken {
+    /// The end of an unfinished write, or a hole that the loss of power left.
+    Torn(Behind),
+    /// Damage: what does not fit, and how many whole frames stand behind it.
+    Damage(&'static str, u64),
 }
 
 impl FileReplay<'_> {
@@ -107,7 +122,7 @@ impl FileReplay<'_> {
         let file_end = file.datafile.len()?;
         let end = last.and_then(|last| last.end).unwrap_or(file_end);
         let is_sealed = scan::is_sealed(file, end)?;
-        let mut from = file.header_len;
+        let (mut from, mut last_sequence) = (file.header_len, file.header.base_sequence);
         // So many bytes were on the disk once.
         let is_whole = is_sealed || file.header.is_output();
         let mut proven = last.filter(|_| !is_whole).map_or(end, |last| last.synced_len);
@@ -116,9 +131,9 @@ impl FileReplay<'_> {
             Trust::Log | Trust::Records(_) => hint::Loaded::None,
         };
         match hints {
-            hint::Loaded::Covers(covered) => {
+            hint::Loaded::Covers { covered, max_sequence } => {
                 self.found.hinted_datafiles += 1;
-                from = covered;
+                (from, last_sequence) = (covered, last_sequence.max(max_sequence));
             }
             hint::Loaded::Rejected(covered) => {
                 self.found.rejected_hints += 1;
@@ -127,12 +142,13 @@ impl FileReplay<'_> {
             }
             hint::Loaded::None => {}
         }
-        let mut place = Place { frame: from, synced: proven.max(from) };
+        let mut place = Place { frame: from, synced: proven.max(from), last_sequence };
+        let mut frames_behind = 0;
         let walked =
             scan::frames(file, from, end, &mut |offset, record| self.take(&mut place, offset, record))?;
         let is_damaged = match walked {
             End::Clean if end < file_end => {
-                self.cut(end, file_end)?;
+                self.cut(end, file_end, place.last_sequence)?;
                 None
             }
             End::Clean if !is_sealed && (last.is_none() || file.header.is_output()) => {
@@ -143,21 +159,22 @@ impl FileReplay<'_> {
             End::Broken(offset) if offset < proven || scan::was_synced(file, offset, end)? => {
                 Some((offset, "the record does not carry its checksum"))
             }
-            End::Broken(offset) => {
-                let behind = salvage::whole_frames_behind(file, offset, end, self.last_sequence())?;
-                let is_proven = behind.frames > 0 && last.is_some_and(|last| !last.may_have_lost_power);
-                if !is_proven {
+            End::Broken(offset) => match self.behind(offset, end, place.last_sequence)? {
+                Broken::Damage(what, frames) => {
+                    frames_behind = frames;
+                    Some((offset, what))
+                }
+                Broken::Torn(behind) => {
                     self.found.torn_tail = self.torn_tail(offset, end, behind)?;
                     self.end_at(offset, is_sealed);
                     self.found.tail.retain(|tail| tail.frame >= place.synced);
                     return Ok(());
                 }
-                Some((offset, "the record does not carry its checksum, and whole ones stand behind it"))
-            }
+            },
         };
         let mut end = last.and_then(|last| last.end).unwrap_or(file_end);
         if let Some((offset, what)) = is_damaged {
-            end = self.go_on_behind(&mut place, (offset, end), what)?;
+            end = self.go_on_behind(&mut place, (offset, end), what, frames_behind)?;
         }
         self.found.tail.retain(|tail| tail.frame >= place.synced);
         self.end_at(end, is_sealed);
@@ -169,14 +186,36 @@ impl FileReplay<'_> {
         self.file.is_sealed.store(is_sealed, Ordering::Release);
     }
 
-    fn last_sequence(&self) -> u64 {
-        self.replay.max_sequence.max(self.file.header.base_sequence)
+    /// What a broken frame is of which nothing says that it had been on the disk.
+    fn behind(&self, offset: u64, end: u64, last_sequence: u64) -> Result<Broken, OpenError> {
+        let behind = salvage::whole_frames_behind(self.file, offset, end, last_sequence)?;
+        if behind.frames == 0 && !behind.is_undecided {
+            return Ok(Broken::Torn(behind));
+        }
+        let may_have_lost_power = self.last.is_some_and(|last| last.may_have_lost_power);
+        let may_be_a_hole = may_have_lost_power && salvage::may_be_a_hole(self.file, offset, end)?;
+        Ok(match () {
+            () if may_be_a_hole && behind.frames > 0 && !self.findings.refuses() => Broken::Damage(
+                "the record does not carry its checksum; whole frames stand behind it, which a start cuts off, since \
+                 the loss of power explains that",
+                behind.frames,
+            ),
+            () if may_be_a_hole && behind.frames > 0 => Broken::Torn(behind),
+            () if behind.frames > 0 => Broken::Damage(
+                "the record does not carry its checksum, and whole frames stand behind it",
+                behind.frames,
+            ),
+            () => Broken::Damage(
+                "the record does not carry its checksum, and too much behind it looks like records to decide whether \
+                 whole frames stand there",
+                0,
+            ),
+        })
     }
 
     /// Notes that the datafile ends before these bytes, since the first of them refer to a lost blob.
-    fn cut(&mut self, end: u64, file_end: u64) -> Result<(), OpenError> {
-        let behind =
-            salvage::whole_frames_behind(self.file, end.saturating_sub(1), file_end, self.last_sequence())?;
+    fn cut(&mut self, end: u64, file_end: u64, last_sequence: u64) -> Result<(), OpenError> {
+        let behind = salvage::whole_frames_behind(self.file, end.saturating_sub(1), file_end, last_sequence)?;
         self.found.torn_tail = self.torn_tail(end, file_end, behind)?;
         Ok(())
     }
@@ -195,13 +234,14 @@ impl FileReplay<'_> {
         place: &mut Place,
         (offset, end): (u64, u64),
         what: &'static str,
+        frames_behind: u64,
     ) -> Result<u64, OpenError> {
         let (storage, file) = (self.storage, self.file.clone());
-        let mut damage = Damage::in_file(storage, file.id(), offset, what);
+        let mut damage = Damage { frames_behind, ..Damage::in_file(storage, file.id(), offset, what) };
         if self.findings.refuses() {
             return self.findings.note(damage).map(|()| end);
         }
-        let last_sequence = self.last_sequence();
+        let last_sequence = place.last_sequence;
         let kept = salvage::end_of_frames(&file, (offset, end), last_sequence, place.synced)?;
         let mut holes = Vec::new();
         salvage::walk(&file, offset, kept, last_sequence, &mut |step| match step {
@@ -212,10 +252,12 @@ impl FileReplay<'_> {
             self.findings.note(damage.clone())?;
         }
         for (from, to) in holes {
-            damage.records = salvage::lost_records(&file, from, to)?;
+            let hole = salvage::lost_records(&file, from, to)?;
             (damage.offset, damage.len) = (Some(from), Some(to - from));
+            damage.records = hole.records;
+            (damage.unnamed_records, damage.unnamed_bytes) = (hole.unnamed_records, hole.unnamed_bytes);
             self.findings.note(damage.clone())?;
-            damage.what = "the record does not carry its checksum";
+            (damage.what, damage.frames_behind) = ("the record does not carry its checksum", 0);
         }
         Ok(kept)
     }
@@ -225,6 +267,9 @@ impl FileReplay<'_> {
         self.found.replayed_records += 1;
         if record.header.is_first {
             place.frame = offset;
+        }
+        if record.header.record_type != RecordType::Synced {
+            place.last_sequence = place.last_sequence.max(record.header.sequence);
         }
         place.synced = place.synced.max(record.synced_len(&self.file.header, offset).unwrap_or(0));
         if let Some(blob) = record.header.blob(record.value).filter(|_| self.last.is_some()) {

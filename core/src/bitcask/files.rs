@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::record::FileHeader;
+use super::record::{FileHeader, Salt};
 use crate::storage::{self, Blob, Datafile, StorageError};
 
 /// One datafile. Counters only guide merge; they may lag behind by a moment.
 pub(super) struct File {
     pub(super) header: FileHeader,
     pub(super) header_len: u64,
+    /// What the checksums of its records begin from.
+    pub(super) salt: Salt,
     pub(super) datafile: Arc<dyn Datafile>,
     /// Bytes of header and records.
     pub(super) len: AtomicU64,
@@ -60,7 +62,9 @@ pub(super) type FileTable = BTreeMap<u32, Arc<File>>;
 impl File {
     pub(super) fn new(header: FileHeader, datafile: Arc<dyn Datafile>, len: u64) -> File {
         let header_len = header.to_bytes().len() as u64;
+        let salt = header.salt();
         File {
+            salt,
             header,
             header_len,
             datafile,

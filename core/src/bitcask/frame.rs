@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::keydir::Location;
 use super::log::too_large;
-use super::record::{HEADER_MAX_LEN, Header, RecordType};
+use super::record::{HEADER_MAX_LEN, Header, RecordType, Salt};
 use crate::engine::{Result, SubBytes, SubChanges};
 
 /// Values of at least this many bytes go from the overlay to the datafile without a copy into the frame buffer.
@@ -20,6 +20,7 @@ const MANY_RECORDS: usize = 1024;
 pub(super) struct Frame<'o> {
     sequence: u64,
     now_ms: u64,
+    salt: Salt,
     /// Records that are still to come, the next one included.
     missing: u64,
     /// Everything but the borrowed values.
@@ -35,10 +36,16 @@ pub(super) struct Frame<'o> {
 
 impl<'o> Frame<'o> {
     /// A frame of so many records, in an empty buffer.
-    pub(super) fn new(sequence: u64, now_ms: u64, records: u64, buffer: Vec<u8>) -> Frame<'o> {
+    pub(super) fn new(
+        (sequence, now_ms): (u64, u64),
+        salt: Salt,
+        records: u64,
+        buffer: Vec<u8>,
+    ) -> Frame<'o> {
         Frame {
             sequence,
             now_ms,
+            salt,
             missing: records,
             bytes: buffer,
             borrowed: SmallVec::new(),
@@ -63,7 +70,7 @@ impl<'o> Frame<'o> {
         }
         self.missing = self.missing.saturating_sub(1);
         self.offsets.push(offset);
-        header.write(key, value, &mut self.bytes);
+        header.write(key, value, self.salt, &mut self.bytes);
         if value.len() < BORROWED_VALUE_BYTES {
             self.bytes.extend_from_slice(value);
         } else {

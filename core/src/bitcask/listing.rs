@@ -3,7 +3,10 @@
 //! A datafile that the manifest lists must be there, be the one that is meant, and be as long as it was. One that it does
 //! not list counts only where a crash explains it: the output of a merge that was published a moment before the manifest
 //! was to be written, or a file of which nothing but the header was written. Files that were dropped, or for which a
-//! published output stands, are litter. Everything else is damage.
+//! published output stands, are litter, whatever is in them. Everything else is damage.
+//!
+//! Where a salvage has begun, its note ([`super::notes`]) says which datafiles are successors that do not count yet, or which of
+//! the litter is to be set aside.
 //!
 //! Datafiles of the format versions before [`MANIFEST_VERSION`] need no manifest, and one that lists only such files is not
 //! binding: an older build, which knows nothing of it, may have used the store since.
@@ -14,16 +17,22 @@ use std::sync::Arc;
 use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
 use super::manifest::{Listed, Manifest};
+use super::notes::{self, Salvage};
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
 use super::salvage;
 use crate::storage::{DatafileId, Storage, StorageError};
+
+/// Longest header of a datafile that merge made: one that replaces eight others.
+const HEADER_USUAL_MAX_BYTES: u64 = 68 + 4 * 8;
 
 /// The datafiles of a store.
 pub(super) struct Listing {
     /// Those that count, in the order of replay.
     pub(super) files: Vec<Arc<File>>,
-    /// Those that are to be removed.
+    /// Those that are to be removed, or set aside.
     pub(super) litter: Vec<Arc<File>>,
+    /// What an earlier start has left of a salvage.
+    pub(super) salvage: Begun,
     /// Those that are not this store's, or cannot be read at all.
     pub(super) foreign: Vec<u32>,
     /// The manifest that lies there, if it can be read.
@@ -34,6 +43,42 @@ pub(super) struct Listing {
     pub(super) may_have_lost_power: bool,
 }
 
+/// A salvage that an earlier start has begun.
+#[derive(Default)]
+pub(super) enum Begun {
+    /// None has.
+    #[default]
+    No,
+    /// The store is still the damaged one. These datafiles count for nothing and have to go before anything is written.
+    Undone(BTreeSet<u32>),
+    /// The store is the mended one. These datafiles are set aside, all litter if that is not known; the report says what is
+    /// lost.
+    Done { aside: Option<BTreeSet<u32>>, report: String },
+}
+
+impl Begun {
+    fn read(storage: &dyn Storage, manifest: Option<&Manifest>) -> Result<Begun, StorageError> {
+        Ok(match Salvage::read(storage)? {
+            notes::Found::None => Begun::No,
+            notes::Found::Damaged(report) => Begun::Done { aside: None, report },
+            notes::Found::Whole(note) if note.is_done(manifest) => {
+                Begun::Done { aside: Some(note.aside.into_iter().collect()), report: note.report }
+            }
+            notes::Found::Whole(note) => Begun::Undone(note.successors.into_iter().collect()),
+        })
+    }
+
+    /// Whether a datafile is a successor that does not count.
+    pub(super) fn is_void(&self, id: u32) -> bool {
+        matches!(self, Begun::Undone(void) if void.contains(&id))
+    }
+
+    /// Whether a datafile that is litter is kept for an operator.
+    pub(super) fn is_set_aside(&self, id: u32) -> bool {
+        matches!(self, Begun::Done { aside, .. } if aside.as_ref().is_none_or(|aside| aside.contains(&id)))
+    }
+}
+
 /// Looks at what lies in a storage. `new_seed` is for one without datafiles.
 pub(super) fn list(
     storage: &dyn Storage,
@@ -41,29 +86,18 @@ pub(super) fn list(
     findings: &mut Findings,
 ) -> Result<Listing, OpenError> {
     let (found, is_manifest_damaged) = read_manifest(storage, findings)?;
-    let (mut there, mut headless) = (Vec::new(), Vec::new());
+    let salvage = Begun::read(storage, found.as_ref())?;
+    let (mut there, mut headless, mut litter) = (Vec::new(), Vec::new(), Vec::new());
     for id in storage.list()? {
         match open_file(storage, id)? {
+            _ if salvage.is_void(id.0) => litter.push(Arc::new(without_header(storage, id)?)),
             Some(file) => there.push(Arc::new(file)),
+            None if is_of_later_version(storage, id)? => {
+                // Nothing is salvaged that this build does not know.
+                let damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
+                return Err(OpenError::Damaged(Box::new(damage)));
+            }
             None => headless.push(id),
-        }
-    }
-    let mut foreign = Vec::new();
-    for id in headless {
-        let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
-        if is_of_later_version(storage, id)? {
-            // Nothing is salvaged that this build does not know.
-            return Err(OpenError::Damaged(Box::new(damage)));
-        }
-        let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
-        let seed = found.as_ref().map(|found| found.seed);
-        let seed = seed.or_else(|| there.first().map(|file: &Arc<File>| file.header.seed));
-        let rebuilt = rebuild_header(storage, id, seed.unwrap_or(new_seed), listed)?;
-        damage.len = rebuilt.as_ref().map(|file| file.header_len);
-        findings.note(damage)?;
-        match rebuilt {
-            Some(file) => there.push(Arc::new(file)),
-            None => foreign.push(id.0),
         }
     }
     let is_new_version = |file: &Arc<File>| file.header.version >= MANIFEST_VERSION;
@@ -78,13 +112,37 @@ pub(super) fn list(
         findings
             .note(Damage::of_manifest(storage, "is missing, and the datafiles say that there must be one"))?;
     }
-    let mut living = Vec::new();
-    let mut litter = Vec::new();
+    let (mut living, mut foreign) = (Vec::new(), Vec::new());
     // An output has a larger number than what it stands for, which may itself be an output that is not listed yet.
     there.sort_by_key(|file| file.id());
     let mut known: BTreeSet<u32> =
         binding.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
+    let known_seed = found.as_ref().map(|found| found.seed);
+    let known_seed = known_seed.or_else(|| there.first().map(|file| file.header.seed));
+    let there = there.into_iter().map(Ok).chain(headless.into_iter().map(Err));
     for file in there {
+        let file = match file {
+            Ok(file) => file,
+            Err(id) => {
+                let is_dropped = found.as_ref().is_some_and(|found| found.dropped.contains(&id.0));
+                if is_dropped || living.iter().any(|file: &Arc<File>| file.header.replaces.contains(&id.0)) {
+                    litter.push(Arc::new(without_header(storage, id)?));
+                    continue;
+                }
+                let mut damage = Damage::in_file(storage, id.0, 0, "not a datafile header of this version");
+                let listed = found.as_ref().and_then(|found| found.files.get(&id.0));
+                let rebuilt = rebuild_header(storage, id, (known_seed, new_seed), listed)?;
+                damage.len = rebuilt.as_ref().map(|file| file.header_len);
+                // The first records may have gone with the header, which nothing names then.
+                damage.unnamed_bytes = damage.len.filter(|len| *len > HEADER_USUAL_MAX_BYTES).unwrap_or(0);
+                findings.note(damage)?;
+                let Some(file) = rebuilt else {
+                    foreign.push(id.0);
+                    continue;
+                };
+                Arc::new(file)
+            }
+        };
         match binding.map_or(Ok(Standing::Living), |manifest| standing(&file, manifest, &mut known))? {
             Standing::Living if binding.is_some() || !is_new_version(&file) || !has_header_only(&file)? => {
                 living.push(file);
@@ -122,11 +180,15 @@ pub(super) fn list(
         next_file: next_file.max(found.as_ref().map_or(1, |found| found.next_file)),
         files: files.iter().map(entry).collect::<BTreeMap<_, _>>(),
         dropped: litter.iter().map(|file| file.id()).collect(),
+        shared_below: found.as_ref().map_or(0, |found| found.shared_below),
         ..Manifest::new(seed)
     };
+    // A store that was found damaged in the run in which it was open was not damaged by a loss of power since.
     let boot_before = found.as_ref().and_then(|found| found.boot);
-    let may_have_lost_power = boot_before.is_none() || boot_before != storage.boot_id();
-    Ok(Listing { files, litter, foreign, found, manifest, may_have_lost_power })
+    let is_same_run = boot_before.is_some() && boot_before == storage.boot_id();
+    let may_have_lost_power =
+        !is_same_run && (boot_before.is_none() || notes::refused_in(storage)? != boot_before);
+    Ok(Listing { files, litter, salvage, foreign, found, manifest, may_have_lost_power })
 }
 
 /// The manifest, and whether there is one that cannot be read.
@@ -170,42 +232,52 @@ fn is_of_later_version(storage: &dyn Storage, id: DatafileId) -> Result<bool, St
     Ok(is_whole)
 }
 
-/// A datafile whose header is damaged, with what the manifest and its records say of it; None if there are no records.
+/// A datafile whose header is damaged, with what the manifest, the other datafiles (their seed, if it is known) and its records
+/// say of it; None if there are no records.
 fn rebuild_header(
     storage: &dyn Storage,
     id: DatafileId,
-    seed: u64,
+    (seed, new_seed): (Option<u64>, u64),
     listed: Option<&Listed>,
 ) -> Result<Option<File>, StorageError> {
     let datafile = storage.open(id)?;
     let len = datafile.len()?;
-    let header = FileHeader {
-        version: MANIFEST_VERSION,
-        id: id.0,
-        seed,
-        base_sequence: listed.map_or(0, |listed| listed.base_sequence),
-        next_sequence: 0,
-        next_number: 0,
-        watermark: 0,
-        replaces: Vec::new(),
-    };
-    let mut file = File::new(header, datafile, len);
-    let (mut first, mut smallest) = (len, u64::MAX);
-    salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
-        if let salvage::Step::Record(offset, record) = step {
-            first = first.min(offset);
-            smallest = smallest.min(record.header.sequence);
+    let mut own_seed = None;
+    datafile.read(0, len.min(28), &mut |bytes| own_seed = FileHeader::seed_in(bytes))?;
+    let seed = seed.or(own_seed).unwrap_or(new_seed);
+    let base_sequence = listed.map_or(0, |listed| listed.base_sequence);
+    // Records are read with the salt of the version; those of versions 1 and 2 have none.
+    let versions = listed.map_or(vec![MANIFEST_VERSION, MANIFEST_VERSION - 1], |listed| vec![listed.version]);
+    for version in versions {
+        let header = FileHeader { version, id: id.0, seed, base_sequence, ..FileHeader::none() };
+        let mut file = File::new(header, datafile.clone(), len);
+        let (mut first, mut smallest) = (len, u64::MAX);
+        salvage::walk(&file, 0, len, file.header.base_sequence, &mut |step| {
+            if let salvage::Step::Record(offset, record) = step {
+                first = first.min(offset);
+                smallest = smallest.min(record.header.sequence);
+            }
+        })?;
+        if first < len {
+            file.header_len = first;
+            file.header.base_sequence = listed.map_or(smallest, |listed| listed.base_sequence);
+            return Ok(Some(file));
         }
-    })?;
-    file.header_len = first;
-    file.header.base_sequence = listed.map_or(smallest, |listed| listed.base_sequence);
-    Ok((first < len).then_some(file))
+    }
+    Ok(None)
 }
 
 /// Whether no frame was ever appended.
 fn has_header_only(file: &File) -> Result<bool, StorageError> {
     Ok(!file.header.is_output()
         && salvage::end_of_content(file, file.header_len, file.len())? == file.header_len)
+}
+
+/// A datafile of which only the number counts.
+fn without_header(storage: &dyn Storage, id: DatafileId) -> Result<File, StorageError> {
+    let datafile = storage.open(id)?;
+    let len = datafile.len()?;
+    Ok(File::new(FileHeader { id: id.0, ..FileHeader::none() }, datafile, len))
 }
 
 enum Standing {
@@ -248,6 +320,7 @@ fn check_listed(
             if !findings.damaged_files().any(|damaged| damaged == *id) {
                 let mut damage = Damage::of_file(storage, *id, "is missing: the manifest lists it");
                 damage.len = Some(listed.synced_len);
+                damage.unnamed_bytes = listed.synced_len;
                 findings.note(damage)?;
             }
             continue;
@@ -262,7 +335,10 @@ fn check_listed(
         let Some((sealed_len, checksum)) = listed.seal else { continue };
         if len != sealed_len {
             let what = "it has not the length with which it was sealed";
-            findings.note(Damage::in_file(storage, *id, len.min(sealed_len), what))?;
+            let mut damage = Damage::in_file(storage, *id, len.min(sealed_len), what);
+            damage.len = sealed_len.checked_sub(len);
+            damage.unnamed_bytes = damage.len.unwrap_or(0);
+            findings.note(damage)?;
         } else if seal_of(file, len)? != Some((len, checksum)) {
             let at = len.saturating_sub(SYNCED_RECORD_BYTES);
             findings.note(Damage::in_file(storage, *id, at, "it does not end with the seal that it had"))?;

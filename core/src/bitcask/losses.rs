@@ -20,8 +20,8 @@ pub struct DamagedBlob {
     pub id: BlobId,
     /// The database that shows the key, if one does.
     pub db: Option<Db>,
-    /// The key.
-    pub key: Vec<u8>,
+    /// The key; `None` if its record cannot be read either.
+    pub key: Option<Vec<u8>>,
     /// What is wrong, with the blob's place.
     pub what: String,
 }
@@ -68,7 +68,12 @@ pub(super) fn db_of(replayed: &Replayed, space: u64) -> Option<Db> {
 
 impl DamagedBlob {
     /// A blob that is not what its record says.
-    pub(super) fn new(storage: &dyn Storage, id: BlobId, db: Option<Db>, key: Vec<u8>) -> DamagedBlob {
+    pub(super) fn new(
+        storage: &dyn Storage,
+        id: BlobId,
+        db: Option<Db>,
+        key: Option<Vec<u8>>,
+    ) -> DamagedBlob {
         let place = storage.place(Part::Blob(id));
         let what = format!("blob {} ({place}) is missing, short or does not carry its checksum", id.0);
         DamagedBlob { id, db, key, what }
@@ -89,13 +94,15 @@ pub(super) fn missing_blobs(
     if missing.is_empty() {
         return Ok(());
     }
-    each_root(replayed, table, &mut |space, key, entry| {
-        if let Some(blob) = entry.blob.filter(|blob| missing.contains(&blob.id)) {
+    let is_wanted = |entry: &RootEntry| entry.blob.is_some_and(|blob| missing.contains(&blob.id));
+    each_root(replayed, table, &is_wanted, &mut |space, key, entry| {
+        if let Some(blob) = entry.blob {
             let what = format!("blob {} ({}) is missing", blob.id.0, storage.place(Part::Blob(blob.id)));
             let db = db_of(replayed, space);
-            damaged.push(DamagedBlob { id: blob.id, db, key: key.to_vec(), what });
+            damaged.push(DamagedBlob { id: blob.id, db, key: key.map(<[u8]>::to_vec), what });
         }
-    })
+    });
+    Ok(())
 }
 
 /// What the lost records of some damage mean for the keys of a store.
@@ -110,11 +117,13 @@ pub(super) fn of(
         records.iter().filter(|record| is_sub(record)).map(|record| record.owner).collect();
     let mut owners: HashMap<u64, (u64, Vec<u8>)> = HashMap::new();
     if !subs.is_empty() {
-        each_root(replayed, table, &mut |space, key, entry| {
-            if let Some(collection) = entry.collection.filter(|collection| subs.contains(collection)) {
+        let is_wanted =
+            |entry: &RootEntry| entry.collection.is_some_and(|collection| subs.contains(&collection));
+        each_root(replayed, table, &is_wanted, &mut |space, key, entry| {
+            if let (Some(collection), Some(key)) = (entry.collection, key) {
                 owners.insert(collection, (space, key.to_vec()));
             }
-        })?;
+        });
     }
     let rootless = subkeys_without_root(table, replayed, &records)?;
     let mut losses = Vec::new();
@@ -218,49 +227,54 @@ fn subkeys_without_root(
     Ok(subkeys)
 }
 
-/// Shows every root: its space, its key and its entry.
+/// Is shown a root: its space, its key (`None` if it cannot be read) and its entry.
+pub(super) type RootVisitor<'v> = &'v mut dyn FnMut(u64, Option<&[u8]>, &RootEntry);
+
+/// Shows the wanted roots.
 pub(super) fn each_root(
     replayed: &Replayed,
     table: &FileTable,
-    visit: &mut dyn FnMut(u64, &[u8], &RootEntry),
-) -> Result<(), StorageError> {
-    let mut outcome = Ok(());
+    is_wanted: &dyn Fn(&RootEntry) -> bool,
+    visit: RootVisitor<'_>,
+) {
     for (at, shard) in replayed.shards.iter().enumerate() {
         for space in &shard.spaces {
             for tables in [&space.short, &space.long] {
                 let mut position = Some((at as u64) << (u64::BITS - SHARD_BITS));
                 while let Some(here) = position {
                     position = tables.scan(here, &mut |_, name, bytes| {
-                        let Some(entry) = RootEntry::read(bytes) else { return };
+                        // Long keys are read one by one, which takes long for all of them.
+                        let Some(entry) = RootEntry::read(bytes).filter(is_wanted) else { return };
                         if std::ptr::eq(tables, &space.short) {
-                            visit(space.number, name, &entry);
+                            visit(space.number, Some(name), &entry);
                             return;
                         }
-                        match long_key(table, &entry) {
-                            Ok(key) => visit(space.number, &key.unwrap_or_default(), &entry),
-                            Err(error) => outcome = Err(error),
-                        }
+                        let key = long_key(table, &entry);
+                        let key = key.filter(|key| Name::of(replayed.seed, key).bytes() == name);
+                        visit(space.number, key.as_deref(), &entry);
                     });
                 }
             }
         }
     }
-    outcome
 }
 
-/// The key in a root's record, for one of which the keydir holds a fingerprint.
-fn long_key(table: &FileTable, entry: &RootEntry) -> Result<Option<Vec<u8>>, StorageError> {
-    let Some(file) = table.get(&entry.location.file) else { return Ok(None) };
+/// The key in a root's record, for one of which the keydir holds a fingerprint; None if the record cannot be read, which
+/// damages this key only.
+fn long_key(table: &FileTable, entry: &RootEntry) -> Option<Vec<u8>> {
+    let file = table.get(&entry.location.file)?;
     let offset = u64::from(entry.location.offset);
-    let head_len = file.datafile.len()?.saturating_sub(offset).min(HEADER_MAX_LEN as u64);
+    let left = file.datafile.len().ok()?.checked_sub(offset)?;
     let mut place = None;
-    file.datafile.read(offset, head_len, &mut |bytes| {
+    let mut note = |bytes: &[u8]| {
         place = Header::read(bytes).map(|(header, before_key)| (before_key as u64, header.key_len));
-    })?;
-    let Some((before_key, key_len)) = place.filter(|(_, len)| *len > LONG_KEY_BYTES as u64) else {
-        return Ok(None);
     };
+    file.datafile.read(offset, left.min(HEADER_MAX_LEN as u64), &mut note).ok()?;
+    let (before_key, key_len) = place?;
+    if key_len <= LONG_KEY_BYTES as u64 || before_key + key_len > left {
+        return None;
+    }
     let mut key = Vec::new();
-    file.datafile.read(offset + before_key, key_len, &mut |bytes| key.extend_from_slice(bytes))?;
-    Ok(Some(key))
+    file.datafile.read(offset + before_key, key_len, &mut |bytes| key.extend_from_slice(bytes)).ok()?;
+    Some(key)
 }

@@ -2,7 +2,9 @@
 //!
 //! It is written whole, atomically and durably, whenever that set changes. The order makes every crash readable:
 //! 1. A datafile is made with its header only, then the manifest lists it, then frames are appended.
-//! 2. The output of a merge is published, then the manifest lists it in place of its inputs, then these are removed.
+//! 2. The output of a merge is published, then the manifest lists it in place of its inputs, then these are removed. Where
+//!    the manifest cannot be written, on a full disk perhaps, they are removed all the same: the output names them. But the
+//!    next output waits until the manifest lists this one.
 //!
 //! So a datafile that is not listed holds nothing (1), stands for listed ones (2), or was dropped and is litter;
 //! [`super::listing`] decides which, and takes everything else for damage. The bytes are drawn in `core/FORMAT.md`.
@@ -12,6 +14,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::fault_injection::{Fault, is_injected};
 use super::record::{FileHeader, read_u32, read_u64};
 use crate::storage::{BootId, Storage, StorageError};
 
@@ -20,6 +23,9 @@ const MAGIC: &[u8; 8] = b"EDGEMANI";
 
 /// Version of the manifest's own format.
 const MANIFEST_VERSION: u32 = 1;
+
+/// The same for one that says which blobs are shared: a build that did not know it would write to them.
+const SHARING_VERSION: u32 = 2;
 
 const FLAG_BOOT: u32 = 1;
 
@@ -55,6 +61,8 @@ pub(super) struct Manifest {
     pub(super) files: BTreeMap<u32, Listed>,
     /// Datafiles that were dropped and may still lie there.
     pub(super) dropped: Vec<u32>,
+    /// The files of blobs with smaller numbers may be another store's as well: this one was opened from a backup.
+    pub(super) shared_below: u64,
 }
 
 impl Manifest {
@@ -66,13 +74,15 @@ impl Manifest {
             next_file: 1,
             files: BTreeMap::new(),
             dropped: Vec::new(),
+            shared_below: 0,
         }
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let flags = if self.boot.is_some() { FLAG_BOOT } else { 0 };
-        out.extend_from_slice(&MANIFEST_VERSION.to_le_bytes());
+        let version = if self.shared_below > 0 { SHARING_VERSION } else { MANIFEST_VERSION };
+        out.extend_from_slice(&version.to_le_bytes());
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&self.seed.to_le_bytes());
         out.extend_from_slice(&self.generation.to_le_bytes());
@@ -92,6 +102,9 @@ impl Manifest {
         for id in &self.dropped {
             out.extend_from_slice(&id.to_le_bytes());
         }
+        if self.shared_below > 0 {
+            out.extend_from_slice(&self.shared_below.to_le_bytes());
+        }
         out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
         out
     }
@@ -100,7 +113,8 @@ impl Manifest {
     /// later version.
     pub(super) fn read(bytes: &[u8]) -> Option<Manifest> {
         let mut rest = bytes.strip_prefix(MAGIC)?;
-        if read_u32(&mut rest)? != MANIFEST_VERSION {
+        let version = read_u32(&mut rest)?;
+        if ![MANIFEST_VERSION, SHARING_VERSION].contains(&version) {
             return None;
         }
         let flags = read_u32(&mut rest)?;
@@ -118,10 +132,11 @@ impl Manifest {
             files.insert(id, Listed { version, base_sequence, seal, synced_len: read_u64(&mut rest)? });
         }
         let dropped = (0..dropped_count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
+        let shared_below = if version == SHARING_VERSION { read_u64(&mut rest)? } else { 0 };
         let body = bytes.get(..bytes.len() - rest.len())?;
         let is_whole = read_u32(&mut rest)? == crc32c::crc32c(body) && rest.iter().all(|byte| *byte == 0);
         let boot = (flags & FLAG_BOOT != 0).then_some(BootId(*boot));
-        is_whole.then_some(Manifest { seed, generation, boot, next_file, files, dropped })
+        is_whole.then_some(Manifest { seed, generation, boot, next_file, files, dropped, shared_below })
     }
 }
 
@@ -137,13 +152,20 @@ struct State {
     /// Dropped datafiles that were removed since, with the generation that was written last at that time. The next one
     /// makes the removal durable, and the one after that need not list them any more.
     removed: BTreeMap<u32, u64>,
+    /// Whether what lies in the storage lists the datafiles as they are.
+    is_written: bool,
 }
 
 impl Keeper {
-    /// Goes on with a manifest that has been written, or is about to be.
+    /// Goes on with a manifest that is about to be written.
     pub(super) fn new(storage: Arc<dyn Storage>, manifest: Manifest) -> Keeper {
-        let state = State { manifest, removed: BTreeMap::new() };
+        let state = State { manifest, removed: BTreeMap::new(), is_written: false };
         Keeper { storage, state: Mutex::new(state) }
+    }
+
+    /// The manifest as it is now.
+    pub(super) fn current(&self) -> Manifest {
+        self.state.lock().manifest.clone()
     }
 
     /// Where the manifest lies.
@@ -151,21 +173,35 @@ impl Keeper {
         &self.storage
     }
 
-    /// Goes on with what a recovery found.
-    pub(super) fn reopen(&self, manifest: Manifest) -> Result<(), StorageError> {
-        let before = {
-            let State { manifest: present, removed } = &mut *self.state.lock();
-            let before = std::mem::replace(present, manifest);
+    /// Goes on with what a recovery found, once that is written.
+    pub(super) fn reopen(&self, mut manifest: Manifest) -> Result<(), StorageError> {
+        {
+            let state = self.state.lock();
             // Gone for now, but perhaps not for good yet.
-            present.dropped.extend(removed.keys().copied());
-            before
-        };
-        self.write_if_other(Some(&before))
+            manifest.dropped.extend(state.removed.keys().copied());
+            if state.is_written && state.manifest == manifest {
+                return Ok(());
+            }
+        }
+        self.change(|present| *present = manifest)
     }
 
     /// Writes the manifest unless it says the same as the one that was written last.
     pub(super) fn write_if_other(&self, before: Option<&Manifest>) -> Result<(), StorageError> {
-        if before.is_some_and(|before| *before == self.state.lock().manifest) {
+        {
+            let mut state = self.state.lock();
+            if before.is_some_and(|before| *before == state.manifest) {
+                state.is_written = true;
+                return Ok(());
+            }
+        }
+        self.change(|_| {})
+    }
+
+    /// Writes the manifest if the one that lies in the storage does not list the datafiles as they are. Before that nothing
+    /// may be published: a later start would not know which datafiles it stands for.
+    pub(super) fn ensure_written(&self) -> Result<(), StorageError> {
+        if self.state.lock().is_written || is_injected(Fault::PublishBeforeManifest) {
             return Ok(());
         }
         self.change(|_| {})
@@ -173,6 +209,10 @@ impl Keeper {
 
     /// Lists a datafile that was just made. Nothing may be appended to it before this has returned.
     pub(super) fn list(&self, header: &FileHeader) -> Result<(), StorageError> {
+        if is_injected(Fault::AppendBeforeList) {
+            self.state.lock().manifest.files.insert(header.id, Listed::new(header));
+            return Ok(());
+        }
         self.change(|manifest| {
             manifest.next_file = manifest.next_file.max(header.id.saturating_add(1));
             manifest.files.insert(header.id, Listed::new(header));
@@ -180,12 +220,21 @@ impl Keeper {
     }
 
     /// Lists the published output of a merge in place of what it stands for, which may be removed afterwards. Does nothing
-    /// if that was done before.
+    /// if that was done before. Where there is no room for it, it is written later.
     pub(super) fn replace(&self, output: &FileHeader, seal: (u64, u32)) -> Result<(), StorageError> {
-        if self.state.lock().manifest.files.contains_key(&output.id) {
+        let is_listed = self.state.lock().manifest.files.contains_key(&output.id);
+        if is_listed || is_injected(Fault::RemoveBeforeReplace) {
             return Ok(());
         }
-        self.change(|manifest| manifest.replace(output, seal))
+        match self.change(|manifest| manifest.replace(output, seal)) {
+            Err(StorageError::Full(_) | StorageError::Exhausted(_)) => {
+                let mut state = self.state.lock();
+                state.manifest.replace(output, seal);
+                state.is_written = false;
+                Ok(())
+            }
+            written => written,
+        }
     }
 
     /// Remembers how a datafile ends, for the next time the manifest is written.
@@ -228,6 +277,7 @@ impl Keeper {
         self.storage.put_manifest(&changed.to_bytes())?;
         state.removed.retain(|id, _| changed.dropped.contains(id));
         state.manifest = changed;
+        state.is_written = true;
         Ok(())
     }
 }
@@ -260,13 +310,15 @@ mod tests {
             dropped: vec![1, 2],
             ..Manifest::new(42)
         };
-        let bytes = manifest.to_bytes();
-        assert_eq!(Manifest::read(&bytes), Some(manifest));
-        for at in 0..bytes.len() {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 1 << (at % 8);
-            assert_eq!(Manifest::read(&flipped), None, "flip at {at}");
-            assert_eq!(Manifest::read(&bytes[..at]), None, "cut to {at}");
+        for manifest in [manifest.clone(), Manifest { shared_below: 70_000, ..manifest }] {
+            let bytes = manifest.to_bytes();
+            assert_eq!(Manifest::read(&bytes), Some(manifest));
+            for at in 0..bytes.len() {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << (at % 8);
+                assert_eq!(Manifest::read(&flipped), None, "flip at {at}");
+                assert_eq!(Manifest::read(&bytes[..at]), None, "cut to {at}");
+            }
         }
     }
 }

@@ -1,20 +1,27 @@
 //! Writing damaged datafiles anew, without what cannot be read.
 //!
 //! Each gets a successor that stands at its place in the order of replay and holds every whole record; it names the damaged
-//! one as replaced, as the output of a merge does. The damaged file is then set aside under another name, and the manifest
-//! lists the successor. What is missing or foreign leaves the manifest. A crash in between leaves a store that is salvaged
-//! again.
+//! one as replaced, as the output of a merge does. What is missing or foreign leaves the manifest. In this order:
+//!
+//! 1. A note ([`super::notes`]) with everything that is lost is on the disk. It makes the successors count for nothing.
+//! 2. The successors are published.
+//! 3. One manifest lists all of them in place of the damaged datafiles, which are dropped.
+//! 4. Recovery goes on as at any start ([`super::recovery`]), and because of the note it sets the dropped ones aside under
+//!    other names instead of removing them. The note stays as a report.
+//!
+//! A crash before 3 leaves the damaged store as it was, a crash after it a whole one that still says what was lost.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::damage::{Damage, OpenError};
+use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
-use super::hint;
 use super::listing::seal_of;
 use super::log::Counters;
 use super::manifest::Manifest;
 use super::merge::{append, write_alone};
+use super::notes;
 use super::record::{FileHeader, MANIFEST_VERSION, RecordType, seal_record};
 use super::salvage::{self, Step};
 use crate::storage::{DatafileId, Storage, StorageError};
@@ -32,42 +39,58 @@ pub(super) struct Unmended<'r> {
     pub(super) manifest: Manifest,
 }
 
-/// Replaces the damaged datafiles of a store; returns where they are from now on.
+/// Replaces the damaged datafiles of a store. `report` says in words what is lost.
 pub(super) fn mend(
     storage: &dyn Storage,
-    recovered: Unmended<'_>,
+    unmended: Unmended<'_>,
     damages: &[Damage],
-) -> Result<Vec<String>, OpenError> {
-    let Unmended { table, foreign, counters, mut manifest } = recovered;
+    report: String,
+) -> Result<(), OpenError> {
+    let Unmended { table, foreign, counters, mut manifest } = unmended;
     let damaged: BTreeSet<u32> = damages.iter().filter_map(|damage| damage.file).collect();
-    let mut set_aside = Vec::new();
-    for file in damaged.iter().filter_map(|id| table.get(id)) {
+    let damaged: Vec<&Arc<File>> = damaged.iter().filter_map(|id| table.get(id)).collect();
+    let successors: Vec<u32> = (manifest.next_file..).take(damaged.len()).collect();
+    manifest.generation += 1;
+    let note = notes::Salvage {
+        generation: manifest.generation,
+        successors: successors.clone(),
+        aside: damaged.iter().map(|file| file.id()).chain(foreign.iter().copied()).collect(),
+        report,
+    };
+    if !is_injected(Fault::SuccessorBeforeNote) {
+        note.write(storage)?;
+    }
+    for (file, id) in damaged.into_iter().zip(&successors) {
         let header = FileHeader {
             version: MANIFEST_VERSION,
-            id: manifest.next_file,
+            id: *id,
             next_sequence: counters.next_sequence,
             next_number: counters.next_number,
             replaces: vec![file.id()],
             ..file.header.clone()
         };
-        let seal = write_successor(storage, file, header.clone())?;
-        hint::forget(storage.meta(), file.id())?;
-        set_aside.push(storage.set_aside(DatafileId(file.id()))?);
-        manifest.replace(&header, seal);
-        manifest.dropped.retain(|id| *id != file.id());
-    }
-    for id in foreign {
-        hint::forget(storage.meta(), *id)?;
-        set_aside.push(storage.set_aside(DatafileId(*id))?);
+        match write_successor(storage, file, header.clone()) {
+            Ok(seal) => manifest.replace(&header, seal),
+            Err(error) => {
+                discard(storage, &successors);
+                return Err(error.into());
+            }
+        }
     }
     manifest.files.retain(|id, _| !foreign.contains(id));
-    write(storage, manifest)?;
-    Ok(set_aside)
+    manifest.dropped.extend_from_slice(foreign);
+    let listed = storage.put_manifest(&manifest.to_bytes());
+    if matches!(listed, Err(StorageError::Full(_) | StorageError::Exhausted(_))) {
+        discard(storage, &successors);
+    }
+    Ok(listed?)
 }
 
-fn write(storage: &dyn Storage, mut manifest: Manifest) -> Result<(), StorageError> {
-    manifest.generation += 1;
-    storage.put_manifest(&manifest.to_bytes())
+/// Removes successors that are not going to be listed, as far as possible; the next start finds the rest.
+fn discard(storage: &dyn Storage, successors: &[u32]) {
+    for id in successors {
+        let _ = storage.remove(DatafileId(*id));
+    }
 }
 
 /// Writes every whole record of a datafile to a new one; returns the new one's length and last checksum.
@@ -87,7 +110,7 @@ fn write_successor(
         if record.header.record_type == RecordType::Synced || outcome.is_err() {
             return;
         }
-        write_alone(record, &mut piece);
+        write_alone(record, output.salt, &mut piece);
         if piece.len() >= PIECE_BYTES {
             outcome = append(&output, &mut piece);
         }

@@ -27,7 +27,7 @@ use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
 use super::listing;
-use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, seal_record, synced_record};
+use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
 use crate::packed::tree::Tree;
@@ -158,6 +158,7 @@ impl Bitcask {
 
     fn begin_merge(&self) -> Result<Merge> {
         self.log.check_poison()?;
+        self.log.manifest.ensure_written().map_err(merge_error)?;
         self.begin_asked_rewrite()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
         files.sort_by_key(|file| file.order());
@@ -187,11 +188,14 @@ impl Bitcask {
         let older = files[..run.start].iter().map(|file| file.header.watermark).min();
         let Some(first) = inputs.first() else { return Ok(Merge::Idle) };
         let replaces = inputs.iter().map(|file| file.id()).collect();
-        let header = self.log.header(first.header.base_sequence, watermark, replaces);
+        let header = self.log.header(first.header.base_sequence, watermark, replaces)?;
         let bytes = header.to_bytes();
         let datafile = match self.log.storage().create_hidden(DatafileId(header.id), &bytes) {
             Ok(datafile) => datafile,
-            Err(error) => return Err(merge_error(error)),
+            Err(error) => {
+                self.log.give_back_number(header.id, &error);
+                return Err(merge_error(error));
+            }
         };
         let output = Arc::new(File::new(header, datafile, bytes.len() as u64));
         let position = first.header_len;
@@ -215,7 +219,7 @@ impl Bitcask {
                 false => self.is_live(record, location),
             };
             if is_needed {
-                write_alone(record, &mut piece);
+                write_alone(record, output.salt, &mut piece);
                 if piece.len() >= PIECE_BYTES {
                     failed = append(output, &mut piece).err();
                 }
@@ -249,7 +253,9 @@ impl Bitcask {
         }
         let sequence = output.header.watermark;
         let mut end = match self.log.active_synced() {
-            Some((active, synced_len)) => synced_record(&active, output.len(), synced_len, sequence, 0),
+            Some((active, synced_len)) => {
+                synced_record(&active, output.salt, output.len(), synced_len, sequence, 0)
+            }
             None => Vec::new(),
         };
         end.extend_from_slice(&seal_record(&output.header, output.len() + end.len() as u64, sequence, 0));
@@ -257,6 +263,7 @@ impl Bitcask {
         append(output, &mut end).map_err(merge_error)?;
         // What the device preallocated must not look like damage to the next process.
         output.datafile.cut(output.len()).map_err(|error| self.log.poison(error))?;
+        self.log.manifest.ensure_written().map_err(merge_error)?;
         self.log.storage().publish(DatafileId(output.id())).map_err(|error| self.log.poison(error))?;
         output.is_sealed.store(true, Ordering::Release);
         self.log.add_file(output.clone());
@@ -311,7 +318,7 @@ impl Bitcask {
             // Hints first: as long as the file is there, the next process finds both. A metadata map that fails, for want of
             // room perhaps, keeps hints of a file that is gone, whose number no other file will have; the room of the file
             // matters more.
-            let forgotten = self.forget_hint(input.id());
+            let _ = self.forget_hint(input.id());
             match storage.remove(DatafileId(input.id())) {
                 // A removal that failed may have happened all the same.
                 Ok(()) | Err(StorageError::Missing(_)) => {
@@ -320,7 +327,6 @@ impl Bitcask {
                 }
                 Err(error) => return Err(merge_error(error)),
             };
-            forgotten.map_err(merge_error)?;
         }
         // Some devices free their space only then.
         storage.sync_removals().map_err(|error| self.log.poison(error))
@@ -434,9 +440,9 @@ pub(super) fn append(output: &File, piece: &mut Vec<u8>) -> std::result::Result<
 }
 
 /// Writes a record as a frame of its own: an output is published whole or not at all, so frames have done their work.
-pub(super) fn write_alone(record: &Record<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_alone(record: &Record<'_>, salt: Salt, out: &mut Vec<u8>) {
     let header = Header { is_first: true, is_last: true, ..record.header };
-    header.write(record.key, record.value, out);
+    header.write(record.key, record.value, salt, out);
     out.extend_from_slice(record.value);
 }
 

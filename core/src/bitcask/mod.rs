@@ -7,6 +7,7 @@
 //! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the manifest,
 //! the list of datafiles, owners.
 
+mod backup;
 mod blobs;
 mod check;
 mod commit;
@@ -28,29 +29,35 @@ mod mend;
 mod merge;
 mod rare;
 mod fault_injection;
+mod notes;
 mod record;
 mod recovery;
 mod reload;
 mod replay;
+mod resync;
 mod rewrite;
 mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod scrub;
+mod words;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
+pub use backup::{Backup, BackupError, of_its_own};
 pub use check::{Checked, check};
 pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;
 pub use losses::{DamagedBlob, Fate, Loss};
 pub use recovery::Opened;
+pub use scrub::{Finding, ScrubStep, Scrubbing};
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -63,7 +70,7 @@ use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
     Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
-use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
+use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
 use crate::storage::{Storage, StorageError};
 
@@ -101,12 +108,14 @@ pub struct Bitcask {
     databases_record: Mutex<Option<Location>>,
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
+    unsynced_blobs_max: AtomicUsize,
     merging: Mutex<merge::Merge>,
     rewrite: rewrite::Rewrite,
     /// Hints are written, and forgotten, by one caller at a time.
     hinting: Mutex<()>,
     counts: Counts,
     held: Held,
+    scrub: scrub::Scrub,
 }
 
 impl Bitcask {
@@ -131,10 +140,20 @@ impl Bitcask {
         self.log.refusal()
     }
 
+    /// Looks how much room there is, as every step of merge does.
+    pub fn look_at_room(&self) {
+        self.log.look_at_room();
+    }
+
     /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
     /// After an error the store is read-only until it is opened again.
     pub fn sync(&self) -> Result<u64> {
         self.log.sync()
+    }
+
+    /// Sets how many blobs may wait for a sync, [`crate::limits::UNSYNCED_BLOBS_MAX`] without a call; each of them holds a file descriptor.
+    pub fn set_unsynced_blobs_max(&self, most: usize) {
+        self.unsynced_blobs_max.store(most.max(1), Ordering::Relaxed);
     }
 
     /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
@@ -167,7 +186,7 @@ impl Bitcask {
     /// with them, or if their room is needed. Returns how many are left.
     pub fn sweep_blobs(&self) -> Result<usize> {
         let is_needed = self.log.wants_dead_blobs();
-        if is_needed || self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
+        if is_needed || self.log.unsynced_blobs() >= self.unsynced_blobs_max.load(Ordering::Relaxed) {
             self.sync()?;
         }
         let is_early = fault_injection::is_injected(fault_injection::Fault::BlobRemovedUnsynced);
@@ -180,11 +199,16 @@ impl Bitcask {
 
     /// Makes the manifest say how much of the log is on the disk, so that a shorter one is noticed. On a full disk it goes on
     /// saying less.
-    fn note_synced(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The manifest cannot be written. The log is as it was: after a failed sync the storage itself refuses all that
+    /// follows.
+    pub fn note_synced(&self) -> Result<()> {
         let Some((active, synced_len)) = self.log.active_synced() else { return Ok(()) };
         match self.log.manifest.note_synced(active.id, synced_len) {
             Ok(()) | Err(StorageError::Full(_)) => Ok(()),
-            Err(error) => Err(self.log.poison(error)),
+            Err(StorageError::Exhausted(what)) => Err(EngineError::Exhausted(what)),
+            Err(error) => Err(EngineError::Damaged(format!("the manifest was not written: {error}"))),
         }
     }
 
@@ -332,6 +356,10 @@ impl Admin for Bitcask {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         self.counted()
+    }
+
+    fn last_finding(&self) -> Option<String> {
+        self.scrub.last_finding()
     }
 
     fn held_bytes(&self) -> u64 {

@@ -14,9 +14,15 @@ pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
 const FORMAT_VERSIONS: std::ops::RangeInclusive<u32> = 1..=MANIFEST_VERSION;
 
 /// Version of the datafiles that are made: they may hold keys of the catalog (as those of version 2 may, which version 1
-/// does not know), and roots whose blobs have checksums for their pieces, and a manifest must list them. Builds that know
-/// nothing of these must refuse the store.
+/// does not know), and roots whose blobs have checksums for their pieces, a manifest must list them, and the checksums of
+/// their records are salted. Builds that know nothing of these must refuse the store.
 pub(super) const MANIFEST_VERSION: u32 = 3;
+
+/// Longest header of a datafile: one that replaces thousands of others. A damaged length is not believed beyond that.
+const FILE_HEADER_MAX_BYTES: u64 = 64 * 1024;
+
+/// Longest record: it lies in a datafile, whose offsets are kept in four bytes.
+const RECORD_MAX_BYTES: u64 = u32::MAX as u64;
 
 /// Bytes of a record before its variable part.
 const FIXED_LEN: usize = 24;
@@ -64,6 +70,21 @@ impl RecordType {
     /// Whether the record says that something is gone.
     pub(super) fn is_tombstone(self) -> bool {
         matches!(self, RecordType::RootTombstone | RecordType::SubTombstone)
+    }
+}
+
+/// What the checksums of a datafile's records begin from. In version 3 it depends on the store's seed, which no client
+/// knows: a client cannot store bytes that pass for records. Before, it is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Salt(u32);
+
+impl Salt {
+    /// The salt of the datafiles of a format version in the store with this seed.
+    pub(super) fn of(version: u32, seed: u64) -> Salt {
+        match version < MANIFEST_VERSION {
+            true => Salt(0),
+            false => Salt(xxh3_64_with_seed(b"EdgeCask record", seed) as u32),
+        }
     }
 }
 
@@ -129,8 +150,8 @@ impl Header {
     }
 
     /// Appends header and key to `out` for a record whose value will follow; the checksum covers `value`. Returns the
-    /// length of what was appended.
-    pub(super) fn write(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) -> usize {
+    /// length of what was appended. `salt` is that of the datafile.
+    pub(super) fn write(&self, key: &[u8], value: &[u8], salt: Salt, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         let mut flags = 0;
         flags |= if self.is_first { FLAG_FIRST } else { 0 };
@@ -153,13 +174,13 @@ impl Header {
             write_varint(collection, out);
         }
         out.extend_from_slice(key);
-        let checksum = crc32c::crc32c_append(crc32c::crc32c(&out[start + 4..]), value);
+        let checksum = crc32c::crc32c_append(crc32c::crc32c_append(salt.0, &out[start + 4..]), value);
         out[start..start + 4].copy_from_slice(&checksum.to_le_bytes());
         out.len() - start
     }
 
     /// Reads a header at the start of `bytes`, without looking at the checksum. Returns it with its length before the
-    /// key; None if it is cut short or says what no record says.
+    /// key; None if it is cut short or says what no record says, such as a length that fits no datafile.
     pub(super) fn read(bytes: &[u8]) -> Option<(Header, usize)> {
         let fixed: &[u8; FIXED_LEN] = bytes.first_chunk()?;
         let [_, _, _, _, number, flags, kind, encoding, ..] = *fixed;
@@ -191,8 +212,8 @@ impl Header {
             key_len,
             value_len,
         };
-        header.key_len.checked_add(header.value_len)?.checked_add(HEADER_MAX_LEN as u64)?;
-        Some((header, bytes.len() - rest.len()))
+        let len = header.key_len.checked_add(header.value_len)?.checked_add(HEADER_MAX_LEN as u64)?;
+        (len <= RECORD_MAX_BYTES).then_some((header, bytes.len() - rest.len()))
     }
 
     /// The blob of a root with this value, if it has one.
@@ -216,13 +237,14 @@ pub(super) struct Record<'b> {
 }
 
 impl<'b> Record<'b> {
-    /// Reads and checks the record at the start of `bytes`; None if it is cut short or damaged.
-    pub(super) fn read(bytes: &'b [u8]) -> Option<Record<'b>> {
+    /// Reads and checks the record at the start of `bytes`; None if it is cut short or damaged. `salt` is that of the
+    /// datafile.
+    pub(super) fn read(bytes: &'b [u8], salt: Salt) -> Option<Record<'b>> {
         let (header, before_key) = Header::read(bytes)?;
         let len = usize::try_from(header.record_len()).ok()?;
         let record = bytes.get(..len)?;
         let checksum = u32::from_le_bytes(*record.first_chunk()?);
-        if crc32c::crc32c(&record[4..]) != checksum {
+        if crc32c::crc32c_append(salt.0, &record[4..]) != checksum {
             return None;
         }
         let key_end = before_key.checked_add(usize::try_from(header.key_len).ok()?)?;
@@ -244,9 +266,11 @@ pub(super) const SYNCED_RECORD_BYTES: u64 = FIXED_LEN as u64 + 3 + 16;
 /// Before its seal, the output of a merge has one about the file that was active when it was published.
 ///
 /// Its value: the length (u64), then a stamp (u64), the hash of file, offset and length under the store's seed. It says
-/// which file is meant, and tells the record from a copy of one that a client stored as its value.
+/// which file is meant, and tells the record from a copy of one that a client stored as its value. `salt` is that of the
+/// datafile in which the record is to stand.
 pub(super) fn synced_record(
     file: &FileHeader,
+    salt: Salt,
     offset: u64,
     synced_len: u64,
     sequence: u64,
@@ -257,7 +281,7 @@ pub(super) fn synced_record(
     let mut header = Header::new(RecordType::Synced, sequence, now_ms, 0);
     header.value_len = value.len() as u64;
     let mut out = Vec::new();
-    header.write(&[], &value, &mut out);
+    header.write(&[], &value, salt, &mut out);
     out.extend_from_slice(&value);
     out
 }
@@ -269,7 +293,7 @@ pub(super) fn checksum_of(record: &[u8]) -> u32 {
 
 /// The seal of a datafile that would be `len` bytes long without it.
 pub(super) fn seal_record(file: &FileHeader, len: u64, sequence: u64, now_ms: u64) -> Vec<u8> {
-    synced_record(file, len, len + SYNCED_RECORD_BYTES, sequence, now_ms)
+    synced_record(file, file.salt(), len, len + SYNCED_RECORD_BYTES, sequence, now_ms)
 }
 
 fn stamp(file: &FileHeader, offset: u64, synced_len: u64) -> u64 {
@@ -309,9 +333,33 @@ pub(super) struct FileHeader {
 }
 
 impl FileHeader {
+    /// The header of no datafile, for one whose own cannot be read.
+    pub(super) fn none() -> FileHeader {
+        FileHeader {
+            version: MANIFEST_VERSION,
+            id: 0,
+            seed: 0,
+            base_sequence: 0,
+            next_sequence: 0,
+            next_number: 0,
+            watermark: 0,
+            replaces: Vec::new(),
+        }
+    }
+
     /// Whether merge made the file: then it was whole, sealed and on the disk before it was listed.
     pub(super) fn is_output(&self) -> bool {
         self.watermark != 0 || !self.replaces.is_empty()
+    }
+
+    /// What the checksums of its records begin from.
+    pub(super) fn salt(&self) -> Salt {
+        Salt::of(self.version, self.seed)
+    }
+
+    /// The seed in the bytes of a header that may be damaged.
+    pub(super) fn seed_in(bytes: &[u8]) -> Option<u64> {
+        read_u64(&mut bytes.get(20..)?)
     }
 }
 
@@ -344,7 +392,7 @@ impl FileHeader {
     pub(super) fn len_of_any_version(first: &[u8]) -> Option<u64> {
         let rest = first.strip_prefix(MAGIC)?;
         let len = u32::from_le_bytes(*rest.get(4..)?.first_chunk()?);
-        Some(16 + u64::from(len) + 4)
+        Some(16 + u64::from(len) + 4).filter(|len| *len <= FILE_HEADER_MAX_BYTES)
     }
 
     /// Whether these are a header's bytes as they were written.

@@ -13,28 +13,30 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use parking_lot::Mutex;
 
 use super::blobs::Blobs;
 use super::counts::Counts;
 use super::damage::{Damage, Findings, OnDamage, OpenError};
+use super::fault_injection::{Fault, is_injected};
 use super::file_replay::{FileReplay, Found, Last, TailBlob, TornTail, Trust};
 use super::files::{File, FileTable};
 use super::held::Held;
 use super::hint;
 use super::keydir::CATALOG_SPACE;
-use super::listing::{self, Listing};
+use super::listing::{self, Begun, Listing};
 use super::log::{Counters, Log};
 use super::losses::{self, DamagedBlob, Loss};
 use super::manifest::{Keeper, Manifest};
 use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan;
-use super::{Bitcask, Options, mend, merge};
+use super::{Bitcask, Options, mend, merge, notes};
 use crate::engine::{BlobRef, Db};
-use crate::storage::{BlobId, DatafileId, Storage, StorageError};
+use crate::limits::UNSYNCED_BLOBS_MAX;
+use crate::storage::{BlobId, DatafileId, Note, Storage, StorageError};
 
 /// A store and what opening it found.
 pub struct Opened {
@@ -60,6 +62,10 @@ pub struct Opened {
     pub damaged_blobs: Vec<DamagedBlob>,
     /// Where what salvage replaced is from now on.
     pub set_aside: Vec<String>,
+    /// Where the reports of salvages are: of this start, and of an earlier one that comes to an end only now.
+    pub reports: Vec<String>,
+    /// The lines of the report of that earlier one.
+    pub earlier_report: Option<String>,
 }
 
 /// The contents of a storage.
@@ -71,6 +77,8 @@ pub(super) struct Recovered {
     pub(super) active: Option<Arc<File>>,
     /// Datafiles that are no part of the store any more.
     pub(super) litter: Vec<Arc<File>>,
+    /// What an earlier start has left of a salvage.
+    pub(super) salvage: Begun,
     /// Those that never were, or cannot be read at all.
     pub(super) foreign: Vec<u32>,
     pub(super) counters: Counters,
@@ -87,44 +95,58 @@ pub(super) struct Recovered {
 
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
     let databases = options.databases.min(CATALOG_SPACE as Db);
-    let mut findings = Findings::new(options.on_damage);
     let new = New { seed: options.seed, access: options.access };
-    let mut recovered = recover(&*storage, new, databases, Trust::Hints, &mut findings)?;
-    let (mut losses, mut set_aside) = (Vec::new(), Vec::new());
+    let read = |trust: Trust, findings: &mut Findings| recover(&*storage, new, databases, trust, findings);
+    let mut findings = Findings::new(options.on_damage);
+    let mut recovered = match read(Trust::Hints, &mut findings) {
+        Err(refused @ OpenError::Damaged(_)) => {
+            notes::note_damage(&*storage);
+            return Err(refused);
+        }
+        recovered => recovered?,
+    };
+    remove_undone(&*storage, &mut recovered)?;
+    let mut kept = Kept::default();
+    // An earlier start's, which left its report as the text it is.
+    let earlier_report = kept.finish(&*storage, &mut recovered)?;
+    let mut losses = Vec::new();
     if !findings.damages.is_empty() {
-        // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read.
+        notes::note_damage(&*storage);
+        // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read. There is one
+        // keydir at a time.
+        drop(recovered);
         findings.damages.clear();
-        recovered = recover(&*storage, new, databases, Trust::Log, &mut findings)?;
+        recovered = read(Trust::Log, &mut findings)?;
     }
     let damages = findings.damages;
     if !damages.is_empty() {
-        losses = losses::of(&recovered.table, &recovered.replayed, &damages)?;
-        let mut manifest = recovered.manifest;
-        // If the power was lost since the store was last open, that still explains a hole at the end of the log.
-        manifest.boot = recovered.found_manifest.and_then(|found| found.boot);
-        let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
-        set_aside = mend::mend(&*storage, mend::Unmended { table, foreign, counters, manifest }, &damages)?;
-        let mut none = Findings::new(OnDamage::Refuse);
-        recovered = recover(&*storage, new, databases, Trust::Hints, &mut none)?;
+        losses = salvage(&*storage, recovered, &damages)?;
+        recovered = read(Trust::Hints, &mut Findings::new(OnDamage::Refuse))?;
+        kept.finish(&*storage, &mut recovered)?;
+    }
+    if is_injected(Fault::BootBeforeSettle) {
+        storage.put_manifest(&recovered.manifest.to_bytes())?;
     }
     settle(&*storage, &mut recovered)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, damaged_blobs, .. } = recovered;
+    let shared_below = recovered.manifest.shared_below;
     let manifest = Keeper::new(storage.clone(), recovered.manifest);
-    let is_listed = match manifest.write_if_other(recovered.found_manifest.as_ref()) {
-        Ok(()) => true,
-        // The old one is as good but for litter, which stays for now.
-        Err(StorageError::Full(_)) => false,
-        Err(error) => return Err(error.into()),
-    };
-    // Only now that what stands for them was found whole.
-    for litter in litter.iter().filter(|_| is_listed) {
-        hint::forget(storage.meta(), litter.id())?;
-        storage.remove(DatafileId(litter.id()))?;
-        manifest.note_removed(litter.id());
+    let found_manifest = recovered.found_manifest.as_ref();
+    let is_written = write_if_room(&manifest, found_manifest)?;
+    // Only now that what stands for them was found whole. Where the manifest could not be written the one that is there says the
+    // same of them.
+    for id in litter.iter().map(|file| file.id()) {
+        let _ = hint::forget(storage.meta(), id);
+        storage.remove(DatafileId(id))?;
+        manifest.note_removed(id);
     }
+    if !is_written {
+        write_if_room(&manifest, found_manifest)?;
+    }
+    notes::forget_damage(&*storage)?;
     let Replayed { shards, owners, databases_record, blob_roots, .. } = replayed;
     let next_number = Arc::new(AtomicU64::new(counters.next_number));
-    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone())?);
+    let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone(), shared_below)?);
     let datafiles = table.len() as u64;
     let log =
         Log::new(manifest, seed, options.datafile_max_bytes, table, counters, next_number, blobs.clone());
@@ -137,11 +159,13 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         owners: Mutex::new(owners),
         databases_record: Mutex::new(databases_record),
         expiry_position: AtomicU64::new(0),
+        unsynced_blobs_max: AtomicUsize::new(UNSYNCED_BLOBS_MAX),
         merging: Mutex::new(merge::Merge::default()),
         rewrite: super::rewrite::Rewrite::default(),
         hinting: Mutex::new(()),
         counts: Counts::default(),
         held: Held::default(),
+        scrub: super::scrub::Scrub::default(),
     };
     store.recount();
     Ok(Opened {
@@ -155,8 +179,84 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         damages,
         losses,
         damaged_blobs,
-        set_aside,
+        set_aside: kept.set_aside,
+        reports: kept.reports,
+        earlier_report,
     })
+}
+
+/// What salvage leaves for an operator.
+#[derive(Default)]
+struct Kept {
+    set_aside: Vec<String>,
+    reports: Vec<String>,
+}
+
+impl Kept {
+    /// Ends a salvage whose successors the manifest lists: sets aside what they stand for, and keeps the report, whose lines it
+    /// returns.
+    fn finish(
+        &mut self,
+        storage: &dyn Storage,
+        recovered: &mut Recovered,
+    ) -> Result<Option<String>, StorageError> {
+        if !matches!(recovered.salvage, Begun::Done { .. }) {
+            return Ok(None);
+        }
+        let begun = std::mem::take(&mut recovered.salvage);
+        for file in recovered.litter.extract_if(.., |file| begun.is_set_aside(file.id())) {
+            let _ = hint::forget(storage.meta(), file.id());
+            self.set_aside.push(storage.set_aside(DatafileId(file.id()))?);
+        }
+        // For good: what comes with such a number later is no litter of ours.
+        recovered.manifest.dropped.retain(|id| !begun.is_set_aside(*id));
+        self.reports.push(storage.keep_salvage_note()?);
+        match begun {
+            Begun::Done { report, .. } => Ok(Some(report)),
+            Begun::No | Begun::Undone(_) => Ok(None),
+        }
+    }
+}
+
+/// Writes the manifest; false if there is no room for it. The old one is as good but for litter, and for how much is known of
+/// the datafiles that it lists.
+fn write_if_room(manifest: &Keeper, before: Option<&Manifest>) -> Result<bool, StorageError> {
+    match manifest.write_if_other(before) {
+        Ok(()) => Ok(true),
+        Err(StorageError::Full(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes what is left of a salvage that did not come about. It must be gone for good before the manifest is written and
+/// before another salvage begins: its note is all that says that these datafiles do not count.
+fn remove_undone(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), StorageError> {
+    let Begun::Undone(_) = &recovered.salvage else { return Ok(()) };
+    let begun = std::mem::take(&mut recovered.salvage);
+    for file in recovered.litter.extract_if(.., |file| begun.is_void(file.id())) {
+        storage.remove(DatafileId(file.id()))?;
+    }
+    recovered.manifest.dropped.retain(|id| !begun.is_void(*id));
+    storage.sync_removals()?;
+    storage.remove_note(Note::Salvage)
+}
+
+/// Writes the damaged datafiles of a store anew and says what is lost.
+fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> Result<Vec<Loss>, OpenError> {
+    let losses = losses::of(&recovered.table, &recovered.replayed, damages)?;
+    let lines = damages.iter().map(Damage::line).chain(losses.iter().map(Loss::to_string));
+    let lines = lines.chain(recovered.damaged_blobs.iter().map(DamagedBlob::to_string));
+    let report = lines.collect::<Vec<_>>().join("\n");
+    let mut manifest = recovered.manifest;
+    // If the power was lost since the store was last open, that still explains a hole at the end of the log.
+    manifest.boot = recovered.found_manifest.as_ref().and_then(|found| found.boot);
+    if recovered.found_manifest.is_none() {
+        // It may have said that blobs are shared.
+        manifest.shared_below = recovered.counters.next_number;
+    }
+    let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
+    mend::mend(storage, mend::Unmended { table, foreign, counters, manifest }, damages, report)?;
+    Ok(losses)
 }
 
 /// Cuts off what another process left unfinished at the end of the log, and makes the rest durable. It must come before
@@ -165,8 +265,12 @@ fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenEr
     let files = recovered.table.values().max_by_key(|file| file.order()).cloned();
     let Some(last) = files else { return Ok(()) };
     if let Some(torn) = recovered.found.torn_tail.as_mut().filter(|torn| torn.whole_frames > 0) {
-        let place = storage.copy_aside(DatafileId(torn.file), torn.offset, torn.offset + torn.bytes)?;
-        torn.set_aside = Some(place);
+        // What was preallocated behind them may be all the room there is.
+        let end = torn.offset + torn.bytes;
+        if end < last.datafile.len()? {
+            last.datafile.cut(end)?;
+        }
+        torn.set_aside = Some(storage.copy_aside(DatafileId(torn.file), torn.offset, end)?);
     }
     // What a killed process left in the operating system must be on the disk before it counts as such.
     if last.len() < last.datafile.len()? {
@@ -194,7 +298,7 @@ pub(super) fn recover(
     findings: &mut Findings,
 ) -> Result<Recovered, OpenError> {
     let listing = listing::list(storage, new.seed, findings)?;
-    let Listing { files, litter, foreign, found: found_manifest, mut manifest, .. } = listing;
+    let Listing { files, litter, salvage, foreign, found: found_manifest, mut manifest, .. } = listing;
     let seed = manifest.seed;
     let mut last = Last {
         synced_len: synced_of_last(&files, &manifest, trust)?,
@@ -218,7 +322,8 @@ pub(super) fn recover(
         }
         let lost = lost_blobs(storage, &replay, &found.tail)?;
         match lost.first() {
-            Some(tail) if last.may_have_lost_power => last.end = Some(tail.frame),
+            // Where the store is salvaged, what stands behind it stays, and the key is damaged.
+            Some(tail) if last.may_have_lost_power && findings.refuses() => last.end = Some(tail.frame),
             _ => {
                 in_tail.extend(lost.iter().map(|tail| (tail.blob.id, tail.space, tail.key.clone())));
                 break (replay, found);
@@ -235,12 +340,13 @@ pub(super) fn recover(
     let counters = Counters {
         next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
         next_file: manifest.next_file,
-        next_number: next(&files, |header| header.next_number, replay.max_number),
+        next_number: next(&files, |header| header.next_number, replay.max_number).max(manifest.shared_below),
     };
     let table = Arc::new(replay.files.clone());
     let replayed = replay.finish(databases);
     let blobs: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
-    let damaged = |(id, space, key)| DamagedBlob::new(storage, id, losses::db_of(&replayed, space), key);
+    let damaged =
+        |(id, space, key)| DamagedBlob::new(storage, id, losses::db_of(&replayed, space), Some(key));
     let mut damaged_blobs: Vec<DamagedBlob> = in_tail.into_iter().map(damaged).collect();
     losses::missing_blobs(storage, &replayed, &table, &blobs, &mut damaged_blobs)?;
     let active = files.last().filter(|last| !last.is_sealed()).cloned();
@@ -250,6 +356,7 @@ pub(super) fn recover(
         table,
         active,
         litter,
+        salvage,
         foreign,
         counters,
         replayed,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::files::File;
-use super::record::{FileHeader, HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES};
+use super::record::{FileHeader, HEADER_MAX_LEN, Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt};
 use crate::storage::StorageError;
 
 /// How much of a datafile is read at once: what stays in a processor's own cache until it was looked at.
@@ -46,7 +46,8 @@ pub(super) fn frames_until(
     let mut bytes = Vec::new();
     while at < end {
         let len = window_len.min(end - at);
-        let mut window = Window { start: at, is_last: len == end - at, goes_on: true };
+        let is_last = len == end - at;
+        let mut window = Window { start: at, salt: file.salt, left: end - at, is_last, goes_on: true };
         // Copied out: the visitor may wait for a lock whose holder waits for the reader of this datafile.
         read(file, at, len, &mut bytes)?;
         match window.walk(&bytes, visit) {
@@ -64,7 +65,7 @@ pub(super) fn frames_until(
 }
 
 /// Reads a part of a datafile in place of what `bytes` had.
-fn read(file: &File, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<(), StorageError> {
+pub(super) fn read(file: &File, offset: u64, len: u64, bytes: &mut Vec<u8>) -> Result<(), StorageError> {
     bytes.clear();
     let wanted_bytes = usize::try_from(len).unwrap_or(usize::MAX);
     // In one step, up or down, and not beside what was there: there may not be memory for more.
@@ -100,6 +101,9 @@ enum Found<'b> {
 /// A part of a datafile that is in memory.
 struct Window {
     start: u64,
+    salt: Salt,
+    /// How many bytes there are from its start on.
+    left: u64,
     /// Whether nothing comes after it.
     is_last: bool,
     goes_on: bool,
@@ -158,9 +162,9 @@ impl Window {
 
     /// How much of the frame at the window's beginning there is for sure, its first record beyond the window included.
     fn known_len(&self, bytes: &[u8]) -> u64 {
-        let mut at = 0;
+        let mut at: u64 = 0;
         while let Some((header, _)) = bytes.get(at as usize..).and_then(Header::read) {
-            at += header.record_len();
+            at = at.saturating_add(header.record_len());
             if header.is_last || at > bytes.len() as u64 {
                 break;
             }
@@ -188,10 +192,12 @@ impl Window {
         let rest = bytes.get(at..).unwrap_or_default();
         let is_short = |len: u64| len > rest.len() as u64;
         match Header::read(rest) {
+            // No memory for a length that cannot be true.
+            Some((header, _)) if header.record_len() > self.left.saturating_sub(at as u64) => Found::Broken,
             Some((header, _)) if is_short(header.record_len()) && !self.is_last => Found::Beyond,
             None if is_short(HEADER_MAX_LEN as u64) && !self.is_last => Found::Beyond,
             None => Found::Broken,
-            Some(_) => Record::read(rest).map_or(Found::Broken, Found::Record),
+            Some(_) => Record::read(rest, self.salt).map_or(Found::Broken, Found::Record),
         }
     }
 }
@@ -211,7 +217,7 @@ fn synced_at(file: &File, end: u64, before: u64, about: &FileHeader) -> Result<O
     let Some(offset) = end.checked_sub(before) else { return Ok(None) };
     let mut synced_len = None;
     file.datafile.read(offset, SYNCED_RECORD_BYTES, &mut |bytes| {
-        synced_len = Record::read(bytes).and_then(|record| record.synced_len(about, offset));
+        synced_len = Record::read(bytes, file.salt).and_then(|record| record.synced_len(about, offset));
     })?;
     Ok(synced_len)
 }
@@ -227,8 +233,11 @@ pub(super) fn was_synced(file: &Arc<File>, broken: u64, end: u64) -> Result<bool
             found = (0..bytes.len()).any(|start| {
                 let candidate = &bytes[start..];
                 let offset = at + start as u64;
+                // One that claims to be longer is none, and would cost a checksum.
+                let bytes = candidate.get(..SYNCED_RECORD_BYTES as usize);
                 candidate.get(4) == Some(&(RecordType::Synced as u8))
-                    && Record::read(candidate)
+                    && bytes
+                        .and_then(|bytes| Record::read(bytes, file.salt))
                         .and_then(|record| record.synced_len(&file.header, offset))
                         .is_some_and(|synced_len| synced_len > broken)
             });

@@ -141,7 +141,7 @@ impl Shard {
         let file = file.ok_or_else(|| missing_file(location.file))?;
         let mut is_whole = false;
         let read = file.datafile.read(u64::from(location.offset), len, &mut |bytes| {
-            if let Some(record) = Record::read(bytes) {
+            if let Some(record) = Record::read(bytes, file.salt) {
                 is_whole = true;
                 visit(record);
             }
@@ -436,7 +436,7 @@ impl PatchSource for Patch {
                 let record_len = u64::from(*prefix_len) + u64::from(*len);
                 let mut is_whole = false;
                 file.datafile.read(u64::from(*offset), record_len, &mut |bytes| {
-                    if let Some(record) = Record::read(bytes) {
+                    if let Some(record) = Record::read(bytes, file.salt) {
                         is_whole = true;
                         visit(record.value);
                     }
@@ -501,7 +501,7 @@ impl SubScan<'_> {
         let len = entry.prefix_len(self.collection, subkey.len() as u64) + u64::from(entry.value_len);
         let mut flow = None;
         let read = file.datafile.read(u64::from(entry.location.offset), len, &mut |bytes| {
-            flow = Record::read(bytes).map(|record| visit(subkey, record.value));
+            flow = Record::read(bytes, file.salt).map(|record| visit(subkey, record.value));
         });
         read.map_err(|error| damaged(&error.to_string()))?;
         flow.ok_or_else(|| damaged("the record does not carry its checksum"))

@@ -89,6 +89,11 @@ pub trait BlobStore: Send + Sync {
     /// Removes a blob that no commit ever referred to.
     fn discard(&self, id: BlobId);
 
+    /// Whether the file of a committed blob is another store's as well, so that nothing may be written to it.
+    fn is_shared(&self, _id: BlobId) -> bool {
+        false
+    }
+
     /// Where an operator finds a blob: a path, on a home that has files.
     fn place(&self, id: BlobId) -> String {
         format!("blob {}", id.0)

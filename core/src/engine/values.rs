@@ -182,7 +182,8 @@ impl Txn<'_> {
     }
 
     /// Writes `bytes` at `offset` of a value that has a blob, zeros filling what lies behind its end; returns the new
-    /// length. Costs what is written, and a block at each end of it.
+    /// length. Costs what is written, and a block at each end of it; and once a copy of the value where its file is shared with
+    /// another store and must grow.
     pub fn write_to_blob(
         &mut self,
         db: Db,
@@ -202,6 +203,11 @@ impl Txn<'_> {
         }
         let inside = usize::try_from(blob.len.saturating_sub(offset)).unwrap_or(usize::MAX).min(bytes.len());
         let (over, behind) = bytes.split_at(inside);
+        if !behind.is_empty() && self.reader.blobs().is_shared(blob.id) {
+            let own = self.draft_of(db, key)?;
+            self.put_draft(db, key, new, own)?;
+            return self.write_to_blob(db, key, encoding, offset, bytes);
+        }
         let blob = self.with_sums((db, key), blob)?;
         self.refer(at, new, blob);
         self.patch((db, key), blob, offset, over)?;

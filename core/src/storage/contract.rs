@@ -3,7 +3,7 @@
 //! What a loss of power leaves is not checked here, because no real disk can be asked to forget; the simulated device
 //! does that to the same [`super::DeviceStorage`].
 
-use super::{BlobId, Datafile, DatafileId, MetaMap, MetaOp, Storage, StorageError};
+use super::{BlobId, Datafile, DatafileId, MetaMap, MetaOp, Note, Storage, StorageError};
 
 /// The largest id that every storage takes: at the edge, where a row's number is a double, there are no larger ones.
 const LARGEST_ID: u32 = (1 << 23) - 1;
@@ -15,6 +15,7 @@ pub fn check<S: Storage>(open: &mut dyn FnMut() -> S) {
     blobs_hold_what_was_written(&open());
     blobs_are_there_after_reopening(&open());
     datafiles_can_be_put_aside(&open());
+    notes_are_replaced_and_removed(&open());
 }
 
 /// The same for a home that has no blobs.
@@ -227,13 +228,31 @@ fn manifest_is_there_after_reopening(storage: &impl Storage) {
 
 fn datafiles_can_be_put_aside(storage: &impl Storage) {
     let file = storage.open(DatafileId(7)).expect("open");
-    storage.copy_aside(DatafileId(7), 7, 12).expect("copy aside");
-    storage.copy_aside(DatafileId(7), 7, 11).expect("the same once more");
+    let first = storage.copy_aside(DatafileId(7), 7, 12).expect("copy aside");
+    let second = storage.copy_aside(DatafileId(7), 7, 11).expect("the same once more");
+    assert_ne!(first, second, "no copy replaces an earlier one");
     assert_eq!(contents(&*file, 0, 12), b"hidden body!", "what is copied stays");
     storage.set_aside(DatafileId(7)).expect("set aside");
     assert_eq!(listed(storage), [0, 1, 20, LARGEST_ID], "what is set aside is no part of the store");
     assert!(storage.set_aside(DatafileId(7)).is_err(), "nor is it there to be set aside again");
     assert_eq!(contents(&*file, 0, 12), b"hidden body!", "an open handle still reads");
+}
+
+fn notes_are_replaced_and_removed(storage: &impl Storage) {
+    for note in [Note::Refused, Note::Salvage] {
+        assert_eq!(storage.note(note), Ok(None), "no note before one is written");
+        storage.remove_note(note).expect("nothing to remove is fine");
+        storage.put_note(note, b"first, which is longer").expect("put");
+        storage.put_note(note, b"second").expect("put");
+        assert_eq!(storage.note(note), Ok(Some(b"second".to_vec())));
+    }
+    storage.remove_note(Note::Refused).expect("remove");
+    assert_eq!(storage.note(Note::Refused), Ok(None));
+    let first = storage.keep_salvage_note().expect("keep");
+    assert_eq!(storage.note(Note::Salvage), Ok(None), "a report is no note any more");
+    assert!(storage.keep_salvage_note().is_err(), "there is none to keep");
+    storage.put_note(Note::Salvage, b"another").expect("put");
+    assert_ne!(storage.keep_salvage_note().expect("keep"), first, "no report replaces an earlier one");
 }
 
 fn pairs(meta: &dyn MetaMap, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {

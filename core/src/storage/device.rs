@@ -10,7 +10,11 @@
 //! | `MANIFEST.temporary`   | a manifest that is being written; litter for the next process       |
 //! | `0000000007.torn-4096` | bytes from this offset that recovery cut off; for an operator       |
 //! | `0000000007.damaged`   | a datafile that salvage has replaced; for an operator               |
+//! | `REFUSED`, `SALVAGE`   | notes of recovery, whole since the moment they have these names     |
+//! | `salvage-1.txt`        | the report of a salvage that is complete; for an operator           |
 //! | anything else          | not ours; never touched                                             |
+//!
+//! A file for an operator gets a number behind its name where that is taken, so that none replaces an earlier one.
 //!
 //! It promises that a name ending in `.data` is given only to a file that is already durable, and that the name is
 //! durable when the call that gave it returns. (Blobs promise nothing by their name.) It must never sync again after a failed sync: the operating system may
@@ -24,7 +28,9 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Blob, BlobId, BootId, Datafile, DatafileId, MetaMap, Part, Result, Room, Storage, StorageError};
+use super::{
+    Blob, BlobId, BootId, Datafile, DatafileId, MetaMap, Note, Part, Result, Room, Storage, StorageError,
+};
 
 /// How a file will be used, so that a device can choose how it gets at the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +72,12 @@ pub trait Device: Send + Sync + 'static {
     /// Where an operator finds the file with this name.
     fn place(&self, name: &str) -> String {
         name.to_owned()
+    }
+
+    /// Gives the file at a place of another directory ([`Device::place`]) a name in this one, too; false where that is not
+    /// possible, so that it must be copied. Not durable before [`Device::sync_directory`].
+    fn link(&self, _place: &str, _name: &str) -> Result<bool> {
+        Ok(false)
     }
 
     /// Called while a store is opened: so many bytes of a datafile are done.
@@ -116,11 +128,12 @@ const DAMAGED_SUFFIX: &str = ".damaged";
 /// What recovery cut off goes to a file with this and the offset behind the number.
 const TORN_SUFFIX: &str = ".torn-";
 
-const MANIFEST: &str = "MANIFEST";
-const NEW_MANIFEST: &str = "MANIFEST.temporary";
+pub(super) const MANIFEST: &str = "MANIFEST";
+pub(super) const NEW_MANIFEST: &str = "MANIFEST.temporary";
+const NEW_NOTE: &str = "NOTE.temporary";
 
-/// Larger than any manifest: a store has fewer datafiles than this has room for.
-const MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Larger than any manifest or note: a store has fewer datafiles than this has room for.
+const WHOLE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Bytes are copied aside in pieces of this size.
 const COPY_PIECE_BYTES: u64 = 1024 * 1024;
@@ -128,8 +141,26 @@ const COPY_PIECE_BYTES: u64 = 1024 * 1024;
 /// Digits of the id in a file name: enough for every `u32`, so that names sort as ids do.
 const NAME_DIGITS: usize = 10;
 
+fn note_name(note: Note) -> &'static str {
+    match note {
+        Note::Refused => "REFUSED",
+        Note::Salvage => "SALVAGE",
+    }
+}
+
 fn file_name(id: DatafileId, suffix: &str) -> String {
     format!("{:0width$}{suffix}", id.0, width = NAME_DIGITS)
+}
+
+/// This name, and the same with a number behind it: 2, 3 and so on.
+fn numbered(name: String) -> impl Iterator<Item = String> {
+    let others = name.clone();
+    std::iter::once(name).chain((2_u64..).map(move |number| format!("{others}-{number}")))
+}
+
+/// The name of a listed datafile.
+pub(super) fn datafile_name(id: DatafileId) -> String {
+    file_name(id, DATA_SUFFIX)
 }
 
 /// The id and the suffix of a file name, if it is exactly one that [`file_name`] makes.
@@ -148,7 +179,7 @@ const BLOB_NAME_DIGITS: usize = 20;
 /// A blob is shown to readers in pieces of at most this many bytes.
 const BLOB_PIECE_BYTES: u64 = 256 * 1024;
 
-fn blob_name(id: BlobId) -> String {
+pub(super) fn blob_name(id: BlobId) -> String {
     format!("{:0width$}{BLOB_SUFFIX}", id.0, width = BLOB_NAME_DIGITS)
 }
 
@@ -180,6 +211,8 @@ struct Health {
     failure: OnceLock<String>,
     /// Bytes that ordinary writes leave free.
     reserve_bytes: AtomicU64,
+    /// The longest write to a blob that was refused as full since that was last asked.
+    refused_blob_bytes: AtomicU64,
     bug: Option<Bug>,
 }
 
@@ -286,7 +319,12 @@ impl<F> DeviceBlob<F> {
 impl<F: DeviceFile> Blob for DeviceBlob<F> {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.health.check("write to", &self.name)?;
-        self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary))
+        let written = self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary));
+        written.inspect_err(|error| {
+            if matches!(error, StorageError::Full(_)) {
+                self.health.refused_blob_bytes.fetch_max(bytes.len().max(1) as u64, Ordering::Relaxed);
+            }
+        })
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -373,7 +411,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
         for name in device.list()? {
             blobs.extend(parse_blob_name(&name));
-            if name == NEW_MANIFEST {
+            if name == NEW_MANIFEST || name == NEW_NOTE {
                 device.remove(&name)?;
             }
             match parse_name(&name) {
@@ -444,12 +482,47 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         self.health.sync(name, || file.sync())?;
         match self.device.rename(temporary, name) {
             Ok(()) => {}
-            Err(error @ StorageError::Full(_)) => {
+            Err(error @ (StorageError::Full(_) | StorageError::Exhausted(_))) => {
                 self.discard(temporary);
                 return Err(error);
             }
             // Nobody knows which name the file has now.
             Err(error) => return Err(self.health.fail("rename to", name, &error)),
+        }
+        self.health.sync("the directory", || self.device.sync_directory())
+    }
+
+    /// The contents of a file that was written whole; `None` if it is not there. One that is too large to be ours is shown as
+    /// empty, so that it does not carry its checksum.
+    fn read_whole(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let file = match self.device.open(name, Access::Whole) {
+            Err(StorageError::Missing(_)) => return Ok(None),
+            opened => opened?,
+        };
+        let len = file.len()?;
+        let mut bytes = Vec::new();
+        if len <= WHOLE_MAX_BYTES {
+            file.read(0, len, &mut |read| bytes.extend_from_slice(read))?;
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The first of these names that no file has. The caller holds the lock on names, so nobody takes it meanwhile.
+    fn free_name(&self, mut names: impl Iterator<Item = String>) -> Result<String> {
+        let taken: BTreeSet<String> = self.device.list()?.into_iter().collect();
+        Ok(names.find(|name| !taken.contains(name)).unwrap_or_default())
+    }
+
+    /// Gives a file another name, durably.
+    fn rename_durably(&self, from: &str, to: &str) -> Result<()> {
+        self.health.check("renaming of", from)?;
+        match self.device.rename(from, to) {
+            Ok(()) => {}
+            Err(error @ (StorageError::Full(_) | StorageError::Exhausted(_) | StorageError::Missing(_))) => {
+                return Err(error);
+            }
+            // Nobody knows which name the file has now.
+            Err(error) => return Err(self.health.fail("rename to", to, &error)),
         }
         self.health.sync("the directory", || self.device.sync_directory())
     }
@@ -596,22 +669,17 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         self.health.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
     }
 
+    fn take_refused_blob_bytes(&self) -> u64 {
+        self.health.refused_blob_bytes.swap(0, Ordering::Relaxed)
+    }
+
     fn meta(&self) -> &dyn MetaMap {
         &self.meta
     }
 
     fn manifest(&self) -> Result<Option<Vec<u8>>> {
         let _names = self.names.lock();
-        let file = match self.device.open(MANIFEST, Access::Whole) {
-            Err(StorageError::Missing(_)) => return Ok(None),
-            opened => opened?,
-        };
-        let len = file.len()?;
-        let mut bytes = Vec::new();
-        if len <= MANIFEST_MAX_BYTES {
-            file.read(0, len, &mut |read| bytes.extend_from_slice(read))?;
-        }
-        Ok(Some(bytes))
+        self.read_whole(MANIFEST)
     }
 
     fn put_manifest(&self, bytes: &[u8]) -> Result<()> {
@@ -631,10 +699,37 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         })
     }
 
+    fn note(&self, note: Note) -> Result<Option<Vec<u8>>> {
+        let _names = self.names.lock();
+        self.read_whole(note_name(note))
+    }
+
+    fn put_note(&self, note: Note, bytes: &[u8]) -> Result<()> {
+        let _names = self.names.lock();
+        self.write_whole(NEW_NOTE, note_name(note), &mut |file| file.write(0, &[bytes]))
+    }
+
+    fn remove_note(&self, note: Note) -> Result<()> {
+        let _names = self.names.lock();
+        self.health.check("removal of", note_name(note))?;
+        match self.device.remove(note_name(note)) {
+            Err(StorageError::Missing(_)) => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.health.sync("the directory", || self.device.sync_directory()),
+        }
+    }
+
+    fn keep_salvage_note(&self) -> Result<String> {
+        let _names = self.names.lock();
+        let name = self.free_name((1_u64..).map(|number| format!("salvage-{number}.txt")))?;
+        self.rename_durably(note_name(Note::Salvage), &name)?;
+        Ok(self.device.place(&name))
+    }
+
     fn copy_aside(&self, id: DatafileId, from: u64, to: u64) -> Result<String> {
         let source = self.open(id)?;
-        let name = file_name(id, &format!("{TORN_SUFFIX}{from}"));
         let _names = self.names.lock();
+        let name = self.free_name(numbered(file_name(id, &format!("{TORN_SUFFIX}{from}"))))?;
         self.write_whole(&file_name(id, TEMPORARY_SUFFIX), &name, &mut |file| {
             let mut at = from;
             while at < to {
@@ -650,12 +745,10 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
     }
 
     fn set_aside(&self, id: DatafileId) -> Result<String> {
-        let (from, to) = (file_name(id, DATA_SUFFIX), file_name(id, DAMAGED_SUFFIX));
         let mut names = self.names.lock();
-        self.health.check("renaming of", &from)?;
-        self.device.rename(&from, &to)?;
+        let to = self.free_name(numbered(file_name(id, DAMAGED_SUFFIX)))?;
+        self.rename_durably(&file_name(id, DATA_SUFFIX), &to)?;
         names.listed.remove(&id);
-        self.health.sync("the directory", || self.device.sync_directory())?;
         Ok(self.device.place(&to))
     }
 }

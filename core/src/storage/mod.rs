@@ -12,6 +12,7 @@ pub mod contract;
 pub mod device;
 pub mod memory;
 pub mod simulated;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub use device::{Access, Device, DeviceBlob, DeviceDatafile, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
 pub use simulated::{SimulatedStorage, Simulation};
+pub use target::{DeviceTarget, Progress, Taken, Target};
 
 /// The number of a datafile, which is never used twice in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +46,15 @@ pub enum Part {
     Blob(BlobId),
     /// The manifest.
     Manifest,
+}
+
+/// A small file of recovery's own beside a store. It is no part of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A start has refused a damaged store, and in which run of the machine.
+    Refused,
+    /// A salvage that has begun: which datafiles it replaces, and what is lost.
+    Salvage,
 }
 
 /// What a disk can do wrong.
@@ -240,6 +251,11 @@ pub trait Storage: Send + Sync {
     /// that do not know how much is free.
     fn set_reserve_bytes(&self, _reserve_bytes: u64) {}
 
+    /// The longest write to a blob that was refused as full since the last call, in bytes; 0 if none was.
+    fn take_refused_blob_bytes(&self) -> u64 {
+        0
+    }
+
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;
 
@@ -257,10 +273,32 @@ pub trait Storage: Send + Sync {
     /// Where an operator finds a part of the store: a path on the gateway.
     fn place(&self, part: Part) -> String;
 
+    /// A note, if there is one. A home that never salvages needs none.
+    fn note(&self, _note: Note) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Writes a note in place of the one before. When the call returns it survives the loss of power; a crash before leaves
+    /// either, or none.
+    fn put_note(&self, _note: Note, _bytes: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Removes a note, durably, if there is one.
+    fn remove_note(&self, _note: Note) -> Result<()> {
+        Ok(())
+    }
+
+    /// Turns the note of a salvage into a report for an operator, durably; returns its place. Fails if there is none.
+    fn keep_salvage_note(&self) -> Result<String> {
+        Err(StorageError::Missing("a note of a salvage".into()))
+    }
+
     /// Copies the bytes of a listed datafile from `from` to below `to` to a file of their own, durably; returns its place.
-    /// The copy is no part of the store.
+    /// The copy is no part of the store, and replaces no earlier one.
     fn copy_aside(&self, id: DatafileId, from: u64, to: u64) -> Result<String>;
 
-    /// Takes a datafile out of the store without removing it, durably; returns where it is from then on.
+    /// Takes a datafile out of the store without removing it, durably; returns where it is from then on. It replaces no
+    /// earlier one.
     fn set_aside(&self, id: DatafileId) -> Result<String>;
 }

@@ -180,6 +180,13 @@ impl Device for Directory {
         Ok(names)
     }
 
+    /// Whatever prevents it (another file system, one without links, a name that merge has just taken away), the caller can
+    /// copy.
+    fn link(&self, place: &str, name: &str) -> Result<bool> {
+        self.check_writable()?;
+        Ok(fs::hard_link(place, self.path.join(name)).is_ok())
+    }
+
     fn note_recovered(&self, bytes: u64) {
         self.recovered.fetch_add(bytes, Ordering::Relaxed);
     }

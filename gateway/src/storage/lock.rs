@@ -1,30 +1,36 @@
-//! One process per directory.
+//! One process per directory, or several that only read it.
 //!
 //! The lock is flock's, on the file `lock`: the kernel releases it when the process ends, however it ends, so a crash
 //! leaves nothing to clean up. Everything else in the directory relies on having no other writer.
 
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use edgecask_core::storage::{Result, StorageError};
 
 /// The name of the locked file.
 const LOCK_FILE: &str = "lock";
 
-/// The exclusive use of a directory, for as long as this lives.
+/// A server waits so long for a process that only reads the directory.
+const READERS_MAX: Duration = Duration::from_secs(2);
+const READERS_RETRY: Duration = Duration::from_millis(20);
+
+/// The use of a directory, for as long as this lives: of one process that writes, or of those that read.
 #[derive(Debug)]
 pub struct DirectoryLock {
     file: File,
 }
 
 impl DirectoryLock {
-    /// Locks the directory.
+    /// Locks the directory to write. Waits a moment for processes that read it.
     ///
     /// # Errors
     /// Another process has locked it, or it cannot be written.
     pub fn take(directory: &Path) -> Result<DirectoryLock> {
         let shown = directory.display();
+        let begin = Instant::now();
         let file = File::options()
             .read(true)
             .write(true)
@@ -34,41 +40,92 @@ impl DirectoryLock {
         let file = file.map_err(|error| {
             StorageError::Refused(format!("the data directory {shown} cannot be written: {error}"))
         })?;
-        DirectoryLock::lock(file, directory)
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(DirectoryLock { file }),
+                Err(TryLockError::Error(error)) => return Err(unlockable(directory, &error)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            // Beside a process that writes there is nobody who reads.
+            match file.try_lock_shared() {
+                Ok(()) => drop(file.unlock()),
+                Err(TryLockError::Error(error)) => return Err(unlockable(directory, &error)),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StorageError::Refused(format!(
+                        "the data directory {shown} is in use by another edgecask; stop it or choose another --dir"
+                    )));
+                }
+            }
+            if begin.elapsed() > READERS_MAX {
+                return Err(StorageError::Refused(format!(
+                    "the data directory {shown} is in use by edgecask check or repair, which must not see it change; \
+                     wait for its end"
+                )));
+            }
+            std::thread::sleep(READERS_RETRY);
+        }
     }
 
-    /// Locks a directory that is only to be read, and changes nothing in it; `None` if no process has ever locked it.
+    /// Locks a directory that is only to be read, together with others that read, and changes nothing in it; `None` if no
+    /// process has ever locked it.
     ///
     /// # Errors
-    /// Another process has locked it, or it cannot be read.
+    /// Another process has locked it to write, or it cannot be read.
     pub fn take_to_read(directory: &Path) -> Result<Option<DirectoryLock>> {
-        match File::open(directory.join(LOCK_FILE)) {
-            Ok(file) => DirectoryLock::lock(file, directory).map(Some),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StorageError::Refused(format!(
-                "the data directory {} cannot be read: {error}",
-                directory.display()
-            ))),
-        }
-    }
-
-    fn lock(file: File, directory: &Path) -> Result<DirectoryLock> {
         let shown = directory.display();
-        match file.try_lock() {
-            Ok(()) => Ok(DirectoryLock { file }),
-            Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(
-                "the data directory {shown} is in use by another edgecask; stop it or choose another --dir"
-            ))),
-            Err(TryLockError::Error(error)) => {
-                Err(StorageError::Refused(format!("the data directory {shown} cannot be locked: {error}")))
+        let file = match File::open(directory.join(LOCK_FILE)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(StorageError::Refused(format!(
+                    "the data directory {shown} cannot be read: {error}"
+                )));
             }
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(DirectoryLock { file })),
+            Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(
+                "the data directory {shown} is in use: a server runs on it; stop it, or look at a backup"
+            ))),
+            Err(TryLockError::Error(error)) => Err(unlockable(directory, &error)),
         }
     }
+}
+
+fn unlockable(directory: &Path, error: &io::Error) -> StorageError {
+    StorageError::Refused(format!("the data directory {} cannot be locked: {error}", directory.display()))
 }
 
 impl Drop for DirectoryLock {
     /// Closing the file is not enough: a child that another thread is just making still shares it for a moment.
     fn drop(&mut self) {
         let _ = self.file.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DirectoryLock;
+
+    #[test]
+    fn reader_is_taken_for_a_server_and_a_server_for_a_reader() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path();
+        assert!(DirectoryLock::take_to_read(path).expect("nobody is there").is_none());
+        let server = DirectoryLock::take(path).expect("nobody is there");
+        let told = DirectoryLock::take_to_read(path).expect_err("refused").to_string();
+        assert!(told.contains("a server runs on it"), "{told}");
+        let told = DirectoryLock::take(path).expect_err("refused").to_string();
+        assert!(told.contains("another edgecask"), "{told}");
+        drop(server);
+        let readers = [DirectoryLock::take_to_read(path), DirectoryLock::take_to_read(path)];
+        assert!(readers.iter().all(Result::is_ok));
+        let told = DirectoryLock::take(path).expect_err("refused").to_string();
+        assert!(told.contains("check or repair"), "{told}");
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| DirectoryLock::take(path).map(drop));
+            drop(readers);
+            assert_eq!(waiting.join().expect("no panic"), Ok(()), "it waits for them");
+        });
     }
 }

@@ -1,19 +1,20 @@
 //! The metadata map on sled.
 //!
 //! All of it can be rebuilt from the datafiles, so a folder that sled cannot open is removed and an empty one takes its place;
-//! the store then rebuilds it. If that is not possible either (on a full disk, say), the map is in memory until the next
-//! start. sled has a log of its own and recovers a prefix of it, which is the order that the laws of the map require.
+//! the store then rebuilds it. If that is not possible either (on a full disk, say), or as soon as sled fails, the server goes on
+//! without a map until the next start. sled has a log of its own and recovers a prefix of it, which is the order that the laws of the map require.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use edgecask_core::storage::{MemoryMeta, MetaMap, MetaOp, Result, StorageError};
+use edgecask_core::storage::{MetaMap, MetaOp, Result, StorageError};
 use tracing::warn;
 
 /// Memory sled may use for pages, in bytes. Hint blocks are read once, at the start.
-const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A lazy change of more operations than this is applied in pieces, in order: sled needs some 40 kB of memory for each
 /// operation of a batch. After a crash a beginning of such a change may be there, which its owner must be able to tell.
@@ -35,56 +36,103 @@ pub struct SledMeta {
     db: sled::Db,
 }
 
-/// The map of a server.
-pub enum Meta {
-    /// In its folder.
-    Sled(SledMeta),
-    /// In memory, because the folder can be neither used nor replaced.
-    Memory(MemoryMeta),
+/// The map of a server, which never fails. From the first error or panic of the map on there is none: nothing is found in it
+/// and what is put there is lost, which costs the next start time and nothing else.
+pub struct Meta<M: MetaMap = SledMeta> {
+    map: Option<M>,
+    failure: Failure,
+}
+
+/// The first failure of a map, if there was one.
+#[derive(Clone, Debug, Default)]
+pub struct Failure(Arc<OnceLock<String>>);
+
+impl Failure {
+    /// What went wrong.
+    pub fn get(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+
+    fn note(&self, failure: String) {
+        if self.0.set(failure.clone()).is_ok() {
+            warn!(%failure, "hints cannot be used any more; the next start reads datafiles instead");
+        }
+    }
 }
 
 impl Meta {
     /// Opens the folder, makes or replaces it where needed, or does without.
-    ///
-    /// # Errors
-    /// Another process uses it.
-    pub fn open(folder: &Path) -> Result<Meta> {
-        match SledMeta::open(folder) {
-            Ok(meta) => Ok(Meta::Sled(meta)),
-            Err(error @ StorageError::Refused(_)) => Err(error),
-            Err(error) => {
-                warn!(
-                    folder = %folder.display(), %error,
-                    "there is no room for hints: the next start reads the whole log"
-                );
-                Ok(Meta::Memory(MemoryMeta::default()))
-            }
-        }
+    pub fn open(folder: &Path) -> Meta {
+        let failure = Failure::default();
+        let opened = SledMeta::open(folder);
+        let map = opened.map_err(|error| failure.note(format!("{}: {error}", folder.display()))).ok();
+        Meta { map, failure }
     }
 
-    fn map(&self) -> &dyn MetaMap {
-        match self {
-            Meta::Sled(meta) => meta,
-            Meta::Memory(meta) => meta,
-        }
+    /// Opens a folder that is neither made nor replaced, nor opened by anybody else.
+    ///
+    /// # Errors
+    /// It is not one of sled's, or damaged so that sled does not open it.
+    pub fn open_as_it_is(folder: &Path) -> Result<Meta> {
+        open_guarded(folder).map(|db| Meta::new(SledMeta { db }))
+    }
+
+    /// No map.
+    pub fn none() -> Meta {
+        Meta { map: None, failure: Failure::default() }
     }
 }
 
-impl MetaMap for Meta {
+impl<M: MetaMap> Meta<M> {
+    fn new(map: M) -> Meta<M> {
+        Meta { map: Some(map), failure: Failure::default() }
+    }
+
+    /// Where its first failure can be seen.
+    pub fn failure(&self) -> Failure {
+        self.failure.clone()
+    }
+
+    /// The answer of the map, or this one if there is none.
+    fn ask<R>(&self, otherwise: R, call: impl FnOnce(&M) -> Result<R>) -> Result<R> {
+        let Some(map) = self.map.as_ref().filter(|_| self.failure.get().is_none()) else {
+            return Ok(otherwise);
+        };
+        match catch_unwind(AssertUnwindSafe(|| call(map))) {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => self.failure.note(error.to_string()),
+            Err(_) => self.failure.note("the metadata map: sled panicked".into()),
+        }
+        Ok(otherwise)
+    }
+}
+
+impl<M: MetaMap> MetaMap for Meta<M> {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.map().get(key)
+        self.ask(None, |map| map.get(key))
     }
 
     fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
-        self.map().scan(prefix, visit)
+        self.ask((), |map| map.scan(prefix, visit))
     }
 
     fn apply(&self, changes: &[MetaOp]) -> Result<()> {
-        self.map().apply(changes)
+        self.ask((), |map| map.apply(changes))
     }
 
     fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()> {
-        self.map().apply_lazily(changes)
+        self.ask((), |map| map.apply_lazily(changes))
+    }
+}
+
+impl<M: MetaMap> Drop for Meta<M> {
+    /// sled writes at its end, and one that has failed may panic then or wait for ever.
+    fn drop(&mut self) {
+        let map = self.map.take();
+        match self.failure.get() {
+            Some(_) => std::mem::forget(map),
+            None => drop(catch_unwind(AssertUnwindSafe(|| drop(map)))),
+        }
     }
 }
 
@@ -194,5 +242,75 @@ fn failed(error: &sled::Error) -> StorageError {
         }
         sled::Error::Io(error) => super::failed("cannot use", "the metadata map", error),
         error => StorageError::Io(format!("the metadata map: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use edgecask_core::storage::MemoryMeta;
+
+    use super::*;
+
+    /// A map in which one call fails, in one of two ways.
+    struct Failing {
+        map: MemoryMeta,
+        calls: AtomicU64,
+        fails_at: u64,
+        panics: bool,
+    }
+
+    impl Failing {
+        fn call(&self) -> Result<&MemoryMeta> {
+            match self.calls.fetch_add(1, Ordering::Relaxed) == self.fails_at {
+                true if self.panics => panic!("a planned panic"),
+                true => Err(StorageError::Full("a planned failure".into())),
+                false => Ok(&self.map),
+            }
+        }
+    }
+
+    impl MetaMap for Failing {
+        fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+            self.call()?.get(key)
+        }
+
+        fn scan(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+            self.call()?.scan(prefix, visit)
+        }
+
+        fn apply(&self, changes: &[MetaOp]) -> Result<()> {
+            self.call()?.apply(changes)
+        }
+
+        fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()> {
+            self.call()?.apply_lazily(changes)
+        }
+    }
+
+    #[test]
+    fn failure_of_the_map_fails_a_call_of_the_server() {
+        for panics in [false, true] {
+            for fails_at in 0..4 {
+                let map = Failing { map: MemoryMeta::default(), calls: 0.into(), fails_at, panics };
+                let meta = Meta::new(map);
+                let put = [MetaOp::Put(b"key".to_vec(), b"value".to_vec())];
+                assert_eq!(meta.apply(&put), Ok(()));
+                assert_eq!(meta.apply_lazily(&put), Ok(()));
+                let there = (fails_at > 2).then(|| b"value".to_vec());
+                assert_eq!(meta.get(b"key"), Ok(there));
+                let mut count = 0;
+                let mut visit = |_: &[u8], _: &[u8]| {
+                    count += 1;
+                    true
+                };
+                assert_eq!(meta.scan(b"", &mut visit), Ok(()));
+                assert_eq!(count, 0, "nothing is found once it has failed");
+                assert!(meta.failure().get().is_some());
+                assert_eq!(meta.get(b"key"), Ok(None));
+                assert_eq!(meta.apply(&put), Ok(()));
+            }
+        }
     }
 }

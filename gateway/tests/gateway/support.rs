@@ -152,7 +152,9 @@ impl Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_edgecask"));
         command
             .args(["serve", "--threads", "2", "--http-port", "0", "--port", &port.to_string(), "--dir"])
-            .arg(directory);
+            .arg(directory)
+            // With pages of 2 MB the resident memory says little about what is in use.
+            .env("MIMALLOC_ALLOW_THP", "0");
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
         Process { child, port }
     }

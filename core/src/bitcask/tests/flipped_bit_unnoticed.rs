@@ -288,7 +288,8 @@ fn refused_store_has_already_removed_its_good_datafiles() {
     assert!(machine.flip_bit(output, 500, 1));
     let refused = open(&machine).err().unwrap_or_default();
     assert!(names_place(&refused, datafiles.len() as u32, 500), "{refused}");
-    assert_eq!(machine.file_names(), names, "nothing is changed by a store that does not open");
+    assert!(machine.remove_file("REFUSED"), "a note says that it was refused");
+    assert_eq!(machine.file_names(), names, "nothing else is changed by a store that does not open");
 }
 
 /// The last datafile may be sealed, and even merged, if the power went before the next one was made: nothing of it can

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use super::harness::{NOW_MS, put, remove, sub_put};
+use crate::bitcask::fault_injection::{Fault, with_fault};
+use crate::bitcask::merge::Merge;
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::laws::{self, DATABASES, Operation};
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Admin, EngineError, Kind, NewRoot};
+use crate::engine::{Admin, Engine, EngineError, Kind, NewRoot};
 use crate::storage::{Simulation, Storage};
 
 const CAPACITY_BYTES: u64 = 2 * 1024 * 1024;
@@ -203,4 +205,98 @@ fn half_of_everything_is_overwritten() {
         scene.maintain();
     }
     scene.check("at the end");
+}
+
+/// More than the reserve is free, and less than a write needs: the normal end of filling a device.
+#[test]
+fn full_device_looks_healthy_from_time_to_time() {
+    let scene = Scene::new();
+    assert!(scene.store.refusal().is_none());
+    scene.fill(|number| put(&format!("key {number}"), &[7; 60_000]));
+    for _ in 0..20 {
+        assert!(matches!(scene.store.refusal(), Some(EngineError::Full(_))), "{}", scene.told());
+        scene.store.merge_step(1 << 20).expect("a device in order");
+    }
+    assert!(scene.runs(&[Operation::Flush(0)]));
+    scene.maintain();
+    assert!(scene.store.refusal().is_none(), "{}", scene.told());
+}
+
+#[test]
+fn refused_blobs_leave_no_trace() {
+    let scene = Scene::new();
+    let mut draft = scene.store.draft().expect("a blob");
+    let refused = (0..CAPACITY_BYTES / 100_000 + 1).find_map(|_| draft.append(&[7; 100_000]).err());
+    assert!(matches!(refused, Some(EngineError::Full(_))), "{refused:?}");
+    for _ in 0..3 {
+        assert!(matches!(scene.store.refusal(), Some(EngineError::Full(_))));
+        scene.store.merge_step(1 << 20).expect("a device in order");
+    }
+    drop(draft);
+    scene.store.log.storage().sync_removals().expect("a device in order");
+    scene.store.merge_step(1 << 20).expect("a device in order");
+    assert!(scene.store.refusal().is_none(), "{}", scene.told());
+}
+
+#[test]
+fn refused_commits_use_up_the_numbers_of_datafiles() {
+    let scene = Scene::new();
+    scene.fill(|number| put(&format!("key {number}"), &[7; 20_000]));
+    let number = |scene: &Scene| scene.store.log.header(0, 0, Vec::new()).expect("there are more").id;
+    let before = number(&scene);
+    for _ in 0..100 {
+        assert!(!scene.runs(&[put("more", &[7; 100_000])]));
+    }
+    let after = number(&scene);
+    assert!(after - before < 5, "{before} to {after}");
+}
+
+/// Nothing can be written at the end of each merge: the inputs go all the same, and what the manifest does not list yet is
+/// listed before the next output is published.
+fn merges_without_a_manifest() -> Result<(), String> {
+    let machine = Simulation::new(11);
+    let options = Options { datafile_max_bytes: 6 * 1024, ..OPTIONS };
+    let open = || {
+        let storage = Arc::new(machine.open().map_err(|error| error.to_string())?);
+        Bitcask::open(storage, &options).map(|opened| opened.store).map_err(|error| error.to_string())
+    };
+    let store = open()?;
+    for number in 0..40_u8 {
+        laws::run(&store, &[put(&format!("key {number}"), &[number; 700])], NOW_MS).expect("room");
+    }
+    let mut replaced = 0;
+    // The few that stay at first are what the outputs of the first merges hold.
+    let (first, last): (Vec<u8>, Vec<u8>) = (0..39).partition(|number| number % 5 > 0);
+    for number in first.into_iter().chain(last) {
+        laws::run(&store, &[remove(&format!("key {number}"))], NOW_MS).expect("room");
+        let mut idle = 0;
+        while idle < 3 {
+            let is_last = matches!(*store.merging.lock(), Merge::Relocating(_));
+            if is_last {
+                machine.full_from(machine.operations());
+                replaced += 1;
+            }
+            let step = store.merge_step(1 << 20).map_err(|error| error.to_string())?;
+            machine.clear_faults();
+            idle = if step.is_unfinished { 0 } else { idle + 1 };
+        }
+    }
+    assert!(replaced > 5, "only {replaced} merges");
+    let before = laws::dump(&store, NOW_MS).expect("a readable store");
+    drop(store);
+    let storage = Arc::new(machine.after_kill().open().map_err(|error| error.to_string())?);
+    let next = Bitcask::open(storage, &options).map_err(|error| error.to_string())?.store;
+    let after = laws::dump(&next, NOW_MS).expect("a readable store");
+    laws::difference(&before, &after).map_or(Ok(()), Err)
+}
+
+#[test]
+fn merge_waits_for_room_for_the_manifest() {
+    merges_without_a_manifest().unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn output_published_before_the_manifest_lists_the_one_it_stands_for() {
+    let outcome = with_fault(Some(Fault::PublishBeforeManifest), merges_without_a_manifest);
+    assert!(outcome.is_err(), "nobody notices");
 }

@@ -76,6 +76,24 @@ fn hint_finished_before_the_log_is_synced() {
     check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::HintUnsynced));
 }
 
+#[test]
+fn frames_appended_before_the_manifest_lists_their_datafile() {
+    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::AppendBeforeList));
+}
+
+#[test]
+fn inputs_of_a_merge_removed_before_the_manifest_lists_its_output() {
+    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::RemoveBeforeReplace));
+}
+
+#[test]
+fn manifest_names_the_present_run_before_the_end_of_the_log_is_settled() {
+    check(Policy::Never, &CUTS, |matrix| {
+        matrix.injected = Some(Fault::BootBeforeSettle);
+        matrix.kill_recovery_every = 1;
+    });
+}
+
 /// The metadata map of one continuation of a store beside the datafiles of another.
 #[test]
 fn hint_trusted_over_data() {

@@ -34,6 +34,8 @@ pub(super) struct Matrix {
     pub(super) acknowledges_early: bool,
     /// One of so many crash states is crashed again, and again.
     pub(super) chain_every: usize,
+    /// Of one of so many crash states the recovery is killed.
+    pub(super) kill_recovery_every: usize,
 }
 
 impl Matrix {
@@ -48,6 +50,7 @@ impl Matrix {
             injected: None,
             acknowledges_early: false,
             chain_every: usize::MAX,
+            kill_recovery_every: 7,
         }
     }
 
@@ -126,7 +129,10 @@ impl Run<'_> {
         }
         let lineage: Vec<usize> = (0..held).collect();
         let next = matrix.transactions;
-        if findings.judged.is_multiple_of(matrix.chain_every) {
+        if findings.judged.is_multiple_of(matrix.kill_recovery_every) {
+            drop(opened);
+            self.kill_recovery(survival, required, findings.judged as u64)
+        } else if findings.judged.is_multiple_of(matrix.chain_every) {
             drop(opened);
             chain(plan, lineage, next..next * 2, left, matrix.seed ^ findings.judged as u64)
         } else if findings.judged.is_multiple_of(5) {
@@ -134,6 +140,23 @@ impl Run<'_> {
         } else {
             Ok(())
         }
+    }
+}
+
+impl Run<'_> {
+    /// Kills the process that recovers what is left, in the middle, and judges what the next one finds in the same run of
+    /// the machine.
+    fn kill_recovery(&self, survival: Option<Survival>, required: usize, seed: u64) -> Result<(), String> {
+        let left = match survival {
+            Some(survival) => self.machine.after_power_loss(survival),
+            None => self.machine.after_kill(),
+        };
+        let mut random = fastrand::Rng::with_seed(self.matrix.seed ^ seed);
+        left.cut_power_at(random.u64(0..16), if random.bool() { Moment::Before } else { Moment::During });
+        drop(open(&left));
+        let faults = left.faults_seen();
+        let judged = judge(self.phase, &left.after_kill(), &self.driven, required);
+        judged.map(drop).map_err(|lost| format!("recovery killed {faults:?}: {lost}"))
     }
 }
 

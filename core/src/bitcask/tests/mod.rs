@@ -1,23 +1,30 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod cut_in_salvage_loses_the_original;
+mod backup_is_not_one_moment;
 mod definitions_lost;
 mod failed_io;
+mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
 mod damage_lost_in_silence;
 mod harness;
+mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod matrix;
 mod memory_is_miscounted;
+mod older_checksums_not_read;
 mod older_value_not_compared;
 mod rare_key_is_not_found;
 mod read_only_for_want_of_descriptors;
 mod reload_changes_data;
 mod reopen_forgets;
 mod rewrite_leaves_dead_bytes;
+mod salvage_drops_records;
 mod space_grows_without_end;
 mod start_reads_everything;
 #[cfg(not(target_family = "wasm"))]
 mod value_missing_after_a_race;
+mod value_taken_for_records;
 mod watchers_misled;

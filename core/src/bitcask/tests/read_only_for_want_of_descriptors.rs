@@ -35,6 +35,12 @@ fn datafile_that_cannot_be_begun() {
         // A merge finds none either, and gives up without harm.
         assert!(matches!(store.merge_step(10_000), Ok(_) | Err(EngineError::Exhausted(_))));
     }
+    let number = || store.log.header(0, 0, Vec::new()).expect("there are more").id;
+    let before = number();
+    for _ in 0..50 {
+        assert!(laws::run(&store, &[put("key", &[3; 3000])], 0).is_err());
+    }
+    assert_eq!(number(), before + 1, "refused commits use up no numbers of datafiles");
     store.sync().expect("the log is as it was");
     machine.set_out_of_descriptors(false);
     for number in 0..20 {
@@ -43,4 +49,18 @@ fn datafile_that_cannot_be_begun() {
     store.checkpoint(0).expect("a device in order");
     let next = open(&machine.after_kill());
     assert_eq!(laws::difference(&contents(&store), &contents(&next)), None);
+}
+
+#[test]
+fn checkpoint_that_cannot_write_the_manifest() {
+    let machine = Simulation::new(5);
+    let store = open(&machine);
+    run(&store, &[put("key", &[1; 1000])]);
+    machine.set_out_of_descriptors(true);
+    let refused = store.checkpoint(0);
+    assert!(matches!(refused, Err(EngineError::Exhausted(_))), "{refused:?}");
+    assert_eq!(store.refusal(), None);
+    run(&store, &[put("key", &[2; 100])]);
+    machine.set_out_of_descriptors(false);
+    store.checkpoint(0).expect("a device in order");
 }

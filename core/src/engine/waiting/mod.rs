@@ -369,6 +369,10 @@ impl<E: Engine> Admin for Waiting<E> {
         self.inner.report()
     }
 
+    fn last_finding(&self) -> Option<String> {
+        self.inner.last_finding()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.inner.held_bytes()
     }
