@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::fault_injection::{Fault, is_injected};
-use super::files::File;
+use super::files::{File, FileTable};
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
 use super::replay::{PREFETCHED_ROOTS, Replay};
@@ -321,6 +321,29 @@ pub(super) fn forget(meta: &dyn MetaMap, file: u32) -> std::result::Result<(), S
 /// Bytes of records of a datafile that its hints do not cover.
 fn bare(file: &File) -> u64 {
     file.len().saturating_sub(file.hinted.load(Ordering::Acquire).max(file.header_len))
+}
+
+/// Forgets the hints of datafiles that are not there: where a manifest is lost as well, their numbers may be used again.
+pub(super) fn forget_others(meta: &dyn MetaMap, there: &FileTable) -> std::result::Result<(), StorageError> {
+    let mut keys = Vec::new();
+    meta.scan(b"hint/", &mut |key, _| {
+        let id = key.get(5..9).and_then(|id| id.first_chunk()).map(|id| u32::from_be_bytes(*id));
+        if id.is_some_and(|id| !there.contains_key(&id)) {
+            keys.push(MetaOp::Delete(key.to_vec()));
+        }
+        true
+    })?;
+    if keys.is_empty() { Ok(()) } else { meta.apply(&keys) }
+}
+
+/// Whether there are hints of any datafile. A map that fails has none.
+pub(super) fn any_there(meta: &dyn MetaMap) -> bool {
+    let mut is_there = false;
+    let scanned = meta.scan(b"hint/", &mut |_, _| {
+        is_there = true;
+        false
+    });
+    scanned.is_ok() && is_there
 }
 
 /// A hint under construction.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
+use super::hint;
 use super::manifest::{Listed, Manifest};
 use super::notes::{self, Salvage};
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
@@ -112,6 +113,11 @@ pub(super) fn list(
         findings
             .note(Damage::of_manifest(storage, "is missing, and the datafiles say that there must be one"))?;
     }
+    if found.is_none() && !is_manifest_damaged && storage.list()?.is_empty() && is_left_of_a_store(storage)? {
+        let what = "is missing, and so are all datafiles: there are blobs, hints or files that were set aside, so this \
+                    is no new store";
+        findings.note(Damage::of_manifest(storage, what))?;
+    }
     let (mut living, mut foreign) = (Vec::new(), Vec::new());
     // An output has a larger number than what it stands for, which may itself be an output that is not listed yet.
     there.sort_by_key(|file| file.id());
@@ -206,6 +212,11 @@ fn read_manifest(
     }
     let is_damaged = manifest.is_none();
     Ok((manifest, is_damaged))
+}
+
+/// Whether a storage without datafiles has what only a store leaves. Its datafiles may be on a disk that was not mounted.
+fn is_left_of_a_store(storage: &dyn Storage) -> Result<bool, StorageError> {
+    Ok(!storage.list_blobs()?.is_empty() || storage.has_set_aside()? || hint::any_there(storage.meta()))
 }
 
 /// A datafile with its header; None if that cannot be read.

@@ -208,6 +208,12 @@ impl Kept {
             let _ = hint::forget(storage.meta(), file.id());
             self.set_aside.push(storage.set_aside(DatafileId(file.id()))?);
         }
+        let _ = hint::forget_others(storage.meta(), &recovered.table);
+        // The records that named them may be among what is damaged or lost.
+        let nameless = |id: &BlobId| !recovered.replayed.blob_roots.contains_key(id);
+        let unnamed: Vec<BlobId> = recovered.blobs.iter().filter(|id| nameless(id)).copied().collect();
+        self.set_aside.extend(storage.set_aside_blobs(&unnamed)?);
+        recovered.blobs.retain(|id| !unnamed.contains(id));
         // For good: what comes with such a number later is no litter of ours.
         recovered.manifest.dropped.retain(|id| !begun.is_set_aside(*id));
         self.reports.push(storage.keep_salvage_note()?);

@@ -17,7 +17,7 @@ use crate::engine::{
     Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Touch, Want,
 };
 use crate::packed::tree::Tree;
-use crate::storage::{self, Blob, BlobId, StorageError};
+use crate::storage::{self, Blob, BlobId, Storage, StorageError};
 
 /// Cursors of walks over keys are positions in the space of hashes, cut to this many leading bits.
 const CURSOR_BITS: u32 = 48;
@@ -126,7 +126,7 @@ impl Shard {
 
     /// The datafile with this number; what was made since the shard last looked is found as well.
     pub(super) fn file(&mut self, store: &Bitcask, number: u32) -> Result<Arc<File>> {
-        known_file(store, &mut self.files, number).cloned().ok_or_else(|| missing_file(number))
+        known_file(store, &mut self.files, number).cloned().ok_or_else(|| missing_file(store, number))
     }
 
     /// Shows a record, checked. `len` is its whole length.
@@ -138,7 +138,7 @@ impl Shard {
         visit: &mut dyn FnMut(Record<'_>),
     ) -> Result<()> {
         let file = known_file(store, &mut self.files, location.file);
-        let file = file.ok_or_else(|| missing_file(location.file))?;
+        let file = file.ok_or_else(|| missing_file(store, location.file))?;
         let mut is_whole = false;
         let read = file.datafile.read(u64::from(location.offset), len, &mut |bytes| {
             if let Some(record) = Record::read(bytes, file.salt) {
@@ -264,6 +264,7 @@ impl Reader for Snapshot<'_> {
                 (entry, None) => {
                     let file = known_file(store, files, entry.location.file);
                     Patch::InFile {
+                        storage: store.log.storage().clone(),
                         file: file.cloned().ok_or_else(damaged)?,
                         offset: entry.location.offset,
                         prefix_len: entry.prefix_len(root.collection, subkey.len() as u64) as u32,
@@ -407,8 +408,8 @@ impl Snapshot<'_> {
     }
 }
 
-fn missing_file(number: u32) -> EngineError {
-    EngineError::Damaged(format!("datafile {number} is missing"))
+fn missing_file(store: &Bitcask, number: u32) -> EngineError {
+    EngineError::Damaged(format!("{} is missing", name_of_file(&**store.log.storage(), number)))
 }
 
 /// The datafile with this number, if there is one; what was made since `files` was looked at is found as well.
@@ -422,7 +423,7 @@ fn known_file<'f>(store: &Bitcask, files: &'f mut Arc<FileTable>, number: u32) -
 /// A patch of a blob, as it stays even if merge moves it.
 enum Patch {
     Here(Box<[u8]>),
-    InFile { file: Arc<File>, offset: u32, prefix_len: u32, len: u32 },
+    InFile { storage: Arc<dyn Storage>, file: Arc<File>, offset: u32, prefix_len: u32, len: u32 },
 }
 
 impl PatchSource for Patch {
@@ -432,20 +433,21 @@ impl PatchSource for Patch {
                 visit(bytes);
                 Ok(())
             }
-            Patch::InFile { file, offset, prefix_len, len } => {
+            Patch::InFile { storage, file, offset, prefix_len, len } => {
                 let record_len = u64::from(*prefix_len) + u64::from(*len);
                 let mut is_whole = false;
-                file.datafile.read(u64::from(*offset), record_len, &mut |bytes| {
+                let read = file.datafile.read(u64::from(*offset), record_len, &mut |bytes| {
                     if let Some(record) = Record::read(bytes, file.salt) {
                         is_whole = true;
                         visit(record.value);
                     }
-                })?;
-                if is_whole {
-                    return Ok(());
-                }
-                let place = format!("datafile {} at offset {offset}", file.id());
-                Err(StorageError::Io(format!("{place}: the record does not carry its checksum")))
+                });
+                let damaged = |what: &str| {
+                    let place = name_of_file(&**storage, file.id());
+                    StorageError::Damaged(format!("{place} at offset {offset}: {what}"))
+                };
+                read.map_err(|error| damaged(&error.to_string()))?;
+                if is_whole { Ok(()) } else { Err(damaged("the record does not carry its checksum")) }
             }
         }
     }
@@ -494,7 +496,8 @@ impl SubScan<'_> {
     ) -> Result<std::ops::ControlFlow<()>> {
         let number = entry.location.file;
         let damaged = |what: &str| {
-            EngineError::Damaged(format!("datafile {number} at offset {}: {what}", entry.location.offset))
+            let file = name_of_file(&**self.store.log.storage(), number);
+            EngineError::Damaged(format!("{file} at offset {}: {what}", entry.location.offset))
         };
         let file =
             known_file(self.store, self.files, number).ok_or_else(|| damaged("the file is missing"))?;

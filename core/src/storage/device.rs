@@ -10,6 +10,7 @@
 //! | `MANIFEST.temporary`   | a manifest that is being written; litter for the next process       |
 //! | `0000000007.torn-4096` | bytes from this offset that recovery cut off; for an operator       |
 //! | `0000000007.damaged`   | a datafile that salvage has replaced; for an operator               |
+//! | `00000000000000000042.blob.damaged` | a blob that nothing names any more since a salvage; for an operator |
 //! | `REFUSED`, `SALVAGE`   | notes of recovery, whole since the moment they have these names     |
 //! | `salvage-1.txt`        | the report of a salvage that is complete; for an operator           |
 //! | anything else          | not ours; never touched                                             |
@@ -188,6 +189,13 @@ fn parse_blob_name(name: &str) -> Option<BlobId> {
     let digits = name.strip_suffix(BLOB_SUFFIX)?;
     let is_ours = digits.len() == BLOB_NAME_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_ours).map(BlobId)
+}
+
+/// Whether a file was set aside for an operator, or holds what was cut off.
+fn is_set_aside(name: &str) -> bool {
+    let rest = name.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = rest.strip_prefix(BLOB_SUFFIX).unwrap_or(rest);
+    rest.len() < name.len() && [DAMAGED_SUFFIX, TORN_SUFFIX].iter().any(|begin| rest.starts_with(begin))
 }
 
 /// A classic bug of storage code, injected on purpose: a crash test that stays green with one of these tests nothing.
@@ -750,6 +758,30 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
         self.rename_durably(&file_name(id, DATA_SUFFIX), &to)?;
         names.listed.remove(&id);
         Ok(self.device.place(&to))
+    }
+
+    fn set_aside_blobs(&self, ids: &[BlobId]) -> Result<Vec<String>> {
+        let mut names = self.names.lock();
+        let taken: BTreeSet<String> = self.device.list()?.into_iter().collect();
+        let mut places = Vec::new();
+        for id in ids {
+            let from = blob_name(*id);
+            self.health.check("renaming of", &from)?;
+            let to = numbered(format!("{from}{DAMAGED_SUFFIX}")).find(|name| !taken.contains(name));
+            let to = to.unwrap_or_default();
+            // One that came about may not be on the disk: the blob then has its own name again, and is set aside again.
+            self.device.rename(&from, &to)?;
+            names.blobs.remove(id);
+            places.push(self.device.place(&to));
+        }
+        if !places.is_empty() {
+            self.health.sync("the directory", || self.device.sync_directory())?;
+        }
+        Ok(places)
+    }
+
+    fn has_set_aside(&self) -> Result<bool> {
+        Ok(self.device.list()?.iter().any(|name| is_set_aside(name)))
     }
 }
 

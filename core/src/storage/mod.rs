@@ -301,4 +301,17 @@ pub trait Storage: Send + Sync {
     /// Takes a datafile out of the store without removing it, durably; returns where it is from then on. It replaces no
     /// earlier one.
     fn set_aside(&self, id: DatafileId) -> Result<String>;
+
+    /// The same for blobs, in order of the ids that are given.
+    fn set_aside_blobs(&self, ids: &[BlobId]) -> Result<Vec<String>> {
+        match ids.first() {
+            Some(id) => Err(StorageError::Refused(format!("blob {} cannot be set aside here", id.0))),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether parts of a store were set aside here, or cut off and copied, and still lie there.
+    fn has_set_aside(&self) -> Result<bool> {
+        Ok(false)
+    }
 }

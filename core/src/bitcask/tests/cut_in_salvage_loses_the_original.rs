@@ -11,7 +11,7 @@ use crate::storage::simulated::{Moment, Survival};
 
 const SALVAGE: Options = Options { on_damage: OnDamage::Salvage, ..OPTIONS };
 
-/// A store with damage in three datafiles, one of them in its header, and a foreign one.
+/// A store with damage in three datafiles, one of them in its header, a foreign one, and a blob that nothing names.
 struct Scene {
     machine: Simulation,
     /// The damaged datafiles as they are.
@@ -39,11 +39,14 @@ impl Scene {
             assert!(machine.flip_bit(name, offset, 0));
         }
         machine.set_bytes("0000000077.data", vec![9; 300]);
-        let originals = names[..3].iter().map(String::as_str).chain(["0000000077.data"]);
+        // A blob whose record is lost.
+        const BLOB: &str = "00000000000000090000.blob";
+        machine.set_bytes(BLOB, vec![8; 3000]);
+        let originals = names[..3].iter().map(String::as_str).chain(["0000000077.data", BLOB]);
         let originals = originals.map(|name| machine.bytes(name).expect("a datafile")).collect();
         let opened = open_with(&machine.after_kill(), &SALVAGE).expect("salvaged");
         let lost: Vec<String> = opened.losses.iter().map(ToString::to_string).collect();
-        assert!(lost.len() > 1 && opened.set_aside.len() == 4, "{lost:?}, {:?}", opened.set_aside);
+        assert!(lost.len() > 1 && opened.set_aside.len() == 5, "{lost:?}, {:?}", opened.set_aside);
         Scene { machine, originals, mended: contents(&opened.store), lost }
     }
 

@@ -3,6 +3,7 @@
 mod acknowledged_write_lost;
 mod cut_in_salvage_loses_the_original;
 mod backup_is_not_one_moment;
+mod blobs_gone_with_their_records;
 mod definitions_lost;
 mod failed_io;
 mod damage_waits_for_a_reader;
