@@ -142,7 +142,8 @@ pub const UNHINTED_MUCH_BYTES: u64 = 128 * 1024 * 1024;
 /// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
 pub const REST_PER_HINTS: u32 = 3;
 
-/// While there is other work, hints are written for a part of the time: as long again for each of so many durations.
+/// While there is other work, hints are written for a part of the time, and only if many bytes have none: as long again for
+/// each of so many durations.
 pub const WORK_PER_HINTS: u32 = 4;
 
 /// A merge that has failed is begun anew after this long at the latest: what it lacks, room most often, may come back at any

@@ -190,8 +190,8 @@ impl Work {
     }
 }
 
-/// The writing of hints. While merge has work they get their share of the time, because a store that is overwritten all the
-/// time would have none otherwise, and the next start after a crash would read everything.
+/// The writing of hints. While merge has work they get their share of the time once many bytes have none, because a store that
+/// is overwritten all the time would have none otherwise, and the next start after a crash would read everything.
 struct Hints {
     retry: Retry,
     /// How long the last step took, and how long other work has taken since.
@@ -211,7 +211,8 @@ impl Hints {
     fn step<E: Engine + Maintain>(&mut self, server: &Server<E>, worked: Option<Duration>) -> bool {
         if let Some(worked) = worked {
             self.worked += worked;
-            if self.worked < self.took * WORK_PER_HINTS {
+            let is_early = self.worked < self.took * WORK_PER_HINTS;
+            if is_early || server.engine.unhinted_bytes() <= UNHINTED_MUCH_BYTES {
                 return false;
             }
         }
