@@ -197,7 +197,7 @@ impl Log {
 
     /// Bytes that the output of a merge may take at this moment, if they are bounded.
     pub(super) fn free_for_merge(&self) -> Option<u64> {
-        let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed));
+        let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed), 0);
         Some(self.storage.free_bytes()?.saturating_sub(left))
     }
 

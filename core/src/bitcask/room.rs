@@ -156,8 +156,8 @@ mod tests {
             for live in [0, used / 2, used] {
                 let plan = plan(free, used, live);
                 // What removals must leave, less what merge must leave.
-                let merge =
-                    Room::TakingAway.leaves(plan.reserve_bytes) - Room::Merging.leaves(plan.reserve_bytes);
+                let merge = Room::TakingAway.leaves(plan.reserve_bytes, 0)
+                    - Room::Merging.leaves(plan.reserve_bytes, 0);
                 assert!(merge >= plan.datafile_max_bytes / 2, "{plan:?}");
             }
         }
@@ -174,7 +174,7 @@ mod tests {
             largest_bytes: 256 * MB,
         };
         let reserve_bytes = facts.plan().reserve_bytes;
-        let room = Room::TakingAway.leaves(reserve_bytes) - Room::Merging.leaves(reserve_bytes);
+        let room = Room::TakingAway.leaves(reserve_bytes, 0) - Room::Merging.leaves(reserve_bytes, 0);
         assert!(room >= 128 * MB, "{room}");
         assert_eq!(Facts { largest_bytes: 60 * MB, ..facts }.plan().reserve_bytes, 125 * MB);
     }

@@ -219,6 +219,8 @@ struct Health {
     failure: OnceLock<String>,
     /// Bytes that ordinary writes leave free.
     reserve_bytes: AtomicU64,
+    /// What the merge under way takes until it removes its inputs.
+    lent_bytes: AtomicU64,
     /// The longest write to a blob that was refused as full since that was last asked.
     refused_blob_bytes: AtomicU64,
     bug: Option<Bug>,
@@ -237,7 +239,7 @@ impl Health {
 
     /// Bytes that a write with this much room leaves free.
     fn leaves(&self, room: Room) -> u64 {
-        room.leaves(self.reserve_bytes.load(Ordering::Relaxed))
+        room.leaves(self.reserve_bytes.load(Ordering::Relaxed), self.lent_bytes.load(Ordering::Relaxed))
     }
 
     /// Remembers a failure. The answer is never [`StorageError::Full`], which would invite the caller to try again.
@@ -675,6 +677,10 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn set_reserve_bytes(&self, reserve_bytes: u64) {
         self.health.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
+    }
+
+    fn set_lent_bytes(&self, lent_bytes: u64) {
+        self.health.lent_bytes.store(lent_bytes, Ordering::Relaxed);
     }
 
     fn take_refused_blob_bytes(&self) -> u64 {

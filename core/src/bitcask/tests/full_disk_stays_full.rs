@@ -189,6 +189,25 @@ fn keys_that_expire_keep_the_device_full() {
     }
 }
 
+#[test]
+fn removals_are_refused_while_merge_uses_the_reserve() {
+    let scene = Scene::new();
+    // Half of what fills the device is dead, in every datafile.
+    let count = scene.fill(|number| match number % 2 {
+        0 => put("over and over", &[1; 900]),
+        _ => put(&format!("key {number}"), &[2; 900]),
+    });
+    let (mut refused, mut beside) = (0, 0);
+    for number in (1..count).step_by(2) {
+        let step = scene.store.merge_step(8 * 1024).unwrap_or_else(|error| panic!("{error}"));
+        beside += usize::from(step.is_unfinished);
+        refused += usize::from(!scene.runs(&[remove(&format!("key {number}"))]));
+    }
+    assert!(beside > count / 4, "{beside} of {} removals were beside a merge", count / 2);
+    assert_eq!(refused, 0, "of {}", count / 2);
+    scene.check("at the end");
+}
+
 /// Half of every datafile stays alive, so merge must work with the room that ordinary writes left.
 #[test]
 fn half_of_everything_is_overwritten() {
