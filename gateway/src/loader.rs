@@ -32,8 +32,11 @@ impl Loader {
         let (sender, outcome) = channel();
         let (path, options, progress) = (directory.to_path_buf(), *options, loaded_bytes.clone());
         std::thread::Builder::new().name("loader".into()).spawn(move || {
-            // It fails only if the server has given up.
-            let _ = sender.send(store::load(&path, &options, &progress));
+            let outcome = store::load(&path, &options, &progress);
+            // A start that fails has unlocked the directory when it says so.
+            let lock = outcome.is_ok().then_some(lock);
+            // It fails only if the server has given up; then the store closes here, before it is unlocked.
+            let _ = sender.send(outcome);
             drop(lock);
             // What only reading needed.
             allocator::give_back();

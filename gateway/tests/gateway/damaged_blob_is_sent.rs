@@ -70,8 +70,8 @@ fn flipped_bit_or_cut_file_is_an_error_that_names_key_and_file() {
 
 #[test]
 fn bit_that_flips_while_a_peer_is_slow_is_sent() {
-    let server = Server::start("");
-    let mut client = server.connect();
+    let server = Server::start("--threads 1");
+    let (mut client, mut other) = (server.connect(), server.connect());
     // However slow this test is, most of the value stays with the server until it is read.
     rustix::net::sockopt::set_socket_recv_buffer_size(&client.stream, 64 * 1024).expect("a smaller buffer");
     // Compared as a whole before the reply begins, and more than the system takes from a peer that does not read.
@@ -79,6 +79,8 @@ fn bit_that_flips_while_a_peer_is_slow_is_sent() {
     client.expect(&[b"SET", b"film", &value], b"+OK\r\n");
     client.send(&request(&[b"GET", b"film"]));
     client.expect_bytes(b"$8388608\r\n");
+    // The only worker has others to serve again, so the peer has kept it waiting.
+    (0..20).for_each(|_| other.expect(&[b"PING"], b"+PONG\r\n"));
     flip(&blob_in(server.directory.path()), value.len() as u64 - 1);
     let mut received = Vec::new();
     let _ = client.stream.read_to_end(&mut received);
