@@ -25,10 +25,10 @@ const FREE_DEBT_EIGHTHS: u64 = 5;
 
 /// With so many dead bytes writers are as slow as they ever become. Together with what a merge under way takes, the log stays
 /// below two and a half times what lives in it.
-const WORST_DEBT_BYTES: u64 = 192 * 1024 * 1024;
+const WORST_DEBT_BYTES: u64 = 176 * 1024 * 1024;
 
 /// The same as a part of the live bytes, in eighths.
-const WORST_DEBT_EIGHTHS: u64 = 8;
+const WORST_DEBT_EIGHTHS: u64 = 7;
 
 /// The speed, in bytes a second, at which the brake begins: no slower than a disk takes it.
 const BEGIN_SPEED: f64 = 1e9;

@@ -4,7 +4,9 @@
     overwrite.py --edgecask target/release/edgecask [--live-mb 200] [--seconds 30] [--writers 2]
 
 Values have 20 kB; their keys are drawn at random. Room is what `du` would say of the directory, every 20 ms. GETs come from
-a connection of their own, one after the other with a pause, first on the idle server, then beside the writers.
+a connection of their own, one after the other with a pause: first on the idle server, then beside the writers, and meanwhile
+from a process of their own on a second server that nobody writes to. What these last ones wait is the machine's: processes
+take turns on its cores.
 """
 
 import argparse
@@ -43,10 +45,12 @@ def read_lines(stream, count):
 def write(port, keys, until, written):
     """Overwrites until a time; counts the bytes of values."""
     draw, value = random.Random(os.getpid()), random.randbytes(VALUE_BYTES)
+    # As little work as can be, so that the processor is left to the server.
+    heads = [request(b"SET", b"key:%d" % key, value)[:-VALUE_BYTES - 2] for key in range(keys)]
+    tail = value + b"\r\n"
     with socket.create_connection(("127.0.0.1", port)) as peer, peer.makefile("rb") as stream:
         while time.time() < until:
-            batch = [request(b"SET", b"key:%d" % draw.randrange(keys), value) for _ in range(BATCH)]
-            peer.sendall(b"".join(batch))
+            peer.sendall(tail.join(draw.choices(heads, k=BATCH)) + tail)
             read_lines(stream, BATCH)
             with written.get_lock():
                 written.value += BATCH * VALUE_BYTES
@@ -104,9 +108,12 @@ def main():
     keys = args.live_mb * 1_000_000 // VALUE_BYTES
     with tempfile.TemporaryDirectory(prefix="edgecask-overwrite-", dir=args.directory) as directory:
         data = os.path.join(directory, "data")
-        with Server([args.edgecask, "serve", "--dir", data], os.path.join(directory, "log")) as server:
+        other_data = os.path.join(directory, "other")
+        with (Server([args.edgecask, "serve", "--dir", data], os.path.join(directory, "log")) as server,
+              Server([args.edgecask, "serve", "--dir", other_data], os.path.join(directory, "other-log")) as other):
             value = random.randbytes(VALUE_BYTES)
             server.pipe(request(b"SET", b"key:%d" % key, value) for key in range(keys))
+            other.pipe(request(b"SET", b"key:%d" % key, value) for key in range(keys))
             time.sleep(2)
             idle = get_times(server.port, keys, time.time() + 5)
             written = multiprocessing.Value("Q", 0)
@@ -120,9 +127,14 @@ def main():
             room = multiprocessing.Queue()
             watcher = multiprocessing.Process(target=watch, args=(data, begin, until, written, room))
             watcher.start()
+            times = multiprocessing.Queue()
+            beside = multiprocessing.Process(target=lambda: times.put(get_times(other.port, keys, until)))
+            beside.start()
             busy = get_times(server.port, keys, until)
             most, series = room.get()
             watcher.join()
+            unwritten = times.get()
+            beside.join()
             for writer in writers:
                 writer.join()
             live = args.live_mb * 1_000_000
@@ -133,6 +145,7 @@ def main():
             print("MB/s by seconds:", " ".join(f"{speed:.0f}" for speed in speeds))
             print("GET idle:", shown(idle))
             print("GET busy:", shown(busy))
+            print("GET of the other server meanwhile:", shown(unwritten))
 
 
 if __name__ == "__main__":
