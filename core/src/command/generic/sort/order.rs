@@ -20,24 +20,21 @@ pub(super) fn sorted(
         By::Element | By::Nothing => Ok(None),
     };
     if !options.by_text {
-        let (mut numbered, mut are_numbers) = (Vec::with_capacity(elements.len()), true);
-        for element in elements {
-            let number = match weight(&element)? {
+        let (mut numbers, mut are_numbers) = (Vec::with_capacity(elements.len()), true);
+        for element in &elements {
+            let number = match weight(element)? {
                 Some(weight) => number(&weight),
-                None if options.by == By::Element => number(&element),
+                None if options.by == By::Element => number(element),
                 None => Some(0.0),
             };
-            // The others are looked for all the same, which who listens to reads hears.
+            // The others are looked for all the same, and listeners to reads hear of that.
             are_numbers &= number.is_some();
-            numbered.push((number.unwrap_or(0.0), element));
+            numbers.push(number.unwrap_or(0.0));
         }
         if !are_numbers {
             return Err(NOT_NUMBERS);
         }
-        return Ok(ordered(numbered, options.descending, |left, right| {
-            let by_number = left.0.partial_cmp(&right.0).unwrap_or(Ordering::Equal);
-            by_number.then_with(|| left.1.cmp(&right.1))
-        }));
+        return Ok(ordered_by_numbers(numbers, elements, options.descending));
     }
     // What is stored does not depend on the locale in Redis, and so neither on NULs, at which comparing by locale stops.
     let is_stored = options.store.is_some();
@@ -56,6 +53,23 @@ pub(super) fn sorted(
         (Some(left), Some(right)) => compare(left, right),
         (left, right) => left.is_some().cmp(&right.is_some()),
     }))
+}
+
+/// Sorts by the numbers, and elements with equal ones by their bytes, or the other way round. What is moved about is small:
+/// numbers and places.
+fn ordered_by_numbers(numbers: Vec<f64>, mut elements: Vec<Vec<u8>>, is_descending: bool) -> Vec<Vec<u8>> {
+    let mut places: Vec<(f64, usize)> = numbers.into_iter().zip(0..).collect();
+    let compare = |left: &(f64, usize), right: &(f64, usize)| {
+        let by_number = left.0.partial_cmp(&right.0).unwrap_or(Ordering::Equal);
+        by_number.then_with(|| elements.get(left.1).cmp(&elements.get(right.1)))
+    };
+    if is_descending {
+        places.sort_unstable_by(|left, right| compare(right, left));
+    } else {
+        places.sort_unstable_by(compare);
+    }
+    // Elements that compare equal have the same bytes.
+    places.iter().filter_map(|(_, place)| elements.get_mut(*place).map(std::mem::take)).collect()
 }
 
 /// Sorts by the comparison or by its opposite, and drops the weights.
