@@ -50,7 +50,7 @@ pub use sample::{Sample, Sampled};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
-pub use sums::{SUM_PIECE_BYTES, sums_of_blob};
+pub use sums::{SUM_PIECE_BYTES, fit_pages, is_page, sums_of_blob};
 pub use turns::Turn;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;

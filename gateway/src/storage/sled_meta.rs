@@ -142,6 +142,13 @@ impl SledMeta {
     /// # Errors
     /// Another process uses it, or it can be neither opened nor replaced.
     pub fn open(folder: &Path) -> Result<SledMeta> {
+        let shown = folder.display().to_string();
+        if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir() && !found.is_symlink()) {
+            // It is not one of ours, so it stays under another name.
+            let aside = folder.with_extension("damaged");
+            warn!(file = shown, aside = %aside.display(), "a file lies where the folder of the metadata map belongs: it is set aside");
+            fs::rename(folder, &aside).map_err(|error| super::failed("cannot rename", &shown, &error))?;
+        }
         let begin = Instant::now();
         let mut opened = open_guarded(folder);
         while matches!(opened, Err(StorageError::Refused(_))) && begin.elapsed() < LOCKED_MAX {
@@ -156,7 +163,6 @@ impl SledMeta {
                     folder = %folder.display(), %error,
                     "the metadata map cannot be read and will be rebuilt from the datafiles"
                 );
-                let shown = folder.display().to_string();
                 fs::remove_dir_all(folder).map_err(|error| super::failed("cannot remove", &shown, &error))?;
                 open_guarded(folder).map(|db| SledMeta { db })
             }

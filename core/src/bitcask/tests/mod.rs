@@ -12,6 +12,8 @@ mod damage_lost_in_silence;
 mod harness;
 mod hints_are_needed;
 mod injected_fault_unnoticed;
+mod lost_checksums_of_a_whole_blob;
+mod manifest_of_another_time;
 mod matrix;
 mod memory_is_miscounted;
 mod older_checksums_not_read;
