@@ -46,6 +46,10 @@ pub const PIPELINE_AHEAD_MIN: usize = 4;
 /// A session stops running requests when this many bytes of replies wait to be sent; a single reply may be larger.
 pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 
+/// A session stops running requests when they have appended so many bytes to the log, so that a pipeline of short requests
+/// that rewrite long values leaves other connections their turns; a single request may append more.
+pub const LOGGED_PAUSE_BYTES: u64 = 1024 * 1024;
+
 /// Stored values, or parts of one, of at least so many bytes are named in the output and not copied into it: below, the copy
 /// costs less than another call of the system.
 pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;

@@ -392,6 +392,10 @@ impl Admin for Shelf {
     fn garbage_bytes(&self) -> u64 {
         0
     }
+
+    fn lacks_space(&self) -> bool {
+        false
+    }
 }
 
 #[test]

@@ -12,11 +12,14 @@
 //! and on what threads share under the allocator's own synchronisation. It frees nothing that is in use.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+
+/// Milliseconds between two times at which clients have memory given back.
+const PURGE_PERIOD_MS: u64 = 1000;
 
 /// Asks the threads of a server to give free memory back.
 #[derive(Default)]
@@ -27,6 +30,10 @@ pub struct Trim {
     wakers: Mutex<Vec<Waker>>,
     /// Wakes the web tasks.
     pub tasks: Notify,
+    /// Whether a client has asked for it, and it has not been done yet.
+    is_wanted: AtomicBool,
+    /// Unix time in milliseconds at which a client's wish was fulfilled last.
+    purged_ms: AtomicU64,
 }
 
 impl Trim {
@@ -35,6 +42,25 @@ impl Trim {
         self.asked.fetch_add(1, Ordering::Release);
         self.wakers.lock().iter().for_each(Waker::wake_by_ref);
         self.tasks.notify_waiters();
+    }
+
+    /// A client wants it (MEMORY PURGE). Every thread pays some milliseconds for it, so it is done once a second at most, but
+    /// never left out: [`Trim::fulfil`].
+    pub fn want(&self, now_ms: u64) {
+        self.is_wanted.store(true, Ordering::Relaxed);
+        self.fulfil(now_ms);
+    }
+
+    /// Asks all threads if a client has wanted that and it is time. To be called every so often.
+    pub fn fulfil(&self, now_ms: u64) {
+        let last_ms = self.purged_ms.load(Ordering::Relaxed);
+        if self.is_wanted.load(Ordering::Relaxed)
+            && now_ms.abs_diff(last_ms) >= PURGE_PERIOD_MS
+            && self.purged_ms.compare_exchange(last_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.is_wanted.store(false, Ordering::Relaxed);
+            self.ask();
+        }
     }
 
     /// Has a thread woken when it is asked.
@@ -58,4 +84,20 @@ impl Trim {
 pub fn give_back() {
     // SAFETY: see the module.
     unsafe { libmimalloc_sys::mi_collect(true) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn client_has_threads_busy_with_giving_memory_back() {
+        let trim = Trim::default();
+        let asked = || trim.asked.load(Ordering::Relaxed);
+        (5000..5400).for_each(|now_ms| trim.want(now_ms));
+        assert_eq!(asked(), 1);
+        // The last wish is fulfilled as well, a little later.
+        (5400..9000).for_each(|now_ms| trim.fulfil(now_ms));
+        assert_eq!(asked(), 2);
+    }
 }

@@ -47,8 +47,8 @@ pub fn run_backup(directory: &Path, to: &Path, out: &mut dyn Write) -> Result<bo
     let backup = match control::ask(directory, &control::Request::Backup(to.clone()), &mut |done, all| {
         told.tell("backed up", done, all);
     })? {
-        Answer::Backup(text, is_whole) => Some((text, is_whole)),
-        Answer::Other(text) => return Err(StorageError::Refused(text).into()),
+        Answer::Done(text, is_whole) => Some((text, is_whole)),
+        Answer::Refused(text) => return Err(StorageError::Refused(text).into()),
         Answer::NoServer => None,
     };
     let (text, is_whole) = match backup {
@@ -59,7 +59,25 @@ pub fn run_backup(directory: &Path, to: &Path, out: &mut dyn Write) -> Result<bo
     Ok(is_whole)
 }
 
-/// The same of a store that no server uses.
+/// Has the server that uses a directory read everything in the background, and prints that.
+///
+/// # Errors
+/// No server uses it, a scrub is under way, or scrubbing is switched off.
+pub fn run_scrub(directory: &Path, out: &mut dyn Write) -> Result<bool, UpkeepError> {
+    let shown = directory.display();
+    let text = match control::ask(directory, &control::Request::Scrub, &mut |_, _| {})? {
+        Answer::Done(text, _) => text,
+        Answer::Refused(text) => return Err(StorageError::Refused(text).into()),
+        Answer::NoServer => {
+            let text = format!("no server uses {shown}; edgecask check {shown} reads everything now");
+            return Err(StorageError::Refused(text).into());
+        }
+    };
+    writeln!(out, "{text}").map_err(|error| UpkeepError::File("standard output".into(), error))?;
+    Ok(true)
+}
+
+/// A backup of a store that no server uses.
 fn offline(directory: &Path, to: &Path, told: &mut Told) -> Result<(String, bool), UpkeepError> {
     refuse_without_store(directory)?;
     let _lock = DirectoryLock::take(directory)?;

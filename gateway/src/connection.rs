@@ -20,6 +20,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
+use crate::brake::Rest;
 use crate::clock::seed;
 use crate::coalesce::Seen;
 use crate::limits::{
@@ -46,8 +47,8 @@ pub struct Connection {
     pub is_queued: bool,
     /// The peer has taken all that was sent since the requests ran, so their replies were made just now.
     is_prompt: bool,
-    /// Bytes received since a write was last charged for ([`crate::brake`]).
-    uncharged_bytes: u64,
+    /// How long it rests because it has written too fast, if it does, and when the worker looks at that again.
+    pub rest: Option<(Rest, u64)>,
 }
 
 /// The step that a connection is in.
@@ -105,7 +106,7 @@ impl Connection {
             is_readable: false,
             is_ending: false,
             is_queued: false,
-            uncharged_bytes: 0,
+            rest: None,
         }
     }
 
@@ -117,7 +118,9 @@ impl Connection {
     /// Whether it may have something to do though the system reports nothing new.
     pub fn has_more(&mut self, now: Now) -> bool {
         let Some(driver) = &self.driver else { return false };
-        self.phase == Phase::Receiving && (driver.has_work(now.steady_ms) || self.may_read())
+        self.phase == Phase::Receiving
+            && self.rest.is_none()
+            && (driver.has_work(now.steady_ms) || self.may_read())
     }
 
     /// Whether the socket may have bytes and the session may take them.
@@ -150,7 +153,7 @@ impl Connection {
     /// # Errors
     /// The connection has failed and is to be closed.
     pub fn receive(&mut self, buffers: &mut Buffers, now: Now) -> io::Result<Received> {
-        if self.phase != Phase::Receiving {
+        if self.phase != Phase::Receiving || self.rest.is_some() {
             return Ok(Received::Nothing);
         }
         if self.driver.as_ref().is_some_and(|driver| driver.has_work(now.steady_ms)) {
@@ -168,7 +171,6 @@ impl Connection {
             Ok((count, _)) => {
                 // A short read has emptied the socket, except for its end, which is reported only once.
                 self.is_readable = count >= space || self.is_ending;
-                self.uncharged_bytes += count as u64;
                 Ok(Received::Input(count))
             }
             Err(Errno::AGAIN) => {
@@ -208,15 +210,18 @@ impl Connection {
         self.driver.as_ref().and_then(Driver::only_key)
     }
 
-    /// Bytes that were received since the last call.
-    pub fn charge(&mut self) -> u64 {
-        std::mem::take(&mut self.uncharged_bytes)
+    /// Bytes that its requests have appended to the log since the last call.
+    #[inline]
+    pub fn take_logged_bytes(&mut self) -> u64 {
+        self.driver.as_mut().map_or(0, Driver::take_logged_bytes)
     }
 
-    /// Runs the requests that have come. True if they changed settings that the server must act upon before it replies.
-    pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now) -> bool {
+    /// Runs the requests that have come, until about so many bytes are appended to the log. True if they changed settings that
+    /// the server must act upon before it replies.
+    pub fn run<E: Engine>(&mut self, server: &Server<E>, now: Now, logged_max: u64) -> bool {
         self.is_prompt = true;
         let Some(driver) = &mut self.driver else { return false };
+        driver.set_logged_max(logged_max);
         driver.run(server, now);
         driver.has_changed_settings()
     }

@@ -1,4 +1,4 @@
-//! How `edgecask backup` reaches the server that uses a directory: a socket in that directory.
+//! How `edgecask backup` and `edgecask scrub` reach the server that uses a directory: a socket in that directory.
 //!
 //! Who may read and write the files of a store may ask for this, and nobody else: no network, no password, no name in the
 //! command table. The socket is the file `control`, for the server's own user only. A request is sent whole before the answer
@@ -6,10 +6,11 @@
 //!
 //! ```text
 //! request    backup LF PATH, up to the end of the stream; PATH is absolute
+//!            scrub LF
 //! answer     lines: progress DONE ALL, any number of them, then one of
-//!            whole TEXT      the backup is there (TEXT may have several lines)
+//!            whole TEXT      the backup is there, or the scrub is asked for (TEXT may have several lines)
 //!            damaged TEXT    the same, and the store itself has lost something
-//!            error TEXT      there is no backup
+//!            error TEXT      it is not
 //! ```
 //!
 //! A path in the address of a socket has 107 bytes at most, so it is reached by the directory's descriptor.
@@ -54,14 +55,16 @@ const WAKER: Token = Token(1);
 pub enum Request {
     /// A backup to this directory.
     Backup(PathBuf),
+    /// A scrub of everything, soon.
+    Scrub,
 }
 
 /// What it answers.
 pub enum Answer {
-    /// A backup was taken: what is in it, and whether that is everything.
-    Backup(String, bool),
-    /// It refuses, with this text.
-    Other(String),
+    /// It was done: what came of it, and whether the store is well.
+    Done(String, bool),
+    /// It was not done, for this reason.
+    Refused(String),
     /// No server uses the directory.
     NoServer,
 }
@@ -165,12 +168,30 @@ fn answer(gateway: &Gateway, mut stream: UnixStream) -> io::Result<()> {
     (&stream).take(REQUEST_MAX_BYTES).read_to_end(&mut request)?;
     let text = match parse(request) {
         Some(Request::Backup(to)) => back_up(gateway, &to, &mut stream),
+        Some(Request::Scrub) => scrub(gateway),
         None => "error this server does not know such a request\n".to_owned(),
     };
     stream.write_all(text.as_bytes())
 }
 
+/// Has the maintenance thread begin a scrub.
+fn scrub(gateway: &Gateway) -> String {
+    if gateway.server.shared.settings.number("scrub-bytes-per-second") == 0 {
+        return "error scrub-bytes-per-second is 0\n".to_owned();
+    }
+    let known = gateway.server.engine.scrubbing();
+    if known.is_on {
+        return format!("error a scrub is under way: {} of {} bytes\n", known.done_bytes, known.all_bytes);
+    }
+    gateway.maintenance.scrub.ask();
+    gateway.maintenance.wake();
+    "whole scrubbing; INFO bitcask, /metrics and the log say what it finds\n".to_owned()
+}
+
 fn parse(request: Vec<u8>) -> Option<Request> {
+    if request == b"scrub\n" {
+        return Some(Request::Scrub);
+    }
     let path = request.strip_prefix(b"backup\n")?;
     let path = PathBuf::from(OsString::from_vec(path.to_vec()));
     path.is_absolute().then_some(Request::Backup(path))
@@ -222,9 +243,11 @@ pub fn ask(
         Err(error) => return Err(failed("cannot reach the server in", &shown, &error)),
     };
     let lost = |error: io::Error| failed("no answer of the server in", &shown, &error);
-    let Request::Backup(path) = request;
-    let sent =
-        (&stream).write_all(b"backup\n").and_then(|()| (&stream).write_all(path.as_os_str().as_bytes()));
+    let bytes = match request {
+        Request::Backup(path) => [b"backup\n", path.as_os_str().as_bytes()].concat(),
+        Request::Scrub => b"scrub\n".to_vec(),
+    };
+    let sent = (&stream).write_all(&bytes);
     sent.and_then(|()| stream.shutdown(Shutdown::Write)).map_err(lost)?;
     let mut lines = BufReader::new(stream);
     let mut line = String::new();
@@ -242,9 +265,9 @@ pub fn ask(
     let (word, text) = line.trim_end().split_once(' ').unwrap_or_default();
     let text = text.to_owned();
     match word {
-        "whole" => Ok(Answer::Backup(text, true)),
-        "damaged" => Ok(Answer::Backup(text, false)),
-        "error" => Ok(Answer::Other(text)),
+        "whole" => Ok(Answer::Done(text, true)),
+        "damaged" => Ok(Answer::Done(text, false)),
+        "error" => Ok(Answer::Refused(text)),
         _ => Err(StorageError::Io(format!("the server in {shown} ended before it answered"))),
     }
 }

@@ -1,6 +1,7 @@
 //! The state that all threads of one server share.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use edgecask_core::driver::TimeLimits;
@@ -8,7 +9,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 
 use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
-use crate::clock::whole_ms;
+use crate::clock::{now_ms, whole_ms};
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
@@ -59,7 +60,7 @@ pub struct Gateway {
     /// The threads for requests that take long.
     pub long_runs: LongRuns,
     /// What slows writers down where merge is left behind.
-    pub brake: Brake,
+    pub brake: Arc<Brake>,
     /// The request to give free memory back.
     pub trim: Trim,
     /// The request to end.
@@ -81,19 +82,20 @@ struct LiveSettings {
 }
 
 impl Gateway {
-    /// A server whose threads have not been started.
+    /// A server whose threads have not been started; its `brake` may be shown by INFO.
     pub fn new(
         server: Server<Store>,
         policy: Appendfsync,
         deadlines: Deadlines,
         protected_mode: bool,
+        brake: Arc<Brake>,
     ) -> Gateway {
         let gateway = Gateway {
             server,
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
             long_runs: LongRuns::default(),
-            brake: Brake::default(),
+            brake,
             trim: Trim::default(),
             stop: Stop::default(),
             deadlines,
@@ -137,7 +139,7 @@ impl Gateway {
             match effect {
                 Effect::Close => next = Next::Close,
                 Effect::Checkpoint => self.maintenance.ask_for_checkpoint(),
-                Effect::GiveMemoryBack => self.trim.ask(),
+                Effect::GiveMemoryBack => self.trim.want(now_ms()),
                 // Applied before the replies left.
                 Effect::SettingsChanged => {}
                 Effect::Shutdown { save } => {

@@ -19,6 +19,7 @@ pub mod mailbox;
 pub mod stop;
 pub mod sync;
 pub mod maintenance;
+pub mod scrub;
 pub mod brake;
 pub mod allocator;
 pub mod process_info;

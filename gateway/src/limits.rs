@@ -26,6 +26,12 @@ pub const GATHER_MAX_BYTES: u64 = 64 * 1024;
 /// SETBIT far behind the end of a value makes the next start read after a crash: recovery reads unsynced blobs.
 pub const BULK_MAX_BYTES: u64 = 64 << 30;
 
+/// Default of `scrub-bytes-per-second`: a hundredth of what an NVMe disk reads, and a terabyte in eighteen hours.
+pub const SCRUB_BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
+
+/// Default of `scrub-interval-days`: a month, as distributions have it for ZFS and Btrfs.
+pub const SCRUB_INTERVAL_DAYS: u32 = 30;
+
 /// A worker keeps so many free read buffers between rounds.
 pub const LENT_BUFFERS_KEPT: usize = 64;
 
@@ -44,6 +50,9 @@ pub const IDLE_OUTPUT_BYTES: usize = 1024;
 
 /// File descriptors kept for new datafiles, blobs, sled, listeners and logs when `maxclients` is fitted into the system's limit.
 pub const RESERVED_DESCRIPTORS: u64 = 1024;
+
+/// But clients get so many in any case, as far as the limit goes: a server that nobody can reach cannot be mended either.
+pub const CLIENTS_LEAST: u64 = 32;
 
 /// But at most this part of them where the limit is low.
 pub const RESERVED_DESCRIPTORS_PART: u64 = 4;
@@ -94,6 +103,9 @@ pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Default of `http-max-per-address`: browsers open a handful, a pool of a server some dozens, proxies more.
 pub const CONNECTIONS_PER_ADDRESS: usize = 1024;
 
+/// A connection that rests because it writes too fast looks this often whether it still must.
+pub const REST_LOOK_PERIOD: Duration = Duration::from_secs(1);
+
 /// How long replies of running batches may take to leave when the process stops.
 pub const STOP_GRACE: Duration = Duration::from_secs(5);
 
@@ -129,6 +141,20 @@ pub const UNHINTED_MUCH_BYTES: u64 = 128 * 1024 * 1024;
 
 /// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
 pub const REST_PER_HINTS: u32 = 3;
+
+/// While there is other work, hints are written for a part of the time, and only if many bytes have none: as long again for
+/// each of so many durations.
+pub const WORK_PER_HINTS: u32 = 4;
+
+/// A merge that has failed is begun anew after this long at the latest: what it lacks, room most often, may come back at any
+/// time, and it reads and writes some datafiles for nothing each time that it does not.
+pub const MERGE_RETRY_MAX: Duration = Duration::from_secs(2);
+
+/// The same of hints, which are only there to make the next start quick.
+pub const HINT_RETRY_MAX: Duration = Duration::from_secs(60);
+
+/// What ended less than this ago may begin again: the log says that it has ended only then.
+pub const CALM_PERIOD: Duration = Duration::from_secs(3);
 
 /// Units of keydir garbage freed by one step.
 pub const GARBAGE_STEP: u64 = 1000;

@@ -10,6 +10,8 @@ use std::time::Duration;
 use edgecask_core::bitcask::{Bitcask, OpenError, Options};
 use edgecask_core::storage::StorageError;
 
+use crate::allocator;
+use crate::storage::lock::DirectoryLock;
 use crate::store;
 
 /// A store that is being read.
@@ -20,17 +22,21 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Begins to read the store in a locked directory.
+    /// Begins to read the store in a locked directory. The lock is held until reading has ended, even if nobody waits for it
+    /// any more.
     ///
     /// # Errors
     /// The system refuses a thread.
-    pub fn start(directory: &Path, options: &Options) -> io::Result<Loader> {
+    pub fn start(directory: &Path, options: &Options, lock: Arc<DirectoryLock>) -> io::Result<Loader> {
         let loaded_bytes = Arc::new(AtomicU64::new(0));
         let (sender, outcome) = channel();
         let (path, options, progress) = (directory.to_path_buf(), *options, loaded_bytes.clone());
         std::thread::Builder::new().name("loader".into()).spawn(move || {
             // It fails only if the server has given up.
             let _ = sender.send(store::load(&path, &options, &progress));
+            drop(lock);
+            // What only reading needed.
+            allocator::give_back();
         })?;
         Ok(Loader { outcome, loaded_bytes, total_bytes: datafile_bytes(directory) })
     }

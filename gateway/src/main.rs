@@ -27,6 +27,7 @@ fn main() -> ExitCode {
             Task::Backup { directory, to } => {
                 return end(backup::run_backup(&directory, &to, &mut io::stdout()));
             }
+            Task::Scrub { directory } => return end(backup::run_scrub(&directory, &mut io::stdout())),
             Task::Restore { snapshot, to } => {
                 return end(restore::run_restore(&snapshot, &to, &mut io::stdout()));
             }
@@ -35,6 +36,8 @@ fn main() -> ExitCode {
     };
     match Options::decide(*flags).map_err(StartError::from).and_then(|options| serve(&options)) {
         Ok(code) => code,
+        // It was asked to, and nothing was written that could be lost.
+        Err(StartError::Stopped) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("edgecask: {error}");
             ExitCode::FAILURE
@@ -56,8 +59,7 @@ fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
 
 fn serve(options: &Options) -> Result<ExitCode, StartError> {
     log_to_standard_error(options.log_level);
-    let running = server::start(options, Deadlines::default())?;
-    signals::watch(&running)?;
+    let running = server::start_and(options, Deadlines::default(), signals::watch)?;
     Ok(if running.wait() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

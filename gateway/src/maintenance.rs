@@ -1,5 +1,5 @@
 //! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing
-//! keydir garbage, writing hints and checkpoints.
+//! keydir garbage, writing hints and checkpoints, scrubbing.
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
@@ -13,20 +13,24 @@ use edgecask_core::engine::{Engine, EngineError};
 use edgecask_core::executor::{Eviction, Expiry, Room};
 use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
-use tracing::{debug, error, info, warn};
+use tracing::{error, info, warn};
 
 use crate::allocator::{self, Trim};
 use crate::brake::{Brake, Debt};
 use crate::clock::now_ms;
 use crate::limits::{
-    EXPIRE_STEP_KEYS, GARBAGE_STEP, MAINTENANCE_PERIOD, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK,
-    TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
+    CALM_PERIOD, EXPIRE_STEP_KEYS, GARBAGE_STEP, HINT_RETRY_MAX, MAINTENANCE_PERIOD, MERGE_RETRY_MAX,
+    MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
+    WORK_PER_HINTS,
 };
+use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
 
 /// Requests to the maintenance thread.
 #[derive(Default)]
 pub struct Maintenance {
+    /// The request to scrub.
+    pub scrub: ScrubRequest,
     asked: Mutex<Asked>,
     wake: Condvar,
 }
@@ -56,9 +60,16 @@ impl Maintenance {
     }
 
     /// The loop of the thread.
-    pub fn run<E: Engine + Maintain + Durable>(&self, server: &Server<E>, brake: &Brake, trim: &Trim) {
+    pub fn run<E: Engine + Maintain + Durable + Scrubbed>(
+        &self,
+        server: &Server<E>,
+        brake: &Brake,
+        trim: &Trim,
+    ) {
         let mut work = Work::new(server);
-        let mut refusal = None;
+        let mut hints = Hints::default();
+        let (mut refusal, mut slowed) = (Spell::default(), Spell::default());
+        let mut scrubber = Scrubber::default();
         let mut rest = MAINTENANCE_PERIOD;
         let mut next_sample = Instant::now();
         loop {
@@ -72,14 +83,19 @@ impl Maintenance {
             let begin = Instant::now();
             if begin >= next_sample {
                 server.shared.sample_rates(now_ms());
+                trim.fulfil(now_ms());
                 let shared = &server.shared;
                 shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);
-            let has_hinted = !has_more && !brake.is_on() && write_hints(server);
+            let has_hinted = hints.step(server, has_more.then(|| begin.elapsed()));
+            let is_idle = !has_more && !brake.is_on();
+            let scrubbed = is_idle.then(|| scrubber.step(server, &self.scrub)).flatten();
             note_refusal(&mut refusal, server.engine.refusal());
-            brake.observe(Debt::of(&server.engine));
+            let debt = Debt::of(&server.engine);
+            brake.observe(debt);
+            note_brake(&mut slowed, brake, debt);
             rest = match has_more {
                 // Writers wait for it.
                 true if brake.is_on() => Duration::ZERO,
@@ -88,7 +104,7 @@ impl Maintenance {
                     begin.elapsed() * REST_PER_WORK
                 }
                 false if has_hinted => begin.elapsed() * REST_PER_HINTS,
-                false => MAINTENANCE_PERIOD,
+                false => scrubbed.map_or(MAINTENANCE_PERIOD, |rest| rest.min(MAINTENANCE_PERIOD)),
             };
         }
     }
@@ -108,7 +124,8 @@ impl Maintenance {
 struct Work {
     expiry: Expiry,
     eviction: Eviction,
-    merge_works: bool,
+    /// When merge is tried again after it has failed.
+    merge: Retry,
     /// The most garbage that there was since memory was last given back, in bytes.
     garbage_bytes: u64,
 }
@@ -118,7 +135,7 @@ impl Work {
         Work {
             expiry: Expiry::new(&server.shared),
             eviction: Eviction::new(&server.shared),
-            merge_works: true,
+            merge: Retry::new(MERGE_RETRY_MAX),
             garbage_bytes: 0,
         }
     }
@@ -133,20 +150,24 @@ impl Work {
             has_more |= expired.has_more && expired.keys > 0;
         }
         has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
+        has_more |= self.eviction.step_for_space(server, now_ms()) == Room::Evicting;
         server.shared.evict_clients(now_ms());
         has_more |= self.free(server, trim);
         // A store that cannot remove blobs cannot be written to either.
         let _ = server.engine.blob_step();
+        if !self.merge.is_due() {
+            server.engine.look_at_room();
+            return has_more;
+        }
         match server.engine.merge_step(MERGE_STEP_BYTES) {
             Ok(more) => {
-                self.merge_works = true;
+                self.merge.has_worked();
                 server.shared.merge_failed.store(false, Ordering::Relaxed);
                 has_more |= more;
             }
             Err(error) => {
                 server.shared.merge_failed.store(true, Ordering::Relaxed);
-                // Once for each failure, not ten times a second.
-                if std::mem::take(&mut self.merge_works) {
+                if self.merge.has_failed() {
                     warn!(%error, "merging datafiles does not work at the moment");
                 }
             }
@@ -169,26 +190,126 @@ impl Work {
     }
 }
 
-/// Writes hints of one datafile while there is nothing else to do; true if it did.
-fn write_hints<E: Engine + Maintain>(server: &Server<E>) -> bool {
-    // Where the disk is full hints would only take room, and what they cover is about to change.
-    if server.engine.refusal().is_some() {
-        return false;
+/// The writing of hints. While merge has work they get their share of the time once many bytes have none, because a store that
+/// is overwritten all the time would have none otherwise, and the next start after a crash would read everything.
+struct Hints {
+    retry: Retry,
+    /// How long the last step took, and how long other work has taken since.
+    took: Duration,
+    worked: Duration,
+}
+
+impl Default for Hints {
+    fn default() -> Hints {
+        Hints { retry: Retry::new(HINT_RETRY_MAX), took: Duration::ZERO, worked: Duration::ZERO }
     }
-    server.engine.hint_step().unwrap_or_else(|error| {
-        debug!(%error, "hints were not written");
-        false
-    })
+}
+
+impl Hints {
+    /// Writes hints of one datafile if it is their turn; true if it did. `worked` is how long other work took that is not
+    /// done yet.
+    fn step<E: Engine + Maintain>(&mut self, server: &Server<E>, worked: Option<Duration>) -> bool {
+        if let Some(worked) = worked {
+            self.worked += worked;
+            let is_early = self.worked < self.took * WORK_PER_HINTS;
+            if is_early || server.engine.unhinted_bytes() <= UNHINTED_MUCH_BYTES {
+                return false;
+            }
+        }
+        // Where the disk is full hints would only take room, and what they cover is about to change.
+        if !self.retry.is_due() || server.engine.refusal().is_some() {
+            return false;
+        }
+        let begin = Instant::now();
+        let outcome = server.engine.hint_step();
+        (self.took, self.worked) = (begin.elapsed(), Duration::ZERO);
+        match outcome {
+            Ok(has_hinted) => {
+                self.retry.has_worked();
+                has_hinted
+            }
+            Err(error) => {
+                if self.retry.has_failed() {
+                    warn!(%error, "hints cannot be written, so the next start will take longer");
+                }
+                false
+            }
+        }
+    }
+}
+
+/// Work that may fail and is tried again, ever more seldom.
+struct Retry {
+    most: Duration,
+    /// When it may be tried again, and how long was waited for that; none while it works.
+    failed: Option<(Instant, Duration)>,
+}
+
+impl Retry {
+    /// Work that is tried again after `most` at the latest.
+    fn new(most: Duration) -> Retry {
+        Retry { most, failed: None }
+    }
+
+    fn is_due(&self) -> bool {
+        self.failed.is_none_or(|(next, _)| next <= Instant::now())
+    }
+
+    fn has_worked(&mut self) {
+        self.failed = None;
+    }
+
+    /// True the first time in a row, when the operator should learn of it.
+    fn has_failed(&mut self) -> bool {
+        let pause = self.failed.map_or(MAINTENANCE_PERIOD, |(_, pause)| (pause * 2).min(self.most));
+        self.failed.replace((Instant::now() + pause, pause)).is_none()
+    }
+}
+
+/// A state that comes and goes, perhaps many times a second, and should make two lines of the log.
+#[derive(Default)]
+struct Spell {
+    is_announced: bool,
+    /// Since when it is over.
+    over: Option<Instant>,
+}
+
+impl Spell {
+    /// Follows the state; tells when its beginning is to be announced, with true, and its end.
+    fn follow(&mut self, is_on: bool, now: Instant) -> Option<bool> {
+        if is_on {
+            self.over = None;
+            return (!std::mem::replace(&mut self.is_announced, true)).then_some(true);
+        }
+        let over = *self.over.get_or_insert(now);
+        let has_ended = self.is_announced && now.duration_since(over) >= CALM_PERIOD;
+        self.is_announced &= !has_ended;
+        has_ended.then_some(false)
+    }
 }
 
 /// Logs when refusals of writes begin, and when they end.
-fn note_refusal(known: &mut Option<EngineError>, now: Option<EngineError>) {
-    match (known.as_ref(), &now) {
-        (None, Some(error)) => error!(%error, "writes are refused"),
-        (Some(_), None) => info!("writes are accepted again"),
+fn note_refusal(spell: &mut Spell, refusal: Option<EngineError>) {
+    match (spell.follow(refusal.is_some(), Instant::now()), refusal) {
+        (Some(true), Some(error)) => error!(%error, "writes are refused"),
+        (Some(false), _) => info!("writes are accepted again"),
         _ => {}
     }
-    *known = now;
+}
+
+/// Logs when writers begin to be slowed down, and when they are not any more.
+fn note_brake(spell: &mut Spell, brake: &Brake, debt: Debt) {
+    let Debt { used_bytes, live_bytes, .. } = debt;
+    match spell.follow(brake.is_on(), Instant::now()) {
+        Some(true) => warn!(
+            used_bytes,
+            live_bytes,
+            bytes_per_second = brake.speed().unwrap_or_default(),
+            "writers are slowed down, because they overwrite faster than merge frees"
+        ),
+        Some(false) => info!("writers are not slowed down any more"),
+        None => {}
+    }
 }
 
 fn write_checkpoint<E: Engine + Maintain>(server: &Server<E>) {
@@ -203,5 +324,33 @@ fn write_checkpoint<E: Engine + Maintain>(server: &Server<E>) {
             server.shared.save_failed.store(true, Ordering::Relaxed);
             warn!(%error, "the checkpoint could not be written");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_that_flickers_fills_the_log() {
+        let (begin, mut spell) = (Instant::now(), Spell::default());
+        let at = |tenths: u32| begin + Duration::from_millis(100) * tenths;
+        let mut announced: Vec<(u32, bool)> = Vec::new();
+        for tenths in 0..200 {
+            let is_on = (10..100).contains(&tenths) && tenths % 3 == 0;
+            announced.extend(spell.follow(is_on, at(tenths)).map(|is_on| (tenths, is_on)));
+        }
+        // The last time was at 99.
+        assert_eq!(announced, [(12, true), (130, false)]);
+    }
+
+    #[test]
+    fn work_that_fails_is_tried_all_the_time() {
+        let mut retry = Retry::new(Duration::from_secs(60));
+        assert!(retry.is_due() && retry.has_failed(), "the first failure is announced");
+        assert!(!retry.is_due() && (0..20).all(|_| !retry.has_failed()));
+        assert_eq!(retry.failed.map(|(_, pause)| pause), Some(Duration::from_secs(60)));
+        retry.has_worked();
+        assert!(retry.is_due() && retry.has_failed());
     }
 }

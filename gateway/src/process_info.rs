@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::server::HostFacts;
+
+use crate::brake::Brake;
 
 /// Facts known at the start; all others are read from `/proc/self` on each request.
 pub struct ProcessInfo {
@@ -14,17 +17,18 @@ pub struct ProcessInfo {
     config: Option<PathBuf>,
     /// Anonymous memory of the process at its start, the keydir aside.
     startup_bytes: u64,
+    brake: Arc<Brake>,
 }
 
 impl ProcessInfo {
     /// Facts of a process that begins now and listens on `port`. `startup_bytes` is what the program has by now of
     /// [`anonymous_bytes`], the keydir aside.
-    pub fn new(port: u16, config: Option<PathBuf>, startup_bytes: u64) -> ProcessInfo {
+    pub fn new(port: u16, config: Option<PathBuf>, startup_bytes: u64, brake: Arc<Brake>) -> ProcessInfo {
         let mut random = [0_u8; 20];
         // Without randomness all runs have the same id, which does no harm to a standalone server.
         let _ = getrandom::fill(&mut random);
         let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes }
+        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes, brake }
     }
 
     fn server(&self) -> Vec<(&'static str, String)> {
@@ -52,7 +56,8 @@ impl HostFacts for ProcessInfo {
         let server = self.server().into_iter().map(|(name, value)| ("server", name, value));
         let memory = memory(self.startup_bytes).into_iter().map(|(name, value)| ("memory", name, value));
         let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
-        server.chain(memory).chain(cpu).collect()
+        let brake = brake(&self.brake).into_iter().map(|(name, value)| ("bitcask", name, value));
+        server.chain(memory).chain(cpu).chain(brake).collect()
     }
 
     fn monotonic_ns(&self) -> u64 {
@@ -75,6 +80,14 @@ fn memory(startup_bytes: u64) -> Vec<(&'static str, String)> {
         ("used_memory_rss", bytes(&status, "VmRSS:").to_string()),
         ("total_system_memory", bytes(&total, "MemTotal:").to_string()),
         ("mem_allocator", "mimalloc".into()),
+    ]
+}
+
+/// Whether writers are slowed down because merge is left behind.
+fn brake(brake: &Brake) -> Vec<(&'static str, String)> {
+    vec![
+        ("write_limit_bytes_per_sec", brake.speed().unwrap_or_default().to_string()),
+        ("write_limited_clients", brake.resting().to_string()),
     ]
 }
 
@@ -117,7 +130,7 @@ mod tests {
 
     #[test]
     fn facts_are_about_this_process() {
-        let facts = ProcessInfo::new(6379, None, 12).facts();
+        let facts = ProcessInfo::new(6379, None, 12, Default::default()).facts();
         let fact = |name: &str| &facts.iter().find(|(_, fact, _)| *fact == name).expect(name).2;
         assert_eq!(fact("process_id"), &std::process::id().to_string());
         assert_eq!(fact("used_memory_startup"), "12");

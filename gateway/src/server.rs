@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use edgecask_core::bitcask::{OpenError, Options as StoreOptions};
+use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
 use edgecask_core::engine::Admin;
 use edgecask_core::server::{Server, Shared};
 use tracing::{error, info, warn};
 
 use crate::acceptor;
+use crate::brake::Brake;
 use crate::clock::now_ms;
 use crate::control::Control;
 use crate::descriptors;
@@ -45,6 +46,9 @@ pub enum StartError {
     /// The store cannot be opened.
     #[error("{0}{help}", help = help(.0))]
     Store(#[from] OpenError),
+    /// It was asked to stop before the store was read.
+    #[error("stopped before the store was read")]
+    Stopped,
     /// The system refuses a socket or a thread.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -72,16 +76,29 @@ pub struct Running {
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
     control: Option<Control>,
-    lock: DirectoryLock,
+    lock: Arc<DirectoryLock>,
 }
 
 /// Starts a server.
 ///
 /// # Errors
-/// The options or certificates cannot be used, the store cannot be opened, or the system refuses a socket or a thread.
+/// The options or certificates cannot be used, the store cannot be opened, or the system refuses a socket or a thread. Or it
+/// is asked to stop before the store is read.
 pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartError> {
+    start_and(options, deadlines, |_, _| Ok(()))
+}
+
+/// The same for a host that wants to stop a server that is still reading its store: `watch` is called before that begins.
+///
+/// # Errors
+/// As [`start`], and those of `watch`.
+pub fn start_and(
+    options: &Options,
+    deadlines: Deadlines,
+    watch: impl FnOnce(&Arc<Gateway>, Option<&Arc<Tls>>) -> io::Result<()>,
+) -> Result<Running, StartError> {
     let settings = options.settings()?;
-    let settings = descriptors::fit_clients(settings, &options.directory);
+    let (settings, unsynced_blobs_max) = descriptors::fit_clients(settings, &options.directory);
     let begin = Instant::now();
     let datafile_max_bytes = u64::try_from(settings.number("datafile-max-bytes")).unwrap_or_default();
     let store_options = StoreOptions {
@@ -91,7 +108,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
         access: settings.memory().touch(now_ms(), || 0).fresh(),
         ..StoreOptions::default()
     };
-    let lock = store::lock(&options.directory)?;
+    let lock = Arc::new(store::lock(&options.directory)?);
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
@@ -100,18 +117,26 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
     // Before the keydir is read, so this is the program's own share.
-    let facts = Box::new(ProcessInfo::new(port, options.config.clone(), process_info::anonymous_bytes()));
+    let brake = Arc::new(Brake::default());
+    let startup_bytes = process_info::anonymous_bytes();
+    let facts = Box::new(ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone()));
     let server = Server {
         engine: Store::empty(settings.databases())?,
         shared: Shared::new(settings, facts, now_ms()),
     };
-    let gateway = Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode));
+    let gateway =
+        Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake));
+    watch(&gateway, tls.as_ref())?;
+    let show = |store: Bitcask| {
+        store.set_unsynced_blobs_max(unsynced_blobs_max);
+        gateway.server.engine.set(store);
+    };
     // A store that is read within a moment is served at once, and its clients never see that it was being read.
-    let mut loader = Loader::start(&options.directory, &store_options)?;
+    let mut loader = Loader::start(&options.directory, &store_options, lock.clone())?;
     if let Some(loaded) = loader.wait(SILENT_LOADING) {
-        gateway.server.engine.set(loaded?);
+        show(loaded?);
     } else {
-        info!(listening = ?addresses, "clients are told that the store is being read");
+        info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
         gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
     }
     let workers = Workers::start(&gateway, options.threads)?;
@@ -124,7 +149,7 @@ pub fn start(options: &Options, deadlines: Deadlines) -> Result<Running, StartEr
     } else {
         Some(Threads::start(&web, web_listeners, options.threads)?)
     };
-    if let Err(error) = finish_loading(&gateway, &mut loader) {
+    if let Err(error) = finish_loading(&gateway, &mut loader, show) {
         gateway.stop.request(StopRequest { checkpoint: false });
         join(acceptor, "acceptor");
         threads.into_iter().for_each(Threads::join);
@@ -226,12 +251,16 @@ impl Running {
 }
 
 /// Shows the store to the connections once it is read, if they are told that it is not.
-fn finish_loading(gateway: &Gateway, loader: &mut Loader) -> Result<(), StartError> {
+fn finish_loading(gateway: &Gateway, loader: &mut Loader, show: impl Fn(Bitcask)) -> Result<(), StartError> {
     let loading = &gateway.server.shared.loading;
     while loading.is_on() {
         if let Some(loaded) = loader.wait(PROGRESS_PERIOD) {
-            gateway.server.engine.set(loaded?);
+            show(loaded?);
             loading.end();
+            gateway.trim.ask();
+        } else if gateway.stop.request_made().is_some() {
+            // Nothing was written that the next start would not read.
+            return Err(StartError::Stopped);
         }
         loading.reached(loader.loaded_bytes());
     }

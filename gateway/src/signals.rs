@@ -7,21 +7,21 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
 
-use crate::server::Running;
+use crate::gateway::Gateway;
 use crate::stop::StopRequest;
 use crate::web::tls::Tls;
 
 /// The exit code of a process that got the signal twice.
 const IMPATIENT_EXIT_CODE: i32 = 1;
 
-/// Starts the thread that waits for signals.
+/// Starts the thread that waits for signals; before the store is read, which may take long.
 ///
 /// # Errors
 /// The system refuses the signal handlers or the thread.
-pub fn watch(running: &Running) -> io::Result<()> {
+pub fn watch(gateway: &Arc<Gateway>, tls: Option<&Arc<Tls>>) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
-    let gateway = Arc::downgrade(running.gateway());
-    let tls = running.tls().cloned();
+    let gateway = Arc::downgrade(gateway);
+    let tls = tls.cloned();
     // Before the thread, so that no signal is missed once this function has returned.
     let (mut terminate, mut interrupt, mut hangup) = {
         let _inside = runtime.enter();

@@ -65,8 +65,11 @@ pub trait Maintain: Send + Sync {
     /// Bytes of datafiles without hints.
     fn unhinted_bytes(&self) -> u64;
 
-    /// Bytes of all datafiles, and those of them that are in use.
+    /// Bytes of all datafiles but the dead ones that merge cannot free, and those of them that are in use.
     fn space(&self) -> (u64, u64);
+
+    /// Looks how much room there is on the disk, as every step of merge does.
+    fn look_at_room(&self);
 
     /// The error with which writes are refused at the moment, if they are.
     fn refusal(&self) -> Option<EngineError>;
@@ -298,6 +301,10 @@ impl Admin for Store {
         Admin::report(&**self)
     }
 
+    fn last_finding(&self) -> Option<String> {
+        Admin::last_finding(&**self)
+    }
+
     #[inline]
     fn held_bytes(&self) -> u64 {
         Admin::held_bytes(&**self)
@@ -305,6 +312,10 @@ impl Admin for Store {
 
     fn garbage_bytes(&self) -> u64 {
         Admin::garbage_bytes(&**self)
+    }
+
+    fn lacks_space(&self) -> bool {
+        Admin::lacks_space(&**self)
     }
 }
 
@@ -348,7 +359,11 @@ impl Maintain for Store {
     }
 
     fn space(&self) -> (u64, u64) {
-        Bitcask::space(self)
+        Bitcask::space_to_merge(self)
+    }
+
+    fn look_at_room(&self) {
+        Bitcask::look_at_room(self);
     }
 
     fn refusal(&self) -> Option<EngineError> {

@@ -28,14 +28,10 @@ use crate::clock::{self, whole_ms};
 use crate::coalesce::Load;
 use crate::connection::{Buffers, Connection, Phase, Received, Sent};
 use crate::gateway::{Gateway, Next};
-use crate::limits::{ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
+use crate::limits::{REST_LOOK_PERIOD, ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
 use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::sync::Settling;
-
-/// The most that one round is charged for. What was received may be older than the brake, and no record is longer: values
-/// beyond are blobs.
-const CHARGED_MAX_BYTES: u64 = 1024 * 1024;
 
 /// The token of the waker. The token of a connection is its slot, which stays below.
 const MAILBOX: Token = Token(usize::MAX);
@@ -56,8 +52,8 @@ pub struct Worker {
     unfinished: Vec<usize>,
     /// Slots of the connections whose replies wait for a sync by another worker.
     syncing: Vec<usize>,
-    /// Until when the replies of connections that write too fast are held: steady times in milliseconds, with slots.
-    held: BTreeSet<(u64, usize)>,
+    /// When to look at the connections that rest because they write too fast: steady times in milliseconds, with slots.
+    resting: BTreeSet<(u64, usize)>,
     next_sweep_ms: u64,
     /// When connections must be in a round though nothing has come: steady times in milliseconds, with slots.
     alarms: BTreeSet<(u64, usize)>,
@@ -92,7 +88,7 @@ impl Worker {
             ready: Vec::new(),
             unfinished: Vec::new(),
             syncing: Vec::new(),
-            held: BTreeSet::new(),
+            resting: BTreeSet::new(),
             next_sweep_ms: now.steady_ms,
             alarms: BTreeSet::new(),
             now,
@@ -130,8 +126,8 @@ impl Worker {
             None
         } else {
             let alarm_ms = self.alarms.first().map_or(self.next_sweep_ms, |(alarm_ms, _)| *alarm_ms);
-            let held_ms = self.held.first().map_or(self.next_sweep_ms, |(until_ms, _)| *until_ms);
-            let next_ms = alarm_ms.min(held_ms).min(self.next_sweep_ms);
+            let rested_ms = self.resting.first().map_or(self.next_sweep_ms, |(until_ms, _)| *until_ms);
+            let next_ms = alarm_ms.min(rested_ms).min(self.next_sweep_ms);
             let rest_ms = next_ms.saturating_sub(self.now.steady_ms);
             Some(Duration::from_millis(rest_ms))
         };
@@ -156,6 +152,8 @@ impl Worker {
                 Phase::Receiving => self.queue(slot),
                 Phase::Sending(_) => self.send(slot),
                 Phase::Away if connection.is_ending => connection.abandon(),
+                // Nobody is there to take the replies.
+                Phase::Held(_) if event.is_error() || event.is_write_closed() => self.close(slot),
                 Phase::Syncing(_) | Phase::Held(_) | Phase::Away => {}
             }
         }
@@ -181,7 +179,10 @@ impl Worker {
                 continue;
             }
             self.alarms.extend(connection.alarm_ms().map(|alarm_ms| (alarm_ms, slot)));
-            self.answer(slot, self.gateway.server.engine.appended());
+            self.charge(slot);
+            if !self.is_held(slot) {
+                self.answer(slot, self.gateway.server.engine.appended());
+            }
         }
     }
 
@@ -207,7 +208,7 @@ impl Worker {
             match connection.phase {
                 Phase::Receiving => self.queue(slot),
                 // Its peer takes nothing, so waiting for it is of no use.
-                Phase::Sending(_) if connection.must_close() => self.close(slot),
+                Phase::Sending(_) | Phase::Held(_) if connection.must_close() => self.close(slot),
                 Phase::Sending(_) | Phase::Syncing(_) | Phase::Held(_) | Phase::Away => {}
             }
         }
@@ -231,27 +232,20 @@ impl Worker {
         running.retain(|slot| self.receive(*slot));
         self.prefetch(&running);
         let mut settings_changed = false;
-        let is_braked = self.gateway.brake.is_on();
+        let turn_bytes = self.gateway.brake.turn_bytes();
         for slot in &running {
             let Some(connection) = self.connections.get_mut(*slot) else { continue };
-            let written = connection.wrote();
             self.load.serves(&mut connection.seen, self.now.unix_ms);
             let before_ms = connection.alarm_ms();
-            settings_changed |= connection.run(&self.gateway.server, self.now);
+            settings_changed |= connection.run(&self.gateway.server, self.now, turn_bytes);
             connection.give_back(&mut self.buffers);
-            if is_braked && connection.wrote() > written {
-                let bytes = connection.charge().min(CHARGED_MAX_BYTES);
-                if let Some(until_ms) = self.gateway.brake.hold_until_ms(bytes, self.now.steady_ms) {
-                    connection.phase = Phase::Held(until_ms);
-                    self.held.insert((until_ms, *slot));
-                }
-            }
             if before_ms != connection.alarm_ms() {
                 if let Some(before_ms) = before_ms {
                     self.alarms.remove(&(before_ms, *slot));
                 }
                 self.alarms.extend(connection.alarm_ms().map(|alarm_ms| (alarm_ms, *slot)));
             }
+            self.charge(*slot);
         }
         if settings_changed {
             // Before the reply: a client that has read it may rely on the change.
@@ -264,8 +258,7 @@ impl Worker {
             self.gateway.observe_debt();
         }
         for slot in &running {
-            let is_held = |connection: &Connection| matches!(connection.phase, Phase::Held(_));
-            if !self.connections.get(*slot).is_some_and(is_held) {
+            if !self.is_held(*slot) {
                 self.answer(*slot, position);
             }
         }
@@ -274,7 +267,7 @@ impl Worker {
         running.append(&mut self.ready);
         self.ready = running;
         self.release_synced();
-        self.release_held();
+        self.release_rested();
         for stream in self.mailbox.take_accepted() {
             self.accept(stream);
         }
@@ -382,16 +375,58 @@ impl Worker {
         }
     }
 
-    /// Sends the replies that were held for long enough.
-    fn release_held(&mut self) {
-        while let Some((until_ms, slot)) = self.held.first().copied()
-            && until_ms <= self.now.steady_ms
+    /// Charges a connection for what it has written since it was last charged; it rests if that was too much.
+    #[inline]
+    fn charge(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let logged_bytes = connection.take_logged_bytes();
+        if let Some(rest) = self.gateway.brake.charge(logged_bytes, self.now.steady_ms) {
+            connection.phase = Phase::Held(rest.held_until_ms);
+            match connection.rest.replace((rest, rest.held_until_ms)) {
+                // What it was away for has written, too.
+                Some((_, look_ms)) => drop(self.resting.remove(&(look_ms, slot))),
+                None => self.gateway.brake.begin_rest(),
+            }
+            self.resting.insert((rest.held_until_ms, slot));
+        }
+    }
+
+    fn is_held(&self, slot: usize) -> bool {
+        let phase = self.connections.get(slot).map(|connection| connection.phase);
+        matches!(phase, Some(Phase::Held(_)))
+    }
+
+    /// Sends the replies that were held for long enough, and goes on with the connections that have rested.
+    fn release_rested(&mut self) {
+        while let Some((look_ms, slot)) = self.resting.first().copied()
+            && look_ms <= self.now.steady_ms
         {
-            self.held.pop_first();
-            let phase = self.connections.get(slot).map(|connection| connection.phase);
-            if phase == Some(Phase::Held(until_ms)) {
+            self.resting.pop_first();
+            self.release(slot);
+        }
+    }
+
+    /// Sends the held replies of a connection that rests, and lets it go on if it has rested or the brake is off by now.
+    fn release(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let Some((rest, _)) = connection.rest.take() else { return };
+        let now_ms = self.now.steady_ms;
+        if rest.until_ms > now_ms && self.gateway.brake.is_on() && !self.mailbox.is_stopping() {
+            let look_ms = rest.until_ms.min(now_ms + whole_ms(REST_LOOK_PERIOD));
+            connection.rest = Some((rest, look_ms));
+            self.resting.insert((look_ms, slot));
+        } else {
+            self.gateway.brake.end_rest();
+        }
+        match connection.phase {
+            Phase::Held(_) => {
                 let position = self.gateway.server.engine.appended();
                 self.answer(slot, position);
+            }
+            _ => {
+                if connection.has_more(self.now) {
+                    self.queue(slot);
+                }
             }
         }
     }
@@ -469,6 +504,10 @@ impl Worker {
 
     fn close(&mut self, slot: usize) {
         if let Some(mut connection) = self.connections.try_remove(slot) {
+            if let Some((_, look_ms)) = connection.rest {
+                self.resting.remove(&(look_ms, slot));
+                self.gateway.brake.end_rest();
+            }
             if let Some(alarm_ms) = connection.alarm_ms() {
                 self.alarms.remove(&(alarm_ms, slot));
             }
@@ -521,7 +560,10 @@ impl Worker {
         let end_ms = clock::steady_ms() + whole_ms(STOP_GRACE);
         loop {
             self.release_synced();
-            self.release_held();
+            // Nobody waits for merge any more.
+            while let Some((_, slot)) = self.resting.pop_first() {
+                self.release(slot);
+            }
             self.go_on_sending();
             self.ready.clear();
             let is_done = self.connections.iter().all(|(_, connection)| connection.phase == Phase::Receiving);

@@ -106,7 +106,7 @@ fn connections() {
         while missing > 0 {
             connection.is_readable = true;
             if let Received::Input(count) = connection.receive(&mut buffers, NOW).expect("receives") {
-                connection.run(&server, NOW);
+                connection.run(&server, NOW, u64::MAX);
                 connection.give_back(&mut buffers);
                 missing -= count;
             }

@@ -32,9 +32,10 @@ struct Excused {
 /// Transcripts whose clock must stand where the in-process runs put it.
 const CLOCK_STANDS: &[&str] = &["restore_idle_time", "server_facts", "stream_times"];
 
-/// Requests that tell what only memory knows, and which a sleep therefore changes: when keys were read, and statistics.
+/// Requests that tell what only memory knows, and which a sleep therefore changes: when and how often keys were read, and statistics.
 const OF_THIS_LIFE: &[&str] = &[
     "object idletime",
+    "object freq",
     "slowlog len",
     "slowlog get",
     "latency histogram",

@@ -136,7 +136,8 @@ class Round:
         for key in self.harm.victims - unreadable:
             value, before = again.get(key), self.harm.contents.get(key)
             longer = before and before[0] == "string" and ("string", before[1] + b"x", before[2])
-            self.hold(value in (before, longer) or is_repaired, f"kill -9 after the damage: {shown({key}, self.harm.contents, again)}")
+            self.hold(value in (before, longer) or is_repaired,
+                      f"kill -9 after the damage: {shown({key}, self.harm.contents, again)}")
 
     def repair(self, status):
         repaired, report = self.edgecask.repair(self.damaged, self.mended)

@@ -13,8 +13,8 @@ cycles ago; some starts are killed as well. The promises:
 - of the units that were not, those that came first are there as a whole, and the others not at all;
 - the server starts, and `check` finds no damage.
 
-With --full-disk the store lies on a small file system (made by root) that is always about full, and most units are refused: of
-those nothing may be there.
+With --full-disk the store lies on a small file system (made by root) that is always about full, and many units are
+refused: of those nothing may be there.
 
 Exits with 1 if a promise is broken.
 """
@@ -34,7 +34,7 @@ from client import Client, ErrorReply, Lost
 from contents import differences, read_all
 from file_system import KINDS, small_file_system
 from model import NEVER, Model, Writer, apply_unit
-from programs import SOUND, DidNotStart, Edgecask, Promises, arguments
+from programs import SOUND, DidNotStart, Edgecask, Promises, arguments, fresh_copy
 
 POLICIES = ("always", "everysec", "no")
 META_TURNS = ("left alone", "deleted", "garbage", "an earlier one")
@@ -179,8 +179,7 @@ class Run:
             self.promises.hold(status == SOUND, f"{where}: check after kill -9: {report}")
         self.change_meta(turn)
         if self.keep:
-            shutil.rmtree(self.keep, ignore_errors=True)
-            shutil.copytree(self.directory, self.keep)
+            fresh_copy(self.directory, self.keep)
 
     def settle(self, server, where):
         for worker in self.workers:
@@ -208,7 +207,8 @@ class Run:
         for thread in threads:
             thread.join()
         said = server.log_path.read_text(errors="replace")
-        self.promises.hold("panicked" not in said and (" ERROR " not in said or self.is_disk_full), f"{where}: the log says: {said[-2000:]}")
+        is_calm = "panicked" not in said and (" ERROR " not in said or self.is_disk_full)
+        self.promises.hold(is_calm, f"{where}: the log says: {said[-2000:]}")
         for worker in self.workers:
             self.promises.hold(not worker.error, f"{where}: {worker.error}")
             worker.error = None
@@ -245,7 +245,8 @@ def main():
     options = parser.parse_args()
     promises = Promises(options.seed)
     with contextlib.ExitStack() as stack:
-        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch)))
+        folder = tempfile.TemporaryDirectory(prefix="edgecask-kill9-", dir=options.scratch)
+        scratch = pathlib.Path(stack.enter_context(folder))
         edgecask = Edgecask(options.edgecask, scratch, (*OPTIONS, "--databases", 16))
         print(f"{'policy':10}{'kills':>7}{'acknowledged':>14}{'refused':>9}{'not, but whole':>16}{'not, absent':>13}"
               f"{'killed starts':>15}{'s':>6}")

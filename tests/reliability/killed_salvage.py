@@ -75,7 +75,8 @@ def a_round(edgecask, scratch, pristine, draw, hold):
         if name.endswith(".data") and harm.must_be_found:
             # What is behind the last record is zeros, which a start cuts off.
             written = originals[name][:pristine.written_end(name)]
-            hold(is_kept(damaged, name, written), f"{where}, {kills} kills: the damaged {name} is gone: {sorted(path.name for path in damaged.iterdir())}")
+            there = sorted(path.name for path in damaged.iterdir())
+            hold(is_kept(damaged, name, written), f"{where}, {kills} kills: the damaged {name} is gone: {there}")
     return "salvaged"
 
 

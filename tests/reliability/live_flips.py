@@ -80,8 +80,9 @@ class Live:
                 verdicts.append(self.change(sorted(concerned)[0]))
         for key in keys:
             found = self.read(key)
-            self.promises.hold(found == self.contents.get(key),
-                               f"{self.where}, turned back: {key!r} expected {str(self.contents.get(key))[:80]} found {str(found)[:200]}")
+            expected = self.contents.get(key)
+            self.promises.hold(found == expected,
+                               f"{self.where}, turned back: {key!r} expected {str(expected)[:80]} found {str(found)[:200]}")
         return "an error that names it" if "error" in verdicts else "right"
 
     def concerned(self, kind, name, offset):

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -62,8 +63,13 @@ def quoted(key):
 def fresh_copy(source, target):
     """A copy of a store that may be damaged and started."""
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target)
+    shutil.copytree(source, target, ignore=sockets)
     return target
+
+
+def sockets(folder, names):
+    """The entries of a folder that cannot be copied: the control socket of a server that was killed."""
+    return [name for name in names if pathlib.Path(folder, name).is_socket()]
 
 
 def digest(directory):
@@ -74,7 +80,8 @@ def digest(directory):
 
 
 def arguments(parser):
-    """What all scripts of this folder take."""
+    """What all scripts of this folder take. From here on SIGTERM ends servers and unmounts, as an exception does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     parser.add_argument("--edgecask", required=True, help="the program")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("EDGECASK_SEED", "15")), help="of what is random")
     parser.add_argument("--scratch", help="where stores are made [default: the directory for temporary files]")

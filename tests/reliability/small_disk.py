@@ -4,7 +4,7 @@
     small_disk.py --edgecask target/release/edgecask [--rounds 20] [--seed 15] [--filesystem ext4]
 
 Root makes a file system of 64 MB. First five keys are overwritten many times over. Then every round fills the disk with new
-keys, or blobs, until they are refused, and frees it in one of several ways: DEL, UNLINK, FLUSHALL, FLUSHDB, expiry, elements
+keys, or blobs, until they are refused, and frees it in one of several ways: DEL, UNLINK, FLUSHALL, expiry, elements
 that are removed, or a file of somebody else that goes. Some rounds SAVE the full store, kill it and start it. The promises:
 
 - overwriting is never refused for good, as dead bytes make room by themselves;
@@ -107,10 +107,11 @@ class Disk:
                 last_success = now
         return written, refused, longest
 
-    def fill(self, blobs=False, expiry=()):
-        """Writes new keys until they are refused, once more after a moment, and for good."""
+    def fill(self, blobs=False, deadline_ms=None):
+        """Writes new keys until they are refused, once more after a moment, and for good; or until the time they expire."""
+        expiry = ("PXAT", deadline_ms) if deadline_ms else ()
         times_refused, self.size_bytes = 0, BLOB_BYTES if blobs else VALUE_BYTES
-        while times_refused < 3:
+        while times_refused < 3 and (deadline_ms is None or time.time() * 1000 < deadline_ms):
             self.count += 1
             key = b"fill:%d" % self.count
             value = self.draw.randbytes(20) + bytes(self.size_bytes)
@@ -123,12 +124,12 @@ class Disk:
                 self.contents[key] = value
 
     def judge_full(self):
-        """While writes are refused. Merge may make room for one in between, so it is asked until one is refused twice."""
+        """While writes are refused. Merge may make room between a refusal and the question, so it is asked again then."""
         says = {}
         for _ in range(TRIES):
             if self.is_refused():
                 says = self.says_full()
-                if set(says.values()) == {True} and self.is_refused():
+                if set(says.values()) == {True}:
                     break
         else:
             self.hold(False, f"writes are refused, but that is said: {says}")
@@ -231,7 +232,7 @@ def by_blobs(disk):
 def by_expiry(disk):
     before = set(disk.contents)
     deadline = time.time_ns() // 1_000_000 + EXPIRY_MS
-    disk.fill(expiry=("PXAT", deadline))
+    disk.fill(deadline_ms=deadline)
     brief = set(disk.contents) - before
     disk.forget(brief)
     yield "expiry"

@@ -46,8 +46,19 @@ struct State {
     /// Checksums of the pieces of blobs whose roots are an older build's, with the length of the value: such a blob is
     /// compared as a whole when it is first read, and piece by piece from then on.
     older_sums: HashMap<BlobId, (u64, Arc<[u32]>)>,
+    /// How long the values of `roots` and of `dead` are together: both are asked for more often than they could be counted.
+    live_bytes: u64,
+    dead_bytes: u64,
     /// Backups that are under way: meanwhile no dead blob is removed.
     holds: u32,
+}
+
+impl State {
+    /// Counts anew what all of them take together.
+    fn count(&mut self) {
+        self.live_bytes = self.roots.values().map(|referred| referred.len).sum();
+        self.dead_bytes = self.dead.values().map(|dead| dead.len).sum();
+    }
 }
 
 /// Keeps the blobs that there are for as long as it lives.
@@ -118,8 +129,9 @@ impl Blobs {
                 storage.remove_blob(id)?;
             }
         }
-        let state = Mutex::new(State { roots, ..State::default() });
-        Ok(Blobs { storage, state, next_number, shared_below })
+        let mut state = State { roots, ..State::default() };
+        state.count();
+        Ok(Blobs { storage, state: Mutex::new(state), next_number, shared_below })
     }
 
     /// Keeps from being removed all blobs that are not removed yet.
@@ -147,6 +159,7 @@ impl Blobs {
         let state = &mut *self.state.lock();
         for blob in &changes.taken {
             let referred = state.roots.entry(blob.id).or_default();
+            state.live_bytes = state.live_bytes.saturating_sub(referred.len).saturating_add(blob.len);
             *referred = Referred { roots: referred.roots + 1, len: blob.len };
             state.drafts.remove(&blob.id);
             if blob.has_sums {
@@ -160,6 +173,8 @@ impl Blobs {
                 let len = referred.len;
                 state.roots.remove(id);
                 state.older_sums.remove(id);
+                state.live_bytes = state.live_bytes.saturating_sub(len);
+                state.dead_bytes = state.dead_bytes.saturating_add(len);
                 state.dead.insert(*id, Dead { position, len });
             }
         }
@@ -168,13 +183,15 @@ impl Blobs {
     /// Goes on with the roots that a recovery found while nobody commits. Of the blobs that are `there`, those that are
     /// neither referred to nor being written are dead since this position.
     pub(super) fn reopen(&self, roots: HashMap<BlobId, Referred>, there: &BTreeSet<BlobId>, position: u64) {
-        let State { roots: present, dead, drafts, older_sums, .. } = &mut *self.state.lock();
+        let mut state = self.state.lock();
+        let State { roots: present, dead, drafts, older_sums, .. } = &mut *state;
         *present = roots;
         older_sums.retain(|id, _| present.contains_key(id));
         dead.retain(|id, _| !present.contains_key(id));
         for id in there.iter().filter(|id| !present.contains_key(id) && !drafts.contains(id)) {
             dead.entry(*id).or_insert(Dead { position, len: 0 });
         }
+        state.count();
     }
 
     /// Whether the blob had lost its last root when the log had reached this position.
@@ -194,7 +211,11 @@ impl Blobs {
         for id in due {
             match self.storage.remove_blob(id) {
                 // A removal that failed may have happened all the same.
-                Ok(()) | Err(StorageError::Missing(_)) => self.state.lock().dead.remove(&id),
+                Ok(()) | Err(StorageError::Missing(_)) => {
+                    let state = &mut *self.state.lock();
+                    let len = state.dead.remove(&id).map_or(0, |dead| dead.len);
+                    state.dead_bytes = state.dead_bytes.saturating_sub(len);
+                }
                 Err(error) => return Err(blob_error(error)),
             };
         }
@@ -204,8 +225,7 @@ impl Blobs {
     /// How long the values in blobs are together, and those in blobs that wait for their removal.
     pub(super) fn lengths(&self) -> (u64, u64) {
         let state = self.state.lock();
-        let live = state.roots.values().map(|referred| referred.len).sum();
-        (live, state.dead.values().map(|dead| dead.len).sum())
+        (state.live_bytes, state.dead_bytes)
     }
 
     /// A committed blob.
@@ -232,7 +252,7 @@ impl Blobs {
         let state = self.state.lock();
         BlobCount {
             live: state.roots.len() as u64,
-            live_bytes: state.roots.values().map(|referred| referred.len).sum(),
+            live_bytes: state.live_bytes,
             dead: state.dead.len() as u64,
         }
     }

@@ -75,6 +75,20 @@ impl Bitcask {
         (used, used.saturating_sub(total(File::dead)))
     }
 
+    /// The same without the dead bytes that merge cannot free at the moment: those of datafiles that it cannot read, or for
+    /// whose output there is no room.
+    pub fn space_to_merge(&self) -> (u64, u64) {
+        let room_bytes = self.log.free_for_merge().unwrap_or(u64::MAX);
+        let (mut used, mut live) = (0, 0);
+        for file in self.log.files().values() {
+            let its_live = file.len().saturating_sub(file.dead());
+            let is_stuck = file.is_damaged() || its_live > room_bytes;
+            used += if is_stuck { its_live } else { file.len() };
+            live += its_live;
+        }
+        (used, live)
+    }
+
     /// The body of [`Admin::report`](crate::engine::Admin::report). Takes no shard's lock: its caller may hold them.
     pub(super) fn counted(&self) -> Vec<(&'static str, u64)> {
         let files = self.log.files();
@@ -83,7 +97,7 @@ impl Bitcask {
         let blobs = self.blobs.count();
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let merge_input_bytes = get(&self.counts.merge_input_bytes);
-        vec![
+        let mut all = vec![
             ("datafiles", files.len() as u64),
             ("datafile_bytes", len),
             ("datafile_live_bytes", len.saturating_sub(dead)),
@@ -104,6 +118,8 @@ impl Bitcask {
             ("merge_read_bytes", get(&self.counts.merge_read_bytes)),
             ("keydir_collections", get(&self.counts.keydir.collections)),
             ("keydir_garbage", get(&self.counts.keydir.garbage)),
-        ]
+        ];
+        all.extend(self.scrub.facts());
+        all
     }
 }

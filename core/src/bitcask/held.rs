@@ -22,8 +22,9 @@ const COLLECTION_BYTES: u64 = (size_of::<(u64, Tree)>() + 1) as u64;
 /// Bytes for each collection in the map of owners: number and shard, the map's own byte, and the places that are free.
 const OWNER_BYTES: u64 = 24;
 
-/// Sums over the shards.
+/// Sums over the shards. On cache lines of their own: every writer that takes memory changes them.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub(super) struct Held {
     all: AtomicU64,
     garbage: AtomicU64,

@@ -292,6 +292,20 @@ pub(super) fn load(
     Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
 }
 
+/// Whether the hints of a datafile, if there are any, fit it and carry their checksum. Applies nothing.
+pub(super) fn are_whole(storage: &dyn Storage, file: &File) -> std::result::Result<bool, StorageError> {
+    let meta = storage.meta();
+    let Some(bytes) = meta.get(&meta_key(file.id(), SUMMARY_BLOCK))? else { return Ok(true) };
+    let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file));
+    let Some(summary) = summary else { return Ok(false) };
+    let mut checksum = 0;
+    for block in 0..summary.blocks {
+        let Some(bytes) = meta.get(&meta_key(file.id(), block))? else { return Ok(false) };
+        checksum = crc32c::crc32c_append(checksum, &bytes);
+    }
+    Ok(checksum == summary.blocks_checksum && summary.fits(file)?)
+}
+
 /// Forgets a datafile's hints.
 pub(super) fn forget(meta: &dyn MetaMap, file: u32) -> std::result::Result<(), StorageError> {
     let mut keys = Vec::new();
@@ -302,6 +316,11 @@ pub(super) fn forget(meta: &dyn MetaMap, file: u32) -> std::result::Result<(), S
         true
     })?;
     if keys.is_empty() { Ok(()) } else { meta.apply(&keys) }
+}
+
+/// Bytes of records of a datafile that its hints do not cover.
+fn bare(file: &File) -> u64 {
+    file.len().saturating_sub(file.hinted.load(Ordering::Acquire).max(file.header_len))
 }
 
 /// Forgets the hints of datafiles that are not there: where a manifest is lost as well, their numbers may be used again.
@@ -354,43 +373,53 @@ impl Bitcask {
     /// Writes hints for everything that has none yet. The metadata map's own failures do not harm the store: a missing
     /// hint only makes the next start slower.
     pub(super) fn write_hints(&self) -> Result<()> {
+        let mut outcome = Ok(());
         for file in self.log.files().values() {
-            if file.hinted.load(Ordering::Acquire) < file.len() {
-                self.write_hint(file)?;
+            if file.hinted.load(Ordering::Acquire) < file.len() && !file.is_damaged() {
+                let written = self.write_hint(file);
+                // A damaged datafile is no reason to leave out the others.
+                let goes_on = written.is_ok() || file.is_damaged();
+                outcome = outcome.and(written);
+                if !goes_on {
+                    break;
+                }
             }
         }
-        Ok(())
+        outcome
     }
 
     /// Writes hints for one sealed datafile that has none yet, if there is one; returns whether there was.
     pub fn hint_step(&self) -> Result<bool> {
         let files = self.log.files();
-        let is_due = |file: &&Arc<File>| file.is_sealed() && file.hinted.load(Ordering::Acquire) < file.len();
-        let Some(file) = files.values().find(is_due) else { return Ok(false) };
-        self.write_hint(file)?;
-        Ok(true)
-    }
-
-    /// Writes hints for one datafile of which the next start would read much, if there is one; returns whether there was: a
-    /// sealed one that merge will not rewrite soon, or the one that is appended to, once so many bytes have none.
-    pub fn hint_ahead(&self, active_bytes: u64) -> Result<bool> {
-        let files = self.log.files();
         let is_due = |file: &&Arc<File>| {
-            let bare = file.len().saturating_sub(file.hinted.load(Ordering::Acquire).max(file.header_len));
-            match file.is_sealed() {
-                true => bare > 0 && file.dead() < file.len() / 2,
-                false => bare >= active_bytes,
-            }
+            file.is_sealed() && !file.is_damaged() && file.hinted.load(Ordering::Acquire) < file.len()
         };
         let Some(file) = files.values().find(is_due) else { return Ok(false) };
         self.write_hint(file)?;
         Ok(true)
     }
 
+    /// Writes hints for one datafile of which the next start would read much, if there is one; returns whether there was: a
+    /// sealed one that merge will not rewrite soon, or the one that is appended to, once so many bytes have none. One that cannot
+    /// be read is left out from then on.
+    pub fn hint_ahead(&self, active_bytes: u64) -> Result<bool> {
+        let files = self.log.files();
+        let is_due = |file: &&Arc<File>| match file.is_sealed() {
+            _ if file.is_damaged() => false,
+            true => bare(file) > 0 && file.dead() < file.len() / 2,
+            false => bare(file) >= active_bytes,
+        };
+        // Where merge works all the time, its outputs are what the next start would read most of.
+        let Some(file) = files.values().filter(is_due).max_by_key(|file| bare(file)) else {
+            return Ok(false);
+        };
+        self.write_hint(file)?;
+        Ok(true)
+    }
+
     /// Bytes of datafiles without hints.
     pub fn unhinted_bytes(&self) -> u64 {
-        let bare = |file: &Arc<File>| file.len().saturating_sub(file.hinted.load(Ordering::Acquire));
-        self.log.files().values().map(bare).sum()
+        self.log.files().values().filter(|file| !file.is_damaged()).map(|file| bare(file)).sum()
     }
 
     /// Forgets the hints of a datafile that the store does not use any more.
@@ -441,6 +470,8 @@ impl Bitcask {
         });
         let end = walked.map_err(failed)?;
         if let scan::End::Broken(offset) = end {
+            // It would be read again and again.
+            file.is_damaged.store(true, Ordering::Relaxed);
             let what = format!("datafile {} is damaged at offset {offset}", file.id());
             return Err(EngineError::Damaged(what));
         }

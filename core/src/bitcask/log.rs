@@ -46,9 +46,7 @@ pub(super) struct Log {
     reserve_bytes: AtomicU64,
     is_scarce: AtomicBool,
     wants_dead_blobs: AtomicBool,
-    /// Whether ordinary writes are refused because the device is full, and whether one was since that was last looked at.
-    is_full: AtomicBool,
-    was_refused: AtomicBool,
+    fullness: room::Fullness,
     writer: Mutex<Writer>,
     /// One sync at a time; those that wait find their work done.
     syncing: Mutex<()>,
@@ -120,8 +118,7 @@ impl Log {
             reserve_bytes: AtomicU64::new(0),
             is_scarce: AtomicBool::new(false),
             wants_dead_blobs: AtomicBool::new(false),
-            is_full: AtomicBool::new(false),
-            was_refused: AtomicBool::new(false),
+            fullness: room::Fullness::default(),
             writer: Mutex::new(Writer { active: None, blobs: Vec::new(), poison: None }),
             syncing: Mutex::new(()),
             files: RwLock::new(files),
@@ -149,6 +146,7 @@ impl Log {
             free_bytes: self.storage.free_bytes(),
             used_bytes: used + live_blobs + dead_blobs,
             live_bytes: used.saturating_sub(dead),
+            largest_bytes: files.values().map(|file| file.len()).max().unwrap_or_default(),
         };
         let plan = facts.plan();
         self.datafile_now_bytes.store(plan.datafile_max_bytes, Ordering::Relaxed);
@@ -157,17 +155,24 @@ impl Log {
         let would_help = facts.free_bytes.is_some_and(|free| plan.is_scarce || dead_blobs > free / 4);
         self.wants_dead_blobs.store(dead_blobs > 0 && would_help, Ordering::Relaxed);
         self.storage.set_reserve_bytes(plan.reserve_bytes);
-        // A quota shows only in the writes that it refuses.
-        let was_refused = self.was_refused.swap(false, Ordering::Relaxed);
-        let has_no_room = facts.free_bytes.is_some_and(|free| free < plan.reserve_bytes);
-        self.is_full.store(has_no_room || was_refused, Ordering::Relaxed);
+        self.note_refused_blobs();
+        self.fullness.look(facts.free_bytes, plan.reserve_bytes);
     }
 
-    /// The error with which writes are refused at the moment, if they are. Of a full device it is true until the next look at
-    /// its room.
+    /// Notes a write to a blob that was refused because the device is full, if one was.
+    fn note_refused_blobs(&self) {
+        let refused_bytes = self.storage.take_refused_blob_bytes();
+        if refused_bytes > 0 {
+            self.fullness.note_refused(refused_bytes, self.storage.free_bytes());
+        }
+    }
+
+    /// The error with which writes are refused at the moment, if they are. Of a full device it lasts until an ordinary write
+    /// succeeds or a look at its room finds some.
     pub(super) fn refusal(&self) -> Option<EngineError> {
+        self.note_refused_blobs();
         let full = || EngineError::Full("the disk is full".into());
-        self.check_poison().err().or_else(|| self.is_full.load(Ordering::Relaxed).then(full))
+        self.check_poison().err().or_else(|| self.fullness.is_on().then(full))
     }
 
     /// Whether the room of dead blobs is needed before the policy syncs the log.
@@ -180,9 +185,19 @@ impl Log {
         self.is_scarce.load(Ordering::Relaxed)
     }
 
+    /// Whether what is free and what merge could make free, given the bytes of datafiles and the live ones among them, come to
+    /// less than so many reserves: a quarter of a small device.
+    pub(super) fn lacks_space(&self, (used_bytes, live_bytes): (u64, u64)) -> bool {
+        const RESERVES: u64 = 4;
+        let Some(free_bytes) = self.storage.free_bytes() else { return false };
+        let (_, dead_blobs_bytes) = self.blobs.lengths();
+        let dead_bytes = used_bytes.saturating_sub(live_bytes) + dead_blobs_bytes;
+        free_bytes.saturating_add(dead_bytes) < RESERVES * self.reserve_bytes.load(Ordering::Relaxed)
+    }
+
     /// Bytes that the output of a merge may take at this moment, if they are bounded.
     pub(super) fn free_for_merge(&self) -> Option<u64> {
-        let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed));
+        let left = Room::Merging.leaves(self.reserve_bytes.load(Ordering::Relaxed), 0);
         Some(self.storage.free_bytes()?.saturating_sub(left))
     }
 
@@ -256,7 +271,11 @@ impl Log {
         }
         let is_full = writer.active.as_ref().is_none_or(|active| self.must_rotate(active, frame_len));
         if is_full {
-            self.rotate(&mut writer, now_ms)?;
+            self.rotate(&mut writer, now_ms).inspect_err(|error| {
+                if matches!(error, EngineError::Full(_)) {
+                    self.fullness.note_refused(frame_len, self.storage.free_bytes());
+                }
+            })?;
         }
         let Some(active) = writer.active.as_mut() else {
             return Err(EngineError::ReadOnly("there is no active datafile".into()));
@@ -277,10 +296,12 @@ impl Log {
         };
         if let Err(error) = appended {
             if room == Room::Ordinary && matches!(error, StorageError::Full(_)) {
-                self.was_refused.store(true, Ordering::Relaxed);
-                self.is_full.store(true, Ordering::Relaxed);
+                self.fullness.note_refused(frame_len, self.storage.free_bytes());
             }
             return Err(writer.fail(error));
+        }
+        if room == Room::Ordinary {
+            self.fullness.note_written(frame_len);
         }
         if !marker.is_empty() {
             active.marked_len = active.synced_len;
@@ -293,7 +314,7 @@ impl Log {
             writer.note_unsynced(*id, blob, position);
         }
         self.appended.store(position, Ordering::Release);
-        let receipt = Receipt::at(position);
+        let receipt = Receipt::of(position, frame_len);
         // Still under the writer's lock, which orders the frames.
         ordered(receipt);
         Ok((location, receipt))
@@ -352,10 +373,14 @@ impl Log {
             writer.active = None;
         }
         let base_sequence = self.next_sequence();
-        let header = self.header(base_sequence, 0, Vec::new());
+        let header = self.header(base_sequence, 0, Vec::new())?;
         let bytes = header.to_bytes();
         let id = DatafileId(header.id);
-        let created = self.storage.create(id, &bytes).and_then(|datafile| {
+        let created = self.storage.create(id, &bytes);
+        if let Err(error) = &created {
+            self.give_back_number(header.id, error);
+        }
+        let created = created.and_then(|datafile| {
             let listed = self.manifest.list(&header);
             // One that is not listed stays empty, and the next process removes it as well.
             listed.inspect_err(|_| drop(self.storage.remove(id))).map(|()| datafile)
@@ -372,17 +397,35 @@ impl Log {
         }
     }
 
-    /// The header of a new datafile.
-    pub(super) fn header(&self, base_sequence: u64, watermark: u64, replaces: Vec<u32>) -> FileHeader {
-        FileHeader {
+    /// The header of a new datafile. Fails once there are no more numbers.
+    pub(super) fn header(
+        &self,
+        base_sequence: u64,
+        watermark: u64,
+        replaces: Vec<u32>,
+    ) -> Result<FileHeader> {
+        let used_up = || EngineError::ReadOnly("the numbers of datafiles are used up".into());
+        let next = |number: u64| u32::try_from(number).is_ok().then_some(number + 1);
+        let number = self.next_file.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let id = number.ok().and_then(|number| u32::try_from(number).ok()).ok_or_else(used_up)?;
+        Ok(FileHeader {
             version: MANIFEST_VERSION,
-            id: self.next_file.fetch_add(1, Ordering::Relaxed) as u32,
+            id,
             seed: self.seed,
             base_sequence,
             next_sequence: self.sequence_bound(),
             next_number: self.next_number.load(Ordering::Relaxed),
             watermark,
             replaces,
+        })
+    }
+
+    /// A datafile of this number could not be created. For want of room or of descriptors nothing was made, so the next one
+    /// gets the number: commits that are tried again for days use up no numbers.
+    pub(super) fn give_back_number(&self, id: u32, error: &StorageError) {
+        if matches!(error, StorageError::Full(_) | StorageError::Exhausted(_)) {
+            let id = u64::from(id);
+            let _ = self.next_file.compare_exchange(id + 1, id, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 

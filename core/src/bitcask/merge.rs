@@ -138,6 +138,7 @@ impl Bitcask {
                 self.rewrite.fail();
                 if let Merge::Copying(copying) = &*merge {
                     self.discard_output(copying);
+                    self.log.storage().set_lent_bytes(0);
                     *merge = Merge::Idle;
                     self.counts.forget_merge();
                 }
@@ -145,6 +146,9 @@ impl Bitcask {
             }
         };
         if let Some(next) = next {
+            if matches!(next, Merge::Idle) {
+                self.log.storage().set_lent_bytes(0);
+            }
             *merge = next;
         }
         self.counts.note_merge(&merge, bytes);
@@ -188,11 +192,14 @@ impl Bitcask {
         let older = files[..run.start].iter().map(|file| file.header.watermark).min();
         let Some(first) = inputs.first() else { return Ok(Merge::Idle) };
         let replaces = inputs.iter().map(|file| file.id()).collect();
-        let header = self.log.header(first.header.base_sequence, watermark, replaces);
+        let header = self.log.header(first.header.base_sequence, watermark, replaces)?;
         let bytes = header.to_bytes();
         let datafile = match self.log.storage().create_hidden(DatafileId(header.id), &bytes) {
             Ok(datafile) => datafile,
-            Err(error) => return Err(merge_error(error)),
+            Err(error) => {
+                self.log.give_back_number(header.id, &error);
+                return Err(merge_error(error));
+            }
         };
         let output = Arc::new(File::new(header, datafile, bytes.len() as u64));
         let position = first.header_len;
@@ -207,6 +214,11 @@ impl Bitcask {
         let mut piece = Vec::new();
         let mut failed = None;
         let end = input.len();
+        let append = |output: &File, piece: &mut Vec<u8>| {
+            // Before it takes any room: removals must not be refused for it.
+            self.log.storage().set_lent_bytes(output.len() + piece.len() as u64);
+            append(output, piece)
+        };
         let (mut position, output) = (copying.position, &copying.output);
         let stop = position.saturating_add(budget_bytes.max(1));
         let walked = scan::frames_until(&input, position, end, &mut |offset, record| {

@@ -41,12 +41,13 @@ mod room;
 mod salvage;
 mod sample;
 mod scan;
+mod scrub;
 mod words;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -57,6 +58,7 @@ pub use damage::{Damage, LostKind, LostRecord, OnDamage, OpenError};
 pub use file_replay::TornTail;
 pub use losses::{DamagedBlob, Fate, Loss};
 pub use recovery::Opened;
+pub use scrub::{Finding, ScrubStep, Scrubbing};
 pub use snapshot::Snapshot;
 
 use self::blobs::{BlobChanges, Blobs};
@@ -69,7 +71,7 @@ use crate::engine::{
     Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
     Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
 };
-use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD, UNSYNCED_BLOBS_MAX};
+use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
 use crate::storage::{Storage, StorageError};
 
@@ -107,12 +109,14 @@ pub struct Bitcask {
     databases_record: Mutex<Option<Location>>,
     /// The bucket at which active expiry goes on.
     expiry_position: AtomicU64,
+    unsynced_blobs_max: AtomicUsize,
     merging: Mutex<merge::Merge>,
     rewrite: rewrite::Rewrite,
     /// Hints are written, and forgotten, by one caller at a time.
     hinting: Mutex<()>,
     counts: Counts,
     held: Held,
+    scrub: scrub::Scrub,
 }
 
 impl Bitcask {
@@ -137,10 +141,20 @@ impl Bitcask {
         self.log.refusal()
     }
 
+    /// Looks how much room there is, as every step of merge does.
+    pub fn look_at_room(&self) {
+        self.log.look_at_room();
+    }
+
     /// Makes everything appended before the call survive the loss of power; returns the position up to which it does.
     /// After an error the store is read-only until it is opened again.
     pub fn sync(&self) -> Result<u64> {
         self.log.sync()
+    }
+
+    /// Sets how many blobs may wait for a sync, [`crate::limits::UNSYNCED_BLOBS_MAX`] without a call; each of them holds a file descriptor.
+    pub fn set_unsynced_blobs_max(&self, most: usize) {
+        self.unsynced_blobs_max.store(most.max(1), Ordering::Relaxed);
     }
 
     /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
@@ -173,7 +187,7 @@ impl Bitcask {
     /// with them, or if their room is needed. Returns how many are left.
     pub fn sweep_blobs(&self) -> Result<usize> {
         let is_needed = self.log.wants_dead_blobs();
-        if is_needed || self.log.unsynced_blobs() >= UNSYNCED_BLOBS_MAX {
+        if is_needed || self.log.unsynced_blobs() >= self.unsynced_blobs_max.load(Ordering::Relaxed) {
             self.sync()?;
         }
         let is_early = fault_injection::is_injected(fault_injection::Fault::BlobRemovedUnsynced);
@@ -345,12 +359,20 @@ impl Admin for Bitcask {
         self.counted()
     }
 
+    fn last_finding(&self) -> Option<String> {
+        self.scrub.last_finding()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.held.all()
     }
 
     fn garbage_bytes(&self) -> u64 {
         self.held.garbage()
+    }
+
+    fn lacks_space(&self) -> bool {
+        self.log.is_scarce() && self.log.lacks_space(self.space())
     }
 }
 

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use parking_lot::Mutex;
 
@@ -36,6 +36,7 @@ use super::replay::{Replay, Replayed};
 use super::scan;
 use super::{Bitcask, Options, mend, merge, notes};
 use crate::engine::{BlobRef, Db};
+use crate::limits::UNSYNCED_BLOBS_MAX;
 use crate::storage::{BlobId, DatafileId, Note, Storage, StorageError};
 
 /// A store and what opening it found.
@@ -164,11 +165,13 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         owners: Mutex::new(owners),
         databases_record: Mutex::new(databases_record),
         expiry_position: AtomicU64::new(0),
+        unsynced_blobs_max: AtomicUsize::new(UNSYNCED_BLOBS_MAX),
         merging: Mutex::new(merge::Merge::default()),
         rewrite: super::rewrite::Rewrite::default(),
         hinting: Mutex::new(()),
         counts: Counts::default(),
         held: Held::default(),
+        scrub: super::scrub::Scrub::default(),
     };
     store.recount();
     if !unsummed.is_empty() {

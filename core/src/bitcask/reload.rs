@@ -49,6 +49,7 @@ impl Bitcask {
         *self.owners.lock() = owners;
         *self.databases_record.lock() = databases_record;
         merge.reopen(litter);
+        storage.set_lent_bytes(0);
         self.counts.forget_merge();
         for (shard, mut found) in shards.iter_mut().zip(found) {
             found.watches = std::mem::take(&mut shard.watches);

@@ -63,6 +63,8 @@ pub struct Driver {
     takes_long: bool,
     /// Position in the log behind the last write that is not acknowledged; 0 if there is none.
     wrote: u64,
+    /// Bytes that were appended to the log since they were last taken.
+    logged_bytes: u64,
     alarm_ms: Option<u64>,
     effects: Vec<Effect>,
 }
@@ -77,6 +79,7 @@ impl Driver {
             is_paused: false,
             takes_long: false,
             wrote: 0,
+            logged_bytes: 0,
             alarm_ms: steady(session.wake_at_ms(), now),
             effects: Vec::new(),
             session,
@@ -157,6 +160,7 @@ impl Driver {
         self.is_paused = progress.is_paused;
         self.takes_long = progress.takes_long;
         self.wrote = self.wrote.max(progress.wrote.position());
+        self.logged_bytes += progress.logged_bytes;
         self.alarm_ms = steady(progress.wake_at_ms, now);
         if self.effects.is_empty() {
             self.effects = progress.effects;
@@ -189,6 +193,18 @@ impl Driver {
     /// Position in the log behind the last write that is not acknowledged; 0 if there is none.
     pub fn wrote(&self) -> u64 {
         self.wrote
+    }
+
+    /// Bytes that the requests have appended to the log since the last call: what a home that slows writers down charges.
+    #[inline]
+    pub fn take_logged_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.logged_bytes)
+    }
+
+    /// Sets how many bytes one [`Driver::run`] may append to the log before it pauses and [`Driver::has_work`]; one request is
+    /// run in any case.
+    pub fn set_logged_max(&mut self, bytes: u64) {
+        self.session.set_logged_max(bytes);
     }
 
     /// Tells the session that all replies have been sent.

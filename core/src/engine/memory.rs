@@ -487,4 +487,9 @@ impl Admin for MemoryEngine {
     fn garbage_bytes(&self) -> u64 {
         0
     }
+
+    /// Memory is no storage.
+    fn lacks_space(&self) -> bool {
+        false
+    }
 }

@@ -524,29 +524,51 @@ pub trait Admin {
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 
+    /// The last thing that a background read of everything found damaged, in words, if there was one.
+    fn last_finding(&self) -> Option<String> {
+        None
+    }
+
     /// Bytes of memory that the keys take, those of removed keys that have yet to be freed included. Asked before every
     /// command where memory is limited, so it must cost next to nothing.
     fn held_bytes(&self) -> u64;
 
     /// The part of [`Admin::held_bytes`] that no key has any more.
     fn garbage_bytes(&self) -> u64;
+
+    /// Whether the storage is nearly full and so little of it is dead that keys have to go for others to be written.
+    fn lacks_space(&self) -> bool;
 }
 
 /// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in
 /// this process. Only engines make one, and only for a commit that wrote something, so an OK for a write can be traced to
 /// its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Receipt(u64);
+pub struct Receipt {
+    // First, because receipts are compared by it.
+    position: u64,
+    bytes: u64,
+}
 
 impl Receipt {
-    /// The receipt of a batch that ends at this position: for engines only.
+    /// The receipt of a batch that ends at this position, in an engine that does not count bytes: for engines only.
     pub fn at(position: u64) -> Receipt {
-        Receipt(position)
+        Receipt { position, bytes: 0 }
+    }
+
+    /// The receipt of a batch that ends at this position and takes so many bytes of the log: for engines only.
+    pub fn of(position: u64, bytes: u64) -> Receipt {
+        Receipt { position, bytes }
     }
 
     /// The position in bytes since the store was opened; 0 if nothing was written.
     pub fn position(self) -> u64 {
-        self.0
+        self.position
+    }
+
+    /// Bytes of the log that the batch takes, whatever its request was; 0 in an engine that does not count them.
+    pub fn bytes(self) -> u64 {
+        self.bytes
     }
 }
 

@@ -162,7 +162,7 @@ impl Executor {
             shared.counters.expired_keys.fetch_add(expired, Ordering::Relaxed);
         }
         shared.counters.changes.fetch_add(changes, Ordering::Relaxed);
-        self.wrote = self.wrote.max(receipt);
+        self.note_commit(receipt);
         self.outbox.take_effects(&mut self.effects);
         self.deliver(shared);
     }

@@ -101,7 +101,7 @@ impl Executor {
             server.shared.counters.expired_keys.fetch_add(1, Ordering::Relaxed);
         }
         self.direct_changes += 1;
-        self.wrote = self.wrote.max(stored.receipt);
+        self.note_commit(stored.receipt);
         let hub = &server.shared.hub;
         if hub.interest.has(Interest::TRACKING) {
             // Somebody has begun to keep a cache meanwhile and may have read what was before.

@@ -150,6 +150,24 @@ impl Eviction {
         room
     }
 
+    /// Evicts keys for a bounded time where the storage is nearly full and the server is a cache: it has a limit of memory,
+    /// and a policy. So writes go on where they would be refused otherwise.
+    pub fn step_for_space<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Room {
+        let shared = &server.shared;
+        let settings = shared.settings.memory();
+        let Some(policy) = settings.policy().filter(|_| settings.max_bytes() > 0) else {
+            return Room::Enough;
+        };
+        if !server.engine.lacks_space() || is_paused(shared, now_ms) || self.is_suspended() {
+            return Room::Enough;
+        }
+        let begin_ns = shared.host.monotonic_ns();
+        let room = self.evict_while(server, policy, begin_ns, &|| server.engine.lacks_space(), now_ms);
+        self.executor.serve_ready(server, now_ms);
+        self.executor.release();
+        room
+    }
+
     /// Whether an eviction waits for the engine.
     fn is_suspended(&self) -> bool {
         self.pending.is_some()

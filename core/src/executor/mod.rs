@@ -175,6 +175,8 @@ pub struct Executor {
     suspended: Option<Suspended>,
     effects: Vec<Effect>,
     wrote: Receipt,
+    /// Bytes that were appended to the log since they were last taken.
+    logged_bytes: u64,
     hits: u64,
     misses: u64,
     /// Changes that went the short way.
@@ -465,6 +467,24 @@ impl Executor {
     /// Where in the log the last write ended since the last call.
     pub fn take_wrote(&mut self) -> Receipt {
         std::mem::take(&mut self.wrote)
+    }
+
+    /// Bytes that its commits have appended to the log since the last call of [`Executor::take_logged_bytes`].
+    #[inline]
+    pub fn logged_bytes(&self) -> u64 {
+        self.logged_bytes
+    }
+
+    /// The same, to begin anew.
+    pub fn take_logged_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.logged_bytes)
+    }
+
+    /// A commit of its own has happened.
+    #[inline]
+    fn note_commit(&mut self, receipt: Receipt) {
+        self.wrote = self.wrote.max(receipt);
+        self.logged_bytes += receipt.bytes();
     }
 
     /// Something that the connection's replies speak of was written up to there.

@@ -12,7 +12,7 @@ use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, handler};
 use crate::engine::{Drafts, Engine};
 use crate::executor::{Call, Caller, Executor, Ran, Stop, monitors, reply_error};
-use crate::limits::OUTPUT_PAUSE_BYTES;
+use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
 use crate::server::{Client, Effect, ReplyMode, Server};
@@ -29,6 +29,8 @@ pub(super) struct Connection {
     transaction: Transaction,
     waiting: Waiting,
     commands: u64,
+    /// Requests wait once so many bytes were appended to the log in one go.
+    logged_max: u64,
 }
 
 /// How a request went.
@@ -58,6 +60,7 @@ impl Connection {
             transaction: Transaction::default(),
             waiting: Waiting::default(),
             commands: 0,
+            logged_max: LOGGED_PAUSE_BYTES,
         }
     }
 
@@ -132,9 +135,14 @@ impl Connection {
         self.waiting.block(&self.client, waiter);
     }
 
-    /// Whether so many replies wait that requests must.
+    /// Whether so many replies wait, or so much was written, that further requests must wait.
     pub(super) fn must_pause(&self) -> bool {
-        self.reply.unsent() >= OUTPUT_PAUSE_BYTES as u64
+        self.reply.unsent() >= OUTPUT_PAUSE_BYTES as u64 || self.executor.logged_bytes() >= self.logged_max
+    }
+
+    /// See [`super::Session::set_logged_max`].
+    pub(super) fn set_logged_max(&mut self, bytes: u64) {
+        self.logged_max = bytes.max(1);
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -188,6 +196,7 @@ impl Connection {
         progress.is_suspended = self.waiting.is_suspended() && !progress.takes_long;
         progress.effects = self.executor.take_effects();
         progress.wrote = self.executor.take_wrote();
+        progress.logged_bytes = self.executor.take_logged_bytes();
         if progress.takes_long {
             // Others see meanwhile what it is at.
             self.show(now_ms);

@@ -49,6 +49,8 @@ pub struct Progress {
     pub effects: Vec<Effect>,
     /// Where in the log the last write ended; the host's sync policy says when replies may leave.
     pub wrote: Receipt,
+    /// Bytes that were appended to the log: a short request may write a long value anew.
+    pub logged_bytes: u64,
     /// Whether complete requests may be left: send what there is, then call again.
     pub is_paused: bool,
     /// At least so many more bytes are needed for the next request, if known.
@@ -185,6 +187,12 @@ impl Session {
     /// Whether a request that takes long is not to run but to be handed over ([`Progress::takes_long`]); false at the start.
     pub fn set_hands_over(&mut self, hands_over: bool) {
         self.connection.client_mut().hands_over = hands_over;
+    }
+
+    /// Sets how many bytes one call of [`Session::process`] may append to the log before it pauses; one request is run in
+    /// any case.
+    pub fn set_logged_max(&mut self, bytes: u64) {
+        self.connection.set_logged_max(bytes);
     }
 
     /// Through which others reach the connection, and end it.

@@ -219,6 +219,10 @@ struct Health {
     failure: OnceLock<String>,
     /// Bytes that ordinary writes leave free.
     reserve_bytes: AtomicU64,
+    /// What the merge under way takes until it removes its inputs.
+    lent_bytes: AtomicU64,
+    /// The longest write to a blob that was refused as full since that was last asked.
+    refused_blob_bytes: AtomicU64,
     bug: Option<Bug>,
 }
 
@@ -235,7 +239,7 @@ impl Health {
 
     /// Bytes that a write with this much room leaves free.
     fn leaves(&self, room: Room) -> u64 {
-        room.leaves(self.reserve_bytes.load(Ordering::Relaxed))
+        room.leaves(self.reserve_bytes.load(Ordering::Relaxed), self.lent_bytes.load(Ordering::Relaxed))
     }
 
     /// Remembers a failure. The answer is never [`StorageError::Full`], which would invite the caller to try again.
@@ -325,7 +329,12 @@ impl<F> DeviceBlob<F> {
 impl<F: DeviceFile> Blob for DeviceBlob<F> {
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.health.check("write to", &self.name)?;
-        self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary))
+        let written = self.file.write_leaving(offset, &[bytes], self.health.leaves(Room::Ordinary));
+        written.inspect_err(|error| {
+            if matches!(error, StorageError::Full(_)) {
+                self.health.refused_blob_bytes.fetch_max(bytes.len().max(1) as u64, Ordering::Relaxed);
+            }
+        })
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -668,6 +677,14 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn set_reserve_bytes(&self, reserve_bytes: u64) {
         self.health.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
+    }
+
+    fn set_lent_bytes(&self, lent_bytes: u64) {
+        self.health.lent_bytes.store(lent_bytes, Ordering::Relaxed);
+    }
+
+    fn take_refused_blob_bytes(&self) -> u64 {
+        self.health.refused_blob_bytes.swap(0, Ordering::Relaxed)
     }
 
     fn meta(&self) -> &dyn MetaMap {

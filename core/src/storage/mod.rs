@@ -87,7 +87,8 @@ pub enum StorageError {
 pub enum Room {
     /// None of it.
     Ordinary,
-    /// Three eighths: a commit that only takes away.
+    /// Three eighths: a commit that only takes away. What is lent to a merge at the moment does not count, because the merge
+    /// gives it back.
     TakingAway,
     /// Three quarters: merge, and the seal and the header with which a datafile ends and begins. The last quarter is left to
     /// the metadata map.
@@ -95,12 +96,13 @@ pub enum Room {
 }
 
 impl Room {
-    /// The bytes of a reserve that must stay free.
-    pub fn leaves(self, reserve_bytes: u64) -> u64 {
+    /// The bytes of a reserve that must stay free while so many are lent to a merge.
+    pub fn leaves(self, reserve_bytes: u64, lent_bytes: u64) -> u64 {
+        let least = reserve_bytes / 4;
         match self {
             Room::Ordinary => reserve_bytes,
-            Room::TakingAway => reserve_bytes / 8 * 5,
-            Room::Merging => reserve_bytes / 4,
+            Room::TakingAway => (reserve_bytes / 8 * 5).saturating_sub(lent_bytes).max(least),
+            Room::Merging => least,
         }
     }
 }
@@ -250,6 +252,14 @@ pub trait Storage: Send + Sync {
     /// Sets the bytes that ordinary writes leave free on the device; see [`Room`]. Without a call that is none. Not for homes
     /// that do not know how much is free.
     fn set_reserve_bytes(&self, _reserve_bytes: u64) {}
+
+    /// Sets how much the merge under way takes until it removes its inputs.
+    fn set_lent_bytes(&self, _lent_bytes: u64) {}
+
+    /// The longest write to a blob that was refused as full since the last call, in bytes; 0 if none was.
+    fn take_refused_blob_bytes(&self) -> u64 {
+        0
+    }
 
     /// The metadata map.
     fn meta(&self) -> &dyn MetaMap;

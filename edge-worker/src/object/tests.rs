@@ -327,3 +327,23 @@ fn info_has_figures_that_the_edge_cannot_measure() {
     }
     assert!(!info.contains("latency_percentiles_usec"), "{info}");
 }
+
+#[test]
+fn object_that_is_a_cache_refuses_writes() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("CONFIG SET maxmemory 60000 maxmemory-policy allkeys-lru\r\n"), "+OK\r\n");
+    for number in 0..3000 {
+        one.now_ms += 10;
+        assert_eq!(one.ask(&format!("SET key:{number} value\r\n")), "+OK\r\n");
+        if number % 500 == 0 {
+            one.event(|object, now_ms| object.alarm(now_ms));
+        }
+    }
+    let left = one.ask("DBSIZE\r\n");
+    let count: u64 = left.trim_start_matches(':').trim_end().parse().expect("a number");
+    assert!((200..2200).contains(&count), "{left}");
+    assert_eq!(one.ask("GET key:2999\r\n"), "$5\r\nvalue\r\n");
+    one.sleep();
+    assert_eq!(one.ask("DBSIZE\r\n"), left);
+    assert_eq!(one.ask("OBJECT IDLETIME key:2999\r\n"), ":0\r\n");
+}

@@ -17,7 +17,7 @@ use edgecask_core::server::{SettingError, Settings};
 use serde::Deserialize;
 
 use crate::gateway::is_local;
-use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS};
+use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS, SCRUB_BYTES_PER_SECOND, SCRUB_INTERVAL_DAYS};
 use crate::sync::Appendfsync;
 use crate::web::protocol::Protocol;
 use crate::web::tls::{AuthClients, TlsFiles};
@@ -72,6 +72,13 @@ pub enum Task {
         /// The new directory, which must be missing
         #[arg(long, value_name = "DIRECTORY")]
         to: PathBuf,
+    },
+
+    /// Have the server that uses a directory read everything in the background and compare it with its checksums, now. The
+    /// exit status is 0 if it begins and 2 if not
+    Scrub {
+        /// The directory of the store
+        directory: PathBuf,
     },
 
     /// Make a store of its own of a backup: it is checked, then copied. The exit status is 0 if that is done, 1 if the backup
@@ -169,6 +176,15 @@ pub struct Flags {
     /// A datafile of the log is sealed before it grows beyond this length [default: 256mb]
     #[arg(long, env = "EDGECASK_DATAFILE_MAX_BYTES", value_name = "SIZE")]
     pub datafile_max_bytes: Option<String>,
+
+    /// Everything on the disk is read in the background and compared with its checksums, so many bytes a second; 0 is not at
+    /// all [default: 16mb]
+    #[arg(long, env = "EDGECASK_SCRUB_BYTES_PER_SECOND", value_name = "SIZE")]
+    pub scrub_bytes_per_second: Option<String>,
+
+    /// So many days after that ended it begins again; 0 is only when asked for [default: 30]
+    #[arg(long, env = "EDGECASK_SCRUB_INTERVAL_DAYS", value_name = "DAYS", value_parser = whole::<u32>)]
+    pub scrub_interval_days: Option<u32>,
 
     /// Threads that serve connections; 0 is one for each processor [default: 0]
     #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT", value_parser = whole::<usize>)]
@@ -343,7 +359,7 @@ impl Allowed {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
-    if !matches!(first, "serve" | "check" | "repair" | "backup" | "restore" | "-V" | "--version") {
+    if !matches!(first, "serve" | "check" | "repair" | "backup" | "restore" | "scrub" | "-V" | "--version") {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     CommandLine::try_parse_from(arguments)
@@ -373,6 +389,8 @@ impl Flags {
             proto_max_bulk_len: self.proto_max_bulk_len.or(fallback.proto_max_bulk_len),
             blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
             datafile_max_bytes: self.datafile_max_bytes.or(fallback.datafile_max_bytes),
+            scrub_bytes_per_second: self.scrub_bytes_per_second.or(fallback.scrub_bytes_per_second),
+            scrub_interval_days: self.scrub_interval_days.or(fallback.scrub_interval_days),
             threads: self.threads.or(fallback.threads),
             protected_mode: self.protected_mode.or(fallback.protected_mode),
             enable_debug_command: self.enable_debug_command.or(fallback.enable_debug_command),
@@ -481,6 +499,11 @@ impl Options {
                     flags.proto_max_bulk_len.unwrap_or_else(|| BULK_MAX_BYTES.to_string()),
                 ),
                 ("requirepass", requirepass),
+                (
+                    "scrub-bytes-per-second",
+                    flags.scrub_bytes_per_second.unwrap_or_else(|| SCRUB_BYTES_PER_SECOND.to_string()),
+                ),
+                ("scrub-interval-days", flags.scrub_interval_days.unwrap_or(SCRUB_INTERVAL_DAYS).to_string()),
             ],
             appendfsync,
             directory,

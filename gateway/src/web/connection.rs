@@ -16,9 +16,10 @@ use edgecask_core::session::{Peer, Session};
 use tokio::time::{Sleep, sleep_until};
 use tracing::debug;
 
+use crate::brake::Rest;
 use crate::clock::{self, instant_at, seed, steady_ms, whole_ms};
 use crate::gateway::{Gateway, Next};
-use crate::limits::{CLOSE_TIMEOUT, IDLE_OUTPUT_BYTES, SWEEP_PERIOD};
+use crate::limits::{CLOSE_TIMEOUT, IDLE_OUTPUT_BYTES, REST_LOOK_PERIOD, SWEEP_PERIOD};
 use crate::sync::Settling;
 
 /// The transport of a session's bytes.
@@ -79,6 +80,25 @@ impl Drop for OpenSession {
     }
 }
 
+/// A connection that rests because it writes too fast, counted as long as this is there.
+struct Resting {
+    gateway: Arc<Gateway>,
+    rest: Rest,
+}
+
+impl Resting {
+    fn new(gateway: Arc<Gateway>, rest: Rest) -> Resting {
+        gateway.brake.begin_rest();
+        Resting { gateway, rest }
+    }
+}
+
+impl Drop for Resting {
+    fn drop(&mut self) {
+        self.gateway.brake.end_rest();
+    }
+}
+
 /// A session, its transport, and the events that it waits for.
 struct WebConnection<T> {
     session: OpenSession,
@@ -133,7 +153,7 @@ impl<T: Transport> WebConnection<T> {
             if let Event::Close(reason) = std::future::poll_fn(|context| self.poll_event(context)).await {
                 return reason;
             }
-            self.run_braked().await;
+            let rest = self.run_braked().await;
             if let Err(reason) = self.settle().await {
                 return reason;
             }
@@ -152,25 +172,41 @@ impl<T: Transport> WebConnection<T> {
             if self.session.gateway.carry_out(effects) == Next::Close {
                 return CloseReason::Normal;
             }
+            if let Some(resting) = rest {
+                self.rest(resting.rest.until_ms).await;
+            }
         }
     }
 
-    /// Runs the requests that have come, and holds the replies back if it writes faster than merge frees.
-    async fn run_braked(&mut self) {
-        let (bytes, written) = (self.session.driver.input().len() as u64, self.session.driver.wrote());
+    /// Runs the requests that have come. If it writes faster than merge frees, holds the replies back for a while, and
+    /// returns how long it then rests.
+    async fn run_braked(&mut self) -> Option<Resting> {
         self.run();
+        let OpenSession { gateway, driver } = &mut self.session;
+        let rest = gateway.brake.charge(driver.take_logged_bytes(), steady_ms())?;
+        let resting = Resting::new(gateway.clone(), rest);
+        self.rest(rest.held_until_ms).await;
+        Some(resting)
+    }
+
+    /// Waits until a steady time in milliseconds, or until waiting is of no use any more.
+    async fn rest(&mut self, until_ms: u64) {
         let OpenSession { gateway, driver } = &self.session;
-        if gateway.brake.is_on()
-            && driver.wrote() > written
-            && let Some(until_ms) = gateway.brake.hold_until_ms(bytes, steady_ms())
-        {
-            sleep_until(instant_at(until_ms).into()).await;
+        let is_over =
+            || driver.must_close() || !gateway.brake.is_on() || gateway.stop.request_made().is_some();
+        while steady_ms() < until_ms && !is_over() {
+            let look_ms = until_ms.min(steady_ms() + whole_ms(REST_LOOK_PERIOD));
+            tokio::select! {
+                () = sleep_until(instant_at(look_ms).into()) => {}
+                _ = gateway.stop.requested() => {}
+            }
         }
     }
 
     /// Runs the requests that have come.
     fn run(&mut self) {
         let OpenSession { gateway, driver } = &mut self.session;
+        driver.set_logged_max(gateway.brake.turn_bytes());
         driver.run(&gateway.server, clock::now());
         if driver.has_changed_settings() {
             // Before the reply: a client that has read it may rely on the change.

@@ -88,7 +88,7 @@ fn backup_of_a_busy_server_cuts_a_transaction() {
         for number in 0..6 {
             let grown = format!(":{}\r\n", BLOB_BYTES + 4 * (number + 1));
             client.expect(&[b"APPEND", b"film", b"more"], grown.as_bytes());
-            let to = place.path().join(format!("backup {number}"));
+            let to = place.path().join(format!("backup-{number}"));
             let outcome = back_up(server.directory.path(), &to);
             if outcome.0 != Some(true) {
                 is_over.store(true, Ordering::Release);
@@ -98,9 +98,9 @@ fn backup_of_a_busy_server_cuts_a_transaction() {
         is_over.store(true, Ordering::Release);
     });
     for number in 0..6 {
-        let backup = place.path().join(format!("backup {number}"));
+        let backup = place.path().join(format!("backup-{number}"));
         assert_eq!(told(|out| run_check(&backup, out)).0, Some(true));
-        let restored = place.path().join(format!("restored {number}"));
+        let restored = place.path().join(format!("restored-{number}"));
         assert_eq!(restore(&backup, &restored).0, Some(true));
         assert!(
             files(&restored, ".blob").iter().chain(&files(&restored, ".data")).all(|path| links(path) == 1)
@@ -183,6 +183,11 @@ fn backup_needs_a_server() {
         // Its socket stays behind.
         let process = Process::start(&store);
         let mut client = process.connect();
+        // It may be reading its store yet.
+        client.send(&crate::support::request(&[b"DBSIZE"]));
+        while client.line() != ":0" {
+            client.send(&crate::support::request(&[b"DBSIZE"]));
+        }
         fill(&mut client);
     }
     let to = place.path().join("backup");

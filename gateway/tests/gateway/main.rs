@@ -2,10 +2,13 @@
 
 mod backup_is_not_one_moment;
 mod damaged_blob_is_sent;
+mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
 mod idle_memory;
 mod limits;
+mod loading_cannot_be_ended;
 mod long_requests;
+mod maxmemory_limits_nothing;
 mod memory_is_not_given_back;
 mod metrics;
 mod origin_answers_differ;
@@ -17,3 +20,4 @@ mod stopping;
 mod storage;
 mod support;
 mod web;
+mod writers_outrun_merge;

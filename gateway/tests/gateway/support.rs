@@ -163,11 +163,16 @@ impl Process {
         self.port
     }
 
-    /// A connection, once the server answers.
+    /// A connection, once the server answers and has read its store.
     pub fn connect(&self) -> Client {
         let address = SocketAddr::from(([127, 0, 0, 1], self.port));
         while TcpStream::connect(address).is_err() {
             std::thread::yield_now();
+        }
+        let mut client = Client::connect(address);
+        client.send(&request(&[b"PING".as_slice()]));
+        while client.line() != "+PONG" {
+            client.send(&request(&[b"PING".as_slice()]));
         }
         Client::connect(address)
     }

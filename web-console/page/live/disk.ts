@@ -27,6 +27,9 @@ const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['blobs_dead', 'Blobs to remove', format.count],
   ['merges', 'Merges', format.count],
   ['merged_bytes', 'Merged', format.bytes],
+  ['scrub_done_bytes', 'Scrubbed', format.bytes],
+  ['scrub_findings', 'Damage found', format.count],
+  ['scrub_last_end', 'Scrubbed until', (seconds) => (seconds > 0 ? new Date(seconds * 1000).toLocaleString() : 'never')],
 ];
 
 /** Figures that the panel shows in another form. */
@@ -36,6 +39,8 @@ const DRAWN = new Set([
   'merge_in_progress',
   'merge_input_bytes',
   'merge_read_bytes',
+  'scrub_in_progress',
+  'scrub_all_bytes',
 ]);
 
 /** The section of INFO about the store. */

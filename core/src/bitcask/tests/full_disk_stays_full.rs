@@ -9,7 +9,7 @@ use crate::bitcask::merge::Merge;
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::laws::{self, DATABASES, Operation};
 use crate::engine::memory::MemoryEngine;
-use crate::engine::{Admin, EngineError, Kind, NewRoot};
+use crate::engine::{Admin, Engine, EngineError, Kind, NewRoot};
 use crate::storage::{Simulation, Storage};
 
 const CAPACITY_BYTES: u64 = 2 * 1024 * 1024;
@@ -189,6 +189,25 @@ fn keys_that_expire_keep_the_device_full() {
     }
 }
 
+#[test]
+fn removals_are_refused_while_merge_uses_the_reserve() {
+    let scene = Scene::new();
+    // Half of what fills the device is dead, in every datafile.
+    let count = scene.fill(|number| match number % 2 {
+        0 => put("over and over", &[1; 900]),
+        _ => put(&format!("key {number}"), &[2; 900]),
+    });
+    let (mut refused, mut beside) = (0, 0);
+    for number in (1..count).step_by(2) {
+        let step = scene.store.merge_step(8 * 1024).unwrap_or_else(|error| panic!("{error}"));
+        beside += usize::from(step.is_unfinished);
+        refused += usize::from(!scene.runs(&[remove(&format!("key {number}"))]));
+    }
+    assert!(beside > count / 4, "{beside} of {} removals were beside a merge", count / 2);
+    assert_eq!(refused, 0, "of {}", count / 2);
+    scene.check("at the end");
+}
+
 /// Half of every datafile stays alive, so merge must work with the room that ordinary writes left.
 #[test]
 fn half_of_everything_is_overwritten() {
@@ -205,6 +224,50 @@ fn half_of_everything_is_overwritten() {
         scene.maintain();
     }
     scene.check("at the end");
+}
+
+/// More than the reserve is free, and less than a write needs: the normal end of filling a device.
+#[test]
+fn full_device_looks_healthy_from_time_to_time() {
+    let scene = Scene::new();
+    assert!(scene.store.refusal().is_none());
+    scene.fill(|number| put(&format!("key {number}"), &[7; 60_000]));
+    for _ in 0..20 {
+        assert!(matches!(scene.store.refusal(), Some(EngineError::Full(_))), "{}", scene.told());
+        scene.store.merge_step(1 << 20).expect("a device in order");
+    }
+    assert!(scene.runs(&[Operation::Flush(0)]));
+    scene.maintain();
+    assert!(scene.store.refusal().is_none(), "{}", scene.told());
+}
+
+#[test]
+fn refused_blobs_leave_no_trace() {
+    let scene = Scene::new();
+    let mut draft = scene.store.draft().expect("a blob");
+    let refused = (0..CAPACITY_BYTES / 100_000 + 1).find_map(|_| draft.append(&[7; 100_000]).err());
+    assert!(matches!(refused, Some(EngineError::Full(_))), "{refused:?}");
+    for _ in 0..3 {
+        assert!(matches!(scene.store.refusal(), Some(EngineError::Full(_))));
+        scene.store.merge_step(1 << 20).expect("a device in order");
+    }
+    drop(draft);
+    scene.store.log.storage().sync_removals().expect("a device in order");
+    scene.store.merge_step(1 << 20).expect("a device in order");
+    assert!(scene.store.refusal().is_none(), "{}", scene.told());
+}
+
+#[test]
+fn refused_commits_use_up_the_numbers_of_datafiles() {
+    let scene = Scene::new();
+    scene.fill(|number| put(&format!("key {number}"), &[7; 20_000]));
+    let number = |scene: &Scene| scene.store.log.header(0, 0, Vec::new()).expect("there are more").id;
+    let before = number(&scene);
+    for _ in 0..100 {
+        assert!(!scene.runs(&[put("more", &[7; 100_000])]));
+    }
+    let after = number(&scene);
+    assert!(after - before < 5, "{before} to {after}");
 }
 
 /// Nothing can be written at the end of each merge: the inputs go all the same, and what the manifest does not list yet is

@@ -6,6 +6,7 @@ mod backup_is_not_one_moment;
 mod blobs_gone_with_their_records;
 mod definitions_lost;
 mod failed_io;
+mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
 mod flipped_bit_unnoticed;
 mod damage_lost_in_silence;

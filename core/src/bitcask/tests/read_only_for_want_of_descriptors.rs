@@ -35,6 +35,12 @@ fn datafile_that_cannot_be_begun() {
         // A merge finds none either, and gives up without harm.
         assert!(matches!(store.merge_step(10_000), Ok(_) | Err(EngineError::Exhausted(_))));
     }
+    let number = || store.log.header(0, 0, Vec::new()).expect("there are more").id;
+    let before = number();
+    for _ in 0..50 {
+        assert!(laws::run(&store, &[put("key", &[3; 3000])], 0).is_err());
+    }
+    assert_eq!(number(), before + 1, "refused commits use up no numbers of datafiles");
     store.sync().expect("the log is as it was");
     machine.set_out_of_descriptors(false);
     for number in 0..20 {

@@ -1,7 +1,7 @@
 //! A start after a crash reads what was written since the last hints, though nobody asked for a checkpoint.
 
-use super::harness::{contents, open, put, remove, run, sub_put};
-use crate::engine::laws;
+use super::harness::{contents, datafile_names, open, put, remove, run, sub_put};
+use crate::engine::{Admin, EngineError, laws};
 use crate::storage::Simulation;
 
 /// So much of the datafile that is appended to may have no hints.
@@ -39,4 +39,31 @@ fn unhinted(store: &crate::bitcask::Bitcask) -> u64 {
     let files = store.log.files();
     let half_dead = files.values().filter(|file| file.is_sealed() && file.dead() >= file.len() / 2);
     half_dead.map(|file| file.len() / 40).sum()
+}
+
+/// One flipped bit in a datafile that nobody else reads.
+#[test]
+fn damaged_datafile_keeps_all_others_without_hints() {
+    let machine = Simulation::new(9);
+    let store = open(&machine).expect("open").store;
+    for number in 0..60 {
+        run(&store, &[put(&format!("key {number}"), &[7; 500])]);
+    }
+    store.sync().expect("a device in order");
+    let names = datafile_names(&machine);
+    assert!(names.len() > 4, "{names:?}");
+    assert!(machine.flip_bit(&names[1], 2000, 3));
+    let outcomes: Vec<_> = (0..names.len()).map(|_| store.hint_ahead(1)).collect();
+    let damaged = |outcome: &&Result<bool, EngineError>| matches!(outcome, Err(EngineError::Damaged(_)));
+    assert_eq!(outcomes.iter().filter(damaged).count(), 1, "it is read once: {outcomes:?}");
+    assert_eq!(outcomes.last(), Some(&Ok(true)), "{outcomes:?}");
+    assert_eq!(store.hint_ahead(1), Ok(false));
+    assert_eq!(store.unhinted_bytes(), 0, "all others have hints");
+    // It cannot be merged either, so writers need not wait for that.
+    let stuck = || store.space().0 - store.space_to_merge().0;
+    assert!(stuck() < 100, "its seal: {}", stuck());
+    run(&store, &[remove("key 10"), remove("key 11"), remove("key 12"), remove("key 13")]);
+    assert!(stuck() > 2 * 500, "{}", stuck());
+    assert_eq!(store.space().1, store.space_to_merge().1);
+    store.checkpoint(0).expect("the damage is known");
 }

@@ -393,7 +393,12 @@ fn progress_of_loading(sources: &Sources<'_, '_>) -> Lines {
 
 /// What the store tells of itself, which has no place in Redis' sections.
 fn store(sources: &Sources<'_, '_>) -> Lines {
-    sources.admin.report().into_iter().map(|(name, value)| (name.into(), value.to_string())).collect()
+    let numbers = sources.admin.report().into_iter();
+    let mut all: Lines = numbers.map(|(name, value)| (name.into(), value.to_string())).collect();
+    // A path may have any bytes, and a field is one line.
+    let line = |text: String| text.replace(|sign: char| sign.is_control(), "?");
+    all.extend(sources.admin.last_finding().map(|text| ("scrub_last_finding".into(), line(text))));
+    all
 }
 
 fn stats(sources: &Sources<'_, '_>) -> Lines {

@@ -369,11 +369,19 @@ impl<E: Engine> Admin for Waiting<E> {
         self.inner.report()
     }
 
+    fn last_finding(&self) -> Option<String> {
+        self.inner.last_finding()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.inner.held_bytes()
     }
 
     fn garbage_bytes(&self) -> u64 {
         self.inner.garbage_bytes()
+    }
+
+    fn lacks_space(&self) -> bool {
+        self.inner.lacks_space()
     }
 }

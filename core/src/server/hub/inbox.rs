@@ -94,6 +94,9 @@ impl Inbox {
     /// Says how much memory the session takes: its input, its output, its queue and itself.
     #[inline]
     pub fn set_session_bytes(&self, bytes: u64) {
+        /// Rounded up to so many bytes, so that small replies and requests do not change the sum that all sessions share.
+        const STEP_BYTES: u64 = 512;
+        let bytes = bytes.next_multiple_of(STEP_BYTES);
         let before = self.session_bytes.load(Ordering::Relaxed);
         // Only the session itself changes it.
         if bytes != before {

@@ -177,6 +177,9 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("requirepass", "", Text),
     row("sanitize-dump-payload", "no", OneOf(&["no", "yes", "clients"])),
     row("save", "", SavePoints),
+    // Ours: everything is read in the background so fast, and again after so many days; 0 is not at all.
+    row("scrub-bytes-per-second", "16mb", SIZE),
+    row("scrub-interval-days", "30", SMALL_COUNT),
     fixed("server_cpulist", "", Text),
     row("set-max-intset-entries", "512", COUNT),
     row("set-max-listpack-entries", "128", COUNT),

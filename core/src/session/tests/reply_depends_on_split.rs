@@ -108,3 +108,36 @@ fn pause_in_the_middle_of_a_pipeline_loses_or_repeats_requests() {
         assert!(pauses > 5);
     }
 }
+
+#[test]
+fn short_requests_that_write_long_values_run_in_one_go() {
+    use crate::bitcask::{Bitcask, Options};
+    use crate::limits::LOGGED_PAUSE_BYTES;
+    use crate::storage::MemoryStorage;
+
+    let store = Bitcask::open(std::sync::Arc::new(MemoryStorage::new()), &Options::default());
+    let server = Server {
+        engine: store.expect("opens").store,
+        shared: Shared::new(Settings::default(), Box::new(NoFacts), NOW_MS),
+    };
+    let mut session = Session::new(&server.shared, Peer::default(), 1, NOW_MS);
+    let value = vec![b'v'; 300_000];
+    session.input().extend(request(&[b"SET", b"key", &value]));
+    let set = session.process(&server, NOW_MS).logged_bytes;
+    assert!((300_000..301_000).contains(&set), "{set} bytes of the log");
+    for _ in 0..40 {
+        session.input().extend(request(&[b"APPEND", b"key", b"x"]));
+    }
+    let (mut pauses, mut logged) = (0, 0);
+    loop {
+        let progress = session.process(&server, NOW_MS);
+        logged += progress.logged_bytes;
+        assert!(progress.logged_bytes < 2 * LOGGED_PAUSE_BYTES, "{}", progress.logged_bytes);
+        if !progress.is_paused {
+            break;
+        }
+        pauses += 1;
+    }
+    assert!(logged > 40 * 300_000 && pauses >= 9, "{logged} bytes, {pauses} pauses");
+    assert_eq!(logged + set, server.engine.appended());
+}

@@ -94,6 +94,18 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         "Whether writes are refused since an error of the disk",
     ),
     ("log_full", "edgecask_log_full", Gauge, "Whether writes are refused because the disk is full"),
+    (
+        "write_limit_bytes_per_sec",
+        "edgecask_write_limit_bytes_per_second",
+        Gauge,
+        "What all writers together may append, because merge is left behind; 0 for any speed",
+    ),
+    (
+        "write_limited_clients",
+        "edgecask_write_limited_clients",
+        Gauge,
+        "Connections that rest because of that",
+    ),
     ("merges", "edgecask_merges_total", Counter, "Merges of datafiles that came to their end"),
     ("merged_bytes", "edgecask_merged_bytes_total", Counter, "Bytes that merge has gone through"),
     ("merge_in_progress", "edgecask_merge_in_progress", Gauge, "Whether a merge is under way"),
@@ -105,6 +117,21 @@ const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         "edgecask_keydir_garbage",
         Gauge,
         "Dropped collections and databases still to be freed",
+    ),
+    (
+        "scrub_in_progress",
+        "edgecask_scrub_in_progress",
+        Gauge,
+        "Whether everything is being read and compared",
+    ),
+    ("scrub_done_bytes", "edgecask_scrub_done_bytes", Gauge, "Bytes that this has done"),
+    ("scrub_all_bytes", "edgecask_scrub_all_bytes", Gauge, "Bytes that there were when it began"),
+    ("scrub_findings", "edgecask_scrub_findings", Gauge, "Damaged places that it, or the last one, found"),
+    (
+        "scrub_last_end",
+        "edgecask_scrub_last_end_timestamp_seconds",
+        Gauge,
+        "Unix time when the last one ended",
     ),
 ];
 

@@ -1,5 +1,5 @@
 //! `maxmemory` where something goes wrong: a key that cannot be deleted, a device that takes nothing, a limit that is
-//! lifted meanwhile, a client that has not logged in.
+//! lifted meanwhile, a client that has not logged in, a disk that becomes full before memory does.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use super::Console;
 use crate::bitcask::{Bitcask, Options};
 use crate::engine::{Changed, EngineError, Result, Txn};
+use crate::executor::Eviction;
 use crate::resp::Value;
 use crate::server::reaction::Reaction;
 use crate::storage::Simulation;
@@ -119,4 +120,31 @@ fn client_that_may_not_ask_evicts_keys() {
     assert_eq!(evicted(&console), 0);
     ask(&mut console, "GET key:1");
     assert!(evicted(&console) > 0);
+}
+
+#[test]
+fn cache_that_has_filled_the_disk_refuses_writes() {
+    const CAPACITY_BYTES: u64 = 2 * 1024 * 1024;
+    const MANY: u64 = 15_000;
+    for policy in ["allkeys-lru", "volatile-ttl"] {
+        let machine = Simulation::new(5);
+        machine.set_capacity_bytes(Some(CAPACITY_BYTES));
+        let mut console = console(&machine);
+        ok(&mut console, &format!("CONFIG SET maxmemory 1gb maxmemory-policy {policy}"));
+        let mut eviction = Eviction::new(&console.server.shared);
+        let value = "v".repeat(1000);
+        // More than there is room for, several times.
+        for n in 0..MANY {
+            console.now_ms += 50;
+            ok(&mut console, &format!("SET key:{n} {value} EX {}", 10_000 + n));
+            eviction.step_for_space(&console.server, console.now_ms);
+            console.server.engine.merge_step(50_000).expect("a device in order");
+        }
+        // No more went than had to, and the last ones are there.
+        let left_bytes = (MANY - evicted(&console)) * 1000;
+        assert!(left_bytes > CAPACITY_BYTES / 2, "{policy}: {left_bytes} bytes are left");
+        if policy == "allkeys-lru" {
+            assert_eq!(ask(&mut console, &format!("STRLEN key:{}", MANY - 10)), Value::Integer(1000));
+        }
+    }
 }
