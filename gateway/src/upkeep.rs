@@ -45,10 +45,10 @@ impl From<StorageError> for UpkeepError {
 /// Reads the store in a directory and prints what is wrong with it, a line each. True if nothing is.
 ///
 /// # Errors
-/// A server uses the directory, or it cannot be read.
+/// There is no store in the directory, a server uses it, or it cannot be read.
 pub fn run_check(directory: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
-    let _lock = DirectoryLock::take_to_read(directory)?;
     check_there(directory)?;
+    let _lock = DirectoryLock::take_to_read(directory)?;
     let (is_sound, text) = look(directory)?;
     out.write_all(text.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
     Ok(is_sound)
@@ -86,10 +86,10 @@ pub(crate) fn look(directory: &Path) -> Result<(bool, String), UpkeepError> {
 /// True if nothing is. All of the new store is on the disk when it returns.
 ///
 /// # Errors
-/// A server uses one of the directories, the new one is not empty, or a disk fails.
+/// There is no store, a server uses one of the directories, the new one is not empty, or a disk fails.
 pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
-    let _from_lock = DirectoryLock::take_to_read(from)?;
     check_there(from)?;
+    let _from_lock = DirectoryLock::take_to_read(from)?;
     make_durably(to)?;
     if fs::read_dir(to).map_err(failed(to))?.next().is_some() {
         let text = format!("{} is not empty: repair writes to a directory of its own", to.display());

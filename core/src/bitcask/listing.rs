@@ -98,7 +98,7 @@ pub(super) fn list(
         .as_ref()
         .is_some_and(|found| is_of_another_store(found, opened.iter().flat_map(|(_, file)| file)))
     {
-        let what = "is another store's: all datafiles are of one store, and not of the one that it lists";
+        let what = "is another store's than all the datafiles that are there";
         findings.note(Damage::of_manifest(storage, what))?;
         (found, is_manifest_damaged) = (None, true);
     }

@@ -272,8 +272,8 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
     let mut manifest = recovered.manifest;
     // If the power was lost since the store was last open, that still explains a hole at the end of the log.
     manifest.boot = recovered.found_manifest.as_ref().and_then(|found| found.boot);
-    if recovered.found_manifest.is_none() {
-        // It may have said that blobs are shared.
+    if damages.iter().any(|damage| damage.file.is_none()) {
+        // The manifest is lost, or not the last one, which may have said that blobs are shared.
         manifest.shared_below = recovered.counters.next_number;
     }
     let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);

@@ -297,7 +297,7 @@ impl Txn<'_> {
         let base = Arc::new(self.checked((db, key), blob, range)?);
         let at = self.state(db, key)?;
         match self.overlay.keys[at].subkeys_of {
-            Some(root) => self.reader.patched(&root, base, range),
+            Some(root) => self.reader.patched((db, key), &root, base, range),
             None => Ok(base),
         }
     }

@@ -5,6 +5,7 @@ mod cut_in_salvage_loses_the_original;
 mod backup_is_not_one_moment;
 mod blobs_gone_with_their_records;
 mod definitions_lost;
+mod error_does_not_say_which_key;
 mod failed_io;
 mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
