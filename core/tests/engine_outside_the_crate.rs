@@ -197,11 +197,17 @@ impl Reader for Reads<'_> {
         self.blobs.storage.open_blob(id).map_err(blob_error)
     }
 
-    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
         let patches = self.subkeys(root).filter_map(|(number, patch)| {
             Some((u64::from_be_bytes(number.as_slice().try_into().ok()?), Patch(patch.clone())))
         });
-        Ok(Arc::new(Patched::new(base, range.1, patches.collect())))
+        Ok(Arc::new(Patched::new(owner, base, range.1, patches.collect())))
     }
 
     fn read_value(

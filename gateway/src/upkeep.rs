@@ -45,12 +45,35 @@ impl From<StorageError> for UpkeepError {
 /// Reads the store in a directory and prints what is wrong with it, a line each. True if nothing is.
 ///
 /// # Errors
-/// A server uses the directory, or it cannot be read.
+/// There is no store in the directory, a server uses it, or it cannot be read.
 pub fn run_check(directory: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
+    check_there(directory)?;
     let _lock = DirectoryLock::take_to_read(directory)?;
     let (is_sound, text) = look(directory)?;
     out.write_all(text.as_bytes()).map_err(|error| UpkeepError::File("standard output".into(), error))?;
     Ok(is_sound)
+}
+
+/// Fails if a directory has nothing that a store consists of or leaves behind: its name may be a typing error.
+fn check_there(directory: &Path) -> Result<(), UpkeepError> {
+    let nothing = || {
+        let text = format!("there is no store in {}", directory.display());
+        UpkeepError::from(StorageError::Refused(text))
+    };
+    let is_of_store = |name: &str| {
+        let parts = [".data", ".blob", ".damaged", ".torn-"];
+        ["MANIFEST", "meta"].contains(&name) || parts.iter().any(|part| name.contains(part))
+    };
+    for entry in fs::read_dir(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => nothing(),
+        _ => UpkeepError::File(directory.display().to_string(), error),
+    })? {
+        let name = entry.map_err(failed(directory))?.file_name();
+        if name.to_str().is_some_and(is_of_store) {
+            return Ok(());
+        }
+    }
+    Err(nothing())
 }
 
 /// Reads the store in a locked directory: whether nothing is damaged, and what was found.
@@ -63,8 +86,9 @@ pub(crate) fn look(directory: &Path) -> Result<(bool, String), UpkeepError> {
 /// True if nothing is. All of the new store is on the disk when it returns.
 ///
 /// # Errors
-/// A server uses one of the directories, the new one is not empty, or a disk fails.
+/// There is no store, a server uses one of the directories, the new one is not empty, or a disk fails.
 pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<bool, UpkeepError> {
+    check_there(from)?;
     let _from_lock = DirectoryLock::take_to_read(from)?;
     make_durably(to)?;
     if fs::read_dir(to).map_err(failed(to))?.next().is_some() {
@@ -91,7 +115,11 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
         let (Some(db), Some(key)) = (blob.db, &blob.key) else { continue };
         let mut snapshot = store.begin(Scope::Keys(&[key]))?;
         let mut overlay = Overlay::new();
-        Txn::new(&mut snapshot, &mut overlay, now_ms()).remove(db, key)?;
+        let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms());
+        match blob.lacks_sums {
+            true => txn.renew_sums(db, key)?,
+            false => drop(txn.remove(db, key)?),
+        }
         store.commit(snapshot, &mut overlay, now_ms(), &mut |_| {})?;
     }
     Admin::checkpoint(&store, now_ms())?;
@@ -105,8 +133,8 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
         let _ = writeln!(report, "found by an earlier start, whose salvage was cut short: {line}");
     }
-    if !checked.damaged_blobs.is_empty() {
-        let count = checked.damaged_blobs.len();
+    let count = checked.damaged_blobs.iter().filter(|blob| !blob.lacks_sums).count();
+    if count > 0 {
         let _ = writeln!(report, "{count} keys with damaged blobs are not in the new store");
     }
     if checked.torn_tail.is_some() {

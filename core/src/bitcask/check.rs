@@ -5,7 +5,8 @@ use super::file_replay::{TornTail, Trust};
 use super::hint::{self, Loaded};
 use super::keydir::CATALOG_SPACE;
 use super::losses::{self, DamagedBlob, Loss};
-use super::recovery::{New, Recovered, is_whole, recover};
+use super::pages;
+use super::recovery::{New, Recovered, recover};
 use super::replay::Replay;
 use crate::engine::Db;
 use crate::storage::Storage;
@@ -47,17 +48,8 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
     let Recovered { table, replayed, found, mut damaged_blobs, .. } = recovered;
     let damages = findings.damages;
     let losses = losses::of(&table, &replayed, &damages)?;
-    let mut blobs = Vec::new();
-    losses::each_root(&replayed, &table, &|entry| entry.blob.is_some(), &mut |space, key, entry| {
-        blobs.extend(entry.blob.map(|blob| (space, key.map(<[u8]>::to_vec), blob)));
-    });
-    let count = blobs.len() as u64;
-    blobs.retain(|(_, _, blob)| damaged_blobs.iter().all(|damaged| damaged.id != blob.id));
-    for (space, key, blob) in blobs {
-        if !is_whole(storage, blob)? {
-            damaged_blobs.push(DamagedBlob::new(storage, blob.id, losses::db_of(&replayed, space), key));
-        }
-    }
+    let (count, unsummed) = pages::judge_all(storage, &table, &replayed, &mut damaged_blobs)?;
+    damaged_blobs.extend(unsummed);
     let mut rejected_hints = Vec::new();
     for file in table.values() {
         // Hints are applied to nothing that is used.

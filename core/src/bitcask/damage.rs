@@ -66,6 +66,8 @@ pub struct LostRecord {
     pub time_ms: u64,
     /// The collection that a key's record names.
     pub collection: Option<u64>,
+    /// Whether the key's value is in a blob.
+    pub has_blob: bool,
 }
 
 /// What a lost record was about.
@@ -79,6 +81,8 @@ pub enum LostKind {
     Subkey,
     /// The removal of a subkey.
     SubkeyRemoval,
+    /// Checksums of a part of a huge string, which has the checksum of the whole as well.
+    Sums,
     /// Which spaces the databases show: FLUSHDB and SWAPDB.
     Databases,
 }

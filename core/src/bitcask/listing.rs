@@ -5,6 +5,9 @@
 //! was to be written, or a file of which nothing but the header was written. Files that were dropped, or for which a
 //! published output stands, are litter, whatever is in them. Everything else is damage.
 //!
+//! The manifest itself may be the part that does not belong here. If all datafiles are of one store and the manifest of another,
+//! it counts as lost. If a datafile has a number that it says was never used, it is an older copy: then that datafile counts.
+//!
 //! Where a salvage has begun, its note ([`super::notes`]) says which datafiles are successors that do not count yet, or which of
 //! the litter is to be set aside.
 //!
@@ -86,11 +89,23 @@ pub(super) fn list(
     new_seed: u64,
     findings: &mut Findings,
 ) -> Result<Listing, OpenError> {
-    let (found, is_manifest_damaged) = read_manifest(storage, findings)?;
+    let (mut found, mut is_manifest_damaged) = read_manifest(storage, findings)?;
+    let mut opened = Vec::new();
+    for id in storage.list()? {
+        opened.push((id, open_file(storage, id)?));
+    }
+    if found
+        .as_ref()
+        .is_some_and(|found| is_of_another_store(found, opened.iter().flat_map(|(_, file)| file)))
+    {
+        let what = "is another store's than all the datafiles that are there";
+        findings.note(Damage::of_manifest(storage, what))?;
+        (found, is_manifest_damaged) = (None, true);
+    }
     let salvage = Begun::read(storage, found.as_ref())?;
     let (mut there, mut headless, mut litter) = (Vec::new(), Vec::new(), Vec::new());
-    for id in storage.list()? {
-        match open_file(storage, id)? {
+    for (id, file) in opened {
+        match file {
             _ if salvage.is_void(id.0) => litter.push(Arc::new(without_header(storage, id)?)),
             Some(file) => there.push(Arc::new(file)),
             None if is_of_later_version(storage, id)? => {
@@ -126,7 +141,9 @@ pub(super) fn list(
     let known_seed = found.as_ref().map(|found| found.seed);
     let known_seed = known_seed.or_else(|| there.first().map(|file| file.header.seed));
     let there = there.into_iter().map(Ok).chain(headless.into_iter().map(Err));
+    let mut is_manifest_older = false;
     for file in there {
+        let has_header = file.is_ok();
         let file = match file {
             Ok(file) => file,
             Err(id) => {
@@ -154,7 +171,17 @@ pub(super) fn list(
                 living.push(file);
             }
             Standing::Living | Standing::Litter => litter.push(file),
-            Standing::Foreign => {
+            // A number is never used twice, and the manifest lists a datafile before anything is appended to it.
+            Standing::Later if has_header => {
+                if !is_manifest_older {
+                    let what = "is older than the datafiles: it does not list one that was made after it";
+                    findings.note(Damage::of_manifest(storage, what))?;
+                }
+                is_manifest_older = true;
+                known.insert(file.id());
+                living.push(file);
+            }
+            Standing::Later | Standing::Foreign => {
                 let what = "is not one of the datafiles that the manifest lists";
                 findings.note(Damage::of_file(storage, file.id(), what))?;
                 foreign.push(file.id());
@@ -167,7 +194,8 @@ pub(super) fn list(
     litter.extend(replaced_there);
     files.sort_by_key(|file| file.order());
     if let Some(manifest) = binding {
-        foreign.extend(check_listed(storage, manifest, &files, &replaced, findings)?);
+        let listed = ListedFiles { manifest, replaced: &replaced, is_older: is_manifest_older };
+        foreign.extend(check_listed(storage, listed, &files, findings)?);
         files.retain(|file| !foreign.contains(&file.id()));
     }
     let seed =
@@ -291,9 +319,22 @@ fn without_header(storage: &dyn Storage, id: DatafileId) -> Result<File, Storage
     Ok(File::new(FileHeader { id: id.0, ..FileHeader::none() }, datafile, len))
 }
 
+/// Whether a manifest that is binding lists another store's datafiles than those that are there.
+fn is_of_another_store<'f>(manifest: &Manifest, there: impl Iterator<Item = &'f File>) -> bool {
+    let mut seeds = BTreeSet::new();
+    let mut newest = manifest.files.values().map(|listed| listed.version).max().unwrap_or(0);
+    for file in there {
+        seeds.insert(file.header.seed);
+        newest = newest.max(file.header.version);
+    }
+    newest >= MANIFEST_VERSION && seeds.len() == 1 && !seeds.contains(&manifest.seed)
+}
+
 enum Standing {
     Living,
     Litter,
+    /// Made after the manifest was written, though a manifest comes first.
+    Later,
     Foreign,
 }
 
@@ -312,16 +353,25 @@ fn standing(file: &File, manifest: &Manifest, known: &mut BTreeSet<u32>) -> Resu
             Standing::Living
         }
         () if is_ours && has_header_only(file)? => Standing::Litter,
+        () if is_ours && *id >= manifest.next_file => Standing::Later,
         () => Standing::Foreign,
     })
+}
+
+/// What a manifest lists.
+struct ListedFiles<'m> {
+    manifest: &'m Manifest,
+    /// The datafiles for which others stand.
+    replaced: &'m BTreeSet<u32>,
+    /// Whether datafiles were made, and merged perhaps, after it was written.
+    is_older: bool,
 }
 
 /// Compares the datafiles with what the manifest says of each; returns those that are others under the same number.
 fn check_listed(
     storage: &dyn Storage,
-    manifest: &Manifest,
+    ListedFiles { manifest, replaced, is_older }: ListedFiles<'_>,
     files: &[Arc<File>],
-    replaced: &BTreeSet<u32>,
     findings: &mut Findings,
 ) -> Result<Vec<u32>, OpenError> {
     let mut foreign = Vec::new();
@@ -329,7 +379,13 @@ fn check_listed(
     for (id, listed) in manifest.files.iter().filter(|(id, _)| !replaced.contains(id)) {
         let Some(file) = there.get(id) else {
             if !findings.damaged_files().any(|damaged| damaged == *id) {
-                let mut damage = Damage::of_file(storage, *id, "is missing: the manifest lists it");
+                let what = match is_older {
+                    true => {
+                        "is missing, or was merged since: a manifest that is older than the datafiles lists it"
+                    }
+                    false => "is missing: the manifest lists it",
+                };
+                let mut damage = Damage::of_file(storage, *id, what);
                 damage.len = Some(listed.synced_len);
                 damage.unnamed_bytes = listed.synced_len;
                 findings.note(damage)?;

@@ -10,7 +10,7 @@ use super::keydir::{
 use super::record::{HEADER_MAX_LEN, Header, RecordType};
 use super::replay::Replayed;
 use super::salvage;
-use crate::engine::{CATALOG, Db};
+use crate::engine::{CATALOG, Db, is_page};
 use crate::storage::{BlobId, Part, Storage, StorageError};
 
 /// A key whose blob is missing or does not hold what the key's record says of it.
@@ -24,6 +24,8 @@ pub struct DamagedBlob {
     pub key: Option<Vec<u8>>,
     /// What is wrong, with the blob's place.
     pub what: String,
+    /// Whether the blob itself is whole, and only checksums of its pieces are not there, without which it is not read.
+    pub lacks_sums: bool,
 }
 
 /// What became of a key, or a subkey, one of whose records is lost.
@@ -76,7 +78,22 @@ impl DamagedBlob {
     ) -> DamagedBlob {
         let place = storage.place(Part::Blob(id));
         let what = format!("blob {} ({place}) is missing, short or does not carry its checksum", id.0);
-        DamagedBlob { id, db, key, what }
+        DamagedBlob { id, db, key, what, lacks_sums: false }
+    }
+
+    /// A whole blob that is not read for want of checksums of its pieces.
+    pub(super) fn without_sums(
+        storage: &dyn Storage,
+        id: BlobId,
+        db: Option<Db>,
+        key: Option<Vec<u8>>,
+    ) -> DamagedBlob {
+        let place = storage.place(Part::Blob(id));
+        let what = format!(
+            "blob {} ({place}) is whole, but checksums of its parts are lost; a repair makes them anew",
+            id.0
+        );
+        DamagedBlob { id, db, key, what, lacks_sums: true }
     }
 }
 
@@ -99,7 +116,13 @@ pub(super) fn missing_blobs(
         if let Some(blob) = entry.blob {
             let what = format!("blob {} ({}) is missing", blob.id.0, storage.place(Part::Blob(blob.id)));
             let db = db_of(replayed, space);
-            damaged.push(DamagedBlob { id: blob.id, db, key: key.map(<[u8]>::to_vec), what });
+            damaged.push(DamagedBlob {
+                id: blob.id,
+                db,
+                key: key.map(<[u8]>::to_vec),
+                what,
+                lacks_sums: false,
+            });
         }
     });
     Ok(())
@@ -116,10 +139,12 @@ pub(super) fn of(
     let subs: BTreeSet<u64> =
         records.iter().filter(|record| is_sub(record)).map(|record| record.owner).collect();
     let mut owners: HashMap<u64, (u64, Vec<u8>)> = HashMap::new();
+    let mut strings: BTreeSet<u64> = BTreeSet::new();
     if !subs.is_empty() {
         let is_wanted =
             |entry: &RootEntry| entry.collection.is_some_and(|collection| subs.contains(&collection));
         each_root(replayed, table, &is_wanted, &mut |space, key, entry| {
+            strings.extend(entry.collection.filter(|_| entry.blob.is_some()));
             if let (Some(collection), Some(key)) = (entry.collection, key) {
                 owners.insert(collection, (space, key.to_vec()));
             }
@@ -152,11 +177,16 @@ pub(super) fn of(
                     db: owner.and_then(|(space, _)| db_of(replayed, *space)),
                     key: owner.map(|(_, key)| key.clone()),
                     subkey: Some(record.key.clone()),
-                    kind: record.kind,
+                    kind: match strings.contains(&record.owner) && is_page(&record.key) {
+                        true => LostKind::Sums,
+                        false => record.kind,
+                    },
                     time_ms,
                     fate: fate(table, record, now)?,
                 });
             }
+            // Of whole losses only.
+            LostKind::Sums => {}
             LostKind::Databases => losses.push(Loss {
                 db: None,
                 key: None,
@@ -205,6 +235,8 @@ fn subkeys_without_root(
 ) -> Result<BTreeMap<u64, BTreeSet<Vec<u8>>>, StorageError> {
     let is_lost = |collection: &u64| !replayed.owners.contains_key(collection);
     let lost = records.iter().filter(|record| record.kind == LostKind::Key);
+    // The parts of a string that is lost have no names of their own.
+    let lost = lost.filter(|record| !record.has_blob);
     let lost = lost.filter_map(|record| record.collection).filter(is_lost);
     let mut subkeys: BTreeMap<u64, BTreeSet<Vec<u8>>> = lost.map(|lost| (lost, BTreeSet::new())).collect();
     if subkeys.is_empty() {

@@ -27,6 +27,7 @@ mod losses;
 mod manifest;
 mod mend;
 mod merge;
+mod pages;
 mod rare;
 mod fault_injection;
 mod notes;

@@ -30,6 +30,7 @@ use super::listing::{self, Begun, Listing};
 use super::log::{Counters, Log};
 use super::losses::{self, DamagedBlob, Loss};
 use super::manifest::{Keeper, Manifest};
+use super::pages;
 use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan;
@@ -109,7 +110,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     let mut kept = Kept::default();
     // An earlier start's, which left its report as the text it is.
     let earlier_report = kept.finish(&*storage, &mut recovered)?;
-    let mut losses = Vec::new();
+    let (mut losses, mut unsummed) = (Vec::new(), Vec::new());
     if !findings.damages.is_empty() {
         notes::note_damage(&*storage);
         // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read. There is one
@@ -123,12 +124,17 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         losses = salvage(&*storage, recovered, &damages)?;
         recovered = read(Trust::Hints, &mut Findings::new(OnDamage::Refuse))?;
         kept.finish(&*storage, &mut recovered)?;
+        if pages::may_be_lost(&damages) {
+            let Recovered { table, replayed, damaged_blobs, .. } = &mut recovered;
+            unsummed = pages::judge_all(&*storage, table, replayed, damaged_blobs)?.1;
+        }
     }
     if is_injected(Fault::BootBeforeSettle) {
         storage.put_manifest(&recovered.manifest.to_bytes())?;
     }
     settle(&*storage, &mut recovered)?;
-    let Recovered { seed, table, active, litter, counters, replayed, found, damaged_blobs, .. } = recovered;
+    let Recovered { seed, table, active, litter, counters, replayed, found, mut damaged_blobs, .. } =
+        recovered;
     let shared_below = recovered.manifest.shared_below;
     let manifest = Keeper::new(storage.clone(), recovered.manifest);
     let found_manifest = recovered.found_manifest.as_ref();
@@ -168,6 +174,16 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         scrub: super::scrub::Scrub::default(),
     };
     store.recount();
+    if !unsummed.is_empty() {
+        // One that cannot be mended now, on a full disk perhaps, is a damaged one.
+        unsummed.retain(|blob| match (blob.db, &blob.key) {
+            (Some(db), Some(key)) => pages::renew(&store, db, key).is_err(),
+            _ => true,
+        });
+        // A failure is noted by the log, which refuses what follows.
+        let _ = store.sync();
+        damaged_blobs.append(&mut unsummed);
+    }
     Ok(Opened {
         store,
         datafiles,
@@ -256,8 +272,8 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
     let mut manifest = recovered.manifest;
     // If the power was lost since the store was last open, that still explains a hole at the end of the log.
     manifest.boot = recovered.found_manifest.as_ref().and_then(|found| found.boot);
-    if recovered.found_manifest.is_none() {
-        // It may have said that blobs are shared.
+    if damages.iter().any(|damage| damage.file.is_none()) {
+        // The manifest is lost, or not the last one, which may have said that blobs are shared.
         manifest.shared_below = recovered.counters.next_number;
     }
     let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
@@ -409,7 +425,7 @@ fn lost_blobs<'t>(
 }
 
 /// Whether a blob holds what a root says of it; then it is on the disk as well.
-pub(super) fn is_whole(storage: &dyn Storage, reference: BlobRef) -> Result<bool, StorageError> {
+fn is_whole(storage: &dyn Storage, reference: BlobRef) -> Result<bool, StorageError> {
     let blob = match storage.open_blob(reference.id) {
         Err(StorageError::Missing(_)) => return Ok(false),
         opened => opened?,

@@ -199,6 +199,7 @@ pub(super) fn lost_records(file: &File, from: u64, to: u64) -> Result<Hole, Stor
                     sequence: header.sequence,
                     time_ms: header.timestamp_ms,
                     collection: header.collection,
+                    has_blob: header.has_blob,
                 });
             }
             Some(_) => {

@@ -104,7 +104,9 @@ impl Shard {
             entry.access = use_of_it.used(entry.access);
             set_access(bytes, entry.access);
         }
-        if matches!(name, Name::Long(_)) && self.long_key(store, &entry)? != key {
+        if matches!(name, Name::Long(_))
+            && self.long_key(store, &entry).map_err(|error| error.of_key(db, key))? != key
+        {
             return Ok(None);
         }
         Ok(Some((entry, entry.prefix_len(number, key.len() as u64))))
@@ -166,7 +168,7 @@ impl Shard {
         });
         let damaged = || {
             let file = name_of_file(&**store.log.storage(), entry.location.file);
-            EngineError::Damaged(format!("{file} at offset {offset}"))
+            EngineError::Damaged(format!("{file} at offset {offset}: the record with the key cannot be read"))
         };
         read.map_err(|_| damaged())?;
         let mut key = Vec::new();
@@ -209,10 +211,10 @@ impl Reader for Snapshot<'_> {
         if len < root.value_len && root.value_len > CHECKED_PART_BYTES {
             let file = shard.file(store, location.file)?;
             let from = u64::from(location.offset) + prefix_len + offset;
-            return file
-                .datafile
-                .read(from, len, visit)
-                .map_err(|error| EngineError::Damaged(error.to_string()));
+            return file.datafile.read(from, len, visit).map_err(|error| {
+                let place = name_of_file(&**store.log.storage(), location.file);
+                EngineError::Damaged(format!("{place} at offset {from}: {error}"))
+            });
         }
         let (start, end) = match (usize::try_from(offset), usize::try_from(end)) {
             (Ok(start), Ok(end)) => (start, end),
@@ -244,7 +246,13 @@ impl Reader for Snapshot<'_> {
         self.store.blobs.older_sums(reference)
     }
 
-    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
         let store = self.store;
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
         let Shard { collections, files, .. } = shard;
@@ -277,7 +285,7 @@ impl Reader for Snapshot<'_> {
         if patches.is_empty() {
             return Ok(base);
         }
-        Ok(Arc::new(Patched::new(base, range.1, patches)))
+        Ok(Arc::new(Patched::new(owner, base, range.1, patches)))
     }
 
     fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {

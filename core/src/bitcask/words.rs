@@ -34,15 +34,20 @@ impl fmt::Display for Loss {
             LostKind::Databases => {
                 return write!(out, "lost: a FLUSHDB or SWAPDB of {}", time(self.time_ms));
             }
+            LostKind::Sums => "checksums of a part of the value",
             LostKind::Key | LostKind::Subkey => "the value",
             LostKind::KeyRemoval | LostKind::SubkeyRemoval => "the removal",
         };
-        let subkey = self.subkey.as_ref().map_or_else(String::new, |key| format!(" subkey {}", quoted(key)));
+        let subkey = self.subkey.as_ref().filter(|_| self.kind != LostKind::Sums);
+        let subkey = subkey.map_or_else(String::new, |key| format!(" subkey {}", quoted(key)));
         let key = match &self.key {
             Some(key) => format!("key {}", quoted(key)),
             None => "a key that is lost as well".into(),
         };
         let fate = match self.fate {
+            Fate::Gone | Fate::Older { .. } if self.kind == LostKind::Sums => {
+                "they are made anew if the value carries its own checksum".to_owned()
+            }
             Fate::Gone => "nothing is left".to_owned(),
             Fate::Older { time_ms } => format!("set back to what it was on {}", time(time_ms)),
             Fate::Unharmed => "no harm: a later one stands".to_owned(),

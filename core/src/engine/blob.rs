@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::checksum::append_zeros;
-use super::{EngineError, Result};
+use super::{Db, EngineError, Result};
 use crate::storage::{self, Blob, BlobId, StorageError};
 
 /// Overwriting in the middle of a blob writes whole blocks of this many bytes beside it: few enough that setting one bit
@@ -101,7 +101,7 @@ pub trait BlobStore: Send + Sync {
 }
 
 /// Bytes of a key that an error shows.
-const KEY_SHOWN_BYTES: usize = 64;
+const KEY_SHOWN_BYTES: usize = 128;
 
 /// The text of an error about a value that is not there as it was written.
 pub(super) fn damage(blobs: &dyn BlobStore, id: BlobId, key: &[u8], what: &str) -> String {
@@ -110,6 +110,13 @@ pub(super) fn damage(blobs: &dyn BlobStore, id: BlobId, key: &[u8], what: &str) 
         _ => (key, ""),
     };
     format!("the value of \"{}{more}\" cannot be read: {}: {what}", shown.escape_ascii(), blobs.place(id))
+}
+
+/// The text of an error about a record of a key.
+pub(super) fn unreadable(db: Db, key: &[u8], what: &str) -> String {
+    let shown = key.get(..KEY_SHOWN_BYTES).unwrap_or(key).escape_ascii();
+    let rest = if key.len() > KEY_SHOWN_BYTES { "…" } else { "" };
+    format!("key \"{shown}{rest}\" of database {db} cannot be read: {what}")
 }
 
 /// The engine's error for a storage's error while a blob is written.
@@ -148,6 +155,8 @@ pub trait PatchSource: Send + Sync {
 
 /// A blob as seen through its patches, for readers only.
 pub struct Patched<P> {
+    /// For errors.
+    owner: (Db, Box<[u8]>),
     base: Arc<dyn Blob>,
     len: u64,
     /// By number of the block.
@@ -155,9 +164,21 @@ pub struct Patched<P> {
 }
 
 impl<P: PatchSource> Patched<P> {
-    /// The first `len` bytes of `base` with these patches.
-    pub fn new(base: Arc<dyn Blob>, len: u64, patches: BTreeMap<u64, P>) -> Patched<P> {
-        Patched { base, len, patches }
+    /// The first `len` bytes of `base` with these patches. Errors about a patch name the key.
+    pub fn new(
+        (db, key): (Db, &[u8]),
+        base: Arc<dyn Blob>,
+        len: u64,
+        patches: BTreeMap<u64, P>,
+    ) -> Patched<P> {
+        Patched { owner: (db, key.into()), base, len, patches }
+    }
+
+    /// The error of a patch that cannot be read.
+    #[cold]
+    fn unreadable(&self, error: StorageError) -> StorageError {
+        let (db, key) = &self.owner;
+        StorageError::Damaged(unreadable(*db, key, &error.to_string()))
     }
 }
 
@@ -179,10 +200,11 @@ impl<P: PatchSource + 'static> Blob for Patched<P> {
                 continue;
             }
             self.base.read(at, from - at, visit)?;
-            patch.show(&mut |bytes| {
+            let shown = patch.show(&mut |bytes| {
                 let start = (from - number * PATCH_BYTES) as usize;
                 visit(bytes.get(start..start + (to - from) as usize).unwrap_or_default());
-            })?;
+            });
+            shown.map_err(|error| self.unreadable(error))?;
             at = to;
         }
         self.base.read(at, end - at, visit)

@@ -178,13 +178,19 @@ impl Reader for MemorySnapshot<'_> {
         }
     }
 
-    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
         let subs = &self.object(root)?.subs;
         // Checksums of pieces are kept beside the patches, under longer subkeys.
         let patches = subs.iter().filter_map(|(number, patch)| {
             Some((u64::from_be_bytes(number.as_slice().try_into().ok()?), MemoryPatch(patch.clone())))
         });
-        Ok(Arc::new(Patched::new(base, range.1, patches.collect())))
+        Ok(Arc::new(Patched::new(owner, base, range.1, patches.collect())))
     }
 
     fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {

@@ -50,7 +50,7 @@ pub use sample::{Sample, Sampled};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
 pub use subkeys::{Start, SubWalk};
-pub use sums::{SUM_PIECE_BYTES, sums_of_blob};
+pub use sums::{SUM_PIECE_BYTES, fit_pages, is_page, sums_of_blob};
 pub use turns::Turn;
 pub use txn::{NewRoot, Txn};
 pub use values::Piece;
@@ -225,14 +225,8 @@ impl EngineError {
     /// The error of reading something of a key: damage is told with the key.
     #[cold]
     pub(crate) fn of_key(self, db: Db, key: &[u8]) -> EngineError {
-        /// A longer key is cut in messages.
-        const SHOWN_MAX_BYTES: usize = 128;
         match self {
-            EngineError::Damaged(what) => {
-                let shown = key.get(..SHOWN_MAX_BYTES).unwrap_or(key).escape_ascii();
-                let rest = if key.len() > SHOWN_MAX_BYTES { "…" } else { "" };
-                EngineError::Damaged(format!("key \"{shown}{rest}\" of database {db} cannot be read: {what}"))
-            }
+            EngineError::Damaged(what) => EngineError::Damaged(blob::unreadable(db, key, &what)),
             error => error,
         }
     }
@@ -309,8 +303,14 @@ pub trait Reader {
     }
 
     /// `base`, the blob of this root, with the patches that its subkeys hold now for the bytes of `range` (from, to). What
-    /// is returned stays as it is, whatever is committed later.
-    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>>;
+    /// is returned stays as it is, whatever is committed later. Errors name the key `owner`.
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>>;
 
     /// Shows `range` (offset and length in bytes, within `root.value_len`) of a root's value, in one piece. Not for
     /// roots with a blob.

@@ -150,6 +150,19 @@ pub fn sums_of_blob(blob: &dyn Blob, reference: BlobRef) -> Result<Option<Vec<u3
     Ok(is_right.then(|| sums.pages().flat_map(|(_, page)| page.iter().copied()).collect()))
 }
 
+/// Whether a value's pages say the same as these checksums of all its pieces. `page` gives the value of a page's subkey.
+pub fn fit_pages<'p>(all: &[u32], len: u64, page: &dyn Fn(&[u8]) -> Option<&'p [u8]>) -> bool {
+    pages_of(all).all(|(number, expected)| match page(&page_key(number)) {
+        Some(bytes) => read_page(number, len, bytes) == Some(expected),
+        None => zero_page(number, len) == expected,
+    })
+}
+
+/// Whether a subkey of a string is that of a page.
+pub fn is_page(subkey: &[u8]) -> bool {
+    page_number(subkey).is_some()
+}
+
 /// The checksums of a value that is being written, from its end on.
 ///
 /// Invariant: `page` has the checksums of the pieces of page `number` as far as the value has come; it is empty where the

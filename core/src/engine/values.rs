@@ -11,7 +11,8 @@ use super::blob::{damage, patch_range, read_pieces};
 use super::checked::Checked;
 use super::key_state::PendingRoot;
 use super::sums::{
-    Page, SumWriter, Sums, last_page, page_bytes, page_key, page_number, pages_of, read_page, zero_page,
+    Page, SumWriter, Sums, last_page, page_bytes, page_key, page_number, pages_of, read_page, sums_of_blob,
+    zero_page,
 };
 use super::{
     BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Start, SubWalk, Txn, Want, blob_error,
@@ -296,7 +297,7 @@ impl Txn<'_> {
         let base = Arc::new(self.checked((db, key), blob, range)?);
         let at = self.state(db, key)?;
         match self.overlay.keys[at].subkeys_of {
-            Some(root) => self.reader.patched(&root, base, range),
+            Some(root) => self.reader.patched((db, key), &root, base, range),
             None => Ok(base),
         }
     }
@@ -360,6 +361,21 @@ impl Txn<'_> {
             self.put_pages((db, key), pages.iter().map(|(number, page)| (*number, page)))?;
         }
         Ok(BlobRef { has_sums: true, ..blob })
+    }
+
+    /// Makes the checksums of the pieces of a huge string anew. Does nothing to a key without a blob, and to one whose blob never had
+    /// any.
+    ///
+    /// # Errors
+    /// The blob cannot be read, or is not what the checksum of the whole says.
+    pub fn renew_sums(&mut self, db: Db, key: &[u8]) -> Result<()> {
+        let Some(blob) = self.root(db, key)?.and_then(|root| root.blob).filter(|blob| blob.has_sums) else {
+            return Ok(());
+        };
+        let all = sums_of_blob(&*self.blob_of(key, blob.id)?, blob)?;
+        let all = all.ok_or_else(|| self.damaged(key, blob.id, "the value does not carry its checksum"))?;
+        let pages: Vec<(u64, Page)> = pages_of(&all).collect();
+        self.put_pages((db, key), pages.iter().map(|(number, page)| (*number, page)))
     }
 
     /// Where the checksums of a value go on. Fails if its last piece is not what was written: nothing is built on that.

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -136,12 +136,28 @@ impl<M: MetaMap> Drop for Meta<M> {
     }
 }
 
+/// Where a file goes that lies in the folder's place: `meta.damaged`, or with a number if that is taken.
+fn free_name(folder: &Path) -> PathBuf {
+    let with = |extension: &str| folder.with_extension(extension);
+    let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let numbered = (2_u32..).map(|number| with(&format!("damaged-{number}")));
+    // A folder holds fewer files than there are numbers.
+    std::iter::once(with("damaged")).chain(numbered).find(is_free).unwrap_or_else(|| with("damaged"))
+}
+
 impl SledMeta {
     /// Opens the folder, making or replacing it where needed.
     ///
     /// # Errors
     /// Another process uses it, or it can be neither opened nor replaced.
     pub fn open(folder: &Path) -> Result<SledMeta> {
+        let shown = folder.display().to_string();
+        if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir() && !found.is_symlink()) {
+            // It is not one of ours, so it stays under another name.
+            let aside = free_name(folder);
+            warn!(file = shown, aside = %aside.display(), "a file lies where the folder of the metadata map belongs: it is set aside");
+            fs::rename(folder, &aside).map_err(|error| super::failed("cannot rename", &shown, &error))?;
+        }
         let begin = Instant::now();
         let mut opened = open_guarded(folder);
         while matches!(opened, Err(StorageError::Refused(_))) && begin.elapsed() < LOCKED_MAX {
@@ -156,7 +172,6 @@ impl SledMeta {
                     folder = %folder.display(), %error,
                     "the metadata map cannot be read and will be rebuilt from the datafiles"
                 );
-                let shown = folder.display().to_string();
                 fs::remove_dir_all(folder).map_err(|error| super::failed("cannot remove", &shown, &error))?;
                 open_guarded(folder).map(|db| SledMeta { db })
             }

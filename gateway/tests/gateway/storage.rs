@@ -247,6 +247,20 @@ fn a_read_only_directory_ends_the_program_with_an_error() {
 }
 
 #[test]
+fn file_in_place_of_the_metadata_map_stays_for_ever() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("meta");
+    for (text, aside) in [("first", "meta.damaged"), ("second", "meta.damaged-2")] {
+        fs::write(&path, text).expect("writes");
+        drop(SledMeta::open(&path).expect("opens all the same"));
+        assert_eq!(fs::read_to_string(folder.path().join(aside)).expect("is there"), text);
+        assert!(path.is_dir());
+        fs::remove_dir_all(&path).expect("removes");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("meta.damaged")).expect("is there"), "first");
+}
+
+#[test]
 fn broken_sled_folders_pile_up() {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("meta");

@@ -144,9 +144,15 @@ impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
         self.inner.older_sums(reference)
     }
 
-    fn patched(&mut self, root: &Root, base: Arc<dyn Blob>, range: (u64, u64)) -> Result<Arc<dyn Blob>> {
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
         self.ask(format!("patches of {} {range:?}", self.name(root)))?;
-        self.inner.patched(root, base, range)
+        self.inner.patched(owner, root, base, range)
     }
 
     fn read_value(&mut self, root: &Root, range: (u64, u64), visit: &mut dyn FnMut(&[u8])) -> Result<()> {
