@@ -131,7 +131,14 @@ impl Damage {
         let is_same =
             self.file.is_some() && self.file == other.file && here.0 <= there.1 && there.0 <= here.1;
         let is_known = here.0 <= there.0 && there.1 <= here.1 && self.len.is_some();
-        if is_same && !is_known {
+        if is_same && self.records.is_empty() && there.0 <= here.0 && here.1 <= there.1 && other.len.is_some()
+        {
+            // The other one has looked at what this one only measures.
+            (self.offset, self.len) = (other.offset, other.len);
+            self.records.clone_from(&other.records);
+            (self.unnamed_records, self.unnamed_bytes) = (other.unnamed_records, other.unnamed_bytes);
+            self.frames_behind = self.frames_behind.max(other.frames_behind);
+        } else if is_same && !is_known {
             let (from, to) = (here.0.min(there.0), here.1.max(there.1));
             self.offset = Some(from);
             self.len = (self.len.is_some() || other.len.is_some()).then_some(to - from);
@@ -139,6 +146,12 @@ impl Damage {
             self.unnamed_records += other.unnamed_records;
             self.unnamed_bytes += other.unnamed_bytes;
             self.frames_behind = self.frames_behind.max(other.frames_behind);
+        } else if is_same && self.records.is_empty() && self.unnamed_bytes > 0 {
+            // The same of a part of it.
+            self.records.clone_from(&other.records);
+            self.unnamed_records += other.unnamed_records;
+            let named = other.len.unwrap_or(0).saturating_sub(other.unnamed_bytes);
+            self.unnamed_bytes = self.unnamed_bytes.saturating_sub(named);
         }
         is_same
     }

@@ -24,6 +24,10 @@ pub(super) enum Fault {
     BootBeforeSettle,
     /// Successors of damaged datafiles are published before a note says what they are.
     SuccessorBeforeNote,
+    /// A bit of what is written in place of a damaged datafile changes on its way to the disk.
+    SuccessorFlipped,
+    /// The same, for everything that a salvage ever writes.
+    EverySuccessorFlipped,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
     /// Dead blobs are removed while a backup is under way.

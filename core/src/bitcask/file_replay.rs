@@ -18,6 +18,7 @@ use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
 use super::hint;
 use super::keydir::{Location, Name};
+use super::lost::{self, Listed};
 use super::record::{Record, RecordType};
 use super::replay::Replay;
 use super::salvage::{self, Behind, Step};
@@ -130,6 +131,10 @@ impl FileReplay<'_> {
             Trust::Hints => hint::load(self.storage, file, self.replay)?,
             Trust::Log | Trust::Records(_) => hint::Loaded::None,
         };
+        // Hints that are not applied prove as much.
+        if matches!(self.trust, Trust::Log) && !is_sealed {
+            proven = proven.max(hint::covered_once(self.storage.meta(), file));
+        }
         match hints {
             hint::Loaded::Covers { covered, max_sequence } => {
                 self.found.hinted_datafiles += 1;
@@ -193,7 +198,8 @@ impl FileReplay<'_> {
             return Ok(Broken::Torn(behind));
         }
         let may_have_lost_power = self.last.is_some_and(|last| last.may_have_lost_power);
-        let may_be_a_hole = may_have_lost_power && salvage::may_be_a_hole(self.file, offset, end)?;
+        let may_be_a_hole =
+            may_have_lost_power && salvage::may_be_a_hole(self.file, offset, end, last_sequence)?;
         Ok(match () {
             () if may_be_a_hole && behind.frames > 0 && !self.findings.refuses() => Broken::Damage(
                 "the record does not carry its checksum; whole frames stand behind it, which a start cuts off, since \
@@ -246,13 +252,24 @@ impl FileReplay<'_> {
         let mut holes = Vec::new();
         salvage::walk(&file, offset, kept, last_sequence, &mut |step| match step {
             Step::Record(offset, record) => self.take(place, offset, record),
-            Step::Hole(from, to) => holes.push((from, to)),
+            Step::Hole(from, to) => holes.push((from, to, place.last_sequence)),
         })?;
+        let listed = Listed::of(storage.meta(), &file)?;
+        // What was cut off is a hole, too.
+        let covered = listed.covered();
+        match holes.last_mut() {
+            Some((_, to, _)) if *to == end => *to = covered.max(end),
+            _ if covered > end => holes.push((end, covered, place.last_sequence)),
+            _ => {}
+        }
         if holes.is_empty() {
             self.findings.note(damage.clone())?;
         }
-        for (from, to) in holes {
-            let hole = salvage::lost_records(&file, from, to)?;
+        for (from, to, last_sequence) in holes {
+            if from >= end {
+                damage.what = "the datafile is cut short: its hints say that there was more";
+            }
+            let hole = lost::lost_records(Some(&file), (from, to), &listed, last_sequence)?;
             (damage.offset, damage.len) = (Some(from), Some(to - from));
             damage.records = hole.records;
             (damage.unnamed_records, damage.unnamed_bytes) = (hole.unnamed_records, hole.unnamed_bytes);

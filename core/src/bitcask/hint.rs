@@ -292,6 +292,50 @@ pub(super) fn load(
     Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
 }
 
+/// Is shown an entry: header, key and offset.
+pub(super) type EntryVisitor<'v> = &'v mut dyn FnMut(Header, Option<&[u8]>, u64);
+
+/// Shows what the hints of a datafile list: the header (without its sequence), the key unless only its fingerprint is there, and the
+/// offset. Returns how much of the datafile they cover; 0 if there are none, or if they do not carry their checksum.
+pub(super) fn entries(meta: &dyn MetaMap, (file, seed): (u32, u64), visit: EntryVisitor<'_>) -> u64 {
+    let bytes = meta.get(&meta_key(file, SUMMARY_BLOCK)).ok().flatten();
+    let summary = bytes.and_then(|bytes| Summary::read(&bytes));
+    let Some(summary) = summary.filter(|summary| summary.file == file && summary.seed == seed) else {
+        return 0;
+    };
+    let blocks = (0..summary.blocks).map(|block| meta.get(&meta_key(file, block)).ok().flatten());
+    let Some(blocks) = blocks.collect::<Option<Vec<_>>>() else { return 0 };
+    let checksum = blocks.iter().fold(0, |checksum, block| crc32c::crc32c_append(checksum, block));
+    if checksum != summary.blocks_checksum {
+        return 0;
+    }
+    for block in &blocks {
+        let mut rest = block.as_slice();
+        while let Some((header, name, _, offset)) = read_entry(&mut rest) {
+            if ends_within(&header, offset, summary.covered) {
+                visit(header, matches!(name, Name::Short(_)).then(|| name.bytes()), offset);
+            }
+        }
+    }
+    summary.covered
+}
+
+/// Whether the hints of a datafile end where one of its records does, which is the one that they name, or behind its end: then it is
+/// taken to be cut short.
+pub(super) fn covers(meta: &dyn MetaMap, file: &File) -> std::result::Result<bool, StorageError> {
+    let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok().flatten();
+    let summary = bytes.and_then(|bytes| Summary::read(&bytes)).filter(|summary| summary.is_of(file));
+    let is_cut = |summary: &Summary| Ok(summary.covered > file.datafile.len()?);
+    summary.map_or(Ok(false), |summary| Ok(is_cut(&summary)? || summary.fits(file)?))
+}
+
+/// So many bytes of a datafile were on the disk when hints of it were written, whether they fit it now or not; 0 if there are none.
+pub(super) fn covered_once(meta: &dyn MetaMap, file: &File) -> u64 {
+    let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok().flatten();
+    let summary = bytes.and_then(|bytes| Summary::read(&bytes)).filter(|summary| summary.is_of(file));
+    summary.map_or(0, |summary| summary.covered)
+}
+
 /// Whether the hints of a datafile, if there are any, fit it and carry their checksum. Applies nothing.
 pub(super) fn are_whole(storage: &dyn Storage, file: &File) -> std::result::Result<bool, StorageError> {
     let meta = storage.meta();

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
 use super::hint;
+use super::lost;
 use super::manifest::{Listed, Manifest};
 use super::notes::{self, Salvage};
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
@@ -385,16 +386,13 @@ fn check_listed(
                     }
                     false => "is missing: the manifest lists it",
                 };
-                let mut damage = Damage::of_file(storage, *id, what);
-                damage.len = Some(listed.synced_len);
-                damage.unnamed_bytes = listed.synced_len;
-                findings.note(damage)?;
+                findings.note(as_a_whole(storage, manifest, *id, Damage::of_file(storage, *id, what))?)?;
             }
             continue;
         };
         if file.header.seed != manifest.seed || file.header.base_sequence != listed.base_sequence {
             let what = "it is not the datafile with this number that the manifest lists, but another one";
-            findings.note(Damage::in_file(storage, *id, 0, what))?;
+            findings.note(as_a_whole(storage, manifest, *id, Damage::in_file(storage, *id, 0, what))?)?;
             foreign.push(*id);
             continue;
         }
@@ -412,6 +410,23 @@ fn check_listed(
         }
     }
     Ok(foreign)
+}
+
+/// Damage of a datafile of which nothing is there, with what its hints list.
+fn as_a_whole(
+    storage: &dyn Storage,
+    manifest: &Manifest,
+    id: u32,
+    damage: Damage,
+) -> Result<Damage, StorageError> {
+    let known = manifest.files.get(&id);
+    let (synced_len, base_sequence) =
+        known.map_or((0, 0), |listed| (listed.synced_len, listed.base_sequence));
+    let listed = lost::Listed::of_missing(storage.meta(), id, manifest.seed);
+    let len = synced_len.max(listed.covered());
+    let lost::Hole { records, unnamed_records, unnamed_bytes } =
+        lost::lost_records(None, (0, len), &listed, base_sequence)?;
+    Ok(Damage { len: Some(len), records, unnamed_records, unnamed_bytes, ..damage })
 }
 
 /// Length and last checksum of a datafile that ends with a seal.

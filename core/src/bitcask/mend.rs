@@ -116,6 +116,11 @@ fn write_successor(
         }
     })?;
     outcome?;
+    let is_first = damaged.header.replaces.is_empty();
+    let is_flipped = is_injected(Fault::SuccessorFlipped) && is_first;
+    if let Some(byte) = piece.last_mut().filter(|_| is_flipped || is_injected(Fault::EverySuccessorFlipped)) {
+        *byte ^= 1;
+    }
     piece.extend_from_slice(&seal_record(
         &output.header,
         output.len() + piece.len() as u64,

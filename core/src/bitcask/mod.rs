@@ -24,6 +24,7 @@ mod keydir;
 mod listing;
 mod log;
 mod losses;
+mod lost;
 mod manifest;
 mod mend;
 mod merge;

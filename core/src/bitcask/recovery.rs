@@ -39,6 +39,9 @@ use crate::engine::{BlobRef, Db};
 use crate::limits::UNSYNCED_BLOBS_MAX;
 use crate::storage::{BlobId, DatafileId, Note, Storage, StorageError};
 
+/// A start mends a store so many times. Once is enough unless the disk damages what is written to it.
+const SALVAGES_MAX: u32 = 4;
+
 /// A store and what opening it found.
 pub struct Opened {
     /// The store.
@@ -97,37 +100,12 @@ pub(super) struct Recovered {
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
     let databases = options.databases.min(CATALOG_SPACE as Db);
     let new = New { seed: options.seed, access: options.access };
-    let read = |trust: Trust, findings: &mut Findings| recover(&*storage, new, databases, trust, findings);
-    let mut findings = Findings::new(options.on_damage);
-    let mut recovered = match read(Trust::Hints, &mut findings) {
-        Err(refused @ OpenError::Damaged(_)) => {
-            notes::note_damage(&*storage);
-            return Err(refused);
-        }
-        recovered => recovered?,
-    };
-    remove_undone(&*storage, &mut recovered)?;
-    let mut kept = Kept::default();
-    // An earlier start's, which left its report as the text it is.
-    let earlier_report = kept.finish(&*storage, &mut recovered)?;
-    let (mut losses, mut unsummed) = (Vec::new(), Vec::new());
-    if !findings.damages.is_empty() {
-        notes::note_damage(&*storage);
-        // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read. There is one
-        // keydir at a time.
-        drop(recovered);
-        findings.damages.clear();
-        recovered = read(Trust::Log, &mut findings)?;
-    }
-    let damages = findings.damages;
-    if !damages.is_empty() {
-        losses = salvage(&*storage, recovered, &damages)?;
-        recovered = read(Trust::Hints, &mut Findings::new(OnDamage::Refuse))?;
-        kept.finish(&*storage, &mut recovered)?;
-        if pages::may_be_lost(&damages) {
-            let Recovered { table, replayed, damaged_blobs, .. } = &mut recovered;
-            unsummed = pages::judge_all(&*storage, table, replayed, damaged_blobs)?.1;
-        }
+    let (mut recovered, mended) = read_and_mend(&*storage, new, databases, options.on_damage)?;
+    let Mended { damages, losses, kept, earlier_report } = mended;
+    let mut unsummed = Vec::new();
+    if pages::may_be_lost(&damages) {
+        let Recovered { table, replayed, damaged_blobs, .. } = &mut recovered;
+        unsummed = pages::judge_all(&*storage, table, replayed, damaged_blobs)?.1;
     }
     if is_injected(Fault::BootBeforeSettle) {
         storage.put_manifest(&recovered.manifest.to_bytes())?;
@@ -199,6 +177,65 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         reports: kept.reports,
         earlier_report,
     })
+}
+
+/// What was done to a damaged store until nothing more was found.
+#[derive(Default)]
+struct Mended {
+    damages: Vec<Damage>,
+    losses: Vec<Loss>,
+    kept: Kept,
+    /// An earlier start's, which left its report as the text it is.
+    earlier_report: Option<String>,
+}
+
+/// Reads a store. One that is to be salvaged is mended and read again until nothing damaged is found, a few times at most.
+fn read_and_mend(
+    storage: &dyn Storage,
+    new: New,
+    databases: Db,
+    on_damage: OnDamage,
+) -> Result<(Recovered, Mended), OpenError> {
+    let read = |trust: Trust, findings: &mut Findings| recover(storage, new, databases, trust, findings);
+    let mut mended = Mended::default();
+    let mut salvages = 0;
+    loop {
+        let mut findings = Findings::new(on_damage);
+        let mut recovered = match read(Trust::Hints, &mut findings) {
+            Err(refused @ OpenError::Damaged(_)) => {
+                notes::note_damage(storage);
+                return Err(refused);
+            }
+            recovered => recovered?,
+        };
+        if matches!(recovered.salvage, Begun::Done { .. }) && recovered.found.hinted_datafiles > 0 {
+            // They leave out the records that others replaced, and those may be what is lost.
+            let _ = hint::forget_others(storage.meta(), &FileTable::new());
+            drop(recovered);
+            findings.damages.clear();
+            recovered = read(Trust::Log, &mut findings)?;
+        }
+        remove_undone(storage, &mut recovered)?;
+        let report = mended.kept.finish(storage, &mut recovered)?;
+        if salvages == 0 {
+            mended.earlier_report = report;
+        }
+        let Some(first) = findings.damages.first() else { return Ok((recovered, mended)) };
+        notes::note_damage(storage);
+        if salvages == SALVAGES_MAX {
+            return Err(OpenError::Damaged(Box::new(first.clone())));
+        }
+        salvages += 1;
+        // What hints stood in for is read as well: a datafile that is written anew loses all that cannot be read. There is one
+        // keydir at a time.
+        drop(recovered);
+        findings.damages.clear();
+        let recovered = read(Trust::Log, &mut findings)?;
+        if !findings.damages.is_empty() {
+            mended.losses.extend(salvage(storage, recovered, &findings.damages)?);
+            mended.damages.append(&mut findings.damages);
+        }
+    }
 }
 
 /// What salvage leaves for an operator.

@@ -1,10 +1,9 @@
-//! Reading a damaged datafile: the whole records in it, the holes between them, and what the holes still say.
+//! Reading a damaged datafile: the whole records in it, and the holes between them.
 //!
-//! Where records go on behind a hole is found by [`super::resync`].
+//! Where records go on behind a hole is found by [`super::resync`], and what stood in it by [`super::lost`].
 
-use super::damage::{LostKind, LostRecord};
 use super::files::File;
-use super::record::{HEADER_MAX_LEN, Header, Record, RecordType};
+use super::record::{Record, RecordType};
 use super::resync::{Found, Search};
 use super::scan;
 use crate::storage::StorageError;
@@ -14,9 +13,6 @@ const PIECE_BYTES: u64 = 1024 * 1024;
 
 /// What the loss of power leaves old is a number of these, whole.
 const SECTOR_BYTES: u64 = 512;
-
-/// Lost records are named up to this many for each damaged place; of more, only the number and the length is given.
-const NAMED_MAX: usize = 100_000;
 
 /// Whole frames behind a broken place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,9 +58,9 @@ pub(super) fn whole_frames_behind(
 /// Whether the loss of power can have broken the frame at an offset, where whole ones stand behind it.
 ///
 /// What it leaves is a number of whole sectors that are missing or old. A log grows at its end only, so each of these ends in
-/// zeros, or the record's own header is not there. If the header leads exactly to the next whole record, and no sector that
-/// the record fills to the end has a zero there, then the record was written as a whole, and was changed since.
-pub(super) fn may_be_a_hole(file: &File, offset: u64, end: u64) -> Result<bool, StorageError> {
+/// zeros: none that holds bytes of a whole record behind is. If no sector that ends before the next whole record has a zero there,
+/// all of them were written, and one was changed since. `last` is the largest sequence before in this datafile.
+pub(super) fn may_be_a_hole(file: &File, offset: u64, end: u64, last: u64) -> Result<bool, StorageError> {
     let mut search = Search::new(file, offset, end);
     let mut broken = offset;
     // The first records of the frame may be whole.
@@ -74,8 +70,15 @@ pub(super) fn may_be_a_hole(file: &File, offset: u64, end: u64) -> Result<bool, 
             return Ok(true);
         }
     }
-    let Some(header) = search.header_at(broken)? else { return Ok(true) };
-    let next = broken + header.record_len();
+    let led = search.header_at(broken)?.map(|header| broken + header.record_len());
+    let next = match led {
+        Some(next) if search.record_at(next, &mut |_| {})?.is_some() => next,
+        // Its lengths may be what is damaged.
+        _ => match search.next_whole(broken + 1, last, false)? {
+            Found::At(next) => next,
+            Found::Nowhere | Found::Undecided => return Ok(true),
+        },
+    };
     let mut boundary = broken - broken % SECTOR_BYTES + SECTOR_BYTES;
     while boundary <= next {
         if search.bytes_at(boundary - 1, 1)?.first() == Some(&0) {
@@ -83,7 +86,7 @@ pub(super) fn may_be_a_hole(file: &File, offset: u64, end: u64) -> Result<bool, 
         }
         boundary += SECTOR_BYTES;
     }
-    Ok(search.record_at(next, &mut |_| {})?.is_none())
+    Ok(false)
 }
 
 /// A part of a damaged datafile.
@@ -155,63 +158,6 @@ fn resume(search: &mut Search<'_>, broken: u64, end: u64, last: u64) -> Result<u
         Found::At(next) => next,
         Found::Nowhere | Found::Undecided => end,
     })
-}
-
-/// What a hole says of the records that stood there.
-#[derive(Default)]
-pub(super) struct Hole {
-    pub(super) records: Vec<LostRecord>,
-    /// Records whose headers can be read and that are too many to name.
-    pub(super) unnamed_records: u64,
-    /// How many bytes of the hole belong to records that are not named.
-    pub(super) unnamed_bytes: u64,
-}
-
-/// Reads the headers in a hole, as long as each leads to the next one.
-pub(super) fn lost_records(file: &File, from: u64, to: u64) -> Result<Hole, StorageError> {
-    let mut hole = Hole::default();
-    let mut at = from;
-    while at < to {
-        let mut found = None;
-        let head_len = (to - at).min(HEADER_MAX_LEN as u64);
-        file.datafile.read(at, head_len, &mut |bytes| found = Header::read(bytes))?;
-        let fits = |(header, before_key): &(Header, usize)| {
-            header.record_len().max(*before_key as u64 + header.key_len) <= to - at
-        };
-        let Some((header, before_key)) = found.filter(fits) else { break };
-        let kind = match header.record_type {
-            RecordType::Root => Some(LostKind::Key),
-            RecordType::RootTombstone => Some(LostKind::KeyRemoval),
-            RecordType::Sub => Some(LostKind::Subkey),
-            RecordType::SubTombstone => Some(LostKind::SubkeyRemoval),
-            RecordType::Databases => Some(LostKind::Databases),
-            RecordType::Synced => None,
-        };
-        match kind {
-            Some(kind) if hole.records.len() < NAMED_MAX => {
-                let mut key = Vec::new();
-                let mut copy = |bytes: &[u8]| key.extend_from_slice(bytes);
-                file.datafile.read(at + before_key as u64, header.key_len, &mut copy)?;
-                hole.records.push(LostRecord {
-                    kind,
-                    owner: header.owner,
-                    key,
-                    sequence: header.sequence,
-                    time_ms: header.timestamp_ms,
-                    collection: header.collection,
-                    has_blob: header.has_blob,
-                });
-            }
-            Some(_) => {
-                hole.unnamed_records += 1;
-                hole.unnamed_bytes += header.record_len();
-            }
-            None => {}
-        }
-        at += header.record_len();
-    }
-    hole.unnamed_bytes += to.saturating_sub(at);
-    Ok(hole)
 }
 
 /// Where the last bytes of a datafile that are not zeros end: what is behind was preallocated.

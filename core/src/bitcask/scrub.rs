@@ -17,6 +17,7 @@ use super::Bitcask;
 use super::damage::{Damage, LostRecord, name_of_file};
 use super::files::File;
 use super::keydir::{SHARD_BITS, SHARDS, shard_of};
+use super::lost;
 use super::manifest::Manifest;
 use super::record::FileHeader;
 use super::salvage;
@@ -327,10 +328,11 @@ impl Bitcask {
         if holes.is_empty() {
             holes.push((broken, broken));
         }
+        let listed = lost::Listed::of(storage.meta(), file)?;
         for (from, to) in holes {
             let what = "a record does not carry its checksum";
-            let salvage::Hole { records, unnamed_records, unnamed_bytes } =
-                salvage::lost_records(file, from, to)?;
+            let lost::Hole { records, unnamed_records, unnamed_bytes } =
+                lost::lost_records(Some(file), (from, to), &listed, file.header.base_sequence)?;
             let damage = Damage::in_file(storage, file.id(), from, what);
             found.push(Damage { len: Some(to - from), records, unnamed_records, unnamed_bytes, ..damage });
         }

@@ -116,6 +116,22 @@ fn flipped_bit_after_a_reboot_is_taken_for_a_hole() {
 }
 
 #[test]
+fn flipped_header_after_a_reboot_is_taken_for_a_hole() {
+    let (machine, name) = killed_with_unsynced_keys();
+    let machine = machine.after_power_loss(Survival::All);
+    let value = place_of(&machine, &name, &[50; 100]);
+    let header_bytes = 24 + 3 + "key 50".len() as u64;
+    for (back, bit) in (0..=header_bytes).flat_map(|back| [0, 3, 6].map(|bit| (back, bit))) {
+        let machine = machine.after_kill();
+        assert!(machine.flip_bit(&name, value - back, bit));
+        let refused = refusal(&machine);
+        assert!(refused.contains("(49 whole frames)"), "{back}, {bit}: {refused}");
+        let opened = open_with(&machine, &SALVAGE).expect("salvaged");
+        assert_eq!(contents(&opened.store).len(), 100, "{back}, {bit}");
+    }
+}
+
+#[test]
 fn frames_behind_a_hole_are_a_note_of_check_and_lost_by_salvage() {
     let (machine, name) = killed_with_unsynced_keys();
     let machine = machine.after_power_loss(Survival::All);

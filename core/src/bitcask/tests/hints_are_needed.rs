@@ -65,7 +65,10 @@ fn broken_map_blocks_the_store() {
         assert!(machine.flip_bit(&name, 3, 0));
         fails.store(fails_before_open, Ordering::Relaxed);
         let opened = open(&machine, &fails, OnDamage::Salvage);
-        assert!(fails_before_open || opened.hinted_datafiles > 0);
+        assert_eq!(opened.hinted_datafiles, 0, "they leave out what lost records replaced");
+        if !fails_before_open {
+            opened.store.checkpoint(0).expect("a healthy device");
+        }
         fails.store(true, Ordering::Relaxed);
         for number in 0..30_u8 {
             run(&opened.store, &[remove(&format!("key {number}"))]);

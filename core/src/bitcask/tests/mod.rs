@@ -15,6 +15,7 @@ mod harness;
 mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod lost_checksums_of_a_whole_blob;
+mod lost_key_is_not_named;
 mod manifest_of_another_time;
 mod matrix;
 mod memory_is_miscounted;
@@ -26,6 +27,7 @@ mod reload_changes_data;
 mod reopen_forgets;
 mod rewrite_leaves_dead_bytes;
 mod salvage_drops_records;
+mod salvage_ends_at_a_dead_end;
 mod space_grows_without_end;
 mod start_reads_everything;
 #[cfg(not(target_family = "wasm"))]
