@@ -14,6 +14,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::cut_short;
 use super::damage::{Damage, Findings, OpenError};
 use super::files::File;
 use super::hint;
@@ -194,10 +195,14 @@ impl FileReplay<'_> {
     /// What a broken frame is of which nothing says that it had been on the disk.
     fn behind(&self, offset: u64, end: u64, last_sequence: u64) -> Result<Broken, OpenError> {
         let behind = salvage::whole_frames_behind(self.file, offset, end, last_sequence)?;
-        if behind.frames == 0 && !behind.is_undecided {
-            return Ok(Broken::Torn(behind));
-        }
         let may_have_lost_power = self.last.is_some_and(|last| last.may_have_lost_power);
+        if behind.frames == 0 && !behind.is_undecided {
+            let is_to_fit = self.storage.grows_ahead() && !may_have_lost_power && self.is_all(end)?;
+            return Ok(match is_to_fit && cut_short::runs_over(self.file, offset, end)? {
+                true => Broken::Damage("the datafile is cut short: it ends within a frame", 0),
+                false => Broken::Torn(behind),
+            });
+        }
         let may_be_a_hole =
             may_have_lost_power && salvage::may_be_a_hole(self.file, offset, end, last_sequence)?;
         Ok(match () {
@@ -217,6 +222,11 @@ impl FileReplay<'_> {
                 0,
             ),
         })
+    }
+
+    /// Whether the datafile is no longer than this.
+    fn is_all(&self, end: u64) -> Result<bool, OpenError> {
+        Ok(end == self.file.datafile.len()?)
     }
 
     /// Notes that the datafile ends before these bytes, since the first of them refer to a lost blob.

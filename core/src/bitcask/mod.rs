@@ -12,6 +12,7 @@ mod blobs;
 mod check;
 mod commit;
 mod counts;
+mod cut_short;
 mod damage;
 mod direct;
 mod file_replay;

@@ -70,6 +70,11 @@ pub trait Device: Send + Sync + 'static {
     /// The present run of the machine; see [`Storage::boot_id`].
     fn boot_id(&self) -> Option<BootId>;
 
+    /// Whether files that are opened for [`Access::Log`] are made longer before anything is written behind their end.
+    fn grows_ahead(&self) -> bool {
+        false
+    }
+
     /// Where an operator finds the file with this name.
     fn place(&self, name: &str) -> String {
         name.to_owned()
@@ -703,6 +708,10 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
 
     fn boot_id(&self) -> Option<BootId> {
         self.device.boot_id()
+    }
+
+    fn grows_ahead(&self) -> bool {
+        self.device.grows_ahead()
     }
 
     fn place(&self, part: Part) -> String {

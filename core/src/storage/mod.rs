@@ -271,6 +271,12 @@ pub trait Storage: Send + Sync {
     /// On [`StorageError::Full`] the old one is still there.
     fn put_manifest(&self, bytes: &[u8]) -> Result<()>;
 
+    /// Whether a datafile is made longer before anything is appended to it, so that a killed process leaves no frame that
+    /// ends behind its datafile.
+    fn grows_ahead(&self) -> bool {
+        false
+    }
+
     /// The present run of the machine; `None` where nobody knows, so that power may have been lost at any time. A home
     /// that never loses what it has accepted gives the same id always.
     fn boot_id(&self) -> Option<BootId>;

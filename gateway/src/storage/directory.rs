@@ -30,6 +30,8 @@ pub struct Directory {
     /// For syncing names.
     handle: File,
     maps: bool,
+    /// Whether processes that write here map files, and so make them longer before they append to them.
+    grows_ahead: bool,
     is_read_only: bool,
     open: Mutex<HashMap<String, Weak<MappedFile>>>,
     /// Bytes of files that recovery has done.
@@ -60,6 +62,7 @@ impl Directory {
             path: path.to_path_buf(),
             handle,
             maps,
+            grows_ahead: maps,
             is_read_only: false,
             open: Mutex::default(),
             recovered: Arc::default(),
@@ -71,7 +74,7 @@ impl Directory {
     /// # Errors
     /// It cannot be opened.
     pub fn open_unmapped(path: &Path) -> Result<Directory> {
-        Ok(Directory { maps: false, ..Directory::open(path)? })
+        Ok(Directory { maps: false, grows_ahead: false, ..Directory::open(path)? })
     }
 
     /// The same, which counts here the bytes of files that recovery has done.
@@ -84,7 +87,7 @@ impl Directory {
     /// # Errors
     /// It cannot be opened.
     pub fn open_to_read(path: &Path) -> Result<Directory> {
-        Ok(Directory { is_read_only: true, ..Directory::open_unmapped(path)? })
+        Ok(Directory { is_read_only: true, maps: false, ..Directory::open(path)? })
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -202,6 +205,10 @@ impl Device for Directory {
 
     fn boot_id(&self) -> Option<BootId> {
         parse_boot_id(&fs::read_to_string(BOOT_ID_FILE).ok()?)
+    }
+
+    fn grows_ahead(&self) -> bool {
+        self.grows_ahead
     }
 
     fn place(&self, name: &str) -> String {

@@ -71,6 +71,39 @@ fn whole_frames_behind_a_flipped_bit_are_cut_off() {
 }
 
 #[test]
+fn datafile_cut_within_its_last_frame_is_a_torn_end() {
+    let machine = Simulation::new(1);
+    machine.set_preallocation_bytes(4096);
+    let store = open_with(&machine, &LARGE).expect("open").store;
+    for number in 0..100_u8 {
+        run(&store, &[put(&format!("key {number}"), &[number; 100])]);
+    }
+    store.sync().expect("a healthy device");
+    drop(store);
+    let machine = machine.after_kill();
+    let name = datafile_names(&machine).pop().expect("a datafile");
+    let whole = machine.bytes(&name).expect("the datafile");
+    let end = place_of(&machine, &name, &[90; 100]) as usize + 100;
+    // In the value, in the key, and in the header, of which there may be too little left to say anything.
+    for back in [1, 50, 100, 103, 110, 115] {
+        let mut bytes = whole.clone();
+        bytes.truncate(end - back);
+        let rebooted = machine.after_power_loss(Survival::All);
+        for (machine, is_explained) in [(machine.after_kill(), false), (rebooted, true)] {
+            machine.set_bytes(&name, bytes.clone());
+            let opened = open_with(&machine, &LARGE);
+            assert_eq!(opened.is_ok(), is_explained, "{back} bytes are missing");
+            let refused = opened.err().map_or_else(String::new, |error| error.to_string());
+            assert!(is_explained || refused.contains(&name) && refused.contains("cut short"), "{refused}");
+        }
+        machine.set_bytes(&name, bytes);
+        assert_eq!(checked(&machine).damages.len(), 1, "{back} bytes are missing");
+        let salvaged = open_with(&machine.after_kill(), &SALVAGE).expect("salvaged");
+        assert_eq!(contents(&salvaged.store).len(), 90, "{back} bytes are missing");
+    }
+}
+
+#[test]
 fn hole_after_the_loss_of_power_is_cut_without_a_copy() {
     let (machine, name) = killed_with_unsynced_keys();
     let machine = machine.after_power_loss(Survival::All);

@@ -118,6 +118,10 @@ impl Device for SimulatedDevice {
     fn boot_id(&self) -> Option<BootId> {
         Some(BootId(u128::from(self.disk.lock().boots).to_le_bytes()))
     }
+
+    fn grows_ahead(&self) -> bool {
+        self.disk.lock().plan.preallocation_bytes > 0
+    }
 }
 
 impl SimulatedFile {
@@ -125,12 +129,13 @@ impl SimulatedFile {
         disk.files.get_mut(&self.inode).ok_or_else(|| missing(&self.name))
     }
 
-    /// Makes a change if there is room for it and so many bytes beside it.
-    fn change(&self, disk: &mut Disk, change: Change, leave_bytes: u64) -> Result<()> {
+    /// Makes a change if there is room for it and so many bytes beside it. With preallocation the file is long enough for all
+    /// that was to be written, up to `reach`.
+    fn change(&self, disk: &mut Disk, change: Change, reach: u64, leave_bytes: u64) -> Result<()> {
         let len = self.contents(disk)?.visible.len() as u64;
         disk.check_room(len, change.len_after(len), leave_bytes)?;
         let step = disk.plan.preallocation_bytes;
-        self.contents(disk)?.change(change, step)
+        self.contents(disk)?.change(change, reach, step)
     }
 }
 
@@ -143,13 +148,14 @@ impl DeviceFile for SimulatedFile {
         let mut disk = self.disk.lock();
         let mut bytes = parts.concat();
         let len = self.contents(&mut disk)?.visible.len() as u64;
-        let grows = offset.saturating_add(bytes.len() as u64) > len;
+        let reach = offset.saturating_add(bytes.len() as u64);
+        let grows = reach > len;
         let what = || format!("write of {} bytes at {offset} of {}", bytes.len(), self.name);
         let fate = disk.begin(what, grows)?;
         if fate != Fate::Done {
             bytes.truncate(disk.random().usize(..=bytes.len()));
         }
-        self.change(&mut disk, Change::Write { offset, bytes }, leave_bytes)?;
+        self.change(&mut disk, Change::Write { offset, bytes }, reach, leave_bytes)?;
         fate.answer()
     }
 
@@ -183,7 +189,7 @@ impl DeviceFile for SimulatedFile {
         let grows = len > self.contents(&mut disk)?.visible.len() as u64;
         let fate = disk.begin(|| format!("set_len of {} to {len}", self.name), grows)?;
         if fate != Fate::Failed || disk.random().bool() {
-            self.change(&mut disk, Change::SetLen(len), 0)?;
+            self.change(&mut disk, Change::SetLen(len), len, 0)?;
         }
         fate.answer()
     }

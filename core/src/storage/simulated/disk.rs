@@ -57,14 +57,15 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Makes a change; a file that grows is preallocated up to the next multiple of `step` bytes.
-    pub(super) fn change(&mut self, change: Change, step: u64) -> Result<()> {
+    /// Makes a change; a file that grows is preallocated up to the next multiple of `step` bytes behind `reach`.
+    pub(super) fn change(&mut self, change: Change, reach: u64, step: u64) -> Result<()> {
         change.apply(&mut self.visible)?;
         let len = self.visible.len() as u64;
+        let needed = if step > 0 { len.max(reach) } else { len };
         match change {
             Change::SetLen(len) => self.allocated = len,
-            Change::Write { .. } if len > self.allocated => {
-                self.allocated = len.next_multiple_of(step.max(1));
+            Change::Write { .. } if needed > self.allocated => {
+                self.allocated = needed.next_multiple_of(step.max(1));
                 if self.allocated > len {
                     self.pending.push(Change::SetLen(self.allocated));
                 }
