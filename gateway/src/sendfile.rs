@@ -1,17 +1,19 @@
 //! Sends stored values from the disk to a socket without a copy in this process.
 //!
 //! Long values that are in a file go from the page cache to the socket inside the kernel. Short values go together with
-//! the bytes around them, from where they are mapped. A value that is no single file (one with patches) is read in pieces.
+//! the bytes around them, from where they are mapped. Of a value with patches the long stretches between them go inside the
+//! kernel as well, the pieces with patches are read.
 //!
 //! Of a blob nothing is sent that was not compared with its checksums just before: as a whole while the reply was made, or
 //! the piece that is about to be sent, once the peer has kept us waiting. A bit that flips between that look and the
 //! moment in which the kernel gives the page to the network card is not noticed.
 
+use std::any::Any;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::engine::{Checked, SUM_PIECE_BYTES};
-use edgecask_core::resp::{Part, StoredBytes};
+use edgecask_core::engine::{Checked, Patched, SUM_PIECE_BYTES};
+use edgecask_core::resp::Part;
 use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags};
@@ -28,9 +30,16 @@ type Outcome = io::Result<Result<usize, Errno>>;
 /// The outer error: the stored value cannot be read, or is shorter than its length.
 pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64, is_prompt: bool) -> Outcome {
     let mut len = part.len.min(budget);
-    let checked = part.source.as_any().downcast_ref::<Checked>();
-    if let Some(file) = descriptor(part.source) {
+    let mut source = part.source.as_any();
+    if let Some(patched) = source.downcast_ref::<Patched>() {
+        let plain_bytes = patched.unpatched_bytes(part.offset, len);
+        if plain_bytes >= GATHER_MAX_BYTES {
+            (source, len) = (patched.base().as_any(), plain_bytes);
+        }
+    }
+    if let Some(file) = descriptor(source) {
         let mut at = part.offset;
+        let checked = source.downcast_ref::<Checked>();
         if let Some(checked) = checked.filter(|checked| !(is_prompt && checked.is_compared())) {
             len = len.min(CHECKED_PIECE_BYTES);
             checked.check(at, len).map_err(io::Error::other)?;
@@ -73,8 +82,7 @@ fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
 }
 
 /// The file that holds a stored value, if it is a single file of this store.
-fn descriptor(source: &dyn StoredBytes) -> Option<BorrowedFd<'_>> {
-    let mut any = source.as_any();
+fn descriptor(mut any: &dyn Any) -> Option<BorrowedFd<'_>> {
     if let Some(checked) = any.downcast_ref::<Checked>() {
         any = checked.base().as_any();
     }

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::blob::{BlobStore, damage};
-use super::sums::{SUM_PIECE_BYTES, Sums};
+use super::blob::{BlobStore, SUM_PIECE_BYTES, damage};
+use super::checksum;
+use super::sums::Sums;
 use crate::storage::{self, Blob, BlobId, StorageError};
 
 /// A part of a committed blob, for readers only. Whole pieces are read and compared before any byte of them is shown.
@@ -49,19 +50,14 @@ impl Checked {
         self.read(offset, len, &mut |_| {})
     }
 
-    /// As [`Checked::check`], and remembers it if that was all of it.
-    pub(super) fn compare(&self, offset: u64, len: u64) -> storage::Result<()> {
-        if self.is_compared() {
-            return Ok(());
-        }
-        self.check(offset, len)?;
+    /// Notes that these bytes were compared for a reply, if that is all there is: itself, or as far as patches let it be seen.
+    pub(super) fn note_compared(&self, offset: u64, len: u64) {
         let (from, to) = self.sums.range();
         if offset - offset % SUM_PIECE_BYTES <= from
             && (offset + len).div_ceil(SUM_PIECE_BYTES) >= to / SUM_PIECE_BYTES
         {
             self.is_compared.store(true, Ordering::Relaxed);
         }
-        Ok(())
     }
 
     /// Whether all of it was compared while its reply was made, so that what is sent at once need not be.
@@ -83,7 +79,7 @@ impl Checked {
         let start = number * SUM_PIECE_BYTES;
         let len = SUM_PIECE_BYTES.min(self.len - start);
         let sum = self.sums.of_piece(number);
-        let is_right = |bytes: &[u8]| bytes.len() as u64 == len && sum == Some(crc32c::crc32c(bytes));
+        let is_right = |bytes: &[u8]| bytes.len() as u64 == len && sum == Some(checksum::append(0, bytes));
         let mut was_right = false;
         buffer.clear();
         let read = self.base.read(start, len, &mut |bytes| {
