@@ -12,7 +12,7 @@ use std::any::Any;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use edgecask_core::engine::{Checked, Patched, SUM_PIECE_BYTES};
+use edgecask_core::engine::{Checked, Patched};
 use edgecask_core::resp::Part;
 use edgecask_core::storage::{DeviceBlob, DeviceDatafile};
 use rustix::io::Errno;
@@ -50,9 +50,7 @@ pub fn send(socket: &impl AsFd, part: Part<'_>, budget: u64, is_prompt: bool) ->
             outcome => Ok(outcome),
         };
     }
-    // No more than the piece that is compared as a whole: only what one call shows first is sent.
-    let piece_left = SUM_PIECE_BYTES - part.offset % SUM_PIECE_BYTES;
-    send_read(socket, &[], Part { len: len.min(piece_left), tail: &[], ..part })
+    send_read(socket, &[], Part { len: len.min(GATHER_MAX_BYTES), tail: &[], ..part })
 }
 
 /// Sends bytes, and together with them the part that follows if it is short.
@@ -66,19 +64,28 @@ pub fn send_with(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     Ok(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL | SendFlags::MORE))
 }
 
-/// Sends bytes, the first piece of a part, and its tail if that piece is the whole part.
+/// Sends bytes, a part that is short, and its tail. Where the part is shown in several slices they are put together first:
+/// what is read is compared as a whole, so sending a beginning of it at a time would compare it again and again.
 fn send_read(socket: &impl AsFd, bytes: &[u8], part: Part<'_>) -> Outcome {
     let mut outcome = None;
+    let mut gathered = Vec::new();
+    let send = |shown: &[u8]| {
+        let slices = [IoSlice::new(bytes), IoSlice::new(shown), IoSlice::new(part.tail)];
+        let mut nothing = SendAncillaryBuffer::default();
+        rustix::net::sendmsg(socket, &slices, &mut nothing, SendFlags::NOSIGNAL)
+    };
     let read = part.source.read(part.offset, part.len, &mut |piece| {
-        if outcome.is_none() {
-            let tail = if piece.len() as u64 == part.len { part.tail } else { &[] };
-            let slices = [IoSlice::new(bytes), IoSlice::new(piece), IoSlice::new(tail)];
-            let mut nothing = SendAncillaryBuffer::default();
-            outcome = Some(rustix::net::sendmsg(socket, &slices, &mut nothing, SendFlags::NOSIGNAL));
+        if piece.len() as u64 == part.len {
+            outcome = Some(send(piece));
+        } else {
+            gathered.extend_from_slice(piece);
         }
     });
     read.map_err(io::Error::other)?;
-    outcome.ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "nothing is stored"))
+    if gathered.len() as u64 == part.len {
+        outcome = Some(send(&gathered));
+    }
+    outcome.ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "a file is shorter than its value"))
 }
 
 /// The file that holds a stored value, if it is a single file of this store.

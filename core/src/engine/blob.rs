@@ -20,15 +20,18 @@ use crate::storage::{self, Blob, BlobId, StorageError};
 /// costs about a microsecond, enough that the keydir holds less than a hundredth of what is overwritten.
 pub const PATCH_BYTES: u64 = 4096;
 
-/// A blob is checked in pieces of this many bytes: few enough that reading one bit costs some microseconds, enough that the
-/// checksums are less than a ten thousandth of the value.
-pub const SUM_PIECE_BYTES: u64 = 64 * 1024;
+/// A blob is checked in pieces of this many bytes: few enough that reading one bit costs about a microsecond more than it
+/// would without, enough that the keydir holds less than a two thousandth of the value for the checksums.
+pub const SUM_PIECE_BYTES: u64 = 16 * 1024;
 
 /// Bytes of [`BlobRef::to_bytes`] without the last one, which roots of older builds lack.
 const BLOB_REF_BYTES: usize = 20;
 
 /// The last byte: the key has the checksums of the blob's pieces.
-const HAS_SUMS: u8 = 1;
+const HAS_SUMS: u8 = 2;
+
+/// The same of a build whose pieces were longer. They are not used: such a value is read as an older one without them.
+const HAS_LONGER_SUMS: u8 = 1;
 
 /// A root's reference to its blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub struct BlobRef {
 }
 
 impl BlobRef {
-    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian, and 1
+    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian, and 2
     /// if there are checksums of pieces.
     pub fn to_bytes(self) -> SmallVec<[u8; BLOB_REF_BYTES + 1]> {
         let mut bytes = SmallVec::new();
@@ -64,7 +67,7 @@ impl BlobRef {
         let (len, rest) = rest.split_first_chunk()?;
         let (checksum, rest) = rest.split_first_chunk()?;
         let has_sums = match rest {
-            [] => false,
+            [] | [HAS_LONGER_SUMS] => false,
             [HAS_SUMS] => true,
             _ => return None,
         };
@@ -192,9 +195,9 @@ impl Patched {
         parts.filter(|(begin, stop, _)| begin < stop)
     }
 
-    /// Shows bytes of one piece of the base. That piece is read and compared once, however many patches lie in it, and not
-    /// at all if they hide it.
-    fn read_piece(&self, (from, end): (u64, u64), visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+    /// Shows bytes without patches, or those of one piece of the base. That piece is read and compared once, however many
+    /// patches lie in it, and not at all if they hide it.
+    fn read_patched(&self, (from, end): (u64, u64), visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
         let patched_bytes: u64 = self.patches_in(from, end).map(|(begin, stop, _)| stop - begin).sum();
         if patched_bytes == 0 {
             return self.base.read(from, end - from, visit);
@@ -229,8 +232,15 @@ impl Blob for Patched {
         let end = end.ok_or_else(|| StorageError::Missing(format!("{len} bytes at {offset}")))?;
         let mut at = offset;
         while at < end {
-            let stop = end.min((at / SUM_PIECE_BYTES + 1) * SUM_PIECE_BYTES);
-            self.read_piece((at, stop), visit)?;
+            let piece_end = end.min((at / SUM_PIECE_BYTES + 1) * SUM_PIECE_BYTES);
+            let plain_end = at + self.unpatched_bytes(at, end - at);
+            // Whole pieces between patches are read together.
+            let stop = match plain_end {
+                _ if plain_end == end => end,
+                _ if plain_end < piece_end => piece_end,
+                _ => plain_end - plain_end % SUM_PIECE_BYTES,
+            };
+            self.read_patched((at, stop), visit)?;
             at = stop;
         }
         Ok(())
@@ -271,7 +281,9 @@ mod tests {
             assert_eq!(bytes.len(), 20 + usize::from(has_sums), "older roots keep their bytes");
             assert_eq!(BlobRef::read(&bytes), Some(reference));
             assert_eq!(BlobRef::read(&bytes[..19]), None);
-            assert_eq!(BlobRef::read(&[&bytes, &[1, 1][..]].concat()), None, "of a later build");
+            assert_eq!(BlobRef::read(&[&bytes, &[2, 2][..]].concat()), None, "of a later build");
+            let without = BlobRef { has_sums: false, ..reference };
+            assert_eq!(BlobRef::read(&[&bytes[..20], &[1]].concat()), Some(without), "longer pieces");
         }
     }
 }
