@@ -88,6 +88,7 @@ impl Maintenance {
                 let counted_bytes = server.engine.held_bytes() + shared.overhead_bytes();
                 shared.memory.note_counted(counted_bytes);
                 allocator::grow(counted_bytes);
+                server.engine.rest();
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);
