@@ -25,8 +25,9 @@ use tokio::sync::Notify;
 /// Milliseconds between two times at which clients have memory given back.
 const PURGE_PERIOD_MS: u64 = 1000;
 
-/// From so much memory on a server uses huge pages. Below, its tables are found in the processor's caches of addresses anyway.
-const HUGE_PAGES_FROM_BYTES: u64 = 64 * 1024 * 1024;
+/// From so much memory on a server uses huge pages. Below, a processor knows the addresses of small ones by heart: some
+/// thousands of them.
+const HUGE_PAGES_FROM_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Whether the process does without huge pages because it holds little.
 static IS_SMALL: AtomicBool = AtomicBool::new(false);
