@@ -112,11 +112,16 @@ const KEY_SHOWN_BYTES: usize = 64;
 
 /// The text of an error about a value that is not there as it was written.
 pub(super) fn damage(blobs: &dyn BlobStore, id: BlobId, key: &[u8], what: &str) -> String {
+    unreadable(key, &format!("{}: {what}", blobs.place(id)))
+}
+
+/// The same where `what` says which file it is.
+pub(super) fn unreadable(key: &[u8], what: &str) -> String {
     let (shown, more) = match key.get(..KEY_SHOWN_BYTES) {
         Some(shown) if shown.len() < key.len() => (shown, "..."),
         _ => (key, ""),
     };
-    format!("the value of \"{}{more}\" cannot be read: {}: {what}", shown.escape_ascii(), blobs.place(id))
+    format!("the value of \"{}{more}\" cannot be read: {what}", shown.escape_ascii())
 }
 
 /// The engine's error for a storage's error while a blob is written.
@@ -212,10 +217,11 @@ impl Patched {
         for (begin, stop, patch) in self.patches_in(from, end) {
             let place = bytes.get_mut((begin - from) as usize..(stop - from) as usize).unwrap_or_default();
             let skipped = (begin % PATCH_BYTES) as usize;
-            patch.show(&mut |shown| {
+            let shown = patch.show(&mut |shown| {
                 let shown = shown.get(skipped..).unwrap_or_default();
                 place.iter_mut().zip(shown).for_each(|(byte, patched)| *byte = *patched);
-            })?;
+            });
+            shown.map_err(|error| self.base.damaged(&error.to_string()))?;
         }
         visit(&bytes);
         Ok(())

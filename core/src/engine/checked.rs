@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::blob::{BlobStore, SUM_PIECE_BYTES, damage};
+use super::blob::{BlobStore, SUM_PIECE_BYTES, damage, unreadable};
 use super::checksum;
 use super::sums::Sums;
 use crate::storage::{self, Blob, BlobId, StorageError};
@@ -69,7 +69,7 @@ impl Checked {
         self.is_compared.load(Ordering::Relaxed)
     }
 
-    fn damaged(&self, what: &str) -> StorageError {
+    fn blob_damaged(&self, what: &str) -> StorageError {
         StorageError::Damaged(damage(&*self.blobs, self.id, &self.key, what))
     }
 
@@ -91,11 +91,11 @@ impl Checked {
                 buffer.extend_from_slice(bytes);
             }
         });
-        read.map_err(|error| self.damaged(&error.to_string()))?;
+        read.map_err(|error| self.blob_damaged(&error.to_string()))?;
         match outcome {
             Some(outcome) => outcome,
             None if buffer.len() as u64 == len => self.compare(first, buffer).map(|()| visit(buffer)),
-            None => Err(self.damaged("the file is shorter than the value")),
+            None => Err(self.blob_damaged("the file is shorter than the value")),
         }
     }
 
@@ -105,7 +105,9 @@ impl Checked {
             if self.sums.of_piece(number) != Some(checksum::append(0, piece)) {
                 let start = number * SUM_PIECE_BYTES;
                 let last = start + piece.len() as u64 - 1;
-                return Err(self.damaged(&format!("bytes {start} to {last} do not carry their checksum")));
+                return Err(
+                    self.blob_damaged(&format!("bytes {start} to {last} do not carry their checksum"))
+                );
             }
         }
         Ok(())
@@ -145,6 +147,10 @@ impl Blob for Checked {
 
     fn sync(&self) -> storage::Result<()> {
         Ok(())
+    }
+
+    fn damaged(&self, what: &str) -> StorageError {
+        StorageError::Damaged(unreadable(&self.key, what))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -169,6 +169,12 @@ pub trait Blob: Send + Sync {
     /// [`Storage::sync_blob_names`].
     fn sync(&self) -> Result<()>;
 
+    /// The error for damage of what lies over it (a patch), for which `what` says the place; a reader of a key's value adds
+    /// the key.
+    fn damaged(&self, what: &str) -> StorageError {
+        StorageError::Damaged(what.to_string())
+    }
+
     /// For a host that knows a shorter way from its own kind of blob to a socket.
     fn as_any(&self) -> &dyn Any;
 }
