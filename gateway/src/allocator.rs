@@ -4,6 +4,9 @@
 //! frees what FLUSHALL left) becomes free only when the thread that had allocated it looks. So after much was freed each
 //! thread is asked to look ([`Trim::ask`]), and does so between two rounds ([`Trim::follow`]).
 //!
+//! The allocator asks for huge pages. A process that holds little does without: each thread would have a few of 2 MiB for
+//! some kilobytes ([`begin_small`]). One that holds much gains from them ([`grow`]).
+//!
 //! Besides [`crate::storage::mapped`] this is the only file of the gateway with `unsafe`, for one call.
 //!
 //! # Safety argument
@@ -16,10 +19,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 
 use parking_lot::Mutex;
+use rustix::thread;
 use tokio::sync::Notify;
 
 /// Milliseconds between two times at which clients have memory given back.
 const PURGE_PERIOD_MS: u64 = 1000;
+
+/// From so much memory on a server uses huge pages. Below, a processor knows the addresses of small ones by heart: some
+/// thousands of them.
+const HUGE_PAGES_FROM_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Whether the process does without huge pages because it holds little.
+static IS_SMALL: AtomicBool = AtomicBool::new(false);
+
+/// Has the process do without huge pages until it holds much. To be called before other threads are made. An operator who
+/// wants none at all sets `MIMALLOC_ALLOW_THP=0`. Where the system cannot do it, huge pages are used from the start.
+pub fn begin_small() {
+    let is_decided = thread::transparent_huge_pages_are_disabled().unwrap_or(true);
+    let is_small = !is_decided && thread::disable_transparent_huge_pages(true).is_ok();
+    IS_SMALL.store(is_small, Ordering::Relaxed);
+}
+
+/// Has huge pages used from now on, if the process holds or will hold so many bytes that they pay.
+pub fn grow(bytes: u64) {
+    if bytes >= HUGE_PAGES_FROM_BYTES && IS_SMALL.swap(false, Ordering::Relaxed) {
+        // Without them the process only needs more time.
+        let _ = thread::disable_transparent_huge_pages(false);
+    }
+}
 
 /// Asks the threads of a server to give free memory back.
 #[derive(Default)]

@@ -28,6 +28,8 @@ impl Loader {
     /// # Errors
     /// The system refuses a thread.
     pub fn start(directory: &Path, options: &Options, lock: Arc<DirectoryLock>) -> io::Result<Loader> {
+        let total_bytes = datafile_bytes(directory);
+        allocator::grow(total_bytes);
         let loaded_bytes = Arc::new(AtomicU64::new(0));
         let (sender, outcome) = channel();
         let (path, options, progress) = (directory.to_path_buf(), *options, loaded_bytes.clone());
@@ -41,7 +43,7 @@ impl Loader {
             // What only reading needed.
             allocator::give_back();
         })?;
-        Ok(Loader { outcome, loaded_bytes, total_bytes: datafile_bytes(directory) })
+        Ok(Loader { outcome, loaded_bytes, total_bytes })
     }
 
     /// Waits for the store, but not for longer than this; none if it is still being read then.

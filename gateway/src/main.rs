@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use edgecask::allocator;
 use edgecask::backup;
 use edgecask::limits::Deadlines;
 use edgecask::options::{self, LogLevel, Options, Task};
@@ -59,6 +60,7 @@ fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
 
 fn serve(options: &Options) -> Result<ExitCode, StartError> {
     log_to_standard_error(options.log_level);
+    allocator::begin_small();
     let running = server::start_and(options, Deadlines::default(), signals::watch)?;
     Ok(if running.wait() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -85,7 +85,10 @@ impl Maintenance {
                 server.shared.sample_rates(now_ms());
                 trim.fulfil(now_ms());
                 let shared = &server.shared;
-                shared.memory.note_counted(server.engine.held_bytes() + shared.overhead_bytes());
+                let counted_bytes = server.engine.held_bytes() + shared.overhead_bytes();
+                shared.memory.note_counted(counted_bytes);
+                allocator::grow(counted_bytes);
+                server.engine.rest();
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);

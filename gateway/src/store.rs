@@ -73,6 +73,9 @@ pub trait Maintain: Send + Sync {
 
     /// The error with which writes are refused at the moment, if they are.
     fn refusal(&self) -> Option<EngineError>;
+
+    /// Gives back memory of what is not in use.
+    fn rest(&self);
 }
 
 /// A store with the directory it has for itself.
@@ -368,5 +371,10 @@ impl Maintain for Store {
 
     fn refusal(&self) -> Option<EngineError> {
         Bitcask::refusal(self)
+    }
+
+    fn rest(&self) {
+        // A map that has failed is not used any more, and that was logged.
+        let _ = self.rest_meta();
     }
 }

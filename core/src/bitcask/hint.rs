@@ -461,6 +461,14 @@ impl Bitcask {
         Ok(true)
     }
 
+    /// Lets the metadata map give memory back if it is not in use.
+    ///
+    /// # Errors
+    /// The map has failed.
+    pub fn rest_meta(&self) -> std::result::Result<(), StorageError> {
+        self.log.storage().meta().rest()
+    }
+
     /// Bytes of datafiles without hints.
     pub fn unhinted_bytes(&self) -> u64 {
         self.log.files().values().filter(|file| !file.is_damaged()).map(|file| bare(file)).sum()

@@ -35,7 +35,7 @@ use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan;
 use super::{Bitcask, Options, mend, merge, notes};
-use crate::engine::{BlobRef, Db};
+use crate::engine::{BlobRef, Db, checksum_append};
 use crate::limits::UNSYNCED_BLOBS_MAX;
 use crate::storage::{BlobId, DatafileId, Note, Storage, StorageError};
 
@@ -468,7 +468,7 @@ fn is_whole(storage: &dyn Storage, reference: BlobRef) -> Result<bool, StorageEr
         opened => opened?,
     };
     let mut checksum = 0;
-    match blob.read(0, reference.len, &mut |piece| checksum = crc32c::crc32c_append(checksum, piece)) {
+    match blob.read(0, reference.len, &mut |piece| checksum = checksum_append(checksum, piece)) {
         Err(StorageError::Missing(_)) => return Ok(false),
         outcome => outcome?,
     }

@@ -23,7 +23,7 @@ use super::record::FileHeader;
 use super::salvage;
 use super::scan::{self, End};
 use super::{DbKey, hint};
-use crate::engine::{BlobRef, CATALOG, Db, Engine, Overlay, Piece, Result, Scope, Txn};
+use crate::engine::{BlobRef, CATALOG, Db, Engine, Overlay, Piece, Result, Scope, Txn, checksum_append};
 use crate::storage::{Blob, MetaOp, StorageError};
 
 /// Where the metadata map says when a scrub came to its end: unix time in milliseconds, little-endian.
@@ -454,7 +454,7 @@ impl Value {
         let is_old = self.whole.is_some();
         let read = self.source.read(self.at, len, &mut |bytes| {
             if is_old {
-                sum = crc32c::crc32c_append(sum, bytes);
+                sum = checksum_append(sum, bytes);
             }
         });
         let named =

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::checksum::append_zeros;
+use super::checksum::{self, append_zeros};
 use super::{Db, EngineError, Result};
 use crate::storage::{self, Blob, BlobId, StorageError};
 
@@ -20,11 +20,18 @@ use crate::storage::{self, Blob, BlobId, StorageError};
 /// costs about a microsecond, enough that the keydir holds less than a hundredth of what is overwritten.
 pub const PATCH_BYTES: u64 = 4096;
 
+/// A blob is checked in pieces of this many bytes: few enough that reading one bit costs about a microsecond more than it
+/// would without, enough that the keydir holds less than a two thousandth of the value for the checksums.
+pub const SUM_PIECE_BYTES: u64 = 16 * 1024;
+
 /// Bytes of [`BlobRef::to_bytes`] without the last one, which roots of older builds lack.
 const BLOB_REF_BYTES: usize = 20;
 
 /// The last byte: the key has the checksums of the blob's pieces.
-const HAS_SUMS: u8 = 1;
+const HAS_SUMS: u8 = 2;
+
+/// The same of a build whose pieces were longer. They are not used: such a value is read as an older one without them.
+const HAS_LONGER_SUMS: u8 = 1;
 
 /// A root's reference to its blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +48,7 @@ pub struct BlobRef {
 }
 
 impl BlobRef {
-    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian, and 1
+    /// The bytes that a root's record holds in place of the value: id (8), length (8), checksum (4), little-endian, and 2
     /// if there are checksums of pieces.
     pub fn to_bytes(self) -> SmallVec<[u8; BLOB_REF_BYTES + 1]> {
         let mut bytes = SmallVec::new();
@@ -60,7 +67,7 @@ impl BlobRef {
         let (len, rest) = rest.split_first_chunk()?;
         let (checksum, rest) = rest.split_first_chunk()?;
         let has_sums = match rest {
-            [] => false,
+            [] | [HAS_LONGER_SUMS] => false,
             [HAS_SUMS] => true,
             _ => return None,
         };
@@ -70,7 +77,7 @@ impl BlobRef {
 
     /// The reference after `bytes` were written behind the end.
     pub fn extended(self, bytes: &[u8]) -> BlobRef {
-        let checksum = crc32c::crc32c_append(self.checksum, bytes);
+        let checksum = checksum::append(self.checksum, bytes);
         BlobRef { len: self.len + bytes.len() as u64, checksum, ..self }
     }
 
@@ -154,23 +161,25 @@ pub trait PatchSource: Send + Sync {
 }
 
 /// A blob as seen through its patches, for readers only.
-pub struct Patched<P> {
+pub struct Patched {
     /// For errors.
     owner: (Db, Box<[u8]>),
     base: Arc<dyn Blob>,
     len: u64,
     /// By number of the block.
-    patches: BTreeMap<u64, P>,
+    patches: BTreeMap<u64, Box<dyn PatchSource>>,
 }
 
-impl<P: PatchSource> Patched<P> {
+impl Patched {
     /// The first `len` bytes of `base` with these patches. Errors about a patch name the key.
-    pub fn new(
+    pub fn new<P: PatchSource + 'static>(
         (db, key): (Db, &[u8]),
         base: Arc<dyn Blob>,
         len: u64,
         patches: BTreeMap<u64, P>,
-    ) -> Patched<P> {
+    ) -> Patched {
+        let boxed = |(number, patch)| (number, Box::new(patch) as Box<dyn PatchSource>);
+        let patches = patches.into_iter().map(boxed).collect();
         Patched { owner: (db, key.into()), base, len, patches }
     }
 
@@ -180,9 +189,59 @@ impl<P: PatchSource> Patched<P> {
         let (db, key) = &self.owner;
         StorageError::Damaged(unreadable(*db, key, &error.to_string()))
     }
+
+    /// The blob behind the patches, for a home that knows a shorter way from it to a socket.
+    pub fn base(&self) -> &dyn Blob {
+        &*self.base
+    }
+
+    /// How many bytes from `offset` on, up to `len`, are those of the blob behind the patches.
+    pub fn unpatched_bytes(&self, offset: u64, len: u64) -> u64 {
+        let end = offset.saturating_add(len);
+        let first = self.patches_in(offset, end).next();
+        first.map_or(end, |(from, _, _)| from) - offset
+    }
+
+    /// The parts of a range that are patched, each with the offset in its patch at which it begins.
+    fn patches_in(&self, from: u64, end: u64) -> impl Iterator<Item = (u64, u64, &dyn PatchSource)> {
+        let blocks = self.patches.range(from / PATCH_BYTES..end.div_ceil(PATCH_BYTES));
+        let parts = blocks.map(move |(number, patch)| {
+            let (begin, stop) = patch_range(*number, patch.byte_count(), (from, end));
+            (begin, stop, &**patch)
+        });
+        // A patch ends where the value ended when it was made.
+        parts.filter(|(begin, stop, _)| begin < stop)
+    }
+
+    /// Shows bytes without patches, or those of one piece of the base. That piece is read and compared once, however many
+    /// patches lie in it, and not at all if they hide it.
+    fn read_patched(&self, (from, end): (u64, u64), visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        let patched_bytes: u64 = self.patches_in(from, end).map(|(begin, stop, _)| stop - begin).sum();
+        if patched_bytes == 0 {
+            return self.base.read(from, end - from, visit);
+        }
+        // Lossless: at most a piece.
+        let len = (end - from) as usize;
+        let mut bytes = Vec::with_capacity(len);
+        if patched_bytes < end - from {
+            self.base.read(from, end - from, &mut |shown| bytes.extend_from_slice(shown))?;
+        }
+        bytes.resize(len, 0);
+        for (begin, stop, patch) in self.patches_in(from, end) {
+            let place = bytes.get_mut((begin - from) as usize..(stop - from) as usize).unwrap_or_default();
+            let skipped = (begin % PATCH_BYTES) as usize;
+            let shown = patch.show(&mut |shown| {
+                let shown = shown.get(skipped..).unwrap_or_default();
+                place.iter_mut().zip(shown).for_each(|(byte, patched)| *byte = *patched);
+            });
+            shown.map_err(|error| self.unreadable(error))?;
+        }
+        visit(&bytes);
+        Ok(())
+    }
 }
 
-impl<P: PatchSource + 'static> Blob for Patched<P> {
+impl Blob for Patched {
     fn write(&self, _offset: u64, _bytes: &[u8]) -> storage::Result<()> {
         Err(StorageError::Refused("a patched value is only read".into()))
     }
@@ -191,23 +250,19 @@ impl<P: PatchSource + 'static> Blob for Patched<P> {
         let end = offset.checked_add(len).filter(|end| *end <= self.len);
         let end = end.ok_or_else(|| StorageError::Missing(format!("{len} bytes at {offset}")))?;
         let mut at = offset;
-        for (number, patch) in self.patches.range(offset / PATCH_BYTES..) {
-            let (from, to) = patch_range(*number, patch.byte_count(), (at, end));
-            if from >= end {
-                break;
-            }
-            if to <= from {
-                continue;
-            }
-            self.base.read(at, from - at, visit)?;
-            let shown = patch.show(&mut |bytes| {
-                let start = (from - number * PATCH_BYTES) as usize;
-                visit(bytes.get(start..start + (to - from) as usize).unwrap_or_default());
-            });
-            shown.map_err(|error| self.unreadable(error))?;
-            at = to;
+        while at < end {
+            let piece_end = end.min((at / SUM_PIECE_BYTES + 1) * SUM_PIECE_BYTES);
+            let plain_end = at + self.unpatched_bytes(at, end - at);
+            // Whole pieces between patches are read together.
+            let stop = match plain_end {
+                _ if plain_end == end => end,
+                _ if plain_end < piece_end => piece_end,
+                _ => plain_end - plain_end % SUM_PIECE_BYTES,
+            };
+            self.read_patched((at, stop), visit)?;
+            at = stop;
         }
-        self.base.read(at, end - at, visit)
+        Ok(())
     }
 
     fn set_len(&self, _len: u64) -> storage::Result<()> {
@@ -245,7 +300,9 @@ mod tests {
             assert_eq!(bytes.len(), 20 + usize::from(has_sums), "older roots keep their bytes");
             assert_eq!(BlobRef::read(&bytes), Some(reference));
             assert_eq!(BlobRef::read(&bytes[..19]), None);
-            assert_eq!(BlobRef::read(&[&bytes, &[1, 1][..]].concat()), None, "of a later build");
+            assert_eq!(BlobRef::read(&[&bytes, &[2, 2][..]].concat()), None, "of a later build");
+            let without = BlobRef { has_sums: false, ..reference };
+            assert_eq!(BlobRef::read(&[&bytes[..20], &[1]].concat()), Some(without), "longer pieces");
         }
     }
 }

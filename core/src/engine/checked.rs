@@ -4,9 +4,14 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::blob::{BlobStore, damage};
-use super::sums::{SUM_PIECE_BYTES, Sums};
+use super::blob::{BlobStore, SUM_PIECE_BYTES, damage};
+use super::checksum;
+use super::sums::Sums;
 use crate::storage::{self, Blob, BlobId, StorageError};
+
+/// Of a long part so many pieces are read at once: few enough to stay in the processor's cache from the reading over the
+/// comparing to the use, enough that calls of the system do not count.
+const PIECES_AT_ONCE: u64 = 8;
 
 /// A part of a committed blob, for readers only. Whole pieces are read and compared before any byte of them is shown.
 ///
@@ -49,19 +54,14 @@ impl Checked {
         self.read(offset, len, &mut |_| {})
     }
 
-    /// As [`Checked::check`], and remembers it if that was all of it.
-    pub(super) fn compare(&self, offset: u64, len: u64) -> storage::Result<()> {
-        if self.is_compared() {
-            return Ok(());
-        }
-        self.check(offset, len)?;
+    /// Notes that these bytes were compared for a reply, if that is all there is: itself, or as far as patches let it be seen.
+    pub(super) fn note_compared(&self, offset: u64, len: u64) {
         let (from, to) = self.sums.range();
         if offset - offset % SUM_PIECE_BYTES <= from
             && (offset + len).div_ceil(SUM_PIECE_BYTES) >= to / SUM_PIECE_BYTES
         {
             self.is_compared.store(true, Ordering::Relaxed);
         }
-        Ok(())
     }
 
     /// Whether all of it was compared while its reply was made, so that what is sent at once need not be.
@@ -69,38 +69,46 @@ impl Checked {
         self.is_compared.load(Ordering::Relaxed)
     }
 
-    fn damaged(&self, what: &str) -> StorageError {
+    fn blob_damaged(&self, what: &str) -> StorageError {
         StorageError::Damaged(damage(&*self.blobs, self.id, &self.key, what))
     }
 
-    /// Shows a piece, compared.
-    fn read_piece(
+    /// Shows consecutive pieces, all of them compared before.
+    fn read_pieces(
         &self,
-        number: u64,
+        (first, behind): (u64, u64),
         buffer: &mut Vec<u8>,
         visit: &mut dyn FnMut(&[u8]),
     ) -> storage::Result<()> {
-        let start = number * SUM_PIECE_BYTES;
-        let len = SUM_PIECE_BYTES.min(self.len - start);
-        let sum = self.sums.of_piece(number);
-        let is_right = |bytes: &[u8]| bytes.len() as u64 == len && sum == Some(crc32c::crc32c(bytes));
-        let mut was_right = false;
+        let start = first * SUM_PIECE_BYTES;
+        let len = self.len.min(behind * SUM_PIECE_BYTES) - start;
+        let mut outcome = None;
         buffer.clear();
         let read = self.base.read(start, len, &mut |bytes| {
-            if !was_right && buffer.is_empty() && is_right(bytes) {
-                was_right = true;
-                visit(bytes);
+            if outcome.is_none() && buffer.is_empty() && bytes.len() as u64 == len {
+                outcome = Some(self.compare(first, bytes).map(|()| visit(bytes)));
             } else {
                 buffer.extend_from_slice(bytes);
             }
         });
-        read.map_err(|error| self.damaged(&error.to_string()))?;
-        if !was_right {
-            if !is_right(buffer) {
-                let last = start + len - 1;
-                return Err(self.damaged(&format!("bytes {start} to {last} do not carry their checksum")));
+        read.map_err(|error| self.blob_damaged(&error.to_string()))?;
+        match outcome {
+            Some(outcome) => outcome,
+            None if buffer.len() as u64 == len => self.compare(first, buffer).map(|()| visit(buffer)),
+            None => Err(self.blob_damaged("the file is shorter than the value")),
+        }
+    }
+
+    /// Compares whole pieces with their checksums.
+    fn compare(&self, first: u64, bytes: &[u8]) -> storage::Result<()> {
+        for (number, piece) in (first..).zip(bytes.chunks(SUM_PIECE_BYTES as usize)) {
+            if self.sums.of_piece(number) != Some(checksum::append(0, piece)) {
+                let start = number * SUM_PIECE_BYTES;
+                let last = start + piece.len() as u64 - 1;
+                return Err(
+                    self.blob_damaged(&format!("bytes {start} to {last} do not carry their checksum"))
+                );
             }
-            visit(buffer);
         }
         Ok(())
     }
@@ -116,13 +124,13 @@ impl Blob for Checked {
         let end = end.ok_or_else(|| StorageError::Missing(format!("{len} bytes at {offset}")))?;
         let (mut at, mut buffer) = (offset, Vec::new());
         while at < end {
-            let number = at / SUM_PIECE_BYTES;
-            let start = number * SUM_PIECE_BYTES;
-            let stop = end.min(start + SUM_PIECE_BYTES);
-            // Lossless: both lie in one piece.
+            let first = at / SUM_PIECE_BYTES;
+            let behind = end.div_ceil(SUM_PIECE_BYTES).min(first + PIECES_AT_ONCE);
+            let (start, stop) = (first * SUM_PIECE_BYTES, end.min(behind * SUM_PIECE_BYTES));
+            // Lossless: both lie in what is read at once.
             let inside = (at - start) as usize..(stop - start) as usize;
-            self.read_piece(number, &mut buffer, &mut |piece| {
-                visit(piece.get(inside.clone()).unwrap_or_default());
+            self.read_pieces((first, behind), &mut buffer, &mut |bytes| {
+                visit(bytes.get(inside.clone()).unwrap_or_default());
             })?;
             at = stop;
         }

@@ -1,7 +1,25 @@
-//! CRC-32C of long values without reading them again: zeros behind a checksum, and a whole made of its pieces.
+//! CRC-32C of long values: as fast as the machine can, and without reading them again for zeros behind a checksum or for a
+//! whole made of its pieces.
 
 /// Bits of a checksum.
 const BITS: usize = u32::BITS as usize;
+
+/// From this many bytes on the faster way is faster; it begins more slowly.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const FAST_FROM_BYTES: usize = 512;
+
+/// The checksum of what `checksum` stands for with `bytes` behind it; that of nothing is 0.
+pub(crate) fn append(checksum: u32, bytes: &[u8]) -> u32 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if bytes.len() >= FAST_FROM_BYTES {
+        let state = u64::from(!checksum);
+        let mut digest = crc_fast::Digest::new_with_init_state(crc_fast::CrcAlgorithm::Crc32Iscsi, state);
+        digest.update(bytes);
+        // Lossless: a checksum of 32 bits.
+        return digest.finalize() as u32;
+    }
+    crc32c::crc32c_append(checksum, bytes)
+}
 
 /// The checksum of what `checksum` stands for with so many zeros behind it, in steps of doubling length.
 pub(super) fn append_zeros(mut checksum: u32, count: u64) -> u32 {
@@ -57,6 +75,20 @@ impl Joiner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_and_short_ways_agree() {
+        let mut random = fastrand::Rng::with_seed(1515);
+        let bytes: Vec<u8> = (0..70_000).map(|_| random.u8(..)).collect();
+        for round in 0..2000 {
+            let from = random.usize(..bytes.len());
+            let most = if round % 2 == 0 { 4000 } else { bytes.len() };
+            let part = &bytes[from..from + random.usize(..=(bytes.len() - from).min(most))];
+            let before = random.u32(..);
+            assert_eq!(append(before, part), crc32c::crc32c_append(before, part), "{} at {from}", part.len());
+            assert_eq!(append(0, part), crc32c::crc32c(part), "{} at {from}", part.len());
+        }
+    }
 
     #[test]
     fn zeros_change_the_checksum_as_bytes_do() {

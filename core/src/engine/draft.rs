@@ -10,7 +10,7 @@ use super::sums::{Page, SumWriter, Sums};
 use crate::storage::{Blob, BlobId};
 
 /// A blob that is being written and that no root refers to. Dropping it removes the blob. It holds four bytes of checksums
-/// for each 64 KiB of the value.
+/// for each 16 KiB of the value.
 pub struct Draft {
     store: Arc<dyn BlobStore>,
     blob: Arc<dyn Blob>,

@@ -16,13 +16,9 @@ use std::sync::LazyLock;
 use smallvec::SmallVec;
 
 use super::Result;
-use super::blob::{BlobRef, blob_error};
+use super::blob::{BlobRef, SUM_PIECE_BYTES, blob_error};
 use super::checksum::{self, Joiner};
 use crate::storage::Blob;
-
-/// A blob is checked in pieces of this many bytes: few enough that reading one bit costs some microseconds, enough that the
-/// checksums are less than a ten thousandth of the value.
-pub const SUM_PIECE_BYTES: u64 = 64 * 1024;
 
 /// Checksums on one page: so many that engines keep a page at hand as they keep other short subkeys.
 const PAGE_PIECES: u64 = 16;
@@ -36,7 +32,7 @@ const PAGE_MARK: u8 = 0xFF;
 static ZEROS: [u8; SUM_PIECE_BYTES as usize] = [0; SUM_PIECE_BYTES as usize];
 
 /// The checksum of a piece of zeros.
-static ZERO_SUM: LazyLock<u32> = LazyLock::new(|| crc32c::crc32c(&ZEROS));
+static ZERO_SUM: LazyLock<u32> = LazyLock::new(|| checksum::append(0, &ZEROS));
 
 static JOINER: LazyLock<Joiner> = LazyLock::new(|| Joiner::new(SUM_PIECE_BYTES));
 
@@ -200,7 +196,7 @@ impl SumWriter {
             // Lossless: at most a piece.
             let (piece, rest) = bytes.split_at(bytes.len().min(left as usize));
             let sum = self.sum_at_end();
-            *sum = crc32c::crc32c_append(*sum, piece);
+            *sum = checksum::append(*sum, piece);
             self.len += piece.len() as u64;
             bytes = rest;
         }
@@ -226,7 +222,7 @@ impl SumWriter {
             let sum = self.sum_at_end();
             // Lossless: at most a piece.
             let zeros = ZEROS.get(..piece as usize).unwrap_or(&ZEROS);
-            *sum = if piece == SUM_PIECE_BYTES { *ZERO_SUM } else { crc32c::crc32c_append(*sum, zeros) };
+            *sum = if piece == SUM_PIECE_BYTES { *ZERO_SUM } else { checksum::append(*sum, zeros) };
             self.len += piece;
             count -= piece;
         }

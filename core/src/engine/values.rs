@@ -15,7 +15,8 @@ use super::sums::{
     zero_page,
 };
 use super::{
-    BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Result, Start, SubWalk, Txn, Want, blob_error,
+    BlobRef, Db, Draft, EngineError, NewRoot, PATCH_BYTES, Patched, Result, Start, SubWalk, Txn, Want,
+    blob_error,
 };
 use crate::limits::{CHECKED_BEFORE_REPLY_MAX_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
 use crate::storage::{Blob, BlobId};
@@ -55,10 +56,17 @@ impl Piece<'_> {
         if *len > CHECKED_BEFORE_REPLY_MAX_BYTES {
             return read_pieces(&**source, (offset + len - 1, 1), &mut |_| Ok(()));
         }
-        match source.as_any().downcast_ref::<Checked>() {
-            Some(checked) => checked.compare(*offset, *len).map_err(blob_error),
-            None => read_pieces(&**source, (*offset, *len), &mut |_| Ok(())),
+        let patched = source.as_any().downcast_ref::<Patched>();
+        let base = patched.map_or(&**source, Patched::base);
+        let checked = base.as_any().downcast_ref::<Checked>();
+        if checked.is_some_and(Checked::is_compared) {
+            return Ok(());
         }
+        read_pieces(&**source, (*offset, *len), &mut |_| Ok(()))?;
+        if let Some(checked) = checked {
+            checked.note_compared(*offset, *len);
+        }
+        Ok(())
     }
 }
 
@@ -319,6 +327,11 @@ impl Txn<'_> {
     fn sums_of(&mut self, (db, key): (Db, &[u8]), blob: BlobRef, range: (u64, u64)) -> Result<Sums> {
         let mut sums = Sums::of_zeros(range);
         let (first, last) = sums.pages();
+        if first == last {
+            let page = self.page_of((db, key), blob, first)?;
+            sums.take_page(first, &page);
+            return Ok(sums);
+        }
         let mut next = first;
         let mut is_right = true;
         let start = page_key(first);
@@ -335,7 +348,7 @@ impl Txn<'_> {
             if number < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !is_right {
-            return Err(self.damaged(key, blob.id, "a page of checksums has the wrong length"));
+            return Err(self.wrong_page(key, blob.id));
         }
         if next <= last {
             // The last piece may be shorter than the others.
@@ -389,12 +402,21 @@ impl Txn<'_> {
             self.checked((db, key), blob, end)?.check(end.0, 1).map_err(blob_error)?;
         }
         let number = last_page(blob.len);
-        let page = match self.sub_value(db, key, &page_key(number))? {
-            Some(bytes) => read_page(number, blob.len, &bytes),
-            None => Some(zero_page(number, blob.len)),
-        };
-        let wrong = || self.damaged(key, blob.id, "a page of checksums has the wrong length");
-        Ok(SumWriter::at_end(blob.len, page.ok_or_else(wrong)?))
+        Ok(SumWriter::at_end(blob.len, self.page_of((db, key), blob, number)?))
+    }
+
+    /// A page of the checksums of a value.
+    fn page_of(&mut self, (db, key): (Db, &[u8]), blob: BlobRef, number: u64) -> Result<Page> {
+        let mut page = None;
+        let read = &mut |bytes: &[u8]| page = read_page(number, blob.len, bytes);
+        match self.sub_read(db, key, &page_key(number), read)? {
+            true => page.ok_or_else(|| self.wrong_page(key, blob.id)),
+            false => Ok(zero_page(number, blob.len)),
+        }
+    }
+
+    fn wrong_page(&self, key: &[u8], id: BlobId) -> EngineError {
+        self.damaged(key, id, "a page of checksums has the wrong length")
     }
 
     /// Puts pages of checksums under a key whose root refers to their blob.

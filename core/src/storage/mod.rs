@@ -197,6 +197,12 @@ pub trait MetaMap: Send + Sync {
     /// Like [`MetaMap::apply`], but the loss of power may undo it (whole, and only together with all later ones): for
     /// what can be made again, such as hint blocks. A later `apply` makes it durable.
     fn apply_lazily(&self, changes: &[MetaOp]) -> Result<()>;
+
+    /// Called every so often by homes with maintenance: a map that was not used for a while may give back what it holds
+    /// for speed. Changes nothing in it.
+    fn rest(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What a home provides for a store.

@@ -86,6 +86,22 @@ fn flipped_bit_is_shown() {
 }
 
 #[test]
+fn damaged_patch_does_not_say_its_key() {
+    let mut damaged = Damaged::new();
+    let machine = &damaged.scene.machine;
+    let log = machine.file_names().into_iter().find(|name| name.ends_with(".data")).expect("a datafile");
+    let bytes = machine.bytes(&log).expect("a datafile");
+    let at = bytes.windows(7).rposition(|word| word == b"patched").expect("a patch");
+    assert!(machine.flip_bit(&log, at as u64, 0));
+    for args in [&[&b"GET"[..], b"film"][..], &[b"GETRANGE", b"film", b"70000", b"70006"]] {
+        let reply = damaged.call(args);
+        let shown = String::from_utf8_lossy(&reply[..reply.len().min(300)]).into_owned();
+        let is_named = shown.starts_with("-ERR key \"film\" of database 0 cannot be read: ");
+        assert!(is_named && shown.contains("datafile 1"), "{shown}");
+    }
+}
+
+#[test]
 fn hole_at_the_end_is_filled_with_zeros() {
     for kept in [0, 1, 65_536, LEN as u64 / 2, LEN as u64 + 7] {
         let mut damaged = Damaged::new();
