@@ -306,8 +306,23 @@ pub(super) fn recover(
     let listing = listing::list(storage, new.seed, findings)?;
     let Listing { files, litter, salvage, foreign, found: found_manifest, mut manifest, .. } = listing;
     let seed = manifest.seed;
+    let reach = match trust {
+        Trust::Hints | Trust::Log => hint::reach_of_log(storage, &files),
+        Trust::Records(_) => None,
+    };
+    let is_listed = |id: u32| found_manifest.as_ref().is_none_or(|found| id < found.next_file);
+    let trust = match reach {
+        Some((id, _)) if !is_listed(id) => {
+            if findings.refuses() {
+                let what = "is older than the hints: they say that the log went on in a datafile that it does not know";
+                findings.note(Damage::of_manifest(storage, what))?;
+            }
+            Trust::Log
+        }
+        _ => trust,
+    };
     let mut last = Last {
-        synced_len: synced_of_last(&files, &manifest, trust)?,
+        synced_len: synced_of_last(&files, &manifest, trust, reach)?,
         end: None,
         may_have_lost_power: listing.may_have_lost_power && matches!(trust, Trust::Hints | Trust::Log),
     };
@@ -376,9 +391,15 @@ pub(super) fn recover(
 }
 
 /// How much of the last datafile others say was on the disk.
-fn synced_of_last(files: &[Arc<File>], manifest: &Manifest, trust: Trust) -> Result<u64, StorageError> {
+fn synced_of_last(
+    files: &[Arc<File>],
+    manifest: &Manifest,
+    trust: Trust,
+    reach: Option<(u32, u64)>,
+) -> Result<u64, StorageError> {
     let Some(last) = files.last() else { return Ok(0) };
     let mut synced = manifest.files.get(&last.id()).map_or(0, |listed| listed.synced_len);
+    synced = reach.filter(|(id, _)| *id == last.id()).map_or(0, |(_, len)| len).max(synced);
     for output in files.iter().filter(|file| file.header.is_output()) {
         synced = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced);
     }

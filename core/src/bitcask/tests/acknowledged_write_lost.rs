@@ -1,27 +1,69 @@
 //! The power goes, or the process is killed, at every operation of the device, and every acknowledged transaction must
 //! be there afterwards, whole.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::crash_states::Findings;
 use super::harness::{Chore, Policy, contents, merge_all, open, put, remove, run, sub_put};
-use super::matrix::{Findings, Matrix};
+use super::matrix::Matrix;
 use crate::engine::laws::{self, Operation};
 use crate::storage::Simulation;
 
-/// So many different disks must have been judged, or the matrix has become too small to mean anything.
-const CRASH_STATES_MIN: usize = 10_000;
+/// So many different disks are judged if `EDGECASK_CRASH_STATES` does not ask for more. WebAssembly has one slow thread.
+const CRASH_STATES: usize = if cfg!(target_family = "wasm") { 2_000 } else { 20_000 };
+
+/// The number that an environment variable gives.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// One seed of the matrix: all policies, with and without preallocation.
+fn matrix_of(seed: u64) -> Matrix {
+    let policy = [Policy::Always, Policy::Sometimes, Policy::Never][(seed % 3) as usize];
+    let preallocation_bytes = if seed / 3 % 2 == 0 { 0 } else { 4096 };
+    Matrix {
+        preallocation_bytes,
+        chain_every: 41,
+        nested_every: 5,
+        metadata_every: 11,
+        ..Matrix::new(seed, policy, 60)
+    }
+}
+
+/// Judges crash states of one seed after another until there are enough, or a violation.
+fn judge_seeds(all: &Mutex<Findings>, next_seed: &AtomicU64, wanted: usize) {
+    while all.lock().crash_states() < wanted && all.lock().violations.is_empty() {
+        let mut findings = Findings::default();
+        matrix_of(next_seed.fetch_add(1, Ordering::Relaxed)).run(&mut findings);
+        all.lock().add(findings);
+    }
+}
 
 #[test]
 fn acknowledged_writes_survive_crashes_anywhere() {
-    let mut findings = Findings::default();
-    for seed in 0..24 {
-        let policy = [Policy::Always, Policy::Sometimes, Policy::Never][seed as usize % 3];
-        let mut matrix = Matrix::new(seed, policy, 100);
-        matrix.chain_every = 41;
-        matrix.preallocation_bytes = if seed % 2 == 0 { 0 } else { 4096 };
-        matrix.run(&mut findings);
-        assert!(findings.violations.is_empty(), "seed {seed}: {}", findings.violations.join("\n"));
-    }
-    println!("crash states: {}", findings.crash_states());
-    assert!(findings.crash_states() >= CRASH_STATES_MIN, "only {} crash states", findings.crash_states());
+    let wanted = number("EDGECASK_CRASH_STATES").map_or(CRASH_STATES, |wanted| wanted as usize);
+    let first_seed = number("EDGECASK_SEED").unwrap_or(0);
+    let (all, next_seed) = (Mutex::new(Findings::default()), AtomicU64::new(first_seed));
+    #[cfg(not(target_family = "wasm"))]
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| judge_seeds(&all, &next_seed, wanted));
+        }
+    });
+    #[cfg(target_family = "wasm")]
+    judge_seeds(&all, &next_seed, wanted);
+    let (findings, end) = (all.into_inner(), next_seed.into_inner());
+    println!(
+        "crash states: {} different disks of seeds {first_seed} to {}",
+        findings.crash_states(),
+        end - 1
+    );
+    println!("judged: {}; violations: {}", findings.judged, findings.violations.len());
+    findings.places().iter().for_each(|(place, count)| println!("  {count:8} {place}"));
+    assert!(findings.violations.is_empty(), "{}", findings.violations.join("\n"));
+    assert!(findings.crash_states() >= wanted);
 }
 
 /// MOVE and FLUSHDB in one MULTI.

@@ -10,6 +10,7 @@ use fastrand::Rng;
 use super::super::device::Bug;
 use super::super::memory::{Pairs, apply_to_pairs, overwrite, resize};
 use super::super::{MetaOp, Result, StorageError};
+use super::recording::Cut;
 use super::{Moment, Survival};
 
 /// What a disk writes whole or not at all.
@@ -268,6 +269,10 @@ pub(super) struct Disk {
     pub(super) boots: u64,
     power_off: bool,
     pub(super) faults_seen: Vec<String>,
+    /// The operation at which the power went.
+    pub(super) cut_operation: Option<String>,
+    /// What the power would have left so far, if that is recorded.
+    pub(super) cuts: Option<Vec<Cut>>,
 
     pub(super) names: BTreeMap<String, Inode>,
     durable_names: BTreeMap<String, Inode>,
@@ -290,6 +295,8 @@ impl Disk {
             boots: 0,
             power_off: false,
             faults_seen: Vec::new(),
+            cut_operation: None,
+            cuts: None,
             names: BTreeMap::new(),
             durable_names: BTreeMap::new(),
             pending_names: Vec::new(),
@@ -316,11 +323,13 @@ impl Disk {
             Some((at, Moment::Before)) if at == number => {
                 note("power cut before");
                 self.power_off = true;
+                self.cut_operation = Some(what());
                 return Err(power_is_off());
             }
             Some((at, Moment::During)) if at == number => {
                 note("power cut during");
                 self.power_off = true;
+                self.cut_operation = Some(what());
                 return Ok(Fate::Interrupted);
             }
             _ => {}
@@ -456,11 +465,12 @@ impl Disk {
     }
 
     pub(super) fn after_kill(&self) -> Disk {
-        let mut disk = self.clone();
+        let mut disk = Disk { cuts: None, ..self.clone() };
         disk.plan = self.plan.without_faults();
         disk.operations = 0;
         disk.power_off = false;
         disk.faults_seen.clear();
+        disk.cut_operation = None;
         disk.files.values_mut().for_each(Contents::end_process);
         disk
     }
