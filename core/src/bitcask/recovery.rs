@@ -83,6 +83,8 @@ pub(super) struct Recovered {
     pub(super) foreign: Vec<u32>,
     pub(super) counters: Counters,
     pub(super) replayed: Replayed,
+    /// The hints say that the log was longer, and so leave out what this log never replaced.
+    are_hints_ahead: bool,
     /// The blobs that are there.
     pub(super) blobs: BTreeSet<BlobId>,
     pub(super) damaged_blobs: Vec<DamagedBlob>,
@@ -123,6 +125,11 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         losses = salvage(&*storage, recovered, &damages)?;
         recovered = read(Trust::Hints, &mut Findings::new(OnDamage::Refuse))?;
         kept.finish(&*storage, &mut recovered)?;
+    }
+    if is_injected(Fault::BlobsBeforeSettle) {
+        for id in recovered.blobs.iter().filter(|id| !recovered.replayed.blob_roots.contains_key(id)) {
+            storage.remove_blob(*id)?;
+        }
     }
     if is_injected(Fault::BootBeforeSettle) {
         storage.put_manifest(&recovered.manifest.to_bytes())?;
@@ -260,6 +267,10 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
         // It may have said that blobs are shared.
         manifest.shared_below = recovered.counters.next_number;
     }
+    if recovered.are_hints_ahead {
+        // Nothing would say so any more once the damaged part has a successor.
+        hint::forget_others(storage.meta(), &FileTable::new())?;
+    }
     let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
     mend::mend(storage, mend::Unmended { table, foreign, counters, manifest }, damages, report)?;
     Ok(losses)
@@ -282,7 +293,9 @@ fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenEr
     if last.len() < last.datafile.len()? {
         last.datafile.cut(last.len())?;
     }
-    last.datafile.sync()?;
+    if !is_injected(Fault::SettleUnsynced) {
+        last.datafile.sync()?;
+    }
     Ok(())
 }
 
@@ -311,12 +324,19 @@ pub(super) fn recover(
         Trust::Records(_) => None,
     };
     let is_listed = |id: u32| found_manifest.as_ref().is_none_or(|found| id < found.next_file);
+    let is_last_short = |id: u32, len: u64| match files.last().filter(|last| last.id() == id) {
+        Some(last) => last.datafile.len().map(|there| there < len),
+        None => Ok(false),
+    };
+    let mut are_hints_ahead = false;
+    if let Some((id, len)) = reach {
+        are_hints_ahead = !is_listed(id) || is_last_short(id, len)?;
+    }
     let trust = match reach {
         Some((id, _)) if !is_listed(id) => {
-            if findings.refuses() {
-                let what = "is older than the hints: they say that the log went on in a datafile that it does not know";
-                findings.note(Damage::of_manifest(storage, what))?;
-            }
+            let what =
+                "is older than the hints: they say that the log went on in a datafile that it does not know";
+            findings.note(Damage::of_manifest(storage, what))?;
             Trust::Log
         }
         _ => trust,
@@ -381,6 +401,7 @@ pub(super) fn recover(
         foreign,
         counters,
         replayed,
+        are_hints_ahead,
         blobs,
         damaged_blobs,
         manifest,

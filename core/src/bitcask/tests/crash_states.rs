@@ -52,7 +52,7 @@ impl Findings {
 }
 
 /// A fingerprint of everything a machine holds.
-fn image_of(machine: &Simulation) -> u64 {
+pub(super) fn image_of(machine: &Simulation) -> u64 {
     let mut bytes = Vec::new();
     for name in machine.file_names() {
         bytes.extend_from_slice(name.as_bytes());

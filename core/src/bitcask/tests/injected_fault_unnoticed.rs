@@ -95,6 +95,37 @@ fn manifest_names_the_present_run_before_the_end_of_the_log_is_settled() {
     });
 }
 
+#[test]
+fn datafile_sealed_before_it_is_synced() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::SealUnsynced));
+}
+
+#[test]
+fn manifest_says_of_more_than_was_synced_that_it_is_on_the_disk() {
+    check(Policy::Sometimes, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::NoteUnsynced));
+}
+
+#[test]
+fn record_of_the_databases_left_out_by_merge() {
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::DatabasesLeftOut));
+}
+
+#[test]
+fn end_of_the_log_not_synced_by_recovery() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| {
+        matrix.injected = Some(Fault::SettleUnsynced);
+        matrix.nested_every = 1;
+    });
+}
+
+#[test]
+fn blobs_removed_by_recovery_before_the_end_of_the_log_is_synced() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| {
+        matrix.injected = Some(Fault::BlobsBeforeSettle);
+        matrix.nested_every = 1;
+    });
+}
+
 /// The metadata map of one continuation of a store beside the datafiles of another.
 #[test]
 fn hint_trusted_over_data() {

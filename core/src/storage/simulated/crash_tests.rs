@@ -548,10 +548,10 @@ fn litter_is_removed_and_strange_names_are_not() {
     assert_eq!(machine.file_names(), left);
 }
 
-/// All that a machine holds.
-fn contents(machine: &Simulation) -> (Vec<(String, Option<Vec<u8>>)>, BTreeMap<Vec<u8>, Vec<u8>>) {
-    let files = machine.file_names().into_iter().map(|name| (name.clone(), machine.bytes(&name)));
-    (files.collect(), machine.meta_copy())
+/// All that a machine holds: files and metadata.
+fn contents(machine: &Simulation) -> [BTreeMap<Vec<u8>, Vec<u8>>; 2] {
+    let bytes = |name: String| (name.clone().into_bytes(), machine.bytes(&name).unwrap_or_default());
+    [machine.file_names().into_iter().map(bytes).collect(), machine.meta_copy()]
 }
 
 #[test]
