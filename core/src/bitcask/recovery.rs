@@ -363,8 +363,10 @@ pub(super) fn recover(
         }
         let lost = lost_blobs(storage, &replay, &found.tail)?;
         match lost.first() {
-            // Where the store is salvaged, what stands behind it stays, and the key is damaged.
-            Some(tail) if last.may_have_lost_power && findings.refuses() => last.end = Some(tail.frame),
+            // Where the store is salvaged, because something is damaged, what stands behind it stays, and the key is damaged.
+            Some(tail) if last.may_have_lost_power && (findings.refuses() || findings.damages.is_empty()) => {
+                last.end = Some(tail.frame);
+            }
             _ => {
                 in_tail.extend(lost.iter().map(|tail| (tail.blob.id, tail.space, tail.key.clone())));
                 break (replay, found);
