@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::judge::Promise;
+use super::harness::Promise;
 use crate::storage::Simulation;
 
 /// What a matrix found.

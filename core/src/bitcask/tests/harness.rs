@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::judge::Promise;
 use crate::bitcask::{BackupError, Bitcask, OnDamage, Opened, Options};
 use crate::engine::laws::{self, DATABASES, Dump, Operation, Script};
 use crate::engine::memory::MemoryEngine;
@@ -303,6 +302,16 @@ pub(super) struct Driven {
     /// Those of them that were on the disk for sure.
     pub(super) acknowledged: usize,
     pub(super) errors: Vec<EngineError>,
+    pub(super) now_ms: u64,
+}
+
+/// What a crash may leave of a phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise {
+    /// So many transactions of it at least.
+    pub(super) required: usize,
+    /// So many at most.
+    pub(super) attempted: usize,
     pub(super) now_ms: u64,
 }
 

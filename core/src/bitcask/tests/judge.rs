@@ -1,20 +1,10 @@
 //! What a store must be after a crash.
 
-use super::harness::{Phase, Plan, open};
+use super::harness::{Phase, Plan, Promise, open};
 use crate::bitcask::{Bitcask, Opened, check};
 use crate::engine::laws::DATABASES;
 use crate::storage::Simulation;
 use crate::storage::simulated::{Moment, Survival};
-
-/// What a crash may leave of a phase.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Promise {
-    /// So many transactions of it at least.
-    pub(super) required: usize,
-    /// So many at most.
-    pub(super) attempted: usize,
-    pub(super) now_ms: u64,
-}
 
 /// What a start found.
 pub(super) struct Judged {

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use super::crash_states::{Findings, kind_of};
-use super::harness::{Driven, Meta, Phase, Plan, Policy, UNREADABLE, open};
-use super::judge::{Promise, chain, findings_of_check, judge, judge_contents, live_on};
+use super::harness::{Driven, Meta, Phase, Plan, Policy, Promise, UNREADABLE, open};
+use super::judge::{chain, findings_of_check, judge, judge_contents, live_on};
 use crate::bitcask::fault_injection::{self, Fault};
 use crate::storage::Simulation;
 use crate::storage::device::Bug;

@@ -10,7 +10,6 @@ use fastrand::Rng;
 use super::super::device::Bug;
 use super::super::memory::{Pairs, apply_to_pairs, overwrite, resize};
 use super::super::{MetaOp, Result, StorageError};
-use super::recording::Cut;
 use super::{Moment, Survival};
 
 /// What a disk writes whole or not at all.
@@ -271,8 +270,8 @@ pub(super) struct Disk {
     pub(super) faults_seen: Vec<String>,
     /// The operation at which the power went.
     pub(super) cut_operation: Option<String>,
-    /// What the power would have left so far, if that is recorded.
-    pub(super) cuts: Option<Vec<Cut>>,
+    /// The disk as each loss of power so far would have left it, if that is recorded.
+    pub(super) cuts: Option<Vec<(Disk, Moment)>>,
 
     pub(super) names: BTreeMap<String, Inode>,
     durable_names: BTreeMap<String, Inode>,

@@ -143,7 +143,8 @@ impl Simulation {
 
     /// The cuts of the operations since the last call, in their order. None are kept without [`Simulation::record_cuts`].
     pub fn take_cuts(&self) -> Vec<Cut> {
-        self.disk.lock().cuts.as_mut().map(std::mem::take).unwrap_or_default()
+        let cuts = self.disk.lock().cuts.as_mut().map(std::mem::take).unwrap_or_default();
+        cuts.into_iter().map(Cut::of).collect()
     }
 
     /// Plans an input/output error of one operation.

@@ -19,6 +19,13 @@ pub struct Cut {
     pub moment: Moment,
 }
 
+impl Cut {
+    pub(super) fn of((disk, moment): (Disk, Moment)) -> Cut {
+        let operation = disk.cut_operation.clone().unwrap_or_default();
+        Cut { machine: Simulation::with(disk), operation, moment }
+    }
+}
+
 impl Disk {
     /// Keeps what is left where the power goes at this operation, if cuts are recorded.
     pub(super) fn record<T>(&mut self, operate: impl Fn(&mut Disk) -> Result<T>) {
@@ -29,8 +36,8 @@ impl Disk {
             copy.plan.power_cut = Some((copy.operations, moment));
             drop(operate(&mut copy));
             // An operation that was refused did not begin.
-            if let Some(operation) = copy.cut_operation.take() {
-                cuts.push(Cut { machine: Simulation::with(copy), operation, moment });
+            if copy.cut_operation.is_some() {
+                cuts.push((copy, moment));
             }
         }
         self.cuts = Some(cuts);
