@@ -3,6 +3,7 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
+# make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
@@ -38,7 +39,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
 .PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
-.PHONY: demo-test examples-test reliability reliability-test
+.PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
 	cargo build --release -p edgecask
@@ -166,6 +167,11 @@ reliability: rust
 		python3 tests/reliability/$$script --edgecask $(RELEASE) || status=1
 	done
 	exit $$status
+
+# The test of `make core` that judges 40,000 of them there, for longer: all processors, one seed after another.
+STATES ?= 1000000
+crash-matrix: rust
+	EDGECASK_CRASH_STATES=$(STATES) cargo test -q -p edgecask-core --lib crashes_anywhere -- --nocapture
 
 include tests/clients/set-up.mk
 include web-console/build.mk

@@ -132,7 +132,8 @@ class Disk:
                 if set(says.values()) == {True}:
                     break
         else:
-            self.hold(False, f"writes are refused, but that is said: {says}")
+            # Nothing is to be said if merge has made room each time.
+            self.hold(not says, f"writes are refused, but that is said: {says}")
         self.judge_values(5)
 
     def is_refused(self):

@@ -30,6 +30,16 @@ pub(super) enum Fault {
     EverySuccessorFlipped,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
+    /// A datafile is sealed, and frames go to the next one, before it is synced.
+    SealUnsynced,
+    /// The manifest says that all of the active datafile is on the disk, although it is not synced.
+    NoteUnsynced,
+    /// Recovery goes on with what a killed process left in the operating system, and does not sync it.
+    SettleUnsynced,
+    /// Recovery removes the blobs that have no root before the record that took the root away is on the disk.
+    BlobsBeforeSettle,
+    /// Merge leaves out the record that says which spaces the databases show.
+    DatabasesLeftOut,
     /// Dead blobs are removed while a backup is under way.
     BackupUnheld,
     /// A store that was opened from a backup writes to the files that it shares.

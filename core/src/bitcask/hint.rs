@@ -10,7 +10,9 @@
 //!
 //! A hint is never believed over the data: it must fit its checksum, the file's number, seed and length, and the last
 //! record it covers must stand in the file with the very checksum the summary recorded. One that does not fit is left
-//! aside, but that it was written still proves that so many bytes of the file were on the disk.
+//! aside, but that it was written still proves that so many bytes of the file were on the disk. It also says how far the log
+//! itself was on the disk: hints beside a log that does not reach so far leave out what that log never replaced. Builds
+//! that did not write this ended the summary before it; for them it is 0.
 //!
 //! ```text
 //! key "hint/" file(4, big-endian) block(4, big-endian), value: entries
@@ -18,7 +20,8 @@
 //!   0  8 covered length   8  8 offset of the last covered record   16 4 that record's checksum
 //!   20 4 blocks           24 4 checksum of all blocks' bytes       28 8 seed
 //!   36 8 largest sequence 44 8 largest number
-//!   52 4 file             56 4 checksum of the 56 bytes before
+//!   52 4 file             56 4 datafile that was appended to    60 8 how much of that was on the disk
+//!   68 4 checksum of the 68 bytes before
 //! ```
 
 use std::sync::Arc;
@@ -74,6 +77,9 @@ struct Summary {
     max_sequence: u64,
     max_number: u64,
     file: u32,
+    /// The datafile that was appended to, and how much of it was on the disk; 0 if there was none.
+    log_file: u32,
+    log_len: u64,
 }
 
 impl Summary {
@@ -88,6 +94,8 @@ impl Summary {
         out.extend_from_slice(&self.max_sequence.to_le_bytes());
         out.extend_from_slice(&self.max_number.to_le_bytes());
         out.extend_from_slice(&self.file.to_le_bytes());
+        out.extend_from_slice(&self.log_file.to_le_bytes());
+        out.extend_from_slice(&self.log_len.to_le_bytes());
         out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
         out
     }
@@ -108,6 +116,8 @@ impl Summary {
             max_sequence: read_u64(&mut rest)?,
             max_number: read_u64(&mut rest)?,
             file: read_u32(&mut rest)?,
+            log_file: read_u32(&mut rest).unwrap_or(0),
+            log_len: read_u64(&mut rest).unwrap_or(0),
         })
     }
 
@@ -130,6 +140,8 @@ impl Summary {
             max_sequence: 0,
             max_number: 0,
             file: file.id(),
+            log_file: 0,
+            log_len: 0,
         }))
     }
 
@@ -336,6 +348,22 @@ pub(super) fn covered_once(meta: &dyn MetaMap, file: &File) -> u64 {
     summary.map_or(0, |summary| summary.covered)
 }
 
+/// How far the log was on the disk when the newest hints of these datafiles were written: the datafile that was appended to
+/// then, and its length. None if no hints say so.
+pub(super) fn reach_of_log(storage: &dyn Storage, files: &[Arc<File>]) -> Option<(u32, u64)> {
+    if is_injected(Fault::TrustHints) {
+        return None;
+    }
+    let meta = storage.meta();
+    let reach = files.iter().filter_map(|file| {
+        let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok()??;
+        let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file))?;
+        Some((summary.log_file, summary.log_len))
+    });
+    // Numbers of datafiles that are appended to grow with time.
+    reach.max().filter(|(file, _)| *file > 0)
+}
+
 /// Whether the hints of a datafile, if there are any, fit it and carry their checksum. Applies nothing.
 pub(super) fn are_whole(storage: &dyn Storage, file: &File) -> std::result::Result<bool, StorageError> {
     let meta = storage.meta();
@@ -535,6 +563,8 @@ impl Bitcask {
         if !is_injected(Fault::HintUnsynced) {
             self.sync()?;
         }
+        let (log_file, log_len) =
+            self.log.active_synced().map_or((0, 0), |(active, synced_len)| (active.id, synced_len));
         let summary = Summary {
             covered,
             last_offset,
@@ -545,6 +575,8 @@ impl Bitcask {
             max_sequence,
             max_number,
             file: file.id(),
+            log_file,
+            log_len,
         };
         let put = MetaOp::Put(meta_key(file.id(), SUMMARY_BLOCK), summary.to_bytes());
         meta.apply(&[put]).map_err(failed)?;

@@ -576,13 +576,17 @@ impl Active {
     /// room for the seal nothing has changed. Returns the length with the seal, and its checksum.
     fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(u64, u32), StorageError> {
         let datafile = &self.file.datafile;
-        datafile.sync().map_err(never_again)?;
+        if !is_injected(Fault::SealUnsynced) {
+            datafile.sync().map_err(never_again)?;
+        }
         let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
         datafile.append_within(self.len, &[&seal], Room::Merging)?;
         self.len += SYNCED_RECORD_BYTES;
         self.file.len.store(self.len, Ordering::Release);
         self.file.add_dead(SYNCED_RECORD_BYTES);
-        datafile.cut(self.len).map_err(never_again)?;
+        if !is_injected(Fault::SealUnsynced) {
+            datafile.cut(self.len).map_err(never_again)?;
+        }
         self.file.is_sealed.store(true, Ordering::Release);
         Ok((self.len, checksum_of(&seal)))
     }

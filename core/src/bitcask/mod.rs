@@ -207,7 +207,10 @@ impl Bitcask {
     /// The manifest cannot be written. The log is as it was: after a failed sync the storage itself refuses all that
     /// follows.
     pub fn note_synced(&self) -> Result<()> {
-        let Some((active, synced_len)) = self.log.active_synced() else { return Ok(()) };
+        let Some((active, mut synced_len)) = self.log.active_synced() else { return Ok(()) };
+        if fault_injection::is_injected(fault_injection::Fault::NoteUnsynced) {
+            synced_len = self.log.files().get(&active.id).map_or(synced_len, |file| file.len());
+        }
         match self.log.manifest.note_synced(active.id, synced_len) {
             Ok(()) | Err(StorageError::Full(_)) => Ok(()),
             Err(StorageError::Exhausted(what)) => Err(EngineError::Exhausted(what)),

@@ -87,6 +87,8 @@ pub(super) struct Recovered {
     pub(super) foreign: Vec<u32>,
     pub(super) counters: Counters,
     pub(super) replayed: Replayed,
+    /// The hints say that the log was longer, and so leave out what this log never replaced.
+    are_hints_ahead: bool,
     /// The blobs that are there.
     pub(super) blobs: BTreeSet<BlobId>,
     pub(super) damaged_blobs: Vec<DamagedBlob>,
@@ -106,6 +108,11 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     if pages::may_be_lost(&damages) {
         let Recovered { table, replayed, damaged_blobs, .. } = &mut recovered;
         unsummed = pages::judge_all(&*storage, table, replayed, damaged_blobs)?.1;
+    }
+    if is_injected(Fault::BlobsBeforeSettle) {
+        for id in recovered.blobs.iter().filter(|id| !recovered.replayed.blob_roots.contains_key(id)) {
+            storage.remove_blob(*id)?;
+        }
     }
     if is_injected(Fault::BootBeforeSettle) {
         storage.put_manifest(&recovered.manifest.to_bytes())?;
@@ -313,6 +320,10 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
         // The manifest is lost, or not the last one, which may have said that blobs are shared.
         manifest.shared_below = recovered.counters.next_number;
     }
+    if recovered.are_hints_ahead {
+        // Nothing would say so any more once the damaged part has a successor.
+        hint::forget_others(storage.meta(), &FileTable::new())?;
+    }
     let (table, foreign, counters) = (&*recovered.table, &*recovered.foreign, recovered.counters);
     mend::mend(storage, mend::Unmended { table, foreign, counters, manifest }, damages, report)?;
     Ok(losses)
@@ -335,7 +346,9 @@ fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenEr
     if last.len() < last.datafile.len()? {
         last.datafile.cut(last.len())?;
     }
-    last.datafile.sync()?;
+    if !is_injected(Fault::SettleUnsynced) {
+        last.datafile.sync()?;
+    }
     Ok(())
 }
 
@@ -359,8 +372,30 @@ pub(super) fn recover(
     let listing = listing::list(storage, new.seed, findings)?;
     let Listing { files, litter, salvage, foreign, found: found_manifest, mut manifest, .. } = listing;
     let seed = manifest.seed;
+    let reach = match trust {
+        Trust::Hints | Trust::Log => hint::reach_of_log(storage, &files),
+        Trust::Records(_) => None,
+    };
+    let is_listed = |id: u32| found_manifest.as_ref().is_none_or(|found| id < found.next_file);
+    let is_last_short = |id: u32, len: u64| match files.last().filter(|last| last.id() == id) {
+        Some(last) => last.datafile.len().map(|there| there < len),
+        None => Ok(false),
+    };
+    let mut are_hints_ahead = false;
+    if let Some((id, len)) = reach {
+        are_hints_ahead = !is_listed(id) || is_last_short(id, len)?;
+    }
+    let trust = match reach {
+        Some((id, _)) if !is_listed(id) => {
+            let what =
+                "is older than the hints: they say that the log went on in a datafile that it does not know";
+            findings.note(Damage::of_manifest(storage, what))?;
+            Trust::Log
+        }
+        _ => trust,
+    };
     let mut last = Last {
-        synced_len: synced_of_last(&files, &manifest, trust)?,
+        synced_len: synced_of_last(&files, &manifest, trust, reach)?,
         end: None,
         may_have_lost_power: listing.may_have_lost_power && matches!(trust, Trust::Hints | Trust::Log),
     };
@@ -381,8 +416,10 @@ pub(super) fn recover(
         }
         let lost = lost_blobs(storage, &replay, &found.tail)?;
         match lost.first() {
-            // Where the store is salvaged, what stands behind it stays, and the key is damaged.
-            Some(tail) if last.may_have_lost_power && findings.refuses() => last.end = Some(tail.frame),
+            // Where the store is salvaged, because something is damaged, what stands behind it stays, and the key is damaged.
+            Some(tail) if last.may_have_lost_power && (findings.refuses() || findings.damages.is_empty()) => {
+                last.end = Some(tail.frame);
+            }
             _ => {
                 in_tail.extend(lost.iter().map(|tail| (tail.blob.id, tail.space, tail.key.clone())));
                 break (replay, found);
@@ -419,6 +456,7 @@ pub(super) fn recover(
         foreign,
         counters,
         replayed,
+        are_hints_ahead,
         blobs,
         damaged_blobs,
         manifest,
@@ -429,9 +467,15 @@ pub(super) fn recover(
 }
 
 /// How much of the last datafile others say was on the disk.
-fn synced_of_last(files: &[Arc<File>], manifest: &Manifest, trust: Trust) -> Result<u64, StorageError> {
+fn synced_of_last(
+    files: &[Arc<File>],
+    manifest: &Manifest,
+    trust: Trust,
+    reach: Option<(u32, u64)>,
+) -> Result<u64, StorageError> {
     let Some(last) = files.last() else { return Ok(0) };
     let mut synced = manifest.files.get(&last.id()).map_or(0, |listed| listed.synced_len);
+    synced = reach.filter(|(id, _)| *id == last.id()).map_or(0, |(_, len)| len).max(synced);
     for output in files.iter().filter(|file| file.header.is_output()) {
         synced = scan::synced_of(output, &last.header)?.unwrap_or(0).max(synced);
     }

@@ -1,6 +1,9 @@
 //! A salvage is cut at every operation of the device, by a kill or by the loss of power. Whatever is left, the next start finds
 //! the damaged store as it was, or the mended one with a report of what was lost; and the damaged originals are still there.
 
+use std::collections::HashSet;
+
+use super::crash_states::image_of;
 use super::harness::{OPTIONS, contents, datafile_names, open, open_with, put, run, sub_put};
 use crate::bitcask::fault_injection::{self, Fault};
 use crate::bitcask::{OnDamage, Opened, Options};
@@ -118,6 +121,40 @@ fn original_is_gone_and_nothing_says_so() {
     let (damaged, mended, violations) = scene.cut_everywhere();
     assert!(violations.is_empty(), "{} violations: {}", violations.len(), violations[0]);
     assert!(damaged > 50 && mended > 50, "{damaged} damaged, {mended} mended");
+}
+
+/// The start after a cut is cut again, at each of its own operations.
+#[test]
+fn original_is_gone_after_a_second_cut() {
+    let scene = Scene::new();
+    let healthy = scene.machine.after_kill();
+    healthy.record_cuts();
+    drop(open_with(&healthy, &SALVAGE));
+    let (mut judged, mut violations) = (HashSet::new(), Vec::new());
+    for first in healthy.take_cuts().iter().step_by(2) {
+        for survival in [None, Some(Survival::All), Some(Survival::Subset(3))] {
+            let left = ended(&first.machine, survival);
+            left.record_cuts();
+            scene.judge(&left).expect("one cut is judged above");
+            for second in left.take_cuts() {
+                for again in [None, Some(Survival::None), Some(Survival::Subset(5))] {
+                    let left = ended(&second.machine, again);
+                    if judged.insert(image_of(&left))
+                        && let Err(error) = scene.judge(&left)
+                    {
+                        let at = [&first.operation, &second.operation];
+                        violations.push(format!("{at:?}, {survival:?}, {again:?}: {error}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(violations.is_empty(), "{} violations: {}", violations.len(), violations[0]);
+    assert!(judged.len() > 200, "only {} states", judged.len());
+}
+
+fn ended(machine: &Simulation, survival: Option<Survival>) -> Simulation {
+    survival.map_or_else(|| machine.after_kill(), |survival| machine.after_power_loss(survival))
 }
 
 #[test]

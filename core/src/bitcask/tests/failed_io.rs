@@ -1,10 +1,11 @@
 //! The device fails or is full, once or for ever, at every operation: what was not done is reported, what was promised
 //! stays, reads go on, and merge and hints that fail harm nothing.
 
+use super::crash_states::Findings;
 use super::harness::{
     Chore, Driven, Phase, Plan, Policy, contents, merge_all, open, put, remove, run, sub_put,
 };
-use super::matrix::{DeviceFault, Findings, Matrix};
+use super::matrix::{DeviceFault, Matrix};
 use crate::bitcask::Bitcask;
 use crate::engine::laws::{self, DATABASES, Dump, Operation};
 use crate::engine::memory::MemoryEngine;
@@ -98,7 +99,7 @@ fn what_was_acknowledged_before_a_failure_survives() {
     let mut findings = Findings::default();
     for seed in 50..56 {
         let policy = [Policy::Always, Policy::Sometimes, Policy::Never][seed as usize % 3];
-        Matrix { faults: &[DeviceFault::Fail], ..Matrix::new(seed, policy, 80) }.run(&mut findings);
+        Matrix { fault: DeviceFault::Fail, ..Matrix::new(seed, policy, 80) }.run(&mut findings);
         assert!(findings.violations.is_empty(), "{}", findings.violations.join("\n"));
     }
     assert!(findings.crash_states() > 1000, "only {} states", findings.crash_states());

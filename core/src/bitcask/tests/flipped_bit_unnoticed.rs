@@ -26,7 +26,8 @@ impl Scene {
     fn new(seed: u64, hints: bool) -> Scene {
         let mut plan = Plan::new(seed, Policy::Always, TRANSACTIONS);
         if !hints {
-            let is_hint = |chore: &Chore| matches!(chore, Chore::Hint | Chore::Checkpoint);
+            let is_hint =
+                |chore: &Chore| matches!(chore, Chore::Hint | Chore::HintAhead(_) | Chore::Checkpoint);
             plan.chores.iter_mut().for_each(|chores| chores.retain(|chore| !is_hint(chore)));
         }
         let machine = Simulation::new(seed);

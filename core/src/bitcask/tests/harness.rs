@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bitcask::{Bitcask, OnDamage, Opened, Options};
+use crate::bitcask::{BackupError, Bitcask, OnDamage, Opened, Options};
 use crate::engine::laws::{self, DATABASES, Dump, Operation, Script};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{Admin, EngineError, Kind, NewRoot, Receipt};
-use crate::storage::{Simulation, Storage};
+use crate::storage::{DeviceTarget, MemoryDevice, Simulation, Storage};
 
 /// Datafiles are small, so that a few transactions fill several; some values are larger than a whole one.
 pub(super) const OPTIONS: Options = Options {
@@ -61,6 +61,10 @@ pub(super) enum Chore {
     Drain(u64),
     Sweep,
     Expire(u64),
+    NoteSynced,
+    HintAhead(u64),
+    Rewrite,
+    Backup,
 }
 
 impl Chore {
@@ -77,7 +81,42 @@ impl Chore {
             }
             Chore::Sweep => store.sweep_blobs().map(drop),
             Chore::Expire(budget) => laws::expire(store, now_ms, budget).map(drop),
+            Chore::NoteSynced => store.note_synced(),
+            Chore::HintAhead(bytes) => store.hint_ahead(bytes).map(drop),
+            Chore::Rewrite => {
+                store.begin_rewrite();
+                Ok(())
+            }
+            Chore::Backup => back_up_to_memory(store),
         }
+    }
+
+    /// Its name, without what it is given.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Chore::Sync => "sync",
+            Chore::Merge(_) => "merge",
+            Chore::Hint => "hint",
+            Chore::Checkpoint => "checkpoint",
+            Chore::Reopen => "reload",
+            Chore::Drain(_) => "drain",
+            Chore::Sweep => "sweep",
+            Chore::Expire(_) => "expire",
+            Chore::NoteSynced => "note",
+            Chore::HintAhead(_) => "hint ahead",
+            Chore::Rewrite => "rewrite",
+            Chore::Backup => "backup",
+        }
+    }
+}
+
+/// Takes a backup that nobody reads: what counts is what it does to the store.
+fn back_up_to_memory(store: &Bitcask) -> Result<(), EngineError> {
+    let taken = store.backup(&mut DeviceTarget::new(MemoryDevice::default(), &mut |_, _| true));
+    match taken {
+        Ok(_) => Ok(()),
+        Err(BackupError::Store(error)) => Err(error),
+        Err(BackupError::Storage(error)) => Err(EngineError::Damaged(error.to_string())),
     }
 }
 
@@ -94,8 +133,10 @@ impl Plan {
         let (mut transactions, mut chores) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let mut operations = script.transaction();
-            if random.u8(0..100) < 5 {
-                operations.extend(move_and_flush(&mut random));
+            match random.u8(0..100) {
+                0..5 => operations.extend(move_and_flush(&mut random)),
+                5..17 => operations.push(grow_or_patch(&mut random)),
+                _ => {}
             }
             transactions.push((operations, script.now_ms()));
             chores.push(Plan::chores(policy, &mut random));
@@ -120,6 +161,10 @@ impl Plan {
         draw(15, Chore::Expire(20));
         draw(40, Chore::Sweep);
         draw(if policy == Policy::Sometimes { 20 } else { 0 }, Chore::Sync);
+        draw(6, Chore::NoteSynced);
+        draw(8, Chore::HintAhead(2000));
+        draw(3, Chore::Rewrite);
+        draw(2, Chore::Backup);
         chores
     }
 }
@@ -134,6 +179,21 @@ fn move_and_flush(random: &mut fastrand::Rng) -> [Operation; 3] {
         Operation::Flush(from),
     ]
 }
+
+/// A value that is a blob is put, grows at its end as by APPEND, or gets patches as by SETRANGE.
+fn grow_or_patch(random: &mut fastrand::Rng) -> Operation {
+    let (db, key) = (random.u32(0..DATABASES), format!("blob:{}", random.u8(0..2)).into_bytes());
+    match random.u8(0..5) {
+        0 => {
+            Operation::Put(db, key, NewRoot::of(Kind::String), vec![random.u8(..); random.usize(1500..5000)])
+        }
+        1..3 => Operation::Write(db, key, u16::MAX, 0, vec![random.u8(..); random.usize(1..900)]),
+        _ => Operation::Write(db, key, random.u16(..), 0, vec![random.u8(..); random.usize(1..40)]),
+    }
+}
+
+/// How the error of a store begins that opens, and refuses to read a key.
+pub(super) const UNREADABLE: &str = "cannot be read";
 
 /// A stretch of a plan and the contents after each of its transactions, as the reference engine has them.
 pub(super) struct Phase<'p> {
@@ -162,6 +222,16 @@ impl<'p> Phase<'p> {
 
     /// Runs the phase on an open store until a commit fails.
     pub(super) fn drive(&self, store: &Bitcask, acknowledges_early: bool) -> Driven {
+        self.drive_watched(store, acknowledges_early, &mut |_, _| ())
+    }
+
+    /// The same; `watch` sees after each step, by its name, what had become of the phase when the step began.
+    pub(super) fn drive_watched(
+        &self,
+        store: &Bitcask,
+        acknowledges_early: bool,
+        watch: &mut dyn FnMut(&Driven, &'static str),
+    ) -> Driven {
         let mut driven = Driven { now_ms: self.first_ms(), ..Driven::default() };
         let mut positions: Vec<u64> = Vec::new();
         for number in self.range.clone() {
@@ -169,6 +239,7 @@ impl<'p> Phase<'p> {
             driven.now_ms = *now_ms;
             driven.attempted += 1;
             let committed = laws::run(store, operations, *now_ms);
+            watch(&driven, "commit");
             let Ok(receipt) = committed.map_err(|error| driven.errors.push(error)) else { break };
             driven.committed += 1;
             // A transaction that changed nothing has seen what came before.
@@ -177,6 +248,7 @@ impl<'p> Phase<'p> {
             );
             for chore in &self.plan.chores[number] {
                 let outcome = chore.run(store, *now_ms);
+                watch(&driven, chore.name());
                 driven.errors.extend(outcome.err());
                 let reached = if acknowledges_early { store.appended() } else { store.synced() };
                 driven.acknowledged = positions.iter().take_while(|position| **position <= reached).count();
@@ -188,6 +260,11 @@ impl<'p> Phase<'p> {
     /// What the last of its transactions leaves.
     pub(super) fn last_state(&self) -> Dump {
         self.states.last().cloned().unwrap_or_default()
+    }
+
+    /// What became of the phase where the store did not open.
+    pub(super) fn not_begun(&self) -> Driven {
+        Driven { now_ms: self.first_ms(), ..Driven::default() }
     }
 
     /// When the phase begins.
@@ -203,7 +280,7 @@ impl<'p> Phase<'p> {
         required: usize,
         attempted: usize,
     ) -> Result<usize, String> {
-        let found = laws::dump(store, now_ms).map_err(|error| format!("cannot be read: {error}"))?;
+        let found = laws::dump(store, now_ms).map_err(|error| format!("{UNREADABLE}: {error}"))?;
         let is_held = |prefix: &usize| laws::is_same_at(&self.states[*prefix], &found, now_ms);
         if let Some(prefix) = (required..=attempted).rev().find(is_held) {
             return Ok(prefix);
@@ -217,7 +294,7 @@ impl<'p> Phase<'p> {
 }
 
 /// What became of a phase.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Driven {
     pub(super) attempted: usize,
     /// Transactions whose commit returned.
@@ -226,6 +303,23 @@ pub(super) struct Driven {
     pub(super) acknowledged: usize,
     pub(super) errors: Vec<EngineError>,
     pub(super) now_ms: u64,
+}
+
+/// What a crash may leave of a phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise {
+    /// So many transactions of it at least.
+    pub(super) required: usize,
+    /// So many at most.
+    pub(super) attempted: usize,
+    pub(super) now_ms: u64,
+}
+
+impl Driven {
+    /// What must be there if so many of its transactions must.
+    pub(super) fn promise(&self, required: usize) -> Promise {
+        Promise { required, attempted: self.attempted, now_ms: self.now_ms }
+    }
 }
 
 /// Puts a string.

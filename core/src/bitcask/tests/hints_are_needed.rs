@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::harness::{OPTIONS, contents, datafile_names, merge_all, put, remove, run};
+use super::harness::{OPTIONS, contents, datafile_names, merge_all, open_with, put, remove, run};
 use crate::bitcask::{Bitcask, OnDamage, Opened, Options};
 use crate::engine::Admin;
 use crate::engine::laws;
@@ -84,5 +84,31 @@ fn broken_map_blocks_the_store() {
             let store = open(&machine.after_kill(), &fails, OnDamage::Refuse).store;
             assert_eq!(laws::difference(&before, &contents(&store)), None);
         }
+    }
+}
+
+/// The datafiles of an earlier moment beside hints that leave out what was replaced since, in the same datafile or in others.
+#[test]
+fn hints_of_a_longer_log_hide_keys() {
+    const SALVAGE: Options = Options { on_damage: OnDamage::Salvage, ..OPTIONS };
+    for rounds in [1, 30_u8] {
+        let machine = Simulation::new(1);
+        let store = open_with(&machine, &OPTIONS).expect("open").store;
+        for number in 0..20_u8 {
+            run(&store, &[put(&format!("key {number}"), &[number; 500])]);
+        }
+        store.sync().expect("a healthy device");
+        let (older, before) = (machine.after_kill(), contents(&store));
+        for round in 0..rounds {
+            run(&store, &[put("key 0", &[round; 500])]);
+        }
+        store.checkpoint(0).expect("a healthy device");
+        older.set_meta(machine.meta_copy());
+        let refused = open_with(&older.after_kill(), &OPTIONS).err().unwrap_or_default();
+        let why = if rounds == 1 { "more of it was synced" } else { "is older than the hints" };
+        assert!(refused.contains(why), "{rounds} rounds: {refused:?}");
+        drop(open_with(&older, &SALVAGE).expect("salvaged"));
+        let next = open_with(&older.after_kill(), &OPTIONS).expect("whole since it was salvaged").store;
+        assert_eq!(laws::difference(&before, &contents(&next)), None, "{rounds} rounds");
     }
 }

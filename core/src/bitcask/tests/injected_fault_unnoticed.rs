@@ -1,17 +1,18 @@
 //! The crash matrix must notice each of the faults that can be injected by itself: a matrix that stays green with one of
 //! them proves nothing.
 
+use super::crash_states::Findings;
 use super::harness::{Phase, Plan, Policy, open};
-use super::matrix::{CUTS, DeviceFault, Findings, Matrix};
+use super::matrix::{DeviceFault, Matrix};
 use crate::bitcask::fault_injection::{self, Fault};
 use crate::engine::Admin;
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
 
 /// Runs the matrix of a few seeds until something is found; panics if nothing is. Without the fault nothing may be.
-fn check(policy: Policy, faults: &'static [DeviceFault], inject: impl Fn(&mut Matrix)) {
+fn check(policy: Policy, fault: DeviceFault, inject: impl Fn(&mut Matrix)) {
     for seed in 100..116 {
-        let mut matrix = Matrix { faults, ..Matrix::new(seed, policy, 100) };
+        let mut matrix = Matrix { fault, ..Matrix::new(seed, policy, 100) };
         let mut findings = Findings::default();
         if seed == 100 {
             matrix.run(&mut findings);
@@ -33,64 +34,95 @@ fn check(policy: Policy, faults: &'static [DeviceFault], inject: impl Fn(&mut Ma
 
 #[test]
 fn acknowledgement_before_the_sync() {
-    check(Policy::Sometimes, &CUTS, |matrix| matrix.acknowledges_early = true);
+    check(Policy::Sometimes, DeviceFault::Cut, |matrix| matrix.acknowledges_early = true);
 }
 
 #[test]
 fn rename_before_sync() {
-    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::RenameBeforeSync));
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.bug = Some(Bug::RenameBeforeSync));
 }
 
 #[test]
 fn directory_never_synced() {
-    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::SkipDirectorySync));
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.bug = Some(Bug::SkipDirectorySync));
 }
 
 #[test]
 fn file_never_synced() {
-    check(Policy::Always, &CUTS, |matrix| matrix.bug = Some(Bug::SkipFileSync));
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.bug = Some(Bug::SkipFileSync));
 }
 
 #[test]
 fn failed_sync_tried_again() {
-    check(Policy::Always, &[DeviceFault::Fail], |matrix| matrix.bug = Some(Bug::RetrySyncAfterFailure));
+    check(Policy::Always, DeviceFault::Fail, |matrix| matrix.bug = Some(Bug::RetrySyncAfterFailure));
 }
 
 #[test]
 fn merge_published_before_the_log_is_synced() {
-    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::PublishUnsynced));
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::PublishUnsynced));
 }
 
 #[test]
 fn blobs_synced_after_the_log() {
-    check(Policy::Always, &CUTS, |matrix| matrix.injected = Some(Fault::BlobsUnsynced));
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::BlobsUnsynced));
 }
 
 #[test]
 fn blob_removed_before_the_log_is_synced() {
-    check(Policy::Sometimes, &CUTS, |matrix| matrix.injected = Some(Fault::BlobRemovedUnsynced));
+    check(Policy::Sometimes, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::BlobRemovedUnsynced));
 }
 
 #[test]
 fn hint_finished_before_the_log_is_synced() {
-    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::HintUnsynced));
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::HintUnsynced));
 }
 
 #[test]
 fn frames_appended_before_the_manifest_lists_their_datafile() {
-    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::AppendBeforeList));
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::AppendBeforeList));
 }
 
 #[test]
 fn inputs_of_a_merge_removed_before_the_manifest_lists_its_output() {
-    check(Policy::Never, &CUTS, |matrix| matrix.injected = Some(Fault::RemoveBeforeReplace));
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::RemoveBeforeReplace));
 }
 
 #[test]
 fn manifest_names_the_present_run_before_the_end_of_the_log_is_settled() {
-    check(Policy::Never, &CUTS, |matrix| {
+    check(Policy::Never, DeviceFault::Cut, |matrix| {
         matrix.injected = Some(Fault::BootBeforeSettle);
-        matrix.kill_recovery_every = 1;
+        matrix.nested_every = 1;
+    });
+}
+
+#[test]
+fn datafile_sealed_before_it_is_synced() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::SealUnsynced));
+}
+
+#[test]
+fn manifest_says_of_more_than_was_synced_that_it_is_on_the_disk() {
+    check(Policy::Sometimes, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::NoteUnsynced));
+}
+
+#[test]
+fn record_of_the_databases_left_out_by_merge() {
+    check(Policy::Always, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::DatabasesLeftOut));
+}
+
+#[test]
+fn end_of_the_log_not_synced_by_recovery() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| {
+        matrix.injected = Some(Fault::SettleUnsynced);
+        matrix.nested_every = 1;
+    });
+}
+
+#[test]
+fn blobs_removed_by_recovery_before_the_end_of_the_log_is_synced() {
+    check(Policy::Never, DeviceFault::Cut, |matrix| {
+        matrix.injected = Some(Fault::BlobsBeforeSettle);
+        matrix.nested_every = 1;
     });
 }
 

@@ -1,24 +1,30 @@
-//! The crash matrix: one phase of a plan with one fault at each operation of the device, ended in every way.
+//! The crash matrix: one phase of a plan with one fault at each operation of the device, ended in every way; and the same
+//! once more inside of the recovery from each of these crashes.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::VecDeque;
 
-use super::harness::{Driven, Phase, Plan, Policy, open};
-use crate::bitcask::Opened;
+use super::crash_states::{Findings, kind_of};
+use super::harness::{Driven, Meta, Phase, Plan, Policy, Promise, UNREADABLE, open};
+use super::judge::{chain, findings_of_check, judge, judge_contents, live_on};
 use crate::bitcask::fault_injection::{self, Fault};
 use crate::storage::Simulation;
 use crate::storage::device::Bug;
-use crate::storage::simulated::{Moment, Survival};
+use crate::storage::simulated::{Cut, Survival};
 
 /// What goes wrong at one operation of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeviceFault {
-    Cut(Moment),
+    /// The power goes, before the operation and in the middle of it.
+    Cut,
+    /// The operation fails.
     Fail,
 }
 
-pub(super) const CUTS: [DeviceFault; 2] =
-    [DeviceFault::Cut(Moment::Before), DeviceFault::Cut(Moment::During)];
+/// A matrix ends early after so many violations.
+const VIOLATIONS_MAX: usize = 3;
+
+/// So many earlier states wait for metadata that is newer than they are.
+const EARLIER_STATES: usize = 8;
 
 /// A phase with one fault at each operation of the device, and each of the ways in which the machine may end then.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +32,7 @@ pub(super) struct Matrix {
     pub(super) seed: u64,
     pub(super) policy: Policy,
     pub(super) transactions: usize,
-    pub(super) faults: &'static [DeviceFault],
+    pub(super) fault: DeviceFault,
     pub(super) preallocation_bytes: u64,
     pub(super) bug: Option<Bug>,
     pub(super) injected: Option<Fault>,
@@ -34,8 +40,10 @@ pub(super) struct Matrix {
     pub(super) acknowledges_early: bool,
     /// One of so many crash states is crashed again, and again.
     pub(super) chain_every: usize,
-    /// Of one of so many crash states the recovery is killed.
-    pub(super) kill_recovery_every: usize,
+    /// Of one of so many crash states the recovery is cut at each of its own operations.
+    pub(super) nested_every: usize,
+    /// One of so many crash states is checked, and gets metadata of other moments.
+    pub(super) metadata_every: usize,
 }
 
 impl Matrix {
@@ -44,13 +52,14 @@ impl Matrix {
             seed,
             policy,
             transactions,
-            faults: &CUTS,
+            fault: DeviceFault::Cut,
             preallocation_bytes: 0,
             bug: None,
             injected: None,
             acknowledges_early: false,
             chain_every: usize::MAX,
-            kill_recovery_every: 7,
+            nested_every: 7,
+            metadata_every: 11,
         }
     }
 
@@ -69,192 +78,232 @@ impl Matrix {
     fn run_faulty(&self, findings: &mut Findings) {
         let plan = Plan::new(self.seed, self.policy, self.transactions * 3);
         let phase = Phase::new(&plan, &[], 0..self.transactions);
-        let healthy = self.machine();
-        if let Ok(opened) = open(&healthy) {
-            phase.drive(&opened.store, self.acknowledges_early);
-        }
-        for operation in 0..=healthy.operations() {
-            for fault in self.faults {
-                let machine = self.machine();
-                match fault {
-                    DeviceFault::Cut(moment) => machine.cut_power_at(operation, *moment),
-                    DeviceFault::Fail => machine.fail_at(operation),
-                }
-                let driven = match open(&machine) {
-                    Ok(opened) => phase.drive(&opened.store, self.acknowledges_early),
-                    Err(_) => Driven { now_ms: phase.first_ms(), ..Driven::default() },
-                };
-                let run = Run { matrix: self, plan: &plan, phase: &phase, machine, driven, fault: *fault };
-                for survival in Survival::samples(self.seed).map(Some).into_iter().chain([None]) {
-                    if let Err(violation) = run.end(survival, findings) {
-                        let at = format!("{self:?}, {fault:?} at operation {operation}");
-                        let faults = run.machine.faults_seen();
-                        findings.violations.push(format!("{at} {faults:?}, {survival:?}: {violation}"));
-                    }
-                }
-                if findings.violations.len() > 2 {
-                    return;
-                }
-            }
+        let mut judging = Judging {
+            matrix: self,
+            plan: &plan,
+            phase: &phase,
+            findings,
+            metadata: Vec::new(),
+            earlier: VecDeque::new(),
+        };
+        match self.fault {
+            DeviceFault::Cut => judging.cut_everywhere(),
+            DeviceFault::Fail => judging.fail_everywhere(),
         }
     }
 }
 
-/// One run of the phase that met its fault.
-struct Run<'r> {
+/// A machine that met its fault.
+struct Crash {
+    machine: Simulation,
+    driven: Driven,
+    /// What the store did.
+    step: &'static str,
+    /// The operation of the device.
+    operation: String,
+    at: String,
+}
+
+/// A matrix that runs.
+struct Judging<'r> {
     matrix: &'r Matrix,
     plan: &'r Plan,
     phase: &'r Phase<'r>,
-    machine: Simulation,
-    driven: Driven,
-    fault: DeviceFault,
+    findings: &'r mut Findings,
+    /// What the metadata map held at earlier moments.
+    metadata: Vec<Meta>,
+    earlier: VecDeque<(Simulation, Promise)>,
 }
 
-impl Run<'_> {
-    /// Ends the machine by the loss of power, or only the process if nothing is said about survival, and judges.
-    fn end(&self, survival: Option<Survival>, findings: &mut Findings) -> Result<(), String> {
-        let Run { matrix, plan, phase, machine, driven, fault } = self;
-        let (left, required) = match survival {
-            Some(survival) => (machine.after_power_loss(survival), driven.acknowledged),
-            None => (machine.after_kill(), driven.committed),
+impl Judging<'_> {
+    /// One run, with what it would have left if the power had gone.
+    fn cut_everywhere(&mut self) {
+        let (matrix, phase) = (self.matrix, self.phase);
+        let machine = matrix.machine();
+        machine.record_cuts();
+        let mut take = |driven: &Driven, step: &'static str| {
+            for Cut { machine, operation, moment } in machine.take_cuts() {
+                let at = format!("cut {moment:?} {operation} in {step}");
+                self.end(&Crash { machine, driven: driven.clone(), step, operation, at });
+            }
+            self.metadata.push(machine.meta_copy());
         };
-        if !findings.is_new(&left, required, driven.attempted) {
+        let opened = open(&machine);
+        take(&phase.not_begun(), "start");
+        let Ok(opened) = opened else { return };
+        let driven = phase.drive_watched(&opened.store, matrix.acknowledges_early, &mut take);
+        let (step, operation) = ("end", String::from("nothing"));
+        self.end(&Crash { machine: machine.clone(), driven, step, operation, at: "at the end".into() });
+    }
+
+    /// A run for each operation, which fails.
+    fn fail_everywhere(&mut self) {
+        let (matrix, phase) = (self.matrix, self.phase);
+        let healthy = matrix.machine();
+        if let Ok(opened) = open(&healthy) {
+            phase.drive(&opened.store, matrix.acknowledges_early);
+        }
+        for operation in 0..=healthy.operations() {
+            let machine = matrix.machine();
+            machine.fail_at(operation);
+            let driven = match open(&machine) {
+                Ok(opened) => phase.drive(&opened.store, matrix.acknowledges_early),
+                Err(_) => phase.not_begun(),
+            };
+            let at = format!("operation {operation} {:?}", machine.faults_seen());
+            let operation = machine.faults_seen().pop().unwrap_or_default();
+            self.end(&Crash { machine, driven, step: "failure", operation, at });
+        }
+    }
+
+    /// Ends a machine in every way, and judges.
+    fn end(&mut self, crash: &Crash) {
+        for survival in Survival::samples(self.matrix.seed).map(Some).into_iter().chain([None]) {
+            if self.findings.violations.len() >= VIOLATIONS_MAX {
+                return;
+            }
+            if let Err(violation) = self.judge_end(crash, survival) {
+                let how = survival.map_or("killed".into(), |survival| format!("{survival:?}"));
+                self.findings.violations.push(format!("{:?}: {}, {how}: {violation}", self.matrix, crash.at));
+            }
+        }
+    }
+
+    /// Ends a machine by the loss of power, or only the process if nothing is said about survival, and judges.
+    fn judge_end(&mut self, crash: &Crash, survival: Option<Survival>) -> Result<(), String> {
+        let (left, promise) = ended(&crash.machine, survival, &crash.driven);
+        let place = || format!("{}: {}", crash.step, kind_of(&crash.operation));
+        if !self.findings.is_new(&left, promise, &place) {
             return Ok(());
         }
-        let (held, opened) = judge(phase, &left, driven, required)?;
+        let (matrix, phase, number) = (self.matrix, self.phase, self.findings.judged);
         // After a failure a killed process leaves bytes that nothing can make durable any more: no promise is made about
         // what the next one builds on them.
-        if survival.is_none() && *fault == DeviceFault::Fail {
-            return Ok(());
+        let is_failed = matrix.fault == DeviceFault::Fail;
+        if is_failed && survival.is_none() {
+            return judge(phase, &left, promise).map(drop);
         }
-        let lineage: Vec<usize> = (0..held).collect();
-        let next = matrix.transactions;
-        if findings.judged.is_multiple_of(matrix.kill_recovery_every) {
-            drop(opened);
-            self.kill_recovery(survival, required, findings.judged as u64)
-        } else if findings.judged.is_multiple_of(matrix.chain_every) {
-            drop(opened);
-            chain(plan, lineage, next..next * 2, left, matrix.seed ^ findings.judged as u64)
-        } else if findings.judged.is_multiple_of(5) {
-            live_on(&Phase::new(plan, &lineage, next..next + 3), &left, &opened)
+        let mut checked = None;
+        if number.is_multiple_of(matrix.metadata_every) {
+            checked = findings_of_check(&left)?;
+            self.judge_metadata_apart(crash, survival)?;
+        }
+        let is_nested = !is_failed && number.is_multiple_of(matrix.nested_every);
+        if is_nested {
+            left.record_cuts();
+        }
+        let judged = judge(phase, &left, promise)?;
+        // A check keeps what a salvage would keep: what only the loss of power has torn off may look damaged to it.
+        if let Some(found) = checked.filter(|_| survival.is_none() || judged.opened.torn_tail.is_none()) {
+            return Err(found);
+        }
+        let (next, lineage) = (matrix.transactions, (0..judged.held).collect::<Vec<_>>());
+        if is_nested {
+            drop(judged.opened);
+            self.cut_recovery(crash, survival, &left, judged.held)
+        } else if number.is_multiple_of(matrix.chain_every) {
+            drop(judged.opened);
+            chain(self.plan, lineage, next..next * 2, left, matrix.seed ^ number as u64)
+        } else if number.is_multiple_of(5) {
+            live_on(&Phase::new(self.plan, &lineage, next..next + 3), &left, &judged.opened)
         } else {
             Ok(())
         }
     }
-}
 
-impl Run<'_> {
-    /// Kills the process that recovers what is left, in the middle, and judges what the next one finds in the same run of
-    /// the machine.
-    fn kill_recovery(&self, survival: Option<Survival>, required: usize, seed: u64) -> Result<(), String> {
-        let left = match survival {
-            Some(survival) => self.machine.after_power_loss(survival),
-            None => self.machine.after_kill(),
-        };
-        let mut random = fastrand::Rng::with_seed(self.matrix.seed ^ seed);
-        left.cut_power_at(random.u64(0..16), if random.bool() { Moment::Before } else { Moment::During });
-        drop(open(&left));
-        let faults = left.faults_seen();
-        let judged = judge(self.phase, &left.after_kill(), &self.driven, required);
-        judged.map(drop).map_err(|lost| format!("recovery killed {faults:?}: {lost}"))
-    }
-}
-
-/// What a matrix found.
-#[derive(Default)]
-pub(super) struct Findings {
-    images: HashSet<u64>,
-    seen: HashSet<(u64, usize, usize)>,
-    /// Crash states judged.
-    pub(super) judged: usize,
-    pub(super) violations: Vec<String>,
-}
-
-impl Findings {
-    /// How many different disks were judged.
-    pub(super) fn crash_states(&self) -> usize {
-        self.images.len()
-    }
-
-    /// Whether such a disk with such promises was not judged before.
-    fn is_new(&mut self, left: &Simulation, required: usize, attempted: usize) -> bool {
-        let image = image_of(left);
-        self.images.insert(image);
-        let is_new = self.seen.insert((image, required, attempted));
-        self.judged += usize::from(is_new);
-        is_new
-    }
-}
-
-/// A fingerprint of everything a machine holds, together with what its owner was promised about durability.
-fn image_of(machine: &Simulation) -> u64 {
-    let mut bytes = Vec::new();
-    for name in machine.file_names() {
-        bytes.extend_from_slice(name.as_bytes());
-        let contents = machine.bytes(&name).unwrap_or_default();
-        bytes.extend_from_slice(&(contents.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&contents);
-    }
-    for (key, value) in machine.meta_copy() {
-        bytes.extend_from_slice(&key);
-        bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&value);
-    }
-    xxhash_rust::xxh3::xxh3_64(&bytes)
-}
-
-/// Opens what is left; returns how many transactions it holds.
-fn judge(
-    phase: &Phase<'_>,
-    left: &Simulation,
-    driven: &Driven,
-    required: usize,
-) -> Result<(usize, Opened), String> {
-    let opened = open(left)?;
-    if opened.rejected_hints > 0 {
-        return Err(format!("{} hints do not fit", opened.rejected_hints));
-    }
-    let held = phase.held(&opened.store, driven.now_ms, required, driven.attempted)?;
-    Ok((held, opened))
-}
-
-/// A recovered store takes a few more transactions, which survive the next loss of power.
-fn live_on(phase: &Phase<'_>, left: &Simulation, opened: &Opened) -> Result<(), String> {
-    let driven = phase.drive(&opened.store, false);
-    opened.store.sync().map_err(|error| format!("does not live on: {error}"))?;
-    let end = left.after_power_loss(Survival::None);
-    judge(phase, &end, &driven, driven.attempted).map(drop).map_err(|lost| format!("lived on, then {lost}"))
-}
-
-/// Goes on with a recovered store until the power is cut again, and again.
-fn chain(
-    plan: &Plan,
-    mut lineage: Vec<usize>,
-    mut range: Range<usize>,
-    mut left: Simulation,
-    seed: u64,
-) -> Result<(), String> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    while range.end <= plan.transactions.len() {
-        let phase = Phase::new(plan, &lineage, range.clone());
-        left.cut_power_at(random.u64(0..80), if random.bool() { Moment::Before } else { Moment::During });
-        let driven = match open(&left) {
-            Ok(opened) => phase.drive(&opened.store, false),
-            Err(_) => Driven { now_ms: phase.first_ms(), ..Driven::default() },
-        };
-        let mut held = 0;
-        let (faults, mut next) = (left.faults_seen(), None);
-        for survival in Survival::samples(seed) {
-            let after = left.after_power_loss(survival);
-            let verdict = judge(&phase, &after, &driven, driven.acknowledged);
-            held =
-                verdict.map_err(|lost| format!("chained at {range:?} {faults:?}, {survival:?}: {lost}"))?.0;
-            // What recovery itself did must not count as lost when the next power cut is planned.
-            next = Some(after.after_power_loss(Survival::None));
+    /// Ends a recovery at each of its own operations, and after the last one, by a kill and by the loss of power; and judges
+    /// what the next start finds.
+    fn cut_recovery(
+        &mut self,
+        crash: &Crash,
+        survival: Option<Survival>,
+        recovered: &Simulation,
+        held: usize,
+    ) -> Result<(), String> {
+        let driven = &crash.driven;
+        for cut in recovered.take_cuts() {
+            for again in Survival::samples(self.matrix.seed).map(Some).into_iter().chain([None]) {
+                // What only the operating system has survives two kills, and no loss of power.
+                let required = match survival.or(again) {
+                    Some(_) => driven.acknowledged,
+                    None => driven.committed,
+                };
+                let at = || format!("then cut {:?} {} of the recovery, {again:?}", cut.moment, cut.operation);
+                let place = || format!("recovery: {}", kind_of(&cut.operation));
+                self.judge_again(&cut.machine, again, driven.promise(required), &place)
+                    .map_err(|lost| format!("{}: {lost}", at()))?;
+            }
         }
-        lineage.extend(range.start..range.start + held);
-        left = next.unwrap_or(left);
-        range = range.end..range.end + range.len();
+        // What a start has found is as safe as what was synced.
+        let promise = Promise { required: held, attempted: held, now_ms: driven.now_ms };
+        for again in [Some(Survival::None), None] {
+            self.judge_again(recovered, again, promise, &|| "recovery: end".into())
+                .map_err(|lost| format!("recovered, then {again:?}: {lost}"))?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn judge_again(
+        &mut self,
+        machine: &Simulation,
+        survival: Option<Survival>,
+        promise: Promise,
+        place: &dyn Fn() -> String,
+    ) -> Result<(), String> {
+        let left = after(machine, survival);
+        match self.findings.is_new(&left, promise, place) {
+            true => judge(self.phase, &left, promise).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// The metadata map only saves time: without it, or with an older one, the same is there. A newer one can only come from
+    /// elsewhere, since hints wait for the log; it may be refused, or show damage, but is never believed.
+    fn judge_metadata_apart(&mut self, crash: &Crash, survival: Option<Survival>) -> Result<(), String> {
+        let (left, promise) = ended(&crash.machine, survival, &crash.driven);
+        let newest = crash.machine.meta_copy();
+        let mut random = fastrand::Rng::with_seed(self.findings.judged as u64);
+        let older = random.choice(&self.metadata).cloned().unwrap_or_default();
+        for (metadata, age) in [(Meta::new(), "no"), (older, "older")] {
+            let machine = after(&left, None);
+            machine.set_meta(metadata);
+            let place = || format!("{age} metadata");
+            if self.findings.is_new(&machine, promise, &place) {
+                open(&machine)
+                    .and_then(|opened| judge_contents(self.phase, &opened, promise))
+                    .map_err(|lost| format!("with {age} metadata: {lost}"))?;
+            }
+        }
+        if let Some((earlier, promise)) = self.earlier.front() {
+            let machine = after(earlier, None);
+            machine.set_meta(newest);
+            if self.findings.is_new(&machine, *promise, &|| "newer metadata".into())
+                && let Ok(opened) = open(&machine)
+                && opened.damaged_blobs.is_empty()
+            {
+                match judge_contents(self.phase, &opened, *promise) {
+                    Err(lost) if !lost.starts_with(UNREADABLE) => {
+                        return Err(format!("with newer metadata: {lost}"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.earlier.push_back((left, promise));
+        if self.earlier.len() > EARLIER_STATES {
+            self.earlier.pop_front();
+        }
+        Ok(())
+    }
+}
+
+/// What the end of a machine leaves, or of the process alone if nothing is said about survival.
+fn after(machine: &Simulation, survival: Option<Survival>) -> Simulation {
+    survival.map_or_else(|| machine.after_kill(), |survival| machine.after_power_loss(survival))
+}
+
+/// The same with what must be there of the phase then.
+fn ended(machine: &Simulation, survival: Option<Survival>, driven: &Driven) -> (Simulation, Promise) {
+    let required = if survival.is_some() { driven.acknowledged } else { driven.committed };
+    (after(machine, survival), driven.promise(required))
 }

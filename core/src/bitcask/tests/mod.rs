@@ -1,6 +1,7 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod crash_states;
 mod cut_in_salvage_loses_the_original;
 mod backup_is_not_one_moment;
 mod blobs_gone_with_their_records;
@@ -14,6 +15,7 @@ mod damage_lost_in_silence;
 mod harness;
 mod hints_are_needed;
 mod injected_fault_unnoticed;
+mod judge;
 mod lost_checksums_of_a_whole_blob;
 mod lost_key_is_not_named;
 mod manifest_of_another_time;

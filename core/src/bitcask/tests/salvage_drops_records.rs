@@ -1,11 +1,13 @@
 //! Salvage loses, or calls lost, records that are whole.
 
-use super::harness::{NOW_MS, OPTIONS, contents, datafile_names, merge_all, open_with, put, run};
+use super::harness::{NOW_MS, OPTIONS, contents, datafile_names, merge_all, open, open_with, put, run};
 use crate::bitcask::record::{Header, MANIFEST_VERSION, RecordType, Salt};
-use crate::bitcask::{Fate, OnDamage, Options};
+use crate::bitcask::{Fate, OnDamage, Options, check};
 use crate::engine::Engine;
+use crate::engine::laws::{self, DATABASES};
 use crate::engine::{Admin, Kind, NewRoot, Overlay, Scope, Txn};
 use crate::storage::Simulation;
+use crate::storage::simulated::Survival;
 
 const LARGE: Options = Options { datafile_max_bytes: 1 << 20, ..OPTIONS };
 
@@ -147,4 +149,31 @@ fn damaged_record_of_a_long_key_keeps_a_store_without_a_blob_from_opening() {
     let opened = open_with(&machine, &LARGE).expect("a record that cannot be read damages its key only");
     assert_eq!(opened.hinted_datafiles, 1);
     assert_eq!(opened.damaged_blobs.iter().map(|blob| blob.key.clone()).collect::<Vec<_>>(), [None]);
+}
+
+/// The record of a blob survives the loss of power, its blob does not, and nothing is damaged.
+#[test]
+fn acknowledged_value_goes_with_a_blob_that_was_never_synced() {
+    let mut cut = 0;
+    for seed in 0..40 {
+        let machine = Simulation::new(seed);
+        let store = open(&machine).expect("open").store;
+        run(&store, &[put("key", b"acknowledged")]);
+        store.sync().expect("a healthy device");
+        let before = contents(&store);
+        run(&store, &[put("key", &[7; 3000])]);
+        let after = contents(&store);
+        let left = machine.after_power_loss(Survival::Subset(seed));
+        let checked = check(&left.open().expect("a device in order"), DATABASES).expect("a readable device");
+        assert!(
+            checked.damages.is_empty() && checked.damaged_blobs.is_empty(),
+            "seed {seed}: a crash is no damage"
+        );
+        let opened = open_with(&left, &salvaging(OPTIONS)).expect("opens");
+        assert!(opened.damaged_blobs.is_empty(), "seed {seed}: {:?}", opened.damaged_blobs);
+        let found = contents(&opened.store);
+        assert!(found == before || found == after, "seed {seed}: {:?}", laws::difference(&before, &found));
+        cut += usize::from(opened.torn_tail.is_some_and(|torn| torn.whole_frames > 0));
+    }
+    assert!(cut > 0, "no blob was lost without its record");
 }

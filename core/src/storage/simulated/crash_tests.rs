@@ -547,3 +547,34 @@ fn litter_is_removed_and_strange_names_are_not() {
     left.sort_unstable();
     assert_eq!(machine.file_names(), left);
 }
+
+/// All that a machine holds: files and metadata.
+fn contents(machine: &Simulation) -> [BTreeMap<Vec<u8>, Vec<u8>>; 2] {
+    let bytes = |name: String| (name.clone().into_bytes(), machine.bytes(&name).unwrap_or_default());
+    [machine.file_names().into_iter().map(bytes).collect(), machine.meta_copy()]
+}
+
+#[test]
+fn recorded_cut_leaves_something_else_than_a_planned_one() {
+    for seed in 0..8 {
+        let recorded = machine(seed, None);
+        recorded.set_preallocation_bytes(seed % 2 * 4096);
+        recorded.record_cuts();
+        run(&recorded, &SCENARIO);
+        let cuts = recorded.take_cuts();
+        assert_eq!(cuts.len() as u64, 2 * recorded.operations());
+        for (number, cut) in cuts.iter().enumerate() {
+            let planned = machine(seed, None);
+            planned.set_preallocation_bytes(seed % 2 * 4096);
+            planned.cut_power_at(number as u64 / 2, cut.moment);
+            run(&planned, &SCENARIO);
+            assert_eq!(planned.faults_seen(), cut.machine.faults_seen());
+            for survival in Survival::samples(seed) {
+                let [left, other] =
+                    [&planned, &cut.machine].map(|machine| machine.after_power_loss(survival));
+                assert_eq!(contents(&left), contents(&other), "seed {seed}, {}, {survival:?}", cut.operation);
+            }
+            assert_eq!(contents(&planned.after_kill()), contents(&cut.machine.after_kill()), "seed {seed}");
+        }
+    }
+}

@@ -34,6 +34,12 @@ fn missing(name: &str) -> StorageError {
     StorageError::Missing(name.to_owned())
 }
 
+/// Makes an operation that changes something, and records the cuts at it if that is asked for.
+fn operate<T>(disk: &mut Disk, operate: impl Fn(&mut Disk) -> Result<T>) -> Result<T> {
+    disk.record(&operate);
+    operate(disk)
+}
+
 impl SimulatedDevice {
     pub(super) fn new(disk: Arc<Mutex<Disk>>) -> SimulatedDevice {
         SimulatedDevice { disk }
@@ -51,16 +57,18 @@ impl Device for SimulatedDevice {
     fn create(&self, name: &str, _access: Access) -> Result<SimulatedFile> {
         let mut disk = self.disk.lock();
         disk.check_descriptors()?;
-        let fate = disk.begin(|| format!("create {name}"), true)?;
-        if disk.names.contains_key(name) {
-            return Err(StorageError::Refused(format!("{name} exists already")));
-        }
-        if fate != Fate::Failed {
-            let inode = disk.new_inode();
-            disk.change_names(NameChange::Create(name.to_owned(), inode));
-        }
-        fate.answer()?;
-        let inode = *disk.names.get(name).ok_or_else(|| missing(name))?;
+        let inode = operate(&mut disk, |disk| {
+            let fate = disk.begin(|| format!("create {name}"), true)?;
+            if disk.names.contains_key(name) {
+                return Err(StorageError::Refused(format!("{name} exists already")));
+            }
+            if fate != Fate::Failed {
+                let inode = disk.new_inode();
+                disk.change_names(NameChange::Create(name.to_owned(), inode));
+            }
+            fate.answer()?;
+            disk.names.get(name).copied().ok_or_else(|| missing(name))
+        })?;
         self.file(&mut disk, name, inode)
     }
 
@@ -73,23 +81,25 @@ impl Device for SimulatedDevice {
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let fate = disk.begin(|| format!("rename {from} to {to}"), false)?;
-        let inode = *disk.names.get(from).ok_or_else(|| missing(from))?;
-        if fate != Fate::Failed || disk.random().bool() {
-            disk.change_names(NameChange::Rename(from.to_owned(), to.to_owned(), inode));
-        }
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let fate = disk.begin(|| format!("rename {from} to {to}"), false)?;
+            let inode = *disk.names.get(from).ok_or_else(|| missing(from))?;
+            if fate != Fate::Failed || disk.random().bool() {
+                disk.change_names(NameChange::Rename(from.to_owned(), to.to_owned(), inode));
+            }
+            fate.answer()
+        })
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let fate = disk.begin(|| format!("remove {name}"), false)?;
-        let inode = *disk.names.get(name).ok_or_else(|| missing(name))?;
-        if fate != Fate::Failed || disk.random().bool() {
-            disk.change_names(NameChange::Remove(name.to_owned(), inode));
-        }
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let fate = disk.begin(|| format!("remove {name}"), false)?;
+            let inode = *disk.names.get(name).ok_or_else(|| missing(name))?;
+            if fate != Fate::Failed || disk.random().bool() {
+                disk.change_names(NameChange::Remove(name.to_owned(), inode));
+            }
+            fate.answer()
+        })
     }
 
     fn list(&self) -> Result<Vec<String>> {
@@ -103,16 +113,17 @@ impl Device for SimulatedDevice {
     }
 
     fn sync_directory(&self) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let fate = disk.begin(|| "sync of the directory".to_owned(), false)?;
-        match fate {
-            Fate::Done if disk.plan.bug == Some(Bug::SkipDirectorySync) => {}
-            Fate::Done => disk.sync_names(),
-            // How much of it happened is for the one who asks what survived.
-            Fate::Interrupted => {}
-            Fate::Failed => disk.forget_pending_names(),
-        }
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let fate = disk.begin(|| "sync of the directory".to_owned(), false)?;
+            match fate {
+                Fate::Done if disk.plan.bug == Some(Bug::SkipDirectorySync) => {}
+                Fate::Done => disk.sync_names(),
+                // How much of it happened is for the one who asks what survived.
+                Fate::Interrupted => {}
+                Fate::Failed => disk.forget_pending_names(),
+            }
+            fate.answer()
+        })
     }
 
     fn boot_id(&self) -> Option<BootId> {
@@ -145,18 +156,19 @@ impl DeviceFile for SimulatedFile {
     }
 
     fn write_leaving(&self, offset: u64, parts: &[&[u8]], leave_bytes: u64) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let mut bytes = parts.concat();
-        let len = self.contents(&mut disk)?.visible.len() as u64;
-        let reach = offset.saturating_add(bytes.len() as u64);
-        let grows = reach > len;
-        let what = || format!("write of {} bytes at {offset} of {}", bytes.len(), self.name);
-        let fate = disk.begin(what, grows)?;
-        if fate != Fate::Done {
-            bytes.truncate(disk.random().usize(..=bytes.len()));
-        }
-        self.change(&mut disk, Change::Write { offset, bytes }, reach, leave_bytes)?;
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let mut bytes = parts.concat();
+            let len = self.contents(disk)?.visible.len() as u64;
+            let reach = offset.saturating_add(bytes.len() as u64);
+            let grows = reach > len;
+            let what = || format!("write of {} bytes at {offset} of {}", bytes.len(), self.name);
+            let fate = disk.begin(what, grows)?;
+            if fate != Fate::Done {
+                bytes.truncate(disk.random().usize(..=bytes.len()));
+            }
+            self.change(disk, Change::Write { offset, bytes }, reach, leave_bytes)?;
+            fate.answer()
+        })
     }
 
     fn read(&self, offset: u64, len: u64, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
@@ -170,28 +182,30 @@ impl DeviceFile for SimulatedFile {
     }
 
     fn sync(&self) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let fate = disk.begin(|| format!("sync of {}", self.name), false)?;
-        let skip = disk.plan.bug == Some(Bug::SkipFileSync);
-        let contents = self.contents(&mut disk)?;
-        match fate {
-            Fate::Done if skip => {}
-            Fate::Done => contents.sync()?,
-            // How much of it happened is for the one who asks what survived.
-            Fate::Interrupted => {}
-            Fate::Failed => contents.forget_pending(),
-        }
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let fate = disk.begin(|| format!("sync of {}", self.name), false)?;
+            let skip = disk.plan.bug == Some(Bug::SkipFileSync);
+            let contents = self.contents(disk)?;
+            match fate {
+                Fate::Done if skip => {}
+                Fate::Done => contents.sync()?,
+                // How much of it happened is for the one who asks what survived.
+                Fate::Interrupted => {}
+                Fate::Failed => contents.forget_pending(),
+            }
+            fate.answer()
+        })
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let grows = len > self.contents(&mut disk)?.visible.len() as u64;
-        let fate = disk.begin(|| format!("set_len of {} to {len}", self.name), grows)?;
-        if fate != Fate::Failed || disk.random().bool() {
-            self.change(&mut disk, Change::SetLen(len), len, 0)?;
-        }
-        fate.answer()
+        operate(&mut self.disk.lock(), |disk| {
+            let grows = len > self.contents(disk)?.visible.len() as u64;
+            let fate = disk.begin(|| format!("set_len of {} to {len}", self.name), grows)?;
+            if fate != Fate::Failed || disk.random().bool() {
+                self.change(disk, Change::SetLen(len), len, 0)?;
+            }
+            fate.answer()
+        })
     }
 
     fn len(&self) -> Result<u64> {
@@ -215,23 +229,18 @@ impl SimulatedMeta {
     }
 
     fn change(&self, what: &str, changes: &[MetaOp], durably: bool) -> Result<()> {
-        let mut disk = self.disk.lock();
-        let grows = changes.iter().any(|change| matches!(change, MetaOp::Put(..)));
-        match disk.begin(|| format!("{what} of {} changes", changes.len()), grows)? {
-            Fate::Done => disk.change_pairs(changes, durably),
-            // It reached the map, but perhaps not the disk.
-            Fate::Interrupted => {
-                disk.change_pairs(changes, false);
-                return Fate::Interrupted.answer();
+        operate(&mut self.disk.lock(), |disk| {
+            let grows = changes.iter().any(|change| matches!(change, MetaOp::Put(..)));
+            let fate = disk.begin(|| format!("{what} of {} changes", changes.len()), grows)?;
+            match fate {
+                Fate::Done => disk.change_pairs(changes, durably),
+                // It reached the map, but perhaps not the disk.
+                Fate::Interrupted => disk.change_pairs(changes, false),
+                Fate::Failed if disk.random().bool() => disk.change_pairs(changes, durably),
+                Fate::Failed => {}
             }
-            Fate::Failed => {
-                if disk.random().bool() {
-                    disk.change_pairs(changes, durably);
-                }
-                return Fate::Failed.answer();
-            }
-        }
-        Ok(())
+            fate.answer()
+        })
     }
 }
 

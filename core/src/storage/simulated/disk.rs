@@ -269,6 +269,10 @@ pub(super) struct Disk {
     pub(super) boots: u64,
     power_off: bool,
     pub(super) faults_seen: Vec<String>,
+    /// The operation at which the power went.
+    pub(super) cut_operation: Option<String>,
+    /// The disk as each loss of power so far would have left it, if that is recorded.
+    pub(super) cuts: Option<Vec<(Disk, Moment)>>,
 
     pub(super) names: BTreeMap<String, Inode>,
     durable_names: BTreeMap<String, Inode>,
@@ -291,6 +295,8 @@ impl Disk {
             boots: 0,
             power_off: false,
             faults_seen: Vec::new(),
+            cut_operation: None,
+            cuts: None,
             names: BTreeMap::new(),
             durable_names: BTreeMap::new(),
             pending_names: Vec::new(),
@@ -317,11 +323,13 @@ impl Disk {
             Some((at, Moment::Before)) if at == number => {
                 note("power cut before");
                 self.power_off = true;
+                self.cut_operation = Some(what());
                 return Err(power_is_off());
             }
             Some((at, Moment::During)) if at == number => {
                 note("power cut during");
                 self.power_off = true;
+                self.cut_operation = Some(what());
                 return Ok(Fate::Interrupted);
             }
             _ => {}
@@ -457,11 +465,12 @@ impl Disk {
     }
 
     pub(super) fn after_kill(&self) -> Disk {
-        let mut disk = self.clone();
+        let mut disk = Disk { cuts: None, ..self.clone() };
         disk.plan = self.plan.without_faults();
         disk.operations = 0;
         disk.power_off = false;
         disk.faults_seen.clear();
+        disk.cut_operation = None;
         disk.files.values_mut().for_each(Contents::end_process);
         disk
     }

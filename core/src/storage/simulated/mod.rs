@@ -4,7 +4,8 @@
 //! operation that changes something (write, sync, set_len, create, rename, remove, sync_directory, apply,
 //! apply_lazily) has a number, from 0; faults are planned for numbers. A crash test runs its workload once to learn how
 //! many operations it makes, then once for each of them with the power cut there, and for every [`Survival`] opens what
-//! is left and looks whether everything that was acknowledged is still there.
+//! is left and looks whether everything that was acknowledged is still there. Or it runs its workload once and takes what a
+//! cut at each of the operations would have left ([`Simulation::record_cuts`]).
 //!
 //! The model of the disk is the weakest that POSIX allows and that databases are written for:
 //! - Contents of a file are durable after its sync, names after the sync of the directory, neither implies the other.
@@ -22,6 +23,7 @@
 mod crash_tests;
 mod device;
 mod disk;
+mod recording;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +33,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 pub use device::{SimulatedDevice, SimulatedFile, SimulatedMeta};
+pub use recording::Cut;
 
 use super::device::Bug;
 use super::{DeviceStorage, Result};
@@ -131,6 +134,17 @@ impl Simulation {
     /// Plans the loss of power: that operation and every later call, reads included, fail.
     pub fn cut_power_at(&self, operation: u64, moment: Moment) {
         self.disk.lock().plan.power_cut = Some((operation, moment));
+    }
+
+    /// Begins to keep what the loss of power before, and during, each operation would leave, while the run goes on.
+    pub fn record_cuts(&self) {
+        self.disk.lock().cuts.get_or_insert_default();
+    }
+
+    /// The cuts of the operations since the last call, in their order. None are kept without [`Simulation::record_cuts`].
+    pub fn take_cuts(&self) -> Vec<Cut> {
+        let cuts = self.disk.lock().cuts.as_mut().map(std::mem::take).unwrap_or_default();
+        cuts.into_iter().map(Cut::of).collect()
     }
 
     /// Plans an input/output error of one operation.
