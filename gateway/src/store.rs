@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use edgecask_core::bitcask::{Bitcask, OpenError, Opened, Options};
+use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
     Sampled, Scope, Sought, Stored, Touch, Watch,
@@ -121,7 +122,22 @@ pub fn load(
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
     log_recovery(&opened);
+    if !opened.damages.is_empty() || opened.earlier_report.is_some() {
+        mend_values(&opened.store, options.databases);
+    }
     Ok(opened.store)
+}
+
+/// Makes anew what a salvaged store can say of what was lost. What cannot be mended now, on a full disk perhaps, stays: commands
+/// reply with an error for such a value.
+fn mend_values(store: &Bitcask, databases: u32) {
+    match mend(store, databases) {
+        Ok(mended) => mended.iter().for_each(|mended| warn!("{mended}")),
+        Err(error) => error!("values could not be mended after the salvage: {error}"),
+    }
+    if let Err(error) = store.sync() {
+        error!("what was mended after the salvage is not synced: {error}");
+    }
 }
 
 fn log_recovery(opened: &Opened) {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use edgecask_core::bitcask::{Bitcask, Checked, OnDamage, OpenError, Options, check};
+use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{Admin, Engine, EngineError, Overlay, Scope, Txn};
 use edgecask_core::storage::{DeviceStorage, StorageError};
 
@@ -122,6 +123,8 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
         }
         store.commit(snapshot, &mut overlay, now_ms(), &mut |_| {})?;
     }
+    // What damage took of a value may be said by the rest of it.
+    let mended = if opened.damages.is_empty() { Vec::new() } else { mend(&store, DATABASES)? };
     Admin::checkpoint(&store, now_ms())?;
     store.sweep_blobs()?;
     drop(store);
@@ -132,6 +135,9 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     let mut report = describe(&checked, &notes);
     for line in opened.earlier_report.iter().flat_map(|report| report.lines()) {
         let _ = writeln!(report, "found by an earlier start, whose salvage was cut short: {line}");
+    }
+    for mended in &mended {
+        let _ = writeln!(report, "{mended}");
     }
     let count = checked.damaged_blobs.iter().filter(|blob| !blob.lacks_sums).count();
     if count > 0 {

@@ -95,8 +95,12 @@ impl<'e> Context<'_, 'e> {
             return Err(CommandError::text("ERR This Redis command is not allowed from script"));
         };
         let db = self.client.db;
-        let seen = self.txn.keys_seen();
+        let (seen, balance) = (self.txn.keys_seen(), self.reply.balance());
         let outcome = self.expect_work(args.len() as u64).and_then(|()| handler(self, args));
+        let outcome = match self.reply.balance().wrapping_sub(balance) {
+            1 => outcome,
+            written => outcome.and_then(|()| self.check_whole(spec, args, written)),
+        };
         if spec.is(Flags::READONLY) && outcome.is_ok() {
             let (hits, misses) = self.txn.lookups_since(seen);
             self.tally.hits += hits;

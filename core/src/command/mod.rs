@@ -29,6 +29,7 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
+mod whole;
 
 pub use error::CommandError;
 pub use server::{Facts, facts};

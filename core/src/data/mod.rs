@@ -12,6 +12,7 @@ pub mod geo;
 pub mod hash;
 pub mod hyperloglog;
 pub mod list;
+pub mod mend;
 pub mod rdb;
 pub mod set;
 pub mod stream;

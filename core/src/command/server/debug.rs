@@ -155,7 +155,7 @@ fn protocol(ctx: &mut Context<'_, '_>, kind: &[u8]) -> Outcome {
         b"attrib" => {
             // RESP2 has no attributes, and no other reply of this server has any. They come before a reply.
             if reply.protocol() == Protocol::Resp3 {
-                reply.raw(b"|1\r\n");
+                reply.attribute(1);
                 reply.bulk(b"key-popularity");
                 reply.array(2);
                 reply.bulk(b"key:123");

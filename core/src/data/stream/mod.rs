@@ -30,6 +30,7 @@ mod facts;
 mod fields;
 mod group;
 mod id;
+mod mend;
 mod node;
 mod pending;
 mod progress;

@@ -21,7 +21,7 @@ const PAGE: usize = 1024;
 pub struct Owner {
     /// The consumer's name.
     pub name: Vec<u8>,
-    number: u64,
+    pub(super) number: u64,
 }
 
 /// A pending entry.
@@ -206,6 +206,6 @@ fn pending_subkey(group: &Group, id: StreamId) -> Subkey {
     subkey::joined(subkey::prefix(PENDING, &[group.number]), &id.to_bytes())
 }
 
-fn owned_subkey(group: &Group, owner: u64, id: StreamId) -> Subkey {
+pub(super) fn owned_subkey(group: &Group, owner: u64, id: StreamId) -> Subkey {
     subkey::joined(subkey::prefix(OWNED, &[group.number, owner]), &id.to_bytes())
 }

@@ -22,6 +22,7 @@
 //! Zero has two signs that compare equal. The sortable form has one zero only; the sign is kept in the `m` value, and
 //! the root remembers ([`NEGATIVE_ZERO`]) that a walk which shows scores has to look there for zeros.
 
+mod mend;
 mod range;
 mod score;
 mod source;

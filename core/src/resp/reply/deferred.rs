@@ -41,22 +41,26 @@ impl Reply {
 
     /// Ends a deferred array of `count` elements.
     pub fn finish_array(&mut self, mark: Deferred, count: usize) {
+        self.count_aggregate(count as u64);
         self.finish(mark, b'*', count as u64);
     }
 
     /// Ends a deferred map of `pairs` pairs.
     pub fn finish_map(&mut self, mark: Deferred, pairs: usize) {
+        self.count_aggregate(pairs as u64 * 2);
         let (kind, count) = self.map_header(pairs);
         self.finish(mark, kind, count);
     }
 
     /// Ends a deferred set of `count` members.
     pub fn finish_set(&mut self, mark: Deferred, count: usize) {
+        self.count_aggregate(count as u64);
         self.finish(mark, self.set_kind(), count as u64);
     }
 
     /// Ends a deferred push of `count` elements.
     pub fn finish_push(&mut self, mark: Deferred, count: usize) {
+        self.balance = self.balance.wrapping_sub(count as u64);
         self.finish(mark, self.push_kind(), count as u64);
     }
 

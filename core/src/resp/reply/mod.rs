@@ -8,6 +8,9 @@
 //!
 //! It never does I/O. The session bounds the output by [`Reply::len`], between requests; a home with little memory bounds each
 //! reply as well ([`Reply::bounded`]): what does not fit is left out, and [`Reply::is_cut`] says so until it is undone.
+//!
+//! It counts values ([`Reply::balance`]), so that the end of a command can tell a whole reply from one whose header announces
+//! more elements than follow.
 
 mod deferred;
 mod split;
@@ -100,6 +103,8 @@ pub struct Reply {
     gaps: Vec<Gap>,
     /// Bytes that a bulk begun with `bulk_start` still misses; only to catch a handler's mistake.
     bulk_missing: u64,
+    /// Values written less those that were announced, modulo 2^64.
+    balance: u64,
     bounds: ReplyBounds,
     is_cut: bool,
 }
@@ -121,6 +126,7 @@ impl Reply {
             protocol,
             gaps: Vec::new(),
             bulk_missing: 0,
+            balance: 0,
             bounds: ReplyBounds::NONE,
             is_cut: false,
         }
@@ -146,6 +152,26 @@ impl Reply {
         self.is_cut
     }
 
+    /// Grows by one with every whole value that was written, and shrinks by one with every element that an aggregate announces.
+    /// So it grows by one, modulo 2^64, while one reply is written, however it is nested. Pushes and attributes are no values.
+    /// What is undone ([`Reply::truncate`]) and what comes as bytes ([`Reply::raw`], [`Reply::mail`]) does not change it.
+    #[inline]
+    pub fn balance(&self) -> u64 {
+        self.balance
+    }
+
+    /// Counts a whole value.
+    #[inline]
+    fn count_value(&mut self) {
+        self.balance = self.balance.wrapping_add(1);
+    }
+
+    /// Counts an aggregate of so many elements.
+    #[inline]
+    fn count_aggregate(&mut self, elements: u64) {
+        self.balance = self.balance.wrapping_add(1).wrapping_sub(elements);
+    }
+
     /// The protocol of what is written from now on.
     pub fn protocol(&self) -> Protocol {
         self.protocol
@@ -158,11 +184,13 @@ impl Reply {
 
     /// `+OK`
     pub fn ok(&mut self) {
+        self.count_value();
         self.bytes.extend_from_slice(b"+OK\r\n");
     }
 
     /// A status. Line ends in it, which no handler should write, become spaces.
     pub fn simple(&mut self, text: &str) {
+        self.count_value();
         self.line(b'+', text.as_bytes());
     }
 
@@ -173,6 +201,7 @@ impl Reply {
 
     /// As [`error`](Self::error), for texts that quote the client's bytes.
     pub fn error_bytes(&mut self, text: &[u8]) {
+        self.count_value();
         let trimmed = text.iter().rev().take_while(|byte| is_line_end(**byte)).count();
         self.line(b'-', text.get(..text.len() - trimmed).unwrap_or_default());
     }
@@ -180,6 +209,7 @@ impl Reply {
     /// An integer.
     #[inline]
     pub fn integer(&mut self, value: i64) {
+        self.count_value();
         match u64::try_from(value) {
             Ok(value) => self.header(b':', value),
             Err(_) => {
@@ -192,6 +222,7 @@ impl Reply {
     /// A string of any bytes.
     #[inline]
     pub fn bulk(&mut self, value: &[u8]) {
+        self.count_value();
         if !self.fits(value.len()) {
             return;
         }
@@ -203,6 +234,7 @@ impl Reply {
     /// Begins a string of `size_bytes` bytes, which follow through [`raw`](Self::raw) and end with
     /// [`bulk_end`](Self::bulk_end). The output may be taken in between.
     pub fn bulk_start(&mut self, size_bytes: u64) {
+        self.count_value();
         self.header(b'$', size_bytes);
         self.bulk_missing = size_bytes;
     }
@@ -228,6 +260,7 @@ impl Reply {
     /// Appends what was written [`beside`](Self::beside) it.
     pub fn append(&mut self, part: &Reply) {
         self.raw(part.as_bytes());
+        self.balance = self.balance.wrapping_add(part.balance);
         self.is_cut |= part.is_cut;
     }
 
@@ -247,6 +280,7 @@ impl Reply {
 
     /// No value: `$-1` or `_`.
     pub fn null(&mut self) {
+        self.count_value();
         self.bytes.extend_from_slice(match self.protocol {
             Protocol::Resp2 => b"$-1\r\n",
             Protocol::Resp3 => b"_\r\n",
@@ -255,6 +289,7 @@ impl Reply {
 
     /// No array: `*-1` or `_`.
     pub fn null_array(&mut self) {
+        self.count_value();
         self.bytes.extend_from_slice(match self.protocol {
             Protocol::Resp2 => b"*-1\r\n",
             Protocol::Resp3 => b"_\r\n",
@@ -264,23 +299,33 @@ impl Reply {
     /// An array; `count` elements must follow.
     #[inline]
     pub fn array(&mut self, count: usize) {
+        self.count_aggregate(count as u64);
         self.header(b'*', count as u64);
     }
 
     /// A map; `pairs` keys, each with its value, must follow.
     pub fn map(&mut self, pairs: usize) {
+        self.count_aggregate(pairs as u64 * 2);
         let (kind, count) = self.map_header(pairs);
         self.header(kind, count);
     }
 
     /// A set; `count` members must follow.
     pub fn set(&mut self, count: usize) {
+        self.count_aggregate(count as u64);
         self.header(self.set_kind(), count as u64);
     }
 
     /// An out-of-band message; `count` elements must follow.
     pub fn push(&mut self, count: usize) {
+        self.balance = self.balance.wrapping_sub(count as u64);
         self.header(self.push_kind(), count as u64);
+    }
+
+    /// An attribute of what comes next, which RESP2 does not have; `pairs` keys, each with its value, must follow.
+    pub fn attribute(&mut self, pairs: usize) {
+        self.balance = self.balance.wrapping_sub(pairs as u64 * 2);
+        self.header(b'|', pairs as u64);
     }
 
     /// A double, printed as [`format_f64`] does.
@@ -296,6 +341,7 @@ impl Reply {
 
     /// A truth value; RESP2 has 1 and 0.
     pub fn boolean(&mut self, value: bool) {
+        self.count_value();
         self.bytes.extend_from_slice(match (self.protocol, value) {
             (Protocol::Resp2, true) => b":1\r\n",
             (Protocol::Resp2, false) => b":0\r\n",
@@ -314,6 +360,7 @@ impl Reply {
         if self.protocol == Protocol::Resp2 {
             return self.bulk(text);
         }
+        self.count_value();
         self.header(b'=', text.len() as u64 + 4);
         self.bytes.extend(format.bytes().chain(*b"   ").take(3));
         self.bytes.push(b':');
@@ -471,7 +518,10 @@ impl Reply {
     fn text(&mut self, kind: u8, text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
-            Protocol::Resp3 => self.line(kind, text),
+            Protocol::Resp3 => {
+                self.count_value();
+                self.line(kind, text);
+            }
         }
     }
 

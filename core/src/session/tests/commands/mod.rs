@@ -1,6 +1,7 @@
 //! Commands as a session runs them: the transcripts, and what a transcript cannot show.
 
 mod command_has_no_home;
+mod damaged_collection_spoils_the_connection;
 mod event_told_at_the_wrong_time;
 mod eviction_stops_at_one_key;
 mod geo_reply_differs;
