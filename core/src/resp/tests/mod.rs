@@ -1,6 +1,7 @@
 //! Tests of the wire; each file is named after what would be seen if it failed.
 
 mod client_reads_other_value;
+mod half_a_reply_passes_for_a_whole;
 mod hostile_peer_wins;
 mod look_ahead_guesses_wrong;
 mod quotes_misread;

@@ -291,13 +291,11 @@ fn reply_about_a_damaged_collection_is_not_one_value() {
         for line in requests {
             let key = KEYS[random.usize(..KEYS.len())];
             let line = line.replace("{key}", key);
-            let shown = format!("seed {seed}: {line}");
-            let reply =
-                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| console.call(1, &words(&line))));
-            let Ok(reply) = reply else { panic!("{shown}") };
+            println!("seed {seed}: {line}");
+            let reply = console.call(1, &words(&line));
             if let Value::Error(text) = reply {
                 let text = String::from_utf8_lossy(&text).into_owned();
-                assert!(!text.contains("unknown command"), "{shown}: {text}");
+                assert!(!text.contains("unknown command"), "{text}");
             }
         }
     }
