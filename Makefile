@@ -48,7 +48,7 @@ run: rust console
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
 AFTER_GATE := setup console gateway black-box conversations conformance clients-setup clients console-test edge edge-test \
-	examples-test demo-test
+	examples-test demo-test reliability-test
 
 test:
 	@MAKE='$(MAKE)' .ci/steps $(GATE) $(AFTER_GATE)

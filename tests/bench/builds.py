@@ -6,7 +6,7 @@ drifts for both. Time is the server's own accounting (/proc/PID/schedstat): of t
 (merges come when they come). Shown are medians over the rounds, the median of the rounds' ratios, and the quarters between
 which half of them lie.
 
-    builds.py --before OLD/edgecask --after target/release/edgecask [--rounds 25] [--only SET,MULTI]
+    builds.py --before OLD/edgecask --after target/release/edgecask [--rounds 25] [--only SET,MULTI] [--threads 1]
 """
 
 import argparse
@@ -92,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--before", required=True)
     parser.add_argument("--after", required=True)
+    parser.add_argument("--threads", default="1", help="that serve connections, of both [default: 1]")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
@@ -103,7 +104,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="edgecask-builds-") as folder:
             def server(build, binary):
-                return Server([binary, "serve", "--dir", os.path.join(folder, build)], os.path.join(folder, "log"))
+                return Server([binary, "serve", "--threads", options.threads, "--dir", os.path.join(folder, build)], os.path.join(folder, "log"))
             with server("before", options.before) as before, server("after", options.after) as after:
                 sides = [before, after]
                 for side in sides:
