@@ -184,7 +184,7 @@ impl MappedFile {
         let mut writer = self.writer.lock();
         // Only the holder of the writer's lock changes `length`.
         let length = self.length.load(Ordering::Relaxed);
-        self.allocate(&mut writer, end, leave_bytes)?;
+        self.allocate(&mut writer, end, total, leave_bytes)?;
         if offset < length {
             // Rare (never by the log): readers may be looking at these bytes, so they are asked out first.
             let _closed = self.window.close();
@@ -257,13 +257,16 @@ impl MappedFile {
         Ok(())
     }
 
-    /// Makes the file at least `end` bytes long, with blocks behind every byte.
-    fn allocate(&self, writer: &mut Writer, end: u64, leave_bytes: u64) -> Result<()> {
+    /// Makes the file at least `end` bytes long for a write of so many bytes; if it is fit for mapping, with blocks behind every
+    /// byte.
+    fn allocate(&self, writer: &mut Writer, end: u64, written: u64, leave_bytes: u64) -> Result<()> {
         if end <= writer.allocated {
             return Ok(());
         }
         let free = self.free_bytes().saturating_sub(leave_bytes);
-        let space_end = writer.allocated.saturating_add(free);
+        // A hole takes no room where nothing is allocated for it.
+        let hole = if self.maps { 0 } else { (end - writer.allocated).saturating_sub(written) };
+        let space_end = writer.allocated.saturating_add(hole).saturating_add(free);
         // What others could use is not taken long before it is needed.
         let step = if free / STEP_PART < writer.step { SMALL_STEP_BYTES } else { writer.step };
         let whole_step = end.checked_next_multiple_of(step).unwrap_or(end).min(space_end);

@@ -121,6 +121,23 @@ fn a_full_disk_cannot_be_freed_from_inside() {
     assert!(running.wait(), "the log is synced at the end");
 }
 
+#[test]
+fn holes_of_a_sparse_value_take_room() {
+    let Some(disk) = SmallDisk::mount(MEGABYTES) else {
+        return eprintln!("mounting is not allowed here: a sparse value on a small disk was not tested");
+    };
+    let running = start_in(&disk.path().join("store"), "", Deadlines::default()).expect("starts");
+    let mut client = Client::connect(running.addresses()[0]);
+    // A gigabyte, of which next to nothing is written.
+    client.expect(&[b"SETBIT", b"sparse", b"8000000000", b"1"], b":0\r\n");
+    client.expect(&[b"SETBIT", b"sparse", b"8800000000", b"1"], b":0\r\n");
+    client.expect(&[b"STRLEN", b"sparse"], b":1100000001\r\n");
+    client.expect(&[b"BITCOUNT", b"sparse"], b":2\r\n");
+    drop(client);
+    running.gateway().stop.request(StopRequest { checkpoint: true });
+    assert!(running.wait(), "the log is synced at the end");
+}
+
 /// The status and the text of a page.
 fn page(running: &Running, path: &str) -> (u16, String) {
     let (_, address) = running.web_addresses()[0];
