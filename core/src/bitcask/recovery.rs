@@ -117,7 +117,9 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     if is_injected(Fault::BootBeforeSettle) {
         storage.put_manifest(&recovered.manifest.to_bytes())?;
     }
-    settle(&*storage, &mut recovered)?;
+    // Beside damage nobody knows what an unfinished end was.
+    let keeps_all = !damages.is_empty() || earlier_report.is_some();
+    settle(&*storage, &mut recovered, keeps_all)?;
     let Recovered { seed, table, active, litter, counters, replayed, found, mut damaged_blobs, .. } =
         recovered;
     let shared_below = recovered.manifest.shared_below;
@@ -331,10 +333,10 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
 
 /// Cuts off what another process left unfinished at the end of the log, and makes the rest durable. It must come before
 /// the manifest says that the store was opened in this run of the machine: until then the loss of power explains a hole.
-fn settle(storage: &dyn Storage, recovered: &mut Recovered) -> Result<(), OpenError> {
+fn settle(storage: &dyn Storage, recovered: &mut Recovered, keeps_all: bool) -> Result<(), OpenError> {
     let files = recovered.table.values().max_by_key(|file| file.order()).cloned();
     let Some(last) = files else { return Ok(()) };
-    if let Some(torn) = recovered.found.torn_tail.as_mut().filter(|torn| torn.whole_frames > 0) {
+    if let Some(torn) = recovered.found.torn_tail.as_mut().filter(|torn| keeps_all || torn.whole_frames > 0) {
         // What was preallocated behind them may be all the room there is.
         let end = torn.offset + torn.bytes;
         if end < last.datafile.len()? {
