@@ -101,7 +101,10 @@ impl Stream<'_> {
         let mut mended = 0;
         self.each_pending(txn, group, &mut |txn, pending| {
             let listed = owned_subkey(group, pending.owner.number, pending.id);
-            mended += u64::from(!txn.sub_put(self.db, self.key, &listed, &[])?);
+            if !txn.sub_contains(self.db, self.key, &listed)? {
+                txn.sub_put(self.db, self.key, &listed, &[])?;
+                mended += 1;
+            }
             Ok(())
         })?;
         Ok(mended)
