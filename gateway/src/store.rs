@@ -161,6 +161,7 @@ fn log_recovery(opened: &Opened) {
             datafile = torn.file,
             offset = torn.offset,
             bytes = torn.bytes,
+            copied_to = torn.set_aside.as_deref().unwrap_or_default(),
             "cut an unfinished write off the end of the log: nothing says that it had been synced"
         ),
         None => {}

@@ -129,7 +129,8 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     store.sweep_blobs()?;
     drop(store);
     // The original has the damaged datafiles, and the report is the one below.
-    for place in opened.set_aside.iter().chain(&opened.reports) {
+    let torn = opened.torn_tail.and_then(|torn| torn.set_aside);
+    for place in opened.set_aside.iter().chain(&opened.reports).chain(&torn) {
         fs::remove_file(place).map_err(failed(Path::new(place)))?;
     }
     let mut report = describe(&checked, &notes);
