@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use edgecask_core::bitcask::{Bitcask, OpenError, Opened, Options};
+use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
 use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{
     Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
@@ -122,7 +122,8 @@ pub fn load(
     let storage = DeviceStorage::open(device, meta)?;
     let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
     log_recovery(&opened);
-    if !opened.damages.is_empty() || opened.earlier_report.is_some() {
+    // Not only after damage: an earlier salvage may have been cut short when all of its datafiles were mended, and their values not.
+    if options.on_damage == OnDamage::Salvage || opened.earlier_report.is_some() {
         mend_values(&opened.store, options.databases);
     }
     Ok(opened.store)
