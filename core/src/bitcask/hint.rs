@@ -260,13 +260,7 @@ pub(super) fn load(
         return rejected;
     }
     // All blocks are checked before any is applied.
-    let mut blocks = Vec::new();
-    let mut checksum = 0;
-    for block in 0..summary.blocks {
-        let Ok(Some(bytes)) = meta.get(&meta_key(file.id(), block)) else { return rejected };
-        checksum = crc32c::crc32c_append(checksum, &bytes);
-        blocks.push(bytes);
-    }
+    let Some(blocks) = whole_blocks(meta, &summary) else { return rejected };
     let is_readable = |bytes: &Vec<u8>| {
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
@@ -277,7 +271,7 @@ pub(super) fn load(
         }
         true
     };
-    if checksum != summary.blocks_checksum || !blocks.iter().all(is_readable) {
+    if !blocks.iter().all(is_readable) {
         return rejected;
     }
     let mut hinted_len = 0;
@@ -304,23 +298,33 @@ pub(super) fn load(
     Ok(Loaded::Covers { covered: summary.covered, max_sequence: summary.max_sequence })
 }
 
+/// The summary of the hints of a datafile with this number, in a store with this seed. A map that fails has none.
+fn summary_of(meta: &dyn MetaMap, (file, seed): (u32, u64)) -> Option<Summary> {
+    let bytes = meta.get(&meta_key(file, SUMMARY_BLOCK)).ok()??;
+    Summary::read(&bytes).filter(|summary| summary.file == file && summary.seed == seed)
+}
+
+/// The same for a datafile that is there.
+fn summary_of_file(meta: &dyn MetaMap, file: &File) -> Option<Summary> {
+    summary_of(meta, (file.id(), file.header.seed))
+}
+
+/// All blocks of the hints with this summary, if all are there and carry their checksum.
+fn whole_blocks(meta: &dyn MetaMap, summary: &Summary) -> Option<Vec<Vec<u8>>> {
+    let blocks = (0..summary.blocks).map(|block| meta.get(&meta_key(summary.file, block)).ok().flatten());
+    let blocks = blocks.collect::<Option<Vec<_>>>()?;
+    let checksum = blocks.iter().fold(0, |checksum, block| crc32c::crc32c_append(checksum, block));
+    (checksum == summary.blocks_checksum).then_some(blocks)
+}
+
 /// Is shown an entry: header, key and offset.
 pub(super) type EntryVisitor<'v> = &'v mut dyn FnMut(Header, Option<&[u8]>, u64);
 
 /// Shows what the hints of a datafile list: the header (without its sequence), the key unless only its fingerprint is there, and the
 /// offset. Returns how much of the datafile they cover; 0 if there are none, or if they do not carry their checksum.
-pub(super) fn entries(meta: &dyn MetaMap, (file, seed): (u32, u64), visit: EntryVisitor<'_>) -> u64 {
-    let bytes = meta.get(&meta_key(file, SUMMARY_BLOCK)).ok().flatten();
-    let summary = bytes.and_then(|bytes| Summary::read(&bytes));
-    let Some(summary) = summary.filter(|summary| summary.file == file && summary.seed == seed) else {
-        return 0;
-    };
-    let blocks = (0..summary.blocks).map(|block| meta.get(&meta_key(file, block)).ok().flatten());
-    let Some(blocks) = blocks.collect::<Option<Vec<_>>>() else { return 0 };
-    let checksum = blocks.iter().fold(0, |checksum, block| crc32c::crc32c_append(checksum, block));
-    if checksum != summary.blocks_checksum {
-        return 0;
-    }
+pub(super) fn entries(meta: &dyn MetaMap, of: (u32, u64), visit: EntryVisitor<'_>) -> u64 {
+    let Some(summary) = summary_of(meta, of) else { return 0 };
+    let Some(blocks) = whole_blocks(meta, &summary) else { return 0 };
     for block in &blocks {
         let mut rest = block.as_slice();
         while let Some((header, name, _, offset)) = read_entry(&mut rest) {
@@ -335,17 +339,13 @@ pub(super) fn entries(meta: &dyn MetaMap, (file, seed): (u32, u64), visit: Entry
 /// Whether the hints of a datafile end where one of its records does, which is the one that they name, or behind its end: then it is
 /// taken to be cut short.
 pub(super) fn covers(meta: &dyn MetaMap, file: &File) -> std::result::Result<bool, StorageError> {
-    let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok().flatten();
-    let summary = bytes.and_then(|bytes| Summary::read(&bytes)).filter(|summary| summary.is_of(file));
     let is_cut = |summary: &Summary| Ok(summary.covered > file.datafile.len()?);
-    summary.map_or(Ok(false), |summary| Ok(is_cut(&summary)? || summary.fits(file)?))
+    summary_of_file(meta, file).map_or(Ok(false), |summary| Ok(is_cut(&summary)? || summary.fits(file)?))
 }
 
 /// So many bytes of a datafile were on the disk when hints of it were written, whether they fit it now or not; 0 if there are none.
 pub(super) fn covered_once(meta: &dyn MetaMap, file: &File) -> u64 {
-    let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok().flatten();
-    let summary = bytes.and_then(|bytes| Summary::read(&bytes)).filter(|summary| summary.is_of(file));
-    summary.map_or(0, |summary| summary.covered)
+    summary_of_file(meta, file).map_or(0, |summary| summary.covered)
 }
 
 /// How far the log was on the disk when the newest hints of these datafiles were written: the datafile that was appended to
@@ -354,12 +354,8 @@ pub(super) fn reach_of_log(storage: &dyn Storage, files: &[Arc<File>]) -> Option
     if is_injected(Fault::TrustHints) {
         return None;
     }
-    let meta = storage.meta();
-    let reach = files.iter().filter_map(|file| {
-        let bytes = meta.get(&meta_key(file.id(), SUMMARY_BLOCK)).ok()??;
-        let summary = Summary::read(&bytes).filter(|summary| summary.is_of(file))?;
-        Some((summary.log_file, summary.log_len))
-    });
+    let summaries = files.iter().filter_map(|file| summary_of_file(storage.meta(), file));
+    let reach = summaries.map(|summary| (summary.log_file, summary.log_len));
     // Numbers of datafiles that are appended to grow with time.
     reach.max().filter(|(file, _)| *file > 0)
 }

@@ -69,6 +69,17 @@ pub(super) fn db_of(replayed: &Replayed, space: u64) -> Option<Db> {
 }
 
 impl DamagedBlob {
+    /// `says` goes on behind the number and the place of the blob. With the key's database and the key, if they are known.
+    fn of(
+        storage: &dyn Storage,
+        id: BlobId,
+        (db, key): (Option<Db>, Option<Vec<u8>>),
+        says: &str,
+    ) -> DamagedBlob {
+        let what = format!("blob {} ({}) {says}", id.0, storage.place(Part::Blob(id)));
+        DamagedBlob { id, db, key, what, lacks_sums: false }
+    }
+
     /// A blob that is not what its record says.
     pub(super) fn new(
         storage: &dyn Storage,
@@ -76,9 +87,7 @@ impl DamagedBlob {
         db: Option<Db>,
         key: Option<Vec<u8>>,
     ) -> DamagedBlob {
-        let place = storage.place(Part::Blob(id));
-        let what = format!("blob {} ({place}) is missing, short or does not carry its checksum", id.0);
-        DamagedBlob { id, db, key, what, lacks_sums: false }
+        DamagedBlob::of(storage, id, (db, key), "is missing, short or does not carry its checksum")
     }
 
     /// A whole blob that is not read for want of checksums of its pieces.
@@ -88,12 +97,8 @@ impl DamagedBlob {
         db: Option<Db>,
         key: Option<Vec<u8>>,
     ) -> DamagedBlob {
-        let place = storage.place(Part::Blob(id));
-        let what = format!(
-            "blob {} ({place}) is whole, but checksums of its parts are lost; a repair makes them anew",
-            id.0
-        );
-        DamagedBlob { id, db, key, what, lacks_sums: true }
+        let says = "is whole, but checksums of its parts are lost; a repair makes them anew";
+        DamagedBlob { lacks_sums: true, ..DamagedBlob::of(storage, id, (db, key), says) }
     }
 }
 
@@ -114,15 +119,8 @@ pub(super) fn missing_blobs(
     let is_wanted = |entry: &RootEntry| entry.blob.is_some_and(|blob| missing.contains(&blob.id));
     each_root(replayed, table, &is_wanted, &mut |space, key, entry| {
         if let Some(blob) = entry.blob {
-            let what = format!("blob {} ({}) is missing", blob.id.0, storage.place(Part::Blob(blob.id)));
-            let db = db_of(replayed, space);
-            damaged.push(DamagedBlob {
-                id: blob.id,
-                db,
-                key: key.map(<[u8]>::to_vec),
-                what,
-                lacks_sums: false,
-            });
+            let owner = (db_of(replayed, space), key.map(<[u8]>::to_vec));
+            damaged.push(DamagedBlob::of(storage, blob.id, owner, "is missing"));
         }
     });
     Ok(())

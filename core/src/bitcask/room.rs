@@ -60,11 +60,12 @@ impl Facts {
         };
         let within_reach = free_bytes.saturating_add(self.used_bytes);
         let datafile_max_bytes = wanted.min((within_reach / DATAFILE_PART).max(DATAFILE_LEAST_BYTES));
+        let two_datafiles = datafile_max_bytes.saturating_mul(2).min(within_reach / RESERVE_PART);
         let reserve_bytes = if self.largest_bytes > datafile_max_bytes {
-            let largest = self.largest_bytes.saturating_mul(2).min(within_reach / RESERVE_PART_FOR_LARGE);
-            largest.max(datafile_max_bytes.saturating_mul(2).min(within_reach / RESERVE_PART))
+            let two_large = self.largest_bytes.saturating_mul(2).min(within_reach / RESERVE_PART_FOR_LARGE);
+            two_large.max(two_datafiles)
         } else {
-            datafile_max_bytes.saturating_mul(2).min(within_reach / RESERVE_PART)
+            two_datafiles
         };
         let is_scarce = free_bytes < reserve_bytes.saturating_mul(2);
         Plan { datafile_max_bytes, reserve_bytes, is_scarce }
