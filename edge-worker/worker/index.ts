@@ -4,6 +4,7 @@
 //   /, /db/NAME/…             the REST dialect; GET / is the console, where it is deployed
 //   /health                   ok
 
+import { discard } from './body';
 import { file, isOfConsole } from './console';
 import { ADDRESS, type Env } from './object';
 import { decide } from './origin';
@@ -21,10 +22,16 @@ export default {
     if (isRead && url.pathname === '/health') return new Response('ok\n');
     if (isRead && env.ASSETS !== undefined && isOfConsole(url.pathname)) return file(env.ASSETS, request, url.pathname);
     const verdict = decide(request.headers, url.host, env);
-    if (verdict.refused !== undefined) return Response.json({ error: verdict.refused.text }, { status: verdict.refused.status });
+    if (verdict.refused !== undefined) {
+      await discard(request);
+      return Response.json({ error: verdict.refused.text }, { status: verdict.refused.status });
+    }
     if (request.method === 'OPTIONS') return allow(preflight(request), verdict.origin);
     const { name, path } = route(url.pathname);
-    if (name === undefined) return Response.json({ error: 'ERR no such database name' }, { status: 400 });
+    if (name === undefined) {
+      await discard(request);
+      return Response.json({ error: 'ERR no such database name' }, { status: 400 });
+    }
     url.pathname = path;
     const forwarded = new Request(url, request);
     forwarded.headers.set(ADDRESS, address(request));

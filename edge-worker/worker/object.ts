@@ -2,6 +2,7 @@
 
 import { DurableObject } from 'cloudflare:workers';
 import module from './edgecask.wasm';
+import { discard } from './body';
 import { Core, Kind } from './core';
 
 export interface Env {
@@ -66,9 +67,12 @@ export class Database extends DurableObject<Env> {
     const address = request.headers.get(ADDRESS) ?? '';
     if (path === '/resp') return this.#connect(request, address);
     const head = describe(request);
-    // A client without the password may send no body.
+    // Of a client without the password no body is kept.
     const refused = request.body === null ? undefined : this.#refusal(head, address);
-    if (refused !== undefined) return refused;
+    if (refused !== undefined) {
+      await discard(request);
+      return refused;
+    }
     const body = await this.#receive(request);
     return body instanceof Response ? body : this.#request(request, head, address, body);
   }

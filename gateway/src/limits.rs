@@ -97,6 +97,11 @@ pub const CONTROL_PERIOD: Duration = Duration::from_secs(10);
 /// which has a bound of its own.
 pub const EVENTS_PAUSE_BYTES: usize = 64 * 1024;
 
+/// So much of the body of a refused request is read and dropped, so that its client sees the answer, and for so long.
+pub const DISCARDED_BODY_MAX_BYTES: usize = 1024 * 1024;
+/// See [`DISCARDED_BODY_MAX_BYTES`].
+pub const DISCARDED_BODY_MAX_WAIT: Duration = Duration::from_secs(2);
+
 /// A peer has so long to answer the close of a WebSocket or of TLS.
 pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 

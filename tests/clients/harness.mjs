@@ -52,7 +52,7 @@ export async function run(flows) {
       await Promise.race([flow((closer) => closers.push(closer)), tooLong]);
       tell(name, 'ok', Date.now() - begin, '');
     } catch (error) {
-      tell(name, 'failed', Date.now() - begin, `${error.message} ${place(error)}`);
+      tell(name, 'failed', Date.now() - begin, `${error.message} ${error.cause ?? ''} ${place(error)}`);
       process.exitCode = 1;
     } finally {
       limit.abort();
@@ -71,6 +71,6 @@ function tell(name, outcome, tookMs, detail) {
 
 // The line of the program itself, not of a library below it.
 function place(error) {
-  const line = (error.stack ?? '').split('\n').find((each) => /tests\/clients\/[a-z-]+\/flows/.test(each));
+  const line = (error.stack ?? '').split('\n').find((each) => /tests\/clients\/[a-z-]+\/(flows|dialect)/.test(each));
   return line ? `(line ${line.match(/:(\d+):\d+\)?$/)?.[1]})` : '';
 }

@@ -120,7 +120,10 @@ async fn answer(
     let listed = match origin::decide(&web.origins, request.headers(), has_password) {
         Ok(Allowed::Own) => None,
         Ok(Allowed::Listed) => request.headers().get(ORIGIN).cloned(),
-        Err(refused) => return refuse(refused),
+        Err(refused) => {
+            rest::discard(request.into_body()).await;
+            return refuse(refused);
+        }
     };
     if request.method() == Method::OPTIONS {
         return preflight(request.headers(), listed);

@@ -27,7 +27,9 @@ use super::connection::{self, CloseReason, Received, Transport};
 use super::response::{Body, from_rest};
 use crate::clock::{now_ms, seed};
 use crate::gateway::Gateway;
-use crate::limits::{EVENTS_PAUSE_BYTES, STORED_PIECE_BYTES};
+use crate::limits::{
+    DISCARDED_BODY_MAX_BYTES, DISCARDED_BODY_MAX_WAIT, EVENTS_PAUSE_BYTES, STORED_PIECE_BYTES,
+};
 
 /// A comment in server-sent events, which keeps proxies from closing an idle connection.
 const KEEP_ALIVE: &[u8] = b":\n\n";
@@ -41,6 +43,7 @@ pub async fn answer(gateway: &Arc<Gateway>, request: Request<Incoming>, peer: Pe
         && !is_short
         && let Err(refused) = check_login(gateway, &parts, &peer)
     {
+        discard(body).await;
         return from_rest(refused);
     }
     let timeout = if is_short { gateway.deadlines.unauthenticated } else { gateway.deadlines.unread_output };
@@ -84,6 +87,21 @@ pub fn check_login(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), 
         connect,
         now_ms(),
     )
+}
+
+/// Reads and drops the body of a refused request. A connection that is closed while its client still sends shows the client an
+/// error of the connection instead of the answer. A client that sends more than a megabyte, or more slowly, may see that.
+pub async fn discard(mut body: Incoming) {
+    let all = async {
+        let mut length = 0;
+        while length <= DISCARDED_BODY_MAX_BYTES
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            length += frame.data_ref().map_or(0, Bytes::len);
+        }
+    };
+    // What is late is not waited for.
+    let _ = tokio::time::timeout(DISCARDED_BODY_MAX_WAIT, all).await;
 }
 
 /// Receives a body, whose next part may take `timeout` to come.

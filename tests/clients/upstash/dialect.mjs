@@ -133,9 +133,16 @@ const flows = {
     }
     await error(ask('/get/foo', { token: {} }), refused, 401);
     await error(ask('/get/foo?_token=wrong'), refused, 401);
-    // A long body of a stranger is not even received.
     await error(post('/set/foo', 'x'.repeat(100_000), { token: { authorization: 'Bearer wrong' } }), refused, 401);
     await result(post('/set/foo', 'x'.repeat(100_000)), 'OK');
+  },
+
+  async 'a refused request with a long body lost its connection'() {
+    for (let round = 0; round < 50; round++) {
+      const stranger = post('/set/foo', 'x'.repeat(1_000_000), { token: { authorization: 'Bearer wrong' } });
+      await error(stranger, 'WRONGPASS invalid or missing auth token', 401);
+      await result(ask('/ping'), 'PONG');
+    }
   },
 
   async errors() {
