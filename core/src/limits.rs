@@ -43,6 +43,13 @@ pub const WIDENED_KEYS_MAX: usize = 8;
 /// A shorter pipeline gains nothing from being looked at ahead.
 pub const PIPELINE_AHEAD_MIN: usize = 4;
 
+/// Requests of a pipeline that share a commit have at most so many bytes of arguments together, so that others do not wait long
+/// for the lock of their key.
+pub const GROUP_MAX_BYTES: usize = 32 * 1024;
+
+/// A group of requests ends once its replies have so many bytes.
+pub const GROUP_REPLIES_MAX_BYTES: u64 = 64 * 1024;
+
 /// A session stops running requests when this many bytes of replies wait to be sent; a single reply may be larger.
 pub const OUTPUT_PAUSE_BYTES: usize = 256 * 1024;
 

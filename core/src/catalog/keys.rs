@@ -227,6 +227,11 @@ impl KeySpec {
         self.legacy
     }
 
+    /// Whether every request names one key and no other, right after the command's name.
+    pub const fn is_one_key(&self) -> bool {
+        matches!(self.path, Path::One(1))
+    }
+
     /// Whether the command takes no keys at all.
     pub const fn is_empty(&self) -> bool {
         matches!(self.path, Path::None)

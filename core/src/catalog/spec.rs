@@ -110,6 +110,17 @@ impl CommandSpec {
         !self.is(Flags::NOT_QUEUED)
     }
 
+    /// Whether requests of a pipeline that follow one another and write the same key may share a commit: writes of bounded
+    /// time to one key, whose values are never gigabytes.
+    pub const fn shares_commits(&self) -> bool {
+        let never =
+            Flags::BLOCKING.with(Flags::TOUCHES_ALL_KEYS).with(Flags::STREAMED_VALUES).with(Flags::NOSCRIPT);
+        let is_short = self.is(Flags::WRITE.with(Flags::FAST)) && !self.flags.intersects(never);
+        let is_plain = self.reaches_unnamed_keys.is_none() && !self.is_container() && self.keys.is_one_key();
+        let has_type = !matches!(self.group, Group::Generic | Group::Server);
+        is_short && is_plain && has_type
+    }
+
     /// Whether the executor notes the keys that the command found missing or expired.
     pub const fn reads_are_noted(&self) -> bool {
         self.is(Flags::READONLY) && !self.flags.intersects(Flags::SILENT_READS.with(Flags::NOTES_OWN_READS))

@@ -1,7 +1,7 @@
 //! The executor: the only way a command runs.
 //!
 //! ```text
-//!  request, EXEC, wake-up, expiry
+//!  request, group of requests, EXEC, wake-up, expiry
 //!     |  begin: locks of the declared keys
 //!     |  run: handlers over one transaction; writes go to the overlay, wishes to the outbox
 //!     |     a key was not declared   -> drop all, begin again with more locks
@@ -19,6 +19,7 @@ mod commit;
 mod direct;
 mod eviction;
 mod expiry;
+mod group;
 mod meter;
 pub mod monitors;
 mod queue;
@@ -173,6 +174,8 @@ pub struct Executor {
     unblocks: Vec<(u64, Unblock)>,
     meter: Meter,
     suspended: Option<Suspended>,
+    /// How many requests of a group the suspended transaction has run.
+    grouped: usize,
     effects: Vec<Effect>,
     wrote: Receipt,
     /// Bytes that were appended to the log since they were last taken.

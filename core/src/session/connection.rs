@@ -21,13 +21,15 @@ const EXEC: CommandId = catalog::id("exec");
 
 /// Everything of a session but its input.
 pub(super) struct Connection {
-    client: Client,
-    reply: Reply,
+    pub(super) client: Client,
+    pub(super) reply: Reply,
     /// The huge arguments of the next request.
-    drafts: Drafts,
-    executor: Executor,
-    transaction: Transaction,
-    waiting: Waiting,
+    pub(super) drafts: Drafts,
+    pub(super) executor: Executor,
+    pub(super) transaction: Transaction,
+    pub(super) waiting: Waiting,
+    /// Of how many requests the group is that is suspended; 0 if none is.
+    pub(super) group_len: usize,
     commands: u64,
     /// Requests wait once so many bytes were appended to the log in one go.
     logged_max: u64,
@@ -59,6 +61,7 @@ impl Connection {
             executor: Executor::default(),
             transaction: Transaction::default(),
             waiting: Waiting::default(),
+            group_len: 0,
             commands: 0,
             logged_max: LOGGED_PAUSE_BYTES,
         }
@@ -328,12 +331,18 @@ impl Connection {
                 self.client.reply_mode = ReplyMode::On;
             }
         }
+        self.look_after(server, 0, now_ms);
+        Step::Done
+    }
+
+    /// Looks after what requests leave to others, `count` of which are not counted yet.
+    pub(super) fn look_after<E: Engine>(&mut self, server: &Server<E>, count: u64, now_ms: u64) {
+        self.commands += count;
         self.serve_ready(server, now_ms);
-        // What the command did to its own connection through others comes behind its reply.
+        // What a command did to its own connection through others comes behind its reply.
         if self.client.inbox.has_mail() {
             self.take_mail(server, now_ms);
         }
-        Step::Done
     }
 
     /// Serves blocked connections whose keys have changed.

@@ -11,6 +11,7 @@
 mod arriving;
 mod connection;
 mod freeze;
+mod group;
 mod pipeline;
 mod subscription;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use parking_lot::Mutex;
 pub use freeze::ThawError;
 
 use self::connection::{Connection, Step};
+use self::group::Grouped;
 use self::pipeline::{Ahead, Pipeline};
 use crate::engine::{Db, Engine, Receipt};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
@@ -240,27 +242,47 @@ impl Session {
         true
     }
 
-    /// Runs plain requests, a few of which are parsed ahead. Returns whether any ran.
+    /// Runs plain requests, a few of which are parsed ahead. Returns whether any ran or waits.
     fn run_ahead<E: Engine>(&mut self, limits: &RequestLimits, server: &Server<E>, now_ms: u64) -> bool {
         let connection = &mut self.connection;
         // Made in place: arguments are large to move.
         let mut ahead = Ahead::new();
         self.pipeline.ahead(limits, server, connection.client().db, &mut ahead);
         let parsed = ahead.last().map_or(0, |(_, end)| *end);
-        let (mut consumed, mut run) = (0, 0);
+        if ahead.len() < connection.group_len {
+            // Settings were changed while a group waited, so that its requests cannot be read again; it may have happened.
+            connection.close_after_reply();
+            self.is_closing = true;
+            return true;
+        }
+        let (mut consumed, mut run, mut alone) = (0, 0, 0);
         let request = |at: usize| ahead.get(at).map(|(args, _)| &**args);
-        for (args, end) in &ahead {
-            if connection.hold(server, args, now_ms)
-                || connection.run(server, args, now_ms) == Step::Suspended
-            {
+        while let Some((args, _)) = ahead.get(run) {
+            if connection.hold(server, args, now_ms) {
                 break;
             }
+            let step = if run < alone {
+                Grouped::Alone(1)
+            } else {
+                connection.run_group(server, &ahead, run, now_ms)
+            };
+            let count = match step {
+                Grouped::Ran(count) => count,
+                Grouped::Suspended => break,
+                Grouped::Alone(count) => {
+                    alone = alone.max(run + count);
+                    if connection.run(server, args, now_ms) == Step::Suspended {
+                        break;
+                    }
+                    1
+                }
+            };
             if connection.is_late() {
                 // What was slow together is what stands before the command that has its own reading.
                 connection.log_late(server, run, request, now_ms);
             }
-            run += 1;
-            consumed = *end;
+            run += count;
+            consumed = ahead.get(run - 1).map_or(consumed, |(_, end)| *end);
             self.is_closing = connection.is_closing();
             if self.is_closing || connection.waiting().is_on() || connection.must_pause() {
                 break;
@@ -272,7 +294,8 @@ impl Session {
         }
         drop(ahead);
         self.pipeline.consume(consumed, parsed);
-        consumed > 0
+        // One that waits is not to be run as if it stood alone.
+        consumed > 0 || self.connection.waiting().is_on()
     }
 
     /// Sends the argument that is on its way to a blob, if it may; returns whether it does.

@@ -7,6 +7,7 @@ mod eviction_stops_at_one_key;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod maxmemory_limits_nothing;
+mod pipelined_request_differs;
 mod reload_changes_a_reply;
 mod scan_of_a_foreign_cursor;
 mod server_reply_differs;
@@ -52,6 +53,32 @@ impl<E: Engine> Console<E> {
             session.begin_tracking_again(&self.server);
             self.sessions.push(session);
         }
+    }
+
+    /// Sends requests of a connection at once; gives their replies.
+    fn call_together(&mut self, connection: usize, requests: &[Vec<Vec<u8>>]) -> Vec<Value> {
+        // So that the connection is there.
+        while self.sessions.len() < connection {
+            let seed = self.sessions.len() as u64;
+            self.sessions.push(Session::new(&self.server.shared, Peer::default(), seed, self.now_ms));
+        }
+        let session = &mut self.sessions[connection - 1];
+        requests.iter().for_each(|args| write_request(args, session.input()));
+        let mut progress = session.process(&self.server, self.now_ms);
+        for _ in 0..TURNS_MAX {
+            let is_over = !progress.is_suspended && !progress.is_paused && progress.wake_at_ms.is_none();
+            if is_over {
+                break;
+            }
+            progress = session.process(&self.server, progress.wake_at_ms.unwrap_or(self.now_ms));
+        }
+        let bytes = session.reply().take().expect("memory is read");
+        let (mut values, mut rest) = (Vec::new(), bytes.as_slice());
+        while let Some((value, used)) = Decoder::new().decode(rest).expect("replies are whole") {
+            values.push(value);
+            rest = &rest[used..];
+        }
+        values
     }
 
     fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {

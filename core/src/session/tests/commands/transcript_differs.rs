@@ -9,7 +9,7 @@ use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
-const TRANSCRIPTS: &[(&str, &str)] = &[
+pub(super) const TRANSCRIPTS: &[(&str, &str)] = &[
     ("bitmap_fields", include_str!("../../../../../tests/transcripts/bitmap_fields.txt")),
     ("bitmap_ranges", include_str!("../../../../../tests/transcripts/bitmap_ranges.txt")),
     ("administration", include_str!("../../../../../tests/transcripts/administration.txt")),

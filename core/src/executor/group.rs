@@ -1,0 +1,67 @@
+//! Requests of a pipeline that share a commit.
+//!
+//! Short writes of one key that follow one another are one transaction: one lock, one look at the root, one frame of the
+//! log. Each of them sees what those before it wrote and nothing of anybody else, so the replies are those of requests that
+//! run one by one. The frame makes them atomic together, which is more than they were promised.
+//!
+//! A group is for the usual case only. Where a request of it fails, or others must hear of each write by itself, nothing of
+//! the group happens, and the caller runs its requests alone.
+
+use super::{Caller, Executor, Plan, Stop, Waits, fits};
+use crate::command::CommandError;
+use crate::command::admission::Admitted;
+use crate::engine::{Drafts, Engine};
+use crate::limits::GROUP_REPLIES_MAX_BYTES;
+use crate::server::Server;
+use crate::server::hub::Interest;
+
+impl Executor {
+    /// Runs requests that all write this one key as one transaction; returns how many it has run, at least one. The others
+    /// have not happened, because the replies became long.
+    ///
+    /// # Errors
+    /// See [`Stop`]. With an error nothing of the group has happened; no reply tells of it.
+    pub fn run_group<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        (key, requests): (&[u8], &[Admitted<'_>]),
+        now_ms: u64,
+    ) -> Result<usize, Stop> {
+        let plan = Plan {
+            keys: &[key],
+            touches_all: false,
+            writes: true,
+            wakes: true,
+            may_wait: Waits::Never,
+            changes_connection: false,
+            identity: 0,
+        };
+        let drafts = Drafts::new();
+        // Of a commit that waits it is known; everything else runs again.
+        let mut count = self.grouped;
+        let ran = self.transact(server, caller, (&plan, &[], &drafts), now_ms, |ctx| {
+            count = 0;
+            // Only now that the lock is held can nobody begin to wait for the key.
+            if ctx.shared.hub.interest.has(Interest::OF_WRITES) {
+                return Err(CommandError::text("ERR others hear of each write"));
+            }
+            let before = ctx.reply.unsent();
+            for request in requests {
+                ctx.run_inner(request, &drafts)?;
+                fits(ctx.reply)?;
+                count += 1;
+                if ctx.reply.unsent() > before + GROUP_REPLIES_MAX_BYTES {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        self.grouped = if matches!(ran, Err(Stop::Suspended)) { count } else { 0 };
+        ran?;
+        for request in &requests[..count] {
+            self.meter.ran(request.spec().id);
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,150 @@
+//! Which requests of a pipeline run as a group ([`Executor::run_group`](crate::executor::Executor::run_group)).
+//!
+//! A group is one request to the rest of the session: it may be suspended, and then it is made of the same requests again.
+
+use smallvec::SmallVec;
+
+use super::connection::Connection;
+use super::pipeline::Ahead;
+use crate::command::admission::{self, Admitted, Origin};
+use crate::engine::Engine;
+use crate::executor::{Caller, Stop};
+use crate::limits::{GROUP_MAX_BYTES, PIPELINE_AHEAD};
+use crate::server::hub::Interest;
+use crate::server::{ReplyMode, Server};
+
+/// Requests that write one key.
+type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
+
+/// What became of the next requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grouped {
+    /// So many have run together.
+    Ran(usize),
+    /// They are to be run again from their bytes.
+    Suspended,
+    /// Nothing has happened: so many are to be run one by one, and at least the first.
+    Alone(usize),
+}
+
+impl Connection {
+    /// Runs the requests from `at` on as a group, if they are one.
+    #[inline]
+    pub(super) fn run_group<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        ahead: &Ahead<'_>,
+        at: usize,
+        now_ms: u64,
+    ) -> Grouped {
+        let key_of = |at: usize| ahead.get(at).and_then(|(args, _)| args.get(1).copied());
+        match (key_of(at), key_of(at + 1)) {
+            (Some(key), Some(next)) if key == next && self.is_for_groups(server) => {
+                self.group_and_run(server, ahead, (at, key), now_ms)
+            }
+            _ => Grouped::Alone(1),
+        }
+    }
+
+    #[inline(never)]
+    fn group_and_run<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        ahead: &Ahead<'_>,
+        (at, key): (usize, &[u8]),
+        now_ms: u64,
+    ) -> Grouped {
+        let is_suspended = self.executor.is_suspended();
+        if is_suspended && self.group_len == 0 {
+            // A request that ran alone.
+            return Grouped::Alone(1);
+        }
+        let requests = if is_suspended {
+            self.same_group(ahead, at)
+        } else {
+            self.next_group(server, ahead, (at, key), now_ms)
+        };
+        let Some(last) = requests.last().filter(|_| requests.len() > 1) else { return Grouped::Alone(1) };
+        // Making room for them may have begun something that waits.
+        if self.executor.is_suspended() != is_suspended {
+            return Grouped::Alone(1);
+        }
+        self.client.last_command = last.spec().name;
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        let ran = self.executor.run_group(server, &mut caller, (key, &requests), now_ms);
+        self.executor.release();
+        self.group_len = 0;
+        match ran {
+            Ok(count) => {
+                self.look_after(server, count as u64, now_ms);
+                Grouped::Ran(count)
+            }
+            Err(Stop::Suspended) => {
+                // What takes long has not begun; where it runs it is grouped anew.
+                self.group_len = if self.executor.is_suspended() { requests.len() } else { 0 };
+                self.waiting.suspend();
+                Grouped::Suspended
+            }
+            Err(Stop::Error(_)) => {
+                if self.executor.is_suspended() {
+                    self.executor.forget_suspended(server);
+                }
+                Grouped::Alone(requests.len())
+            }
+        }
+    }
+
+    /// Whether nobody hears of each write by itself, and nothing else is out of the ordinary.
+    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>) -> bool {
+        let shared = &server.shared;
+        let of_others = Interest::OF_WRITES | Interest::MONITORS | Interest::PAUSE;
+        if self.executor.is_suspended() {
+            return true;
+        }
+        self.executor.meter().start(server);
+        !shared.hub.interest.has(of_others)
+            && !self.transaction.is_open()
+            && self.client.reply_mode == ReplyMode::On
+            && self.client.tracking.is_none()
+            && !self.client.inbox.has_mail()
+            && self.drafts.is_empty()
+            && !self.executor.meter().is_exact()
+            // Each use of a key is counted by itself then.
+            && !shared.settings.memory().counts_uses()
+            && shared.shortage_text().is_none()
+    }
+
+    /// The longest group that the requests from `at` on begin with.
+    fn next_group<'a, E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        ahead: &'a Ahead<'_>,
+        (at, key): (usize, &[u8]),
+        now_ms: u64,
+    ) -> Group<'a> {
+        let mut requests = Group::new();
+        let mut bytes = 0;
+        for (args, _) in ahead.iter().skip(at).take_while(|(args, _)| args.get(1) == Some(&key)) {
+            bytes += args.iter().map(|argument| argument.len()).sum::<usize>();
+            let Some(spec) = admission::find(args).ok().filter(|spec| spec.shares_commits()) else { break };
+            if bytes > GROUP_MAX_BYTES {
+                break;
+            }
+            let executor = &mut self.executor;
+            let make_room = || executor.make_room(server, now_ms);
+            let Ok(request) =
+                admission::admit(&server.shared, &self.client, spec, args, Origin::Connection, make_room)
+            else {
+                break;
+            };
+            requests.push(request);
+        }
+        requests
+    }
+
+    /// The group that was suspended.
+    fn same_group<'a>(&self, ahead: &'a Ahead<'_>, at: usize) -> Group<'a> {
+        let again = |args| admission::find(args).ok().map(|spec| admission::admit_again(spec, args));
+        ahead.iter().skip(at).take(self.group_len).filter_map(|(args, _)| again(args)).collect()
+    }
+}
