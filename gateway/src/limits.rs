@@ -138,14 +138,14 @@ pub const PROGRESS_PERIOD: Duration = Duration::from_millis(50);
 
 /// Once so many bytes of the datafile that is appended to have no hints, they are written: the next start reads no more of it.
 /// Each time costs a sync.
-pub const HINT_AHEAD_BYTES: u64 = 8 * 1024 * 1024;
+pub const HINT_AHEAD_BYTES: u64 = 32 * 1024 * 1024;
 
 /// While fewer bytes than this have no hints, writing them takes little of a processor; beyond, they are written as fast as
 /// merge works, because the next start must not take long.
-pub const UNHINTED_MUCH_BYTES: u64 = 128 * 1024 * 1024;
+pub const UNHINTED_MUCH_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
-pub const REST_PER_HINTS: u32 = 3;
+pub const REST_PER_HINTS: u32 = 9;
 
 /// While there is other work, hints are written for a part of the time, and only if many bytes have none: as long again for
 /// each of so many durations.

@@ -29,7 +29,7 @@ pub(super) struct Frame<'o> {
     borrowed: SmallVec<[(usize, &'o [u8]); 1]>,
     borrowed_len: u64,
     /// Where in the frame each record begins, in order.
-    offsets: SmallVec<[u32; 4]>,
+    offsets: SmallVec<[u32; 20]>,
     /// Length of the tombstones among them.
     pub(super) tombstones_len: u64,
 }

@@ -241,12 +241,22 @@ impl<'b> Record<'b> {
     /// datafile.
     pub(super) fn read(bytes: &'b [u8], salt: Salt) -> Option<Record<'b>> {
         let (header, before_key) = Header::read(bytes)?;
-        let len = usize::try_from(header.record_len()).ok()?;
-        let record = bytes.get(..len)?;
+        let record = bytes.get(..usize::try_from(header.record_len()).ok()?)?;
         let checksum = u32::from_le_bytes(*record.first_chunk()?);
         if crc32c::crc32c_append(salt.0, &record[4..]) != checksum {
             return None;
         }
+        Record::parts(header, before_key, record)
+    }
+
+    /// Reads again a record that was checked in the same bytes.
+    pub(super) fn read_again(bytes: &'b [u8]) -> Option<Record<'b>> {
+        let (header, before_key) = Header::read(bytes)?;
+        Record::parts(header, before_key, bytes.get(..usize::try_from(header.record_len()).ok()?)?)
+    }
+
+    fn parts(header: Header, before_key: usize, record: &'b [u8]) -> Option<Record<'b>> {
+        let checksum = u32::from_le_bytes(*record.first_chunk()?);
         let key_end = before_key.checked_add(usize::try_from(header.key_len).ok()?)?;
         Some(Record {
             header,

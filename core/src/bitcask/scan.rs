@@ -172,7 +172,7 @@ impl Window {
         at
     }
 
-    /// Shows the records of a frame that is whole.
+    /// Shows the records of a frame that is whole, each of which was checked.
     fn show(
         &mut self,
         bytes: &[u8],
@@ -182,7 +182,7 @@ impl Window {
     ) {
         let mut at = frame;
         while at < frame + len as usize {
-            let Found::Record(record) = self.record(bytes, at) else { return };
+            let Some(record) = bytes.get(at..).and_then(Record::read_again) else { return };
             self.goes_on &= visit(self.start + at as u64, &record);
             at += record.header.record_len() as usize;
         }

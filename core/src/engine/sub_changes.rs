@@ -1,8 +1,8 @@
 //! The changed subkeys of one key, in the order of their bytes.
 //!
-//! Most transactions change one or two short subkeys, and those are kept in place: no allocation, no search. Many that come
-//! in order, as those of a long RPUSH or of a stored union do, are a list, which costs a fraction of a map. What is larger and
-//! comes in another order moves to an ordered map.
+//! Most transactions change one or two short subkeys, and those are kept in place: no allocation, no search. Some more, as a
+//! group of requests changes, and any number that come in order, as those of a long RPUSH or of a stored union do, are a list,
+//! which costs a fraction of a map. What is larger and comes in another order moves to an ordered map.
 
 use std::collections::{BTreeMap, btree_map};
 use std::ops::{Bound, RangeBounds};
@@ -24,13 +24,19 @@ pub struct SubChange {
 /// Up to this many changes are kept in place: a member of a sorted set that gets another score is three.
 const FEW: usize = 3;
 
+/// A list of so many changes takes one at any place for less than a map does.
+const LIST_LEN: usize = 64;
+
+/// A list begins with room for so many: as a group of requests changes.
+const LIST_BEGINS_WITH: usize = 18;
+
 /// Changed subkeys in order, each once.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 #[derive(Debug)]
 pub enum SubChanges {
     /// In place.
     Few(SmallVec<[(SubBytes, SubChange); FEW]>),
-    /// In a list, because they were added in ascending order.
+    /// In a list, because they are some, or were added in ascending order.
     Run(Vec<(SubBytes, SubChange)>),
     /// In a map.
     Many(BTreeMap<SubBytes, SubChange>),
@@ -123,15 +129,18 @@ impl SubChanges {
                 let at = few.iter().take_while(|(other, _)| *other < subkey).count();
                 few.insert(at, (subkey, change));
             }
-            SubChanges::Few(few) if few.last().is_some_and(|(last, _)| *last < subkey) => {
-                let mut run: Vec<(SubBytes, SubChange)> = few.drain(..).collect();
-                run.push((subkey, change));
+            SubChanges::Few(few) => {
+                let mut run = Vec::with_capacity(LIST_BEGINS_WITH);
+                run.extend(few.drain(..));
+                insert_in(&mut run, subkey, change);
                 *self = SubChanges::Run(run);
             }
-            SubChanges::Run(run) if run.last().is_none_or(|(last, _)| *last < subkey) => {
-                run.push((subkey, change));
+            SubChanges::Run(run)
+                if run.len() < LIST_LEN || run.last().is_none_or(|(last, _)| *last < subkey) =>
+            {
+                insert_in(run, subkey, change);
             }
-            SubChanges::Few(_) | SubChanges::Run(_) => {
+            SubChanges::Run(_) => {
                 self.many().insert(subkey, change);
             }
             SubChanges::Many(many) => {
@@ -195,8 +204,12 @@ impl SubChanges {
     pub(super) fn remove(&mut self, subkey: &[u8]) {
         match self {
             SubChanges::Few(few) => few.retain(|(other, _)| other.as_slice() != subkey),
-            SubChanges::Run(run) if run.last().is_some_and(|(last, _)| last.as_slice() == subkey) => {
-                run.pop();
+            SubChanges::Run(run)
+                if run.len() <= LIST_LEN || run.last().is_some_and(|(last, _)| last.as_slice() == subkey) =>
+            {
+                if let Ok(at) = place_in(run, subkey) {
+                    run.remove(at);
+                }
             }
             SubChanges::Run(_) => {
                 self.many().remove(subkey);
@@ -219,6 +232,12 @@ fn place_in(run: &[(SubBytes, SubChange)], subkey: &[u8]) -> Result<usize, usize
         Some((last, _)) if last.as_slice() < subkey => Err(run.len()),
         _ => run.binary_search_by(|(other, _)| other.as_slice().cmp(subkey)),
     }
+}
+
+/// Puts a change that is not there into an ordered list.
+fn insert_in(run: &mut Vec<(SubBytes, SubChange)>, subkey: SubBytes, change: SubChange) {
+    let (Ok(at) | Err(at)) = place_in(run, &subkey);
+    run.insert(at, (subkey, change));
 }
 
 impl<'c> IntoIterator for &'c SubChanges {
@@ -325,7 +344,7 @@ mod tests {
             let mut changes = SubChanges::default();
             let mut expected: BTreeMap<SubBytes, SubChange> = BTreeMap::new();
             let mut next = 0_u32;
-            for _ in 0..random.usize(..60) {
+            for _ in 0..random.usize(..200) {
                 // Nearly always in order.
                 next = if random.u8(..20) == 0 { random.u32(..next + 1) } else { next + random.u32(1..3) };
                 let subkey = SubBytes::from_slice(&next.to_be_bytes());

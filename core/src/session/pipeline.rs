@@ -72,9 +72,15 @@ impl Pipeline {
         }
         if ahead.len() >= PIPELINE_AHEAD_MIN {
             // Nearly every command that names a key names one first.
-            let first = ahead.iter().filter_map(|(args, _)| args.get(1).copied());
-            let keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = first.collect();
-            server.engine.prefetch(db, &keys);
+            let mut keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = SmallVec::new();
+            for key in ahead.iter().filter_map(|(args, _)| args.get(1).copied()) {
+                if keys.last() != Some(&key) {
+                    keys.push(key);
+                }
+            }
+            if keys.len() >= PIPELINE_AHEAD_MIN {
+                server.engine.prefetch(db, &keys);
+            }
         }
     }
 
