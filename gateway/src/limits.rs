@@ -142,7 +142,7 @@ pub const HINT_AHEAD_BYTES: u64 = 32 * 1024 * 1024;
 
 /// While fewer bytes than this have no hints, writing them takes little of a processor; beyond, they are written as fast as
 /// merge works, because the next start must not take long.
-pub const UNHINTED_MUCH_BYTES: u64 = 256 * 1024 * 1024;
+pub const UNHINTED_MUCH_BYTES: u64 = 512 * 1024 * 1024;
 
 /// How long maintenance rests after a step that wrote hints, in durations of the step, while few bytes have none.
 pub const REST_PER_HINTS: u32 = 9;

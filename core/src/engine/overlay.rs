@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use super::key_state::{DbChange, KeyState, PendingRoot, Source, Span, access_of};
 use super::savepoints::journal::Journal;
-use super::sub_changes::SubChanges;
+use super::sub_changes::{SubBytes, SubChanges};
 use super::turns::{Turn, Turns};
-use super::{BlobRef, Db, Draft, Kind, Root, Touch};
+use super::{BlobRef, Db, Direction, Draft, Kind, Root, Touch};
 use crate::memory_budget::LARGE_BYTES;
 use crate::storage::{Blob, BlobId};
 
@@ -78,6 +78,9 @@ pub struct Overlay {
     pub(super) command: u32,
     /// The place in `keys` of the key that was looked for last.
     pub(super) asked_last: usize,
+    /// The first subkey of a committed collection in a direction that was not removed when it was last looked for. Those before
+    /// it are removed as long as no savepoint brings them back.
+    pub(super) committed_end: Option<((u64, Direction), SubBytes)>,
     /// Keys that appeared or expired since [`Overlay::take_turns`] was last called.
     pub(super) turns: Turns,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
@@ -122,6 +125,7 @@ impl Overlay {
         self.expired_count = 0;
         self.command = 0;
         self.asked_last = 0;
+        self.committed_end = None;
         self.turns = Turns::default();
         self.drafts.clear();
         self.grown.clear();

@@ -7,7 +7,7 @@ use std::iter::{Peekable, Rev};
 use std::ops::{Bound, ControlFlow, Range};
 
 use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
-use super::{Db, Direction, Result, SubVisitor, Txn, Want};
+use super::{Db, Direction, Result, Root, SubVisitor, Txn, Want};
 
 /// Where a walk over subkeys begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,6 +281,65 @@ impl Txn<'_> {
         Ok(found)
     }
 
+    /// The first subkey of a key in a direction, if it has any.
+    pub fn sub_end(&mut self, db: Db, key: &[u8], direction: Direction) -> Result<Option<SubBytes>> {
+        let at = self.state(db, key)?;
+        let committed = match self.overlay.keys[at].subkeys_of {
+            Some(root) => self.committed_end(at, &root, direction)?,
+            None => None,
+        };
+        let state = &self.overlay.keys[at];
+        let put = |(subkey, change): (&[u8], &SubChange)| {
+            change.value.is_some().then(|| SubBytes::from_slice(subkey))
+        };
+        let own = match direction {
+            Direction::Ascending => state.subs.iter().find_map(put),
+            Direction::Descending => state.subs.iter().rev().find_map(put),
+        };
+        Ok(match (committed, own, direction) {
+            (Some(committed), Some(own), Direction::Ascending) => Some(committed.min(own)),
+            (Some(committed), Some(own), Direction::Descending) => Some(committed.max(own)),
+            (committed, own, _) => committed.or(own),
+        })
+    }
+
+    /// The first committed subkey in a direction that the transaction has not removed. What it found is remembered, since a
+    /// group of pushes asks again and again.
+    fn committed_end(&mut self, at: usize, root: &Root, direction: Direction) -> Result<Option<SubBytes>> {
+        let state = &self.overlay.keys[at];
+        let is_removed = |subkey: &[u8]| state.subs.get(subkey).is_some_and(|change| change.value.is_none());
+        let of = (root.collection, direction);
+        if let Some((known, subkey)) = &self.overlay.committed_end
+            && *known == of
+            && !is_removed(subkey)
+        {
+            return Ok(Some(subkey.clone()));
+        }
+        let mut found = None;
+        let expect = 1 + state.subs.len() as u64;
+        let walk = SubWalk::new(Start::End, direction, Want::Subkeys).expecting(expect);
+        self.reader.sub_scan(root, walk, &mut |subkey, _| {
+            if is_removed(subkey) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(SubBytes::from_slice(subkey));
+            ControlFlow::Break(())
+        })?;
+        let is_known = root.collection != 0;
+        self.overlay.committed_end = found.clone().filter(|_| is_known).map(|subkey| (of, subkey));
+        Ok(found)
+    }
+
+    /// Whether the first change in a direction takes a subkey away.
+    fn begins_with_removal(&self, at: usize, direction: Direction) -> bool {
+        let mut changes = self.overlay.keys[at].subs.iter();
+        let first = match direction {
+            Direction::Ascending => changes.next(),
+            Direction::Descending => changes.next_back(),
+        };
+        first.is_some_and(|(_, change)| change.value.is_none())
+    }
+
     /// Walks the subkeys of a key until the visitor breaks or none is left.
     pub fn sub_scan(&mut self, db: Db, key: &[u8], walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()> {
         let at = self.state(db, key)?;
@@ -302,6 +361,14 @@ impl Txn<'_> {
             }
             (start, _) => start,
         };
+        let kept;
+        let mut start = start;
+        if start == Start::End && walk.want == Want::Values && self.begins_with_removal(at, walk.direction) {
+            // Values of subkeys that are removed need not be read.
+            kept = self.sub_end(db, key, walk.direction)?;
+            let Some(subkey) = &kept else { return Ok(()) };
+            start = Start::Subkey(subkey);
+        }
         let state = &self.overlay.keys[at];
         let mut changes = Changes::from(&state.subs, start, walk.direction);
         if let Some(root) = &state.subkeys_of {

@@ -310,12 +310,8 @@ impl<'t, 'e> List<'t, 'e> {
 
     /// The position at an end, if there is an element.
     fn outermost(&mut self, end: End) -> Result<Option<Position>> {
-        let mut outermost = None;
-        self.scan(end.walk(Want::Subkeys).expecting(1), &mut |position, _| {
-            outermost = Some(position);
-            ControlFlow::Break(())
-        })?;
-        Ok(outermost)
+        let Some(subkey) = self.txn.sub_end(self.db, self.key, end.direction())? else { return Ok(None) };
+        Position::decode(&subkey).map(Some).ok_or_else(|| no_position().into())
     }
 
     /// The position of a rank, which must be there.

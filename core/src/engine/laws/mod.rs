@@ -179,6 +179,8 @@ fn ask_subkeys(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), subkey: &[u8], answers
             answers.push_str(&format!("{start:?} {direction:?} {seen:?}\n"));
         }
     }
+    let ends = [Direction::Ascending, Direction::Descending].map(|direction| txn.sub_end(db, key, direction));
+    answers.push_str(&format!("{ends:?}\n"));
     Ok(())
 }
 

@@ -115,6 +115,8 @@ impl Overlay {
         let (undo, keys, arena) = (mark.undo, mark.keys, mark.arena);
         (self.fresh_count, self.expired_count) = (mark.fresh_count, mark.expired_count);
         self.asked_last = mark.asked_last;
+        // It may stand behind one that comes back.
+        self.committed_end = None;
         let (turns, drafts, grown) = (mark.turns, mark.drafts, mark.grown);
         while self.journal.undo.len() > undo {
             if let Some(undo) = self.journal.undo.pop() {
