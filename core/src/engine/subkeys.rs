@@ -189,13 +189,29 @@ impl Txn<'_> {
             None => false,
         };
         if in_base {
-            self.count_changes(1)?;
-            self.overlay.note_sub(at, subkey, self.overlay.keys[at].subs_delta, || None);
-            let state = &mut self.overlay.keys[at];
-            state.subs.add(subkey, SubChange { value: None, in_base });
-            state.subs_delta -= 1;
+            self.sub_removal(at, subkey)?;
         }
         Ok(in_base)
+    }
+
+    /// Notes the removal of a committed subkey that has no change yet.
+    fn sub_removal(&mut self, at: usize, subkey: &[u8]) -> Result<()> {
+        self.count_changes(1)?;
+        self.overlay.note_sub(at, subkey, self.overlay.keys[at].subs_delta, || None);
+        let state = &mut self.overlay.keys[at];
+        state.subs.add(subkey, SubChange { value: None, in_base: true });
+        state.subs_delta -= 1;
+        Ok(())
+    }
+
+    /// Removes a subkey that a walk of this transaction has just shown, which saves looking for it.
+    pub fn sub_remove_seen(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<()> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        if state.subkeys_of.is_none() || state.subs.get(subkey).is_some() {
+            return self.sub_remove(db, key, subkey).map(drop);
+        }
+        self.sub_removal(at, subkey)
     }
 
     /// Removes the subkeys with these ranks, which costs less than to remove one after another, and returns how many there
@@ -309,15 +325,19 @@ impl Txn<'_> {
         let state = &self.overlay.keys[at];
         let is_removed = |subkey: &[u8]| state.subs.get(subkey).is_some_and(|change| change.value.is_none());
         let of = (root.collection, direction);
-        if let Some((known, subkey)) = &self.overlay.committed_end
-            && *known == of
-            && !is_removed(subkey)
-        {
-            return Ok(Some(subkey.clone()));
-        }
+        let known = self.overlay.committed_end.take().filter(|(known, _)| *known == of);
+        let (start, expect) = match &known {
+            Some((_, subkey)) if !is_removed(subkey) => {
+                let subkey = subkey.clone();
+                self.overlay.committed_end = known;
+                return Ok(Some(subkey));
+            }
+            // Those before it are removed as well.
+            Some((_, subkey)) => (Start::Subkey(subkey), 2),
+            None => (Start::End, 1 + state.subs.len() as u64),
+        };
         let mut found = None;
-        let expect = 1 + state.subs.len() as u64;
-        let walk = SubWalk::new(Start::End, direction, Want::Subkeys).expecting(expect);
+        let walk = SubWalk::new(start, direction, Want::Subkeys).expecting(expect);
         self.reader.sub_scan(root, walk, &mut |subkey, _| {
             if is_removed(subkey) {
                 return ControlFlow::Continue(());

@@ -325,9 +325,10 @@ impl<'t, 'e> List<'t, 'e> {
         Ok(())
     }
 
+    /// Removes positions that a walk has shown.
     fn remove_all(&mut self, positions: &[Position]) -> Result<()> {
         for position in positions {
-            self.txn.sub_remove(self.db, self.key, &position.encode())?;
+            self.txn.sub_remove_seen(self.db, self.key, &position.encode())?;
         }
         Ok(())
     }
