@@ -1,4 +1,4 @@
-//! The documentation against the program: options, settings, figures, and links between pages.
+//! The documentation against the program: options, settings, and links between pages.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,8 +10,6 @@ use edgecask_core::server::SETTINGS;
 
 const OPTIONS_BEGIN: &str = "<!-- options -->\n";
 const OPTIONS_END: &str = "<!-- end of options -->";
-const FIGURES_BEGIN: &str = "<!-- figures -->\n";
-const FIGURES_END: &str = "<!-- end of figures -->";
 const SETTINGS_BEGIN: &str = "<!-- settings -->\n";
 const SETTINGS_END: &str = "<!-- end of settings -->";
 
@@ -65,34 +63,6 @@ fn options_table() -> String {
     table
 }
 
-/// The cells of a row of bench/results.md that begins with this cell.
-fn result<'r>(results: &'r str, name: &str) -> Vec<&'r str> {
-    let rows = results.lines().map(|line| line.split('|').map(str::trim).skip(1).collect::<Vec<_>>());
-    rows.into_iter().find(|cells| cells.first() == Some(&name)).unwrap_or_else(|| panic!("no row {name}"))
-}
-
-/// The three figures of the README. In bench/results.md throughput stands in columns 1 (EdgeCask) and 2 (Redis with its
-/// append-only file), CPU in 5 and 6; case names stand in column 0.
-fn figures_table() -> String {
-    let results = read(&root().join("bench/results.md"));
-    let memory = result(&results, "memory for a key");
-    let (get, set) = (result(&results, "GET 3 B -P 16"), result(&results, "SET 3 B -P 16"));
-    let version = results.split("Redis server v=").nth(1).and_then(|rest| rest.split_whitespace().next());
-    format!(
-        "| beside redis-server {}, both syncing every second | EdgeCask | Redis |\n| --- | --- | --- |\n\
-         | memory for each of a million keys of 16 bytes with values of 3 bytes | {} | {} |\n\
-         | GET of 3 bytes, 50 connections, pipelines of 16: requests/s | {} | {} |\n\
-         | SET of 3 bytes, the same: server CPU for a request | {} µs | {} µs |\n",
-        version.expect("results name Redis' version"),
-        memory[1],
-        memory[2],
-        get[1],
-        get[2],
-        set[5],
-        set[6],
-    )
-}
-
 /// Compares the part of a page between two marks with what it is made from, or writes it anew if EDGECASK_UPDATE is set.
 fn check_part(page: &str, begin: &str, end: &str, made: &str) {
     let path = root().join(page);
@@ -114,11 +84,6 @@ fn check_part(page: &str, begin: &str, end: &str, made: &str) {
 #[test]
 fn options_are_not_those_of_the_program() {
     check_part("docs/configuration.md", OPTIONS_BEGIN, OPTIONS_END, &options_table());
-}
-
-#[test]
-fn figures_are_not_those_of_the_benchmark() {
-    check_part("README.md", FIGURES_BEGIN, FIGURES_END, &figures_table());
 }
 
 #[test]

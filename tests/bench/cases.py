@@ -22,8 +22,8 @@ SIZED = ("SET", "GET", "MSET (10 keys)", "HSET", "LPUSH", "LPOP", "LRANGE_100", 
 UNSIZED = ("INCR", "SADD", "ZADD")
 
 MEMORY_LIMIT_BYTES = 256 * 1024 * 1024
-USUAL = ("edgecask", "redis", "none")
-LOGGED = ("edgecask", "redis")
+USUAL = ("edgecask", "redis", "valkey", "none")
+LOGGED = ("edgecask", "redis", "valkey")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,9 +128,14 @@ def published_cases():
         yield Case(f"published SET {size_name} -r 2000", ("-t", "set", *common), requests=100_000)
         yield Case(f"published GET {size_name} -r 2000", ("-t", "get", *common), requests=100_000,
                    fill=functools.partial(fill_strings, count=2000, size=size))
+    # With fewer keys and requests than published: 2,000 values of 2 MB are 4 GB in each server.
+    common = ("-d", "2000000", "-r", "100", "-k", "1")
+    yield Case("published SET 2 MB -r 100", ("-t", "set", *common), requests=1000)
+    yield Case("published GET 2 MB -r 100", ("-t", "get", *common), requests=1000,
+               fill=functools.partial(fill_strings, count=100, size=2_000_000))
     for connections in (50, 200):
         yield Case(f"published SET -c {connections} -r 100000000", ("-t", "set", "-r", "100000000"), connections,
-                   requests=100_000)
+                   requests=500_000)
 
 
 def other_cases():
@@ -143,7 +148,7 @@ def other_cases():
     for pipeline in (1, 16):
         usual = product_case("SET", "3 B", pipeline)
         yield dataclasses.replace(usual, name=f"SET always 3 B{' -P 16' if pipeline > 1 else ''}",
-                                  servers=LOGGED, policy="always", remark="both servers `appendfsync always`")
+                                  servers=LOGGED, policy="always", remark="all with `appendfsync always`")
     yield from published_cases()
     keys, size = 1_000_000, 100
     yield Case("Zipf 90/10 100 B -P 16", (), load.ZIPF_PROCESSES, 16,

@@ -72,6 +72,14 @@ def figures(edgecask, keys=1_000_000):
         yield row("start after kill -9", f"{killed:.2f} s", "-")
 
 
+def table(options):
+    """The table as results.json has it."""
+    rows = [[row["name"], row["edgecask"], row["redis"]] for row in figures(options.edgecask)]
+    return {"title": "A million keys of 16 bytes with values of 3",
+            "command": "python3 tests/bench/reopen.py --edgecask target/release/edgecask",
+            "head": ["", "EdgeCask", "Redis"], "rows": rows}
+
+
 def row(name, ours, theirs):
     return {"name": name, "edgecask": ours, "redis": theirs}
 

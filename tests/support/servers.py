@@ -86,10 +86,10 @@ class Server:
             raise Failed("redis-cli --pipe was answered errors or lost the connection")
 
     def cpu_seconds(self):
-        """User and system time of all threads since the start."""
+        """User and system time since the start, of all threads and of children that have ended."""
         with open(f"/proc/{self.process.pid}/stat") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / CLOCK_TICK
+        return sum(map(int, fields[11:15])) / CLOCK_TICK
 
     def memory_bytes(self):
         """Resident memory: RssAnon and RssFile."""

@@ -5,7 +5,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::engine::{BlobRef, Kind};
+use crate::engine::{BlobRef, Kind, checksum_append};
 
 /// First bytes of every datafile.
 pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
@@ -174,7 +174,7 @@ impl Header {
             write_varint(collection, out);
         }
         out.extend_from_slice(key);
-        let checksum = crc32c::crc32c_append(crc32c::crc32c_append(salt.0, &out[start + 4..]), value);
+        let checksum = checksum_append(checksum_append(salt.0, &out[start + 4..]), value);
         out[start..start + 4].copy_from_slice(&checksum.to_le_bytes());
         out.len() - start
     }
@@ -243,7 +243,7 @@ impl<'b> Record<'b> {
         let (header, before_key) = Header::read(bytes)?;
         let record = bytes.get(..usize::try_from(header.record_len()).ok()?)?;
         let checksum = u32::from_le_bytes(*record.first_chunk()?);
-        if crc32c::crc32c_append(salt.0, &record[4..]) != checksum {
+        if checksum_append(salt.0, &record[4..]) != checksum {
             return None;
         }
         Record::parts(header, before_key, record)

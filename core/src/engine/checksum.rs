@@ -9,6 +9,7 @@ const BITS: usize = u32::BITS as usize;
 const FAST_FROM_BYTES: usize = 512;
 
 /// The checksum of what `checksum` stands for with `bytes` behind it; that of nothing is 0.
+#[inline]
 pub(crate) fn append(checksum: u32, bytes: &[u8]) -> u32 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if bytes.len() >= FAST_FROM_BYTES {

@@ -44,7 +44,9 @@ fn small_and_large_writes_may_alternate() {
     let folder = tempfile::tempdir().expect("a directory");
     let directory = Directory::open(folder.path()).expect("opens");
     let file = directory.create("file", Access::Log).expect("creates");
-    let sizes = [1, 60, MAPPED_WRITE_BELOW_BYTES - 1, MAPPED_WRITE_BELOW_BYTES, 3, 500_000, 1, 17];
+    // Appends between the two lengths are written into blanked pages.
+    let (short, long) = (MAPPED_WRITE_BELOW_BYTES, 128 * 1024);
+    let sizes = [1, 60, short - 1, short, 3, 20_000, 20_000, long, 500_000, long - 1, 1, 17];
     let mut whole = Vec::new();
     for (number, size) in sizes.iter().cycle().take(400).enumerate() {
         let bytes = vec![number as u8; *size as usize];
