@@ -2,7 +2,7 @@
 """The server's processor time for a request by the number of keys, from ten thousand to ten million, beside redis-server and
 valkey-server.
 
-    scaling.py --edgecask target/release/edgecask [--most 10000000] [--rounds 3]
+    many_keys.py --edgecask target/release/edgecask [--most 10000000] [--rounds 3]
 
 GET, SET and HSET (a new value for the one field of a small hash) of random keys that all exist, by redis-benchmark with 50
 connections and pipelines of 16; values have 16 bytes. Every figure is the median of the rounds, in µs of user and system time of
@@ -49,7 +49,7 @@ def counts(most):
 def costs(server_name, name, options, most, rounds):
     """µs a request for each number of keys."""
     make, arguments = COMMANDS[name]
-    with tempfile.TemporaryDirectory(prefix="edgecask-scaling-") as folder:
+    with tempfile.TemporaryDirectory(prefix="edgecask-many-keys-") as folder:
         with Server(peers.command(server_name, folder, options), folder + "/log") as server:
             there = 0
             for count in counts(most):
@@ -75,7 +75,7 @@ def head(most=MOST):
 def table(options):
     """The table as results.json has it."""
     return {"title": "Cost of a request by the number of keys",
-            "command": "python3 tests/bench/scaling.py --edgecask target/release/edgecask",
+            "command": "python3 tests/bench/many_keys.py --edgecask target/release/edgecask",
             "head": head(), "rows": list(rows(options))}
 
 
