@@ -1,7 +1,7 @@
 # make run    builds EdgeCask with its console and serves ./data on port 6379 and http://127.0.0.1:8080
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root); make gate is its quick
 #             part: formatting, lints, unit tests, the core as WebAssembly
-# make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes)
+# make bench  EdgeCask beside redis-server, written to bench/ (some 35 minutes); make scaling: one worker beside more
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
@@ -38,7 +38,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 # all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
-.PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
 .PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -145,6 +145,11 @@ demo: rust
 bench: rust setup
 	cargo build --release -p edgecask
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --out bench
+
+# One worker beside as many as there are processors.
+scaling: rust
+	cargo build --release -p edgecask
+	python3 tests/bench/scaling.py --edgecask $(RELEASE)
 
 # A few rounds of each; small_disk.py needs to mount, so root.
 reliability-test: edgecask
