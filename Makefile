@@ -2,6 +2,7 @@
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root); make gate is its quick
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
+# make scaling  one worker beside as many as there are processors (some minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
@@ -38,7 +39,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 # all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
-.PHONY: run test gate bench demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
 .PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -152,6 +153,11 @@ bench: rust setup .build/valkey/usr/bin/valkey-server
 .build/valkey/usr/bin/valkey-server: .ci/valkey
 	.ci/valkey .build/valkey
 	touch $@
+
+# One worker beside as many as there are processors.
+scaling: rust
+	cargo build --release -p edgecask
+	python3 tests/bench/scaling.py --edgecask $(RELEASE)
 
 # A few rounds of each; small_disk.py needs to mount, so root.
 reliability-test: edgecask

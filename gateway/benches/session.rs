@@ -98,8 +98,11 @@ fn main() {
     let keys = arguments.first().map_or(4_000_000, |keys| keys.parse().expect("a number of keys"));
     let folder = tempfile::tempdir().expect("a directory");
     let opened = store::open(folder.path(), &edgecask_core::bitcask::Options::default()).expect("opens");
-    let shared =
-        Shared::new(Settings::default(), Box::new(ProcessInfo::new(0, None, 0, Arc::default())), now_ms());
+    let shared = Shared::new(
+        Settings::default(),
+        Box::new(ProcessInfo::new(0, None, 0, Arc::default(), Arc::default())),
+        now_ms(),
+    );
     let session = Session::new(&shared, Peer::default(), 1, now_ms());
     let server = Server { engine: opened.store, shared };
     let mut bench = Bench { server, session, random: 1, range: keys * 10 };

@@ -13,6 +13,17 @@ pub fn now() -> Now {
     Now { unix_ms: now_ms(), steady_ms: steady_ms() }
 }
 
+/// The same with the steady clock in nanoseconds, too.
+pub fn now_and_ns() -> (Now, u64) {
+    let steady = START.elapsed();
+    (Now { unix_ms: now_ms(), steady_ms: whole_ms(steady) }, whole_ns(steady))
+}
+
+/// Nanoseconds since this clock was first read.
+pub fn steady_ns() -> u64 {
+    whole_ns(START.elapsed())
+}
+
 /// Unix time in milliseconds.
 pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -34,6 +45,11 @@ pub fn instant_at(steady_ms: u64) -> Instant {
 pub fn whole_ms(duration: Duration) -> u64 {
     // In steps of u64: the division of `as_millis` is one of 128 bits.
     duration.as_secs().saturating_mul(1000).saturating_add(u64::from(duration.subsec_millis()))
+}
+
+/// A duration in nanoseconds, for up to some centuries.
+fn whole_ns(duration: Duration) -> u64 {
+    duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos()))
 }
 
 /// A number that cannot be guessed; the time if the system has no randomness to give.

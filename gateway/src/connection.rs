@@ -27,6 +27,7 @@ use crate::limits::{
     IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
 };
 use crate::sendfile;
+use crate::spread::order::Seen as SeenOrder;
 
 /// A connection and its session.
 pub struct Connection {
@@ -49,6 +50,10 @@ pub struct Connection {
     is_prompt: bool,
     /// How long it rests because it has written too fast, if it does, and when the worker looks at that again.
     pub rest: Option<(Rest, u64)>,
+    /// The order of the spread under which its worker has last looked at it.
+    pub seen_order: SeenOrder,
+    /// The worker to which it is to move once all its replies have been sent.
+    pub goes_to: Option<u16>,
 }
 
 /// The step that a connection is in.
@@ -107,12 +112,19 @@ impl Connection {
             is_ending: false,
             is_queued: false,
             rest: None,
+            seen_order: SeenOrder::default(),
+            goes_to: None,
         }
     }
 
     /// The socket, for its registration with the event queue.
     pub fn stream(&mut self) -> &mut TcpStream {
         &mut self.stream
+    }
+
+    /// Whether nothing of it is under way: its session is here, all its replies have been sent, and it is not slowed.
+    pub fn is_at_rest(&self) -> bool {
+        self.phase == Phase::Receiving && self.rest.is_none() && self.driver.is_some()
     }
 
     /// Whether it may have something to do though the system reports nothing new.

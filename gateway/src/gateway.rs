@@ -13,6 +13,7 @@ use crate::clock::{now_ms, whole_ms};
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
+use crate::spread::Spread;
 use crate::stop::{Stop, StopRequest};
 use crate::store::Store;
 use crate::sync::{Appendfsync, Syncer};
@@ -61,6 +62,8 @@ pub struct Gateway {
     pub long_runs: LongRuns,
     /// What slows writers down where merge is left behind.
     pub brake: Arc<Brake>,
+    /// How many workers serve.
+    pub spread: Arc<Spread>,
     /// The request to give free memory back.
     pub trim: Trim,
     /// The request to end.
@@ -82,13 +85,14 @@ struct LiveSettings {
 }
 
 impl Gateway {
-    /// A server whose threads have not been started; its `brake` may be shown by INFO.
+    /// A server whose threads have not been started; its `brake` and its `spread` may be shown by INFO.
     pub fn new(
         server: Server<Store>,
         policy: Appendfsync,
         deadlines: Deadlines,
         protected_mode: bool,
         brake: Arc<Brake>,
+        spread: Arc<Spread>,
     ) -> Gateway {
         let gateway = Gateway {
             server,
@@ -96,6 +100,7 @@ impl Gateway {
             maintenance: Maintenance::default(),
             long_runs: LongRuns::default(),
             brake,
+            spread,
             trim: Trim::default(),
             stop: Stop::default(),
             deadlines,

@@ -11,6 +11,7 @@ pub mod signals;
 pub mod acceptor;
 pub mod workers;
 pub mod worker;
+pub mod spread;
 pub mod connection;
 pub mod sendfile;
 pub mod gateway;

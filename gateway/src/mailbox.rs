@@ -1,4 +1,4 @@
-//! The mailbox of a worker: new connections from the acceptor, and wake-ups from other threads.
+//! The mailbox of a worker: new connections from the acceptor, connections of other workers, and wake-ups from other threads.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -9,11 +9,15 @@ use edgecask_core::driver::Driver;
 use parking_lot::Mutex;
 use tracing::warn;
 
+use crate::connection::Connection;
+
 /// The messages of other threads to one worker.
 pub struct Mailbox {
     waker: mio::Waker,
     /// Accepted streams. `maxclients` bounds them; the acceptor checks it before it assigns a stream.
     accepted: Mutex<Vec<TcpStream>>,
+    /// Connections that other workers have given to this one.
+    moved: Mutex<Vec<Connection>>,
     /// Connections, by slot and CLIENT ID, for which other connections have left something. A connection is listed once
     /// until its session has run.
     woken: Mutex<Vec<(usize, u64)>>,
@@ -37,6 +41,7 @@ impl Mailbox {
         Mailbox {
             waker,
             accepted: Mutex::default(),
+            moved: Mutex::default(),
             woken: Mutex::default(),
             returned: Mutex::default(),
             is_asleep: AtomicBool::new(false),
@@ -53,6 +58,17 @@ impl Mailbox {
     /// The streams assigned since the last call.
     pub fn take_accepted(&self) -> Vec<TcpStream> {
         std::mem::take(&mut *self.accepted.lock())
+    }
+
+    /// Gives the worker a connection of another one.
+    pub fn take_in(self: &Arc<Mailbox>, connection: Connection) {
+        self.moved.lock().push(connection);
+        self.wake_by_ref();
+    }
+
+    /// The connections that it was given since the last call.
+    pub fn take_moved(&self) -> Vec<Connection> {
+        std::mem::take(&mut *self.moved.lock())
     }
 
     /// A waker for the connection in a slot, with its CLIENT ID.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use edgecask_core::server::HostFacts;
 
 use crate::brake::Brake;
+use crate::spread::Spread;
 
 /// Facts known at the start; all others are read from `/proc/self` on each request.
 pub struct ProcessInfo {
@@ -18,17 +19,24 @@ pub struct ProcessInfo {
     /// Anonymous memory of the process at its start, the keydir aside.
     startup_bytes: u64,
     brake: Arc<Brake>,
+    spread: Arc<Spread>,
 }
 
 impl ProcessInfo {
     /// Facts of a process that begins now and listens on `port`. `startup_bytes` is what the program has by now of
     /// [`anonymous_bytes`], the keydir aside.
-    pub fn new(port: u16, config: Option<PathBuf>, startup_bytes: u64, brake: Arc<Brake>) -> ProcessInfo {
+    pub fn new(
+        port: u16,
+        config: Option<PathBuf>,
+        startup_bytes: u64,
+        brake: Arc<Brake>,
+        spread: Arc<Spread>,
+    ) -> ProcessInfo {
         let mut random = [0_u8; 20];
         // Without randomness all runs have the same id, which does no harm to a standalone server.
         let _ = getrandom::fill(&mut random);
         let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes, brake }
+        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes, brake, spread }
     }
 
     fn server(&self) -> Vec<(&'static str, String)> {
@@ -47,6 +55,10 @@ impl ProcessInfo {
             ("uptime_in_days", (uptime_s / (24 * 60 * 60)).to_string()),
             ("executable", executable.display().to_string()),
             ("config_file", config.unwrap_or_default().display().to_string()),
+            ("io_threads_active", u8::from(self.spread.serving() > 1).to_string()),
+            ("worker_threads", self.spread.workers().to_string()),
+            ("worker_threads_serving", self.spread.serving().to_string()),
+            ("worker_connections_moved", self.spread.moved().to_string()),
         ]
     }
 }
@@ -130,7 +142,7 @@ mod tests {
 
     #[test]
     fn facts_are_about_this_process() {
-        let facts = ProcessInfo::new(6379, None, 12, Default::default()).facts();
+        let facts = ProcessInfo::new(6379, None, 12, Default::default(), Default::default()).facts();
         let fact = |name: &str| &facts.iter().find(|(_, fact, _)| *fact == name).expect(name).2;
         assert_eq!(fact("process_id"), &std::process::id().to_string());
         assert_eq!(fact("used_memory_startup"), "12");

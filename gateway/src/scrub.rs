@@ -188,7 +188,11 @@ mod tests {
         let settings =
             [("scrub-bytes-per-second", rate.to_owned()), ("scrub-interval-days", interval.to_owned())];
         let settings = Settings::new(&settings).expect("settings");
-        let shared = Shared::new(settings, Box::new(ProcessInfo::new(0, None, 0, Default::default())), 0);
+        let shared = Shared::new(
+            settings,
+            Box::new(ProcessInfo::new(0, None, 0, Default::default(), Default::default())),
+            0,
+        );
         let ended_at_ms = now_ms() - days_ago * DAY_MS;
         Server { engine: Endless { ended_at_ms, begun: AtomicU64::new(0) }, shared }
     }

@@ -25,6 +25,7 @@ use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
 use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::{self, ProcessInfo};
+use crate::spread::Spread;
 use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
 use crate::store::{self, Store};
@@ -117,15 +118,15 @@ pub fn start_and(
     let web_addresses = web_listeners.iter().map(address).collect::<io::Result<Vec<_>>>()?;
     let port = addresses.first().map_or(0, SocketAddr::port);
     // Before the keydir is read, so this is the program's own share.
-    let brake = Arc::new(Brake::default());
+    let (brake, spread) = (Arc::new(Brake::default()), Arc::new(Spread::default()));
     let startup_bytes = process_info::anonymous_bytes();
-    let facts = Box::new(ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone()));
+    let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone());
     let server = Server {
         engine: Store::empty(settings.databases())?,
-        shared: Shared::new(settings, facts, now_ms()),
+        shared: Shared::new(settings, Box::new(facts), now_ms()),
     };
     let gateway =
-        Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake));
+        Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;
     let show = |store: Bitcask| {
         store.set_unsynced_blobs_max(unsynced_blobs_max);

@@ -6,6 +6,10 @@
 //!
 //! Replies wait for the disk where the sync policy asks for it ([`crate::sync`]). A connection whose peer does not read
 //! waits alone.
+//!
+//! How many workers serve follows the load ([`crate::spread`]), so connections move from worker to worker ([`moving`]).
+
+mod moving;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -31,6 +35,8 @@ use crate::gateway::{Gateway, Next};
 use crate::limits::{REST_LOOK_PERIOD, ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
 use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
+use crate::spread::occupancy::Occupancy;
+use crate::spread::order::{Order, Part};
 use crate::sync::Settling;
 
 /// The token of the waker. The token of a connection is its slot, which stays below.
@@ -41,6 +47,12 @@ pub struct Worker {
     gateway: Arc<Gateway>,
     poll: Poll,
     mailbox: Arc<Mailbox>,
+    /// How much of its time it waits for events.
+    occupancy: Arc<Occupancy>,
+    /// Which of its connections it gives to other workers.
+    part: Part,
+    /// Slots of the connections that are to move and have just had all their replies sent.
+    leaving: Vec<usize>,
     /// Wakes this worker when a sync by another worker ends.
     waker: Waker,
     connections: Slab<Connection>,
@@ -67,21 +79,25 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker without connections.
+    /// A worker without connections, with its number.
     ///
     /// # Errors
     /// The system refuses an event queue.
-    pub fn new(gateway: Arc<Gateway>) -> io::Result<Worker> {
+    pub fn new(gateway: Arc<Gateway>, number: u16) -> io::Result<Worker> {
         let poll = Poll::new()?;
         let mailbox = Arc::new(Mailbox::new(mio::Waker::new(poll.registry(), MAILBOX)?));
         let now = clock::now();
         let waker = Waker::from(mailbox.clone());
         gateway.trim.wake(waker.clone());
+        let part = Part::new(number, Order::from_bits(gateway.spread.bits()));
         Ok(Worker {
             gateway,
             poll,
             waker,
             mailbox,
+            occupancy: Arc::default(),
+            part,
+            leaving: Vec::new(),
             connections: Slab::new(),
             buffers: Buffers::default(),
             load: Load::default(),
@@ -103,17 +119,30 @@ impl Worker {
         &self.mailbox
     }
 
-    /// The loop of the thread. It ends after a stop, once all replies of running batches have left.
-    pub fn run(mut self) {
+    /// The account of its time.
+    pub fn occupancy(&self) -> &Arc<Occupancy> {
+        &self.occupancy
+    }
+
+    /// The loop of the thread, with the mailboxes of all workers by their numbers. It ends after a stop, once all replies of
+    /// running batches have left.
+    pub fn run(mut self, mailboxes: &[Arc<Mailbox>]) {
         crate::coalesce::prepare_thread();
         let mut events = Events::with_capacity(ROUND_EVENTS);
         while !self.mailbox.is_stopping() {
-            self.load.rest(self.ready.is_empty() && self.unfinished.is_empty());
+            let may_wait = self.ready.is_empty() && self.unfinished.is_empty();
+            if may_wait {
+                self.occupancy.begin_wait(clock::steady_ns());
+            }
+            self.load.rest(may_wait);
             if let Err(error) = self.wait(&mut events) {
                 warn!(%error, "a worker cannot wait for events");
                 return;
             }
             self.round();
+            if !self.leaving.is_empty() {
+                self.give_away(mailboxes);
+            }
         }
         self.finish(&mut events);
     }
@@ -138,8 +167,12 @@ impl Worker {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
-        self.now = clock::now();
+        let (now, now_ns) = clock::now_and_ns();
+        self.now = now;
+        self.occupancy.end_wait(now_ns);
+        self.part.follow(self.gateway.spread.bits());
         self.take_returned();
+        self.take_moved();
         self.queue_woken();
         self.queue_alarmed();
         for event in events.iter() {
@@ -235,6 +268,9 @@ impl Worker {
         let turn_bytes = self.gateway.brake.turn_bytes();
         for slot in &running {
             let Some(connection) = self.connections.get_mut(*slot) else { continue };
+            if self.part.has_to_look_at(connection.seen_order) {
+                connection.goes_to = self.part.destination(&mut connection.seen_order);
+            }
             self.load.serves(&mut connection.seen, self.now.unix_ms);
             let before_ms = connection.alarm_ms();
             settings_changed |= connection.run(&self.gateway.server, self.now, turn_bytes);
@@ -440,12 +476,13 @@ impl Worker {
         match outcome {
             Ok(Sent::All) => {
                 if self.carry_out(slot) == Next::Close {
-                    self.close(slot);
-                } else if self
-                    .connections
-                    .get_mut(slot)
-                    .is_some_and(|connection| connection.has_more(self.now))
-                {
+                    return self.close(slot);
+                }
+                let Some(connection) = self.connections.get_mut(slot) else { return };
+                if connection.goes_to.is_some() {
+                    self.leaving.push(slot);
+                }
+                if connection.has_more(self.now) {
                     self.queue(slot);
                 }
             }
@@ -494,7 +531,8 @@ impl Worker {
         let mut stream = TcpStream::from_std(stream);
         let entry = self.connections.vacant_entry();
         self.poll.registry().register(&mut stream, Token(entry.key()), Interest::READABLE)?;
-        let connection = Connection::new(stream, &self.gateway.server.shared, self.now);
+        let mut connection = Connection::new(stream, &self.gateway.server.shared, self.now);
+        connection.seen_order = self.part.newcomer();
         let deadline_ms = deadline_ms(&connection, &self.gateway);
         self.next_sweep_ms = self.next_sweep_ms.min(deadline_ms.unwrap_or(u64::MAX));
         connection.set_waker(self.mailbox.waker_of(entry.key(), connection.id()));
@@ -576,6 +614,7 @@ impl Worker {
             }
         }
         self.count();
+        self.take_moved();
         let slots: Vec<usize> = self.connections.iter().map(|(slot, _)| slot).collect();
         slots.into_iter().for_each(|slot| self.close(slot));
         let waiting = self.mailbox.take_accepted().len();

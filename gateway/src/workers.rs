@@ -1,10 +1,12 @@
 //! The threads that serve plain TCP connections: workers, and threads for the requests that take long ([`crate::long_runs`]).
 //!
-//! A connection stays on the thread to which it was assigned, so no request passes from thread to thread before its reply.
+//! A request never passes from thread to thread before its reply, unless it takes long. A connection may move to another
+//! worker between its requests, because the load decides how many workers serve ([`crate::spread`]).
 
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use tracing::warn;
@@ -18,31 +20,48 @@ use crate::worker::Worker;
 
 /// All workers of a server.
 pub struct Workers {
-    mailboxes: Vec<Arc<Mailbox>>,
+    mailboxes: Arc<[Arc<Mailbox>]>,
     threads: Vec<JoinHandle<()>>,
     gateway: Arc<Gateway>,
     long_threads: Vec<JoinHandle<()>>,
+    /// The thread that decides how many workers serve; none for a single one.
+    spread: Option<JoinHandle<()>>,
     next: usize,
 }
 
 impl Workers {
-    /// Starts `count` threads, at least one.
+    /// Starts `count` workers, at least one.
     ///
     /// # Errors
     /// The system refuses a thread or an event queue.
     pub fn start(gateway: &Arc<Gateway>, count: usize) -> io::Result<Workers> {
+        let count = count.max(1);
+        gateway.spread.begin(count);
+        let number = |number| u16::try_from(number).unwrap_or(u16::MAX);
+        let all: Vec<Worker> =
+            (0..count).map(|place| Worker::new(gateway.clone(), number(place))).collect::<io::Result<_>>()?;
+        let mailboxes: Arc<[Arc<Mailbox>]> = all.iter().map(|worker| worker.mailbox().clone()).collect();
+        let occupancies: Vec<_> = all.iter().map(|worker| worker.occupancy().clone()).collect();
         let mut workers = Workers {
-            mailboxes: Vec::new(),
+            mailboxes: mailboxes.clone(),
             threads: Vec::new(),
             gateway: gateway.clone(),
             long_threads: Vec::new(),
+            spread: None,
             next: 0,
         };
-        for number in 0..count.max(1) {
-            let worker = Worker::new(gateway.clone())?;
-            workers.mailboxes.push(worker.mailbox().clone());
+        for (number, worker) in all.into_iter().enumerate() {
             let thread = std::thread::Builder::new().name(format!("worker-{number}"));
-            workers.threads.push(thread.spawn(move || worker.run())?);
+            let mailboxes = mailboxes.clone();
+            workers.threads.push(thread.spawn(move || worker.run(&mailboxes))?);
+        }
+        if count > 1 {
+            let gateway = gateway.clone();
+            let thread = std::thread::Builder::new().name("spread".into());
+            workers.spread = Some(thread.spawn(move || {
+                let requests = || gateway.server.shared.counters.commands.load(Ordering::Relaxed);
+                gateway.spread.run(&occupancies, requests);
+            })?);
         }
         for number in 0..count.max(LONG_RUN_THREADS_MIN) {
             let gateway = gateway.clone();
@@ -52,21 +71,32 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Assigns an accepted stream, already counted as connected, to the next worker in turn.
+    /// Assigns an accepted stream, already counted as connected, to the next worker in turn of those that serve.
     pub fn assign(&mut self, stream: TcpStream) {
+        self.next = (self.next + 1) % self.gateway.spread.serving().clamp(1, self.mailboxes.len().max(1));
         if let Some(mailbox) = self.mailboxes.get(self.next) {
             mailbox.assign(stream);
         }
-        self.next = (self.next + 1) % self.mailboxes.len().max(1);
     }
 
     /// Tells all threads to end and waits for them.
     pub fn stop(self) {
+        self.gateway.spread.stop();
+        if let Some(thread) = self.spread
+            && thread.join().is_err()
+        {
+            warn!("the thread that spreads the load panicked");
+        }
         self.mailboxes.iter().for_each(Mailbox::stop);
         for thread in self.threads {
             if thread.join().is_err() {
                 warn!("a worker panicked");
             }
+        }
+        // A worker may have been given some when it had ended.
+        for mut connection in self.mailboxes.iter().flat_map(|mailbox| mailbox.take_moved()) {
+            connection.close(&self.gateway.server);
+            self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
         }
         // What is under way ends as soon as it notices that its connection has gone.
         self.gateway.long_runs.stop();

@@ -186,7 +186,7 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_SCRUB_INTERVAL_DAYS", value_name = "DAYS", value_parser = whole::<u32>)]
     pub scrub_interval_days: Option<u32>,
 
-    /// Threads that serve connections; 0 is one for each processor [default: 0]
+    /// Threads that serve connections, at most: how many do follows the load; 0 is one for each processor [default: 0]
     #[arg(long, env = "EDGECASK_THREADS", value_name = "COUNT", value_parser = whole::<usize>)]
     pub threads: Option<usize>,
 
@@ -329,7 +329,7 @@ pub struct Options {
     pub on_damage: OnDamage,
     /// The sync policy at the start.
     pub appendfsync: Appendfsync,
-    /// Threads that serve connections; at least one.
+    /// Threads that serve connections, at most; at least one.
     pub threads: usize,
     /// Whether a public address needs a password.
     pub protected_mode: bool,

@@ -11,6 +11,7 @@ mod long_requests;
 mod maxmemory_limits_nothing;
 mod memory_is_not_given_back;
 mod metrics;
+mod moved_connection_loses_something;
 mod no_store_passes_for_a_sound_one;
 mod origin_answers_differ;
 mod out_of_descriptors;

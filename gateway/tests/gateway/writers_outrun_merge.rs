@@ -35,8 +35,14 @@ impl Scene {
         settings.set("appendfsync", policy).expect("a policy");
         let shared = Shared::new(settings, Box::new(NoFacts), 0);
         let server = Server { engine, shared };
-        let gateway =
-            Arc::new(Gateway::new(server, Appendfsync::No, Deadlines::default(), false, Arc::default()));
+        let gateway = Arc::new(Gateway::new(
+            server,
+            Appendfsync::No,
+            Deadlines::default(),
+            false,
+            Arc::default(),
+            Arc::default(),
+        ));
         let workers = Some(Workers::start(&gateway, 1).expect("threads"));
         let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
         Scene { gateway, workers, listener, _directory: directory }
