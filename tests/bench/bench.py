@@ -31,12 +31,12 @@ from servers import Failed, Server
 
 import cases
 import figures
+import many_keys
 import memory
 import peers
 import reopen
 import report
 import results
-import scaling
 from memory_limit import limited_memory
 
 # What a measurement takes on average over the servers of a case.
@@ -45,7 +45,7 @@ MEASUREMENT_S = 0.9
 CALIBRATION_S = 0.15
 
 # Tables beside the cases: what makes each from the options.
-TABLES = {"reopen": reopen.table, "memory": memory.table, "scaling": scaling.table}
+TABLES = {"reopen": reopen.table, "memory": memory.table, "many_keys": many_keys.table}
 
 
 @contextlib.contextmanager

@@ -50,7 +50,7 @@ def shown_table(name):
     return lines
 
 
-MAKERS = {"three": three, "memory": shown_table("memory"), "scaling": shown_table("scaling")}
+MAKERS = {"three": three, "memory": shown_table("memory"), "many_keys": shown_table("many_keys")}
 
 
 def made(results):
