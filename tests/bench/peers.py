@@ -20,7 +20,7 @@ MAXIMUM_CLIENTS = 20_000
 
 def add_options(parser):
     """The options that say which programs are measured."""
-    parser.add_argument("--edgecask", required=True, help="the program")
+    parser.add_argument("--edgecask", default=str(REPOSITORY / "target/release/edgecask"), help="the program [%(default)s]")
     parser.add_argument("--valkey", default=str(VALKEY), help="valkey-server; left out where it is missing [%(default)s]")
     parser.add_argument("--edgecask-args", default="", help="further arguments for edgecask serve")
 
