@@ -285,8 +285,12 @@ struct Seen {
     greatest: (f64, usize),
     least: (f64, usize),
     idle: f64,
-    /// Requests a millisecond.
+    /// Requests a millisecond, of the best look: a load that is just beginning must not pass for one that gains.
     rate: f64,
+}
+
+fn rate_of(look: &Look) -> f64 {
+    look.requests as f64 / look.elapsed_ms.max(1) as f64
 }
 
 impl Seen {
@@ -300,7 +304,7 @@ impl Seen {
             greatest: (0.0, 0),
             least: (f64::MAX, 0),
             idle: mean(&|look| look.idle),
-            rate: window.iter().map(|look| look.requests).sum::<u64>() as f64 / elapsed_ms,
+            rate: window.iter().map(rate_of).fold(0.0, f64::max),
         };
         for number in 0..serving {
             let occupied = mean(&|look| look.occupied.get(number).copied().unwrap_or_default());

@@ -2,6 +2,7 @@
 //!
 //! A thread changes all the time how many workers serve, so that connections move between nearly any two of their requests.
 
+use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -213,7 +214,14 @@ fn killed_client_lives_on() {
                 client.send(&request(&[b"BLPOP", b"nothing", b"0"]));
                 killer.expect(&[b"CLIENT", b"KILL", b"ID", id.as_bytes()], b":1\r\n");
             }
-            clients.iter_mut().for_each(|client| assert_eq!(client.rest(), ""));
+            for client in &mut clients {
+                // Reset instead of ended, if the server had not read its last request.
+                match client.stream.read(&mut [0]) {
+                    Ok(0) => {}
+                    Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+                    other => panic!("{other:?}"),
+                }
+            }
         }
     });
 }
@@ -271,7 +279,7 @@ fn info_says_that_other_workers_serve() {
         client.send(&request(&[b"INFO", b"server"]));
         let length: usize = client.line()[1..].parse().expect("a length");
         let mut text = vec![0; length + 2];
-        std::io::Read::read_exact(&mut client.stream, &mut text).expect("the text");
+        client.stream.read_exact(&mut text).expect("the text");
         let text = String::from_utf8_lossy(&text);
         for line in [
             format!("io_threads_active:{active}\r\n"),
