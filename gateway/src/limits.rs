@@ -117,8 +117,8 @@ pub const STOP_GRACE: Duration = Duration::from_secs(5);
 /// The syncer's period under `everysec`.
 pub const SYNC_PERIOD: Duration = Duration::from_secs(1);
 
-/// Once so many bytes of the log are not synced, the syncer does it at once. The end of a datafile waits for no more than twice
-/// as much.
+/// Once so many bytes of the log are not synced, the syncer does it at once: the loss of power loses little more, and the disk
+/// gets no more at once.
 pub const UNSYNCED_MUCH_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maintenance looks for work this often.

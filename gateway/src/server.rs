@@ -227,6 +227,9 @@ impl Running {
         let is_safe = gateway.syncer.finish(&gateway.server.engine);
         let wants_checkpoint = gateway.stop.request_made().is_none_or(|request| request.checkpoint);
         let engine = &gateway.server.engine;
+        if is_safe && let Err(error) = engine.end_preparation() {
+            warn!(%error, "a datafile that was begun ahead stays");
+        }
         if is_safe
             && wants_checkpoint
             && let Err(error) = Admin::checkpoint(engine, now_ms())

@@ -43,6 +43,19 @@ pub trait Durable: Send + Sync {
     /// # Errors
     /// The disk fails. The store then accepts no more writes, and the sync must not be tried again.
     fn sync(&self) -> Result<u64>;
+
+    /// Whether [`Durable::prepare`] has something to do that writers would wait for otherwise.
+    fn wants_preparation(&self) -> bool {
+        false
+    }
+
+    /// Does ahead what writers would wait for when a datafile is full.
+    ///
+    /// # Errors
+    /// As [`Durable::sync`].
+    fn prepare(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The calls that maintenance needs. Every call does a bounded step of work; true means that there is more to do. A call fails
@@ -148,24 +161,25 @@ fn log_recovery(opened: &Opened) {
         replayed_records = opened.replayed_records,
         "recovered"
     );
-    match &opened.torn_tail {
-        Some(torn) if torn.whole_frames > 0 => warn!(
-            datafile = torn.file,
-            offset = torn.offset,
-            bytes = torn.bytes,
-            whole_frames = torn.whole_frames,
-            copied_to = torn.set_aside.as_deref().unwrap_or_default(),
-            "cut the end of the log behind a hole: the machine was started again since the store was last open, and \
-             what is cut was never synced"
-        ),
-        Some(torn) => warn!(
-            datafile = torn.file,
-            offset = torn.offset,
-            bytes = torn.bytes,
-            copied_to = torn.set_aside.as_deref().unwrap_or_default(),
-            "cut an unfinished write off the end of the log: nothing says that it had been synced"
-        ),
-        None => {}
+    for torn in opened.torn_tail.iter().chain(&opened.cut_datafile) {
+        match torn.whole_frames {
+            0 => warn!(
+                datafile = torn.file,
+                offset = torn.offset,
+                bytes = torn.bytes,
+                copied_to = torn.set_aside.as_deref().unwrap_or_default(),
+                "cut an unfinished write off the end of the log: nothing says that it had been synced"
+            ),
+            whole_frames => warn!(
+                datafile = torn.file,
+                offset = torn.offset,
+                bytes = torn.bytes,
+                whole_frames,
+                copied_to = torn.set_aside.as_deref().unwrap_or_default(),
+                "cut the end of the log behind a hole: the machine was started again since the store was last open, \
+                 and what is cut was never synced"
+            ),
+        }
     }
     if opened.rejected_hints > 0 {
         warn!(datafiles = opened.rejected_hints, "hints did not fit their datafiles and were left aside");
@@ -351,6 +365,15 @@ impl Durable for Store {
 
     fn sync(&self) -> Result<u64> {
         Bitcask::sync(self)
+    }
+
+    #[inline]
+    fn wants_preparation(&self) -> bool {
+        Bitcask::wants_preparation(self)
+    }
+
+    fn prepare(&self) -> Result<()> {
+        Bitcask::prepare(self)
     }
 }
 

@@ -129,7 +129,8 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     store.sweep_blobs()?;
     drop(store);
     // The original has the damaged datafiles, and the report is the one below.
-    let torn = opened.torn_tail.and_then(|torn| torn.set_aside);
+    let torn = opened.torn_tail.into_iter().chain(opened.cut_datafile).filter_map(|torn| torn.set_aside);
+    let torn: Vec<String> = torn.collect();
     for place in opened.set_aside.iter().chain(&opened.reports).chain(&torn) {
         fs::remove_file(place).map_err(failed(Path::new(place)))?;
     }
@@ -144,7 +145,7 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
     if count > 0 {
         let _ = writeln!(report, "{count} keys with damaged blobs are not in the new store");
     }
-    if checked.torn_tail.is_some() {
+    if checked.torn_tail.is_some() || checked.cut_datafile.is_some() {
         let _ = writeln!(report, "the end of the log that was cut off is not in the new store");
     }
     let _ = writeln!(report, "repaired into {}", to.display());
@@ -197,7 +198,7 @@ fn describe(checked: &Checked, notes: &[String]) -> String {
     let mut lines: Vec<String> = checked.damages.iter().map(|damage| damage.line()).collect();
     lines.extend(checked.losses.iter().map(ToString::to_string));
     lines.extend(checked.damaged_blobs.iter().map(ToString::to_string));
-    if let Some(torn) = &checked.torn_tail {
+    for torn in checked.torn_tail.iter().chain(&checked.cut_datafile) {
         lines.push(format!(
             "note: the next start cuts {} bytes with {} whole frames off datafile {} at offset {}: they were never synced",
             torn.bytes, torn.whole_frames, torn.file, torn.offset

@@ -21,6 +21,8 @@ pub struct Checked {
     pub damaged_blobs: Vec<DamagedBlob>,
     /// What the next start will cut off the end of the log.
     pub torn_tail: Option<TornTail>,
+    /// What it will cut off with a whole datafile behind that end.
+    pub cut_datafile: Option<TornTail>,
     /// The numbers of datafiles whose hints do not fit; the next start does without.
     pub rejected_hints: Vec<u32>,
     /// How many datafiles there are.
@@ -35,7 +37,8 @@ impl Checked {
     /// Whether nothing is damaged, and the next start cuts no whole frames. Neither the end of an unfinished write nor a hint
     /// that does not fit is damage.
     pub fn is_sound(&self) -> bool {
-        let cuts_frames = self.torn_tail.as_ref().is_some_and(|torn| torn.whole_frames > 0);
+        let cuts_frames = |torn: &Option<TornTail>| torn.as_ref().is_some_and(|torn| torn.whole_frames > 0);
+        let cuts_frames = cuts_frames(&self.torn_tail) || cuts_frames(&self.cut_datafile);
         self.damages.is_empty() && self.damaged_blobs.is_empty() && !cuts_frames
     }
 }
@@ -45,7 +48,7 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
     let mut findings = Findings::new(OnDamage::Salvage);
     let databases = databases.min(CATALOG_SPACE as Db);
     let recovered = recover(storage, New { seed: 0, access: 0 }, databases, Trust::Log, &mut findings)?;
-    let Recovered { table, replayed, found, mut damaged_blobs, .. } = recovered;
+    let Recovered { table, replayed, found, mut damaged_blobs, void, .. } = recovered;
     let damages = findings.damages;
     let losses = losses::of(&table, &replayed, &damages)?;
     let (count, unsummed) = pages::judge_all(storage, &table, &replayed, &mut damaged_blobs)?;
@@ -62,6 +65,7 @@ pub fn check(storage: &dyn Storage, databases: Db) -> Result<Checked, OpenError>
         losses,
         damaged_blobs,
         torn_tail: found.torn_tail,
+        cut_datafile: void.and_then(|(_, cut)| cut),
         rejected_hints,
         datafiles: table.len() as u64,
         records: found.replayed_records,

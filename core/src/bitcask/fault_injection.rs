@@ -30,7 +30,7 @@ pub(super) enum Fault {
     EverySuccessorFlipped,
     /// A hint is finished while records that replaced what it left out may still be lost.
     HintUnsynced,
-    /// A datafile is sealed, and frames go to the next one, before it is synced.
+    /// A datafile that was sealed counts as synced, and never was.
     SealUnsynced,
     /// The manifest says that all of the active datafile is on the disk, although it is not synced.
     NoteUnsynced,

@@ -39,7 +39,7 @@ pub(super) enum Trust {
     Records(Option<(u32, u64)>),
 }
 
-/// Facts about the last datafile, known before it is replayed.
+/// Facts about a datafile that was perhaps appended to last, known before it is replayed.
 #[derive(Clone, Copy)]
 pub(super) struct Last {
     /// How much of it others say was on the disk.
@@ -48,6 +48,8 @@ pub(super) struct Last {
     pub(super) end: Option<u64>,
     /// Whether the power may have been lost since it was written.
     pub(super) may_have_lost_power: bool,
+    /// Whether its seal says that all before it is on the disk: not if appends may have gone on in the next datafile at once.
+    pub(super) trusts_seal: bool,
 }
 
 /// What recovery cut off the last datafile.
@@ -91,7 +93,7 @@ pub(super) struct FileReplay<'r> {
     pub(super) storage: &'r dyn Storage,
     pub(super) trust: Trust,
     pub(super) file: &'r Arc<File>,
-    /// For the last one.
+    /// For the last one, and for the one before it if that was not synced for sure.
     pub(super) last: Option<Last>,
     pub(super) replay: &'r mut Replay,
     pub(super) found: &'r mut Found,
@@ -124,9 +126,10 @@ impl FileReplay<'_> {
         let file_end = file.datafile.len()?;
         let end = last.and_then(|last| last.end).unwrap_or(file_end);
         let is_sealed = scan::is_sealed(file, end)?;
-        let (mut from, mut last_sequence) = (file.header_len, file.header.base_sequence);
+        let trusts_seal = last.is_none_or(|last| last.trusts_seal);
+        let (mut from, mut last_sequence) = (file.header_len, file.header.first_sequence());
         // So many bytes were on the disk once.
-        let is_whole = is_sealed || file.header.is_output();
+        let is_whole = is_sealed && trusts_seal || file.header.is_output();
         let mut proven = last.filter(|_| !is_whole).map_or(end, |last| last.synced_len);
         let hints = match self.trust {
             Trust::Hints => hint::load(self.storage, file, self.replay)?,
@@ -144,7 +147,7 @@ impl FileReplay<'_> {
             hint::Loaded::Rejected(covered) => {
                 self.found.rejected_hints += 1;
                 // A seal knows better where the file ends.
-                proven = if is_sealed { proven } else { proven.max(covered) };
+                proven = if is_sealed && trusts_seal { proven } else { proven.max(covered) };
             }
             hint::Loaded::None => {}
         }
@@ -162,7 +165,7 @@ impl FileReplay<'_> {
             }
             End::Clean if proven > end => Some((end, "the datafile is cut short: more of it was synced")),
             End::Clean => None,
-            End::Broken(offset) if offset < proven || scan::was_synced(file, offset, end)? => {
+            End::Broken(offset) if offset < proven || scan::was_synced(file, offset, end, trusts_seal)? => {
                 Some((offset, "the record does not carry its checksum"))
             }
             End::Broken(offset) => match self.behind(offset, end, place.last_sequence)? {
@@ -172,8 +175,8 @@ impl FileReplay<'_> {
                 }
                 Broken::Torn(behind) => {
                     self.found.torn_tail = self.torn_tail(offset, end, behind)?;
-                    self.end_at(offset, is_sealed);
-                    self.found.tail.retain(|tail| tail.frame >= place.synced);
+                    self.end_at(offset, is_sealed && trusts_seal);
+                    self.forget_synced_blobs(place.synced);
                     return Ok(());
                 }
             },
@@ -182,9 +185,15 @@ impl FileReplay<'_> {
         if let Some((offset, what)) = is_damaged {
             end = self.go_on_behind(&mut place, (offset, end), what, frames_behind)?;
         }
-        self.found.tail.retain(|tail| tail.frame >= place.synced);
+        self.forget_synced_blobs(place.synced);
         self.end_at(end, is_sealed);
         Ok(())
+    }
+
+    /// Forgets the blobs of records in this datafile before an offset.
+    fn forget_synced_blobs(&mut self, synced: u64) {
+        let id = self.file.id();
+        self.found.tail.retain(|tail| tail.at.file != id || tail.frame >= synced);
     }
 
     fn end_at(&self, len: u64, is_sealed: bool) {
@@ -298,7 +307,9 @@ impl FileReplay<'_> {
         if record.header.record_type != RecordType::Synced {
             place.last_sequence = place.last_sequence.max(record.header.sequence);
         }
-        place.synced = place.synced.max(record.synced_len(&self.file.header, offset).unwrap_or(0));
+        let synced_len = record.synced_len(&self.file.header, offset);
+        let trusts_seal = self.last.is_none_or(|last| last.trusts_seal);
+        place.synced = synced_len.filter(|len| trusts_seal || *len <= offset).unwrap_or(0).max(place.synced);
         if let Some(blob) = record.header.blob(record.value).filter(|_| self.last.is_some()) {
             let (space, key) = (record.header.owner, record.key.to_vec());
             // Offsets of datafiles fit.

@@ -243,7 +243,7 @@ fn subkeys_without_root(
     let mut files: Vec<_> = table.values().collect();
     files.sort_by_key(|file| file.order());
     for file in files {
-        let (from, base) = (file.header_len, file.header.base_sequence);
+        let (from, base) = (file.header_len, file.header.first_sequence());
         salvage::walk(file, from, file.datafile.len()?, base, &mut |step| {
             let salvage::Step::Record(_, record) = step else { return };
             let Some(subkeys) = subkeys.get_mut(&record.header.owner) else { return };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::fault_injection::{Fault, is_injected};
-use super::record::{FileHeader, read_u32, read_u64};
+use super::record::{self, FileHeader, read_u32, read_u64};
 use crate::storage::{BootId, Storage, StorageError};
 
 /// First bytes of every manifest.
@@ -26,6 +26,10 @@ const MANIFEST_VERSION: u32 = 1;
 
 /// The same for one that says which blobs are shared: a build that did not know it would write to them.
 const SHARING_VERSION: u32 = 2;
+
+/// The same for one that lists a datafile that was begun before the one before it was sealed for sure. A build that did not know
+/// of that would take the end of the latter for damage.
+const AHEAD_VERSION: u32 = 3;
 
 const FLAG_BOOT: u32 = 1;
 
@@ -45,6 +49,11 @@ impl Listed {
     /// A datafile that was just made.
     pub(super) fn new(header: &FileHeader) -> Listed {
         Listed { version: header.version, base_sequence: header.base_sequence, seal: None, synced_len: 0 }
+    }
+
+    /// Whether it may have been appended to since.
+    pub(super) fn is_open(&self) -> bool {
+        self.seal.is_none() && self.version >= record::MANIFEST_VERSION
     }
 }
 
@@ -81,7 +90,11 @@ impl Manifest {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let flags = if self.boot.is_some() { FLAG_BOOT } else { 0 };
-        let version = if self.shared_below > 0 { SHARING_VERSION } else { MANIFEST_VERSION };
+        let version = match () {
+            () if self.is_begun_ahead() => AHEAD_VERSION,
+            () if self.shared_below > 0 => SHARING_VERSION,
+            () => MANIFEST_VERSION,
+        };
         out.extend_from_slice(&version.to_le_bytes());
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&self.seed.to_le_bytes());
@@ -102,11 +115,16 @@ impl Manifest {
         for id in &self.dropped {
             out.extend_from_slice(&id.to_le_bytes());
         }
-        if self.shared_below > 0 {
+        if version != MANIFEST_VERSION {
             out.extend_from_slice(&self.shared_below.to_le_bytes());
         }
         out.extend_from_slice(&crc32c::crc32c(&out).to_le_bytes());
         out
+    }
+
+    /// Whether a datafile is listed that was begun before the one before it was sealed for sure.
+    fn is_begun_ahead(&self) -> bool {
+        self.files.values().filter(|listed| listed.is_open()).count() > 1
     }
 
     /// Reads what [`Manifest::to_bytes`] wrote, and zeros behind it that the home preallocated; None if it is damaged or of a
@@ -114,7 +132,7 @@ impl Manifest {
     pub(super) fn read(bytes: &[u8]) -> Option<Manifest> {
         let mut rest = bytes.strip_prefix(MAGIC)?;
         let version = read_u32(&mut rest)?;
-        if ![MANIFEST_VERSION, SHARING_VERSION].contains(&version) {
+        if ![MANIFEST_VERSION, SHARING_VERSION, AHEAD_VERSION].contains(&version) {
             return None;
         }
         let flags = read_u32(&mut rest)?;
@@ -132,7 +150,7 @@ impl Manifest {
             files.insert(id, Listed { version, base_sequence, seal, synced_len: read_u64(&mut rest)? });
         }
         let dropped = (0..dropped_count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
-        let shared_below = if version == SHARING_VERSION { read_u64(&mut rest)? } else { 0 };
+        let shared_below = if version != MANIFEST_VERSION { read_u64(&mut rest)? } else { 0 };
         let body = bytes.get(..bytes.len() - rest.len())?;
         let is_whole = read_u32(&mut rest)? == crc32c::crc32c(body) && rest.iter().all(|byte| *byte == 0);
         let boot = (flags & FLAG_BOOT != 0).then_some(BootId(*boot));
@@ -154,12 +172,14 @@ struct State {
     removed: BTreeMap<u32, u64>,
     /// Whether what lies in the storage lists the datafiles as they are.
     is_written: bool,
+    /// Whether a datafile was sealed since it was written.
+    has_new_seals: bool,
 }
 
 impl Keeper {
     /// Goes on with a manifest that is about to be written.
     pub(super) fn new(storage: Arc<dyn Storage>, manifest: Manifest) -> Keeper {
-        let state = State { manifest, removed: BTreeMap::new(), is_written: false };
+        let state = State { manifest, removed: BTreeMap::new(), is_written: false, has_new_seals: false };
         Keeper { storage, state: Mutex::new(state) }
     }
 
@@ -207,6 +227,12 @@ impl Keeper {
         self.change(|_| {})
     }
 
+    /// Writes down how datafiles end, if that is only remembered.
+    pub(super) fn write_seals(&self) -> Result<(), StorageError> {
+        let has_new_seals = self.state.lock().has_new_seals;
+        if has_new_seals { self.change(|_| {}) } else { Ok(()) }
+    }
+
     /// Lists a datafile that was just made. Nothing may be appended to it before this has returned.
     pub(super) fn list(&self, header: &FileHeader) -> Result<(), StorageError> {
         if is_injected(Fault::AppendBeforeList) {
@@ -237,10 +263,21 @@ impl Keeper {
         }
     }
 
+    /// Lists a datafile no more that has nothing but its header.
+    pub(super) fn drop_file(&self, id: u32) -> Result<(), StorageError> {
+        self.change(|manifest| {
+            if manifest.files.remove(&id).is_some() {
+                manifest.dropped.push(id);
+            }
+        })
+    }
+
     /// Remembers how a datafile ends, for the next time the manifest is written.
     pub(super) fn note_sealed(&self, id: u32, seal: (u64, u32)) {
-        if let Some(listed) = self.state.lock().manifest.files.get_mut(&id) {
+        let state = &mut *self.state.lock();
+        if let Some(listed) = state.manifest.files.get_mut(&id) {
             (listed.seal, listed.synced_len) = (Some(seal), seal.0);
+            state.has_new_seals = true;
         }
     }
 
@@ -277,7 +314,7 @@ impl Keeper {
         self.storage.put_manifest(&changed.to_bytes())?;
         state.removed.retain(|id, _| changed.dropped.contains(id));
         state.manifest = changed;
-        state.is_written = true;
+        (state.is_written, state.has_new_seals) = (true, false);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! look-up in the keydir and one read of a datafile. What is on the disk is described byte by byte in
 //! `core/FORMAT.md`; what must survive which failure is tested by `tests/` on the simulated device.
 //!
-//! Locks, always taken in this order: merging, hinting, syncing, shards by number, the writer of the log, the manifest,
+//! Locks, always taken in this order: merging, hinting, preparing, syncing, shards by number, the writer of the log, the manifest,
 //! the list of datafiles, owners.
 
 mod backup;
@@ -44,6 +44,7 @@ mod salvage;
 mod sample;
 mod scan;
 mod scrub;
+mod successor;
 mod words;
 #[cfg(test)]
 mod tests;
@@ -152,6 +153,30 @@ impl Bitcask {
     /// After an error the store is read-only until it is opened again.
     pub fn sync(&self) -> Result<u64> {
         self.log.sync()
+    }
+
+    /// Does what appends would wait for when the active datafile is full, if it was left to them: syncs one that was sealed, and
+    /// begins the next one. To be called every so often, and soon when [`Bitcask::wants_preparation`]. On a full device it is
+    /// tried again with the next call.
+    ///
+    /// # Errors
+    /// As [`Bitcask::sync`].
+    pub fn prepare(&self) -> Result<()> {
+        self.log.prepare()
+    }
+
+    /// To be called before the store is closed: undoes what [`Bitcask::prepare`] did, as far as possible, so that builds open it
+    /// that know nothing of that.
+    ///
+    /// # Errors
+    /// As [`Bitcask::sync`].
+    pub fn end_preparation(&self) -> Result<()> {
+        self.log.end_preparation()
+    }
+
+    /// Whether a call of [`Bitcask::prepare`] has something to do that appends are going to wait for.
+    pub fn wants_preparation(&self) -> bool {
+        self.log.wants_preparation()
     }
 
     /// Sets how many blobs may wait for a sync, [`crate::limits::UNSYNCED_BLOBS_MAX`] without a call; each of them holds a file descriptor.

@@ -330,7 +330,8 @@ pub(super) struct FileHeader {
     pub(super) id: u32,
     /// Seed of the store's fingerprints and hashes.
     pub(super) seed: u64,
-    /// No frame in this file or in one that stands after it has a smaller sequence: files are replayed in this order.
+    /// Files are replayed in this order. All frames in files that stand before have smaller sequences; so may the first ones in
+    /// this file, whose commits had begun when it was.
     pub(super) base_sequence: u64,
     /// The next sequence when the file was made.
     pub(super) next_sequence: u64,
@@ -343,6 +344,15 @@ pub(super) struct FileHeader {
 }
 
 impl FileHeader {
+    /// About the smallest sequence of a frame in this file.
+    pub(super) fn first_sequence(&self) -> u64 {
+        match self.next_sequence {
+            // Unknown.
+            0 => self.base_sequence,
+            next => self.base_sequence.min(next),
+        }
+    }
+
     /// The header of no datafile, for one whose own cannot be read.
     pub(super) fn none() -> FileHeader {
         FileHeader {

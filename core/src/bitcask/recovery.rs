@@ -2,8 +2,8 @@
 //!
 //! [`super::listing`] says which datafiles are the store's. They are replayed in the order of their base sequences
 //! ([`super::file_replay`]); hints stand in for the part of a file that they cover. Only the last file may end in a torn
-//! frame. Anything else is damage, and the store refuses to open rather than lose it silently, unless it is to be salvaged
-//! ([`super::mend`]).
+//! frame, or the one before it if the last was begun ahead ([`super::successor`]). Anything else is damage, and the store refuses
+//! to open rather than lose it silently, unless it is to be salvaged ([`super::mend`]).
 //!
 //! After the loss of power a record may be on the disk and the blob it refers to may not. So where nothing proves that a
 //! part of the last file was synced, the blobs of its live records are read. If power may have been lost, a record whose blob
@@ -34,6 +34,7 @@ use super::pages;
 use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan;
+use super::successor::{self, Ending, Evidence};
 use super::{Bitcask, Options, mend, merge, notes};
 use crate::engine::{BlobRef, Db, checksum_append};
 use crate::limits::UNSYNCED_BLOBS_MAX;
@@ -56,6 +57,8 @@ pub struct Opened {
     pub rejected_hints: u64,
     /// The torn tail that was cut.
     pub torn_tail: Option<TornTail>,
+    /// What stood in a datafile behind that end of the log, and was cut off with it.
+    pub cut_datafile: Option<TornTail>,
     /// Whether the power may have been lost since the store was last open.
     pub may_have_lost_power: bool,
     /// The damage that was left out, where the store is to be salvaged.
@@ -97,6 +100,10 @@ pub(super) struct Recovered {
     pub(super) found_manifest: Option<Manifest>,
     pub(super) may_have_lost_power: bool,
     pub(super) found: Found,
+    /// A sealed datafile that may not be synced.
+    unsynced: Option<Arc<File>>,
+    /// A datafile that is void, and what it has.
+    pub(super) void: Option<(u32, Option<TornTail>)>,
 }
 
 pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opened, OpenError> {
@@ -128,7 +135,12 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     let is_written = write_if_room(&manifest, found_manifest)?;
     // Only now that what stands for them was found whole. Where the manifest could not be written the one that is there says the
     // same of them.
+    let void = recovered.void;
     for id in litter.iter().map(|file| file.id()) {
+        if !is_written && void.as_ref().is_some_and(|(void, _)| *void == id) {
+            // The manifest that is there says that it must be.
+            continue;
+        }
         let _ = hint::forget(storage.meta(), id);
         storage.remove(DatafileId(id))?;
         manifest.note_removed(id);
@@ -178,6 +190,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         hinted_datafiles: found.hinted_datafiles,
         rejected_hints: found.rejected_hints,
         torn_tail: found.torn_tail,
+        cut_datafile: void.and_then(|(_, cut)| cut),
         may_have_lost_power: recovered.may_have_lost_power,
         damages,
         losses,
@@ -336,6 +349,18 @@ fn salvage(storage: &dyn Storage, recovered: Recovered, damages: &[Damage]) -> R
 fn settle(storage: &dyn Storage, recovered: &mut Recovered, keeps_all: bool) -> Result<(), OpenError> {
     let files = recovered.table.values().max_by_key(|file| file.order()).cloned();
     let Some(last) = files else { return Ok(()) };
+    if let Some(unsynced) = recovered.unsynced.as_ref().filter(|_| !is_injected(Fault::SettleUnsynced)) {
+        // What was preallocated behind its seal goes, too.
+        unsynced.datafile.cut(unsynced.len())?;
+    }
+    if let Some((_, Some(cut))) = recovered
+        .void
+        .as_mut()
+        .filter(|(_, cut)| cut.as_ref().is_some_and(|cut| keeps_all || cut.whole_frames > 0))
+    {
+        let end = cut.offset + cut.bytes;
+        cut.set_aside = Some(storage.copy_aside(DatafileId(cut.file), cut.offset, end)?);
+    }
     if let Some(torn) = recovered.found.torn_tail.as_mut().filter(|torn| keeps_all || torn.whole_frames > 0) {
         // What was preallocated behind them may be all the room there is.
         let end = torn.offset + torn.bytes;
@@ -396,22 +421,44 @@ pub(super) fn recover(
         }
         _ => trust,
     };
-    let mut last = Last {
-        synced_len: synced_of_last(&files, &manifest, trust, reach)?,
+    let may_have_lost_power = listing.may_have_lost_power && matches!(trust, Trust::Hints | Trust::Log);
+    let synced_len = |file: Option<&Arc<File>>| synced_of(file, &files, &manifest, (trust, reach));
+    let evidence = Evidence {
+        storage,
+        manifest: found_manifest.as_ref(),
+        trust,
+        synced_len: synced_len(files.last())?,
+        may_have_lost_power,
+        keeps_all: !findings.refuses(),
+    };
+    let mut ending = evidence.judge(&files)?;
+    let mut last =
+        Last { synced_len: evidence.synced_len, end: None, may_have_lost_power, trusts_seal: true };
+    let mut previous = Last {
+        synced_len: synced_len(files.iter().nth_back(1))?,
         end: None,
-        may_have_lost_power: listing.may_have_lost_power && matches!(trust, Trust::Hints | Trust::Log),
+        may_have_lost_power,
+        trusts_seal: false,
     };
     let noted = findings.damages.len();
     // With the space and the key of each.
     let mut in_tail: Vec<(BlobId, u64, Vec<u8>)> = Vec::new();
     let (replay, found) = loop {
         let mut replay = Replay::new(seed, new.access);
-        replay.files = files.iter().map(|file| (file.id(), file.clone())).collect();
+        let counting = files.len() - usize::from(matches!(ending, Ending::Before(_)));
+        let counted = files.get(..counting).unwrap_or_default();
+        replay.files = counted.iter().map(|file| (file.id(), file.clone())).collect();
         let mut found = Found::default();
         findings.damages.truncate(noted);
-        for (at, file) in files.iter().enumerate() {
+        for (at, file) in counted.iter().enumerate() {
             file.forget_counts();
-            let last = (at + 1 == files.len()).then_some(last);
+            let last = match (&ending, files.len() - at) {
+                (Ending::Usual, 1) => Some(last),
+                (Ending::Behind(_), 1) => Some(last),
+                (Ending::Behind(end), 2) => Some(Last { end: Some(*end), ..previous }),
+                (Ending::Before(_), 2) => Some(previous),
+                _ => None,
+            };
             let (replay, found) = (&mut replay, &mut found);
             FileReplay { storage, trust, file, last, replay, found, findings: &mut *findings }.run()?;
             storage.note_recovered(file.datafile.len()?);
@@ -419,8 +466,16 @@ pub(super) fn recover(
         let lost = lost_blobs(storage, &replay, &found.tail)?;
         match lost.first() {
             // Where the store is salvaged, because something is damaged, what stands behind it stays, and the key is damaged.
-            Some(tail) if last.may_have_lost_power && (findings.refuses() || findings.damages.is_empty()) => {
-                last.end = Some(tail.frame);
+            Some(tail) if may_have_lost_power && (findings.refuses() || findings.damages.is_empty()) => {
+                let successor = files.last().filter(|file| file.id() != tail.at.file);
+                match (&ending, successor) {
+                    (Ending::Behind(_), Some(successor)) => {
+                        ending = Ending::Before(successor::contents(successor)?);
+                        previous.end = Some(tail.frame);
+                    }
+                    (Ending::Before(_), _) => previous.end = Some(tail.frame),
+                    _ => last.end = Some(tail.frame),
+                }
             }
             _ => {
                 in_tail.extend(lost.iter().map(|tail| (tail.blob.id, tail.space, tail.key.clone())));
@@ -428,6 +483,17 @@ pub(super) fn recover(
             }
         }
     };
+    let (mut files, mut litter) = (files, litter);
+    let unsynced = files.iter().nth_back(1).filter(|_| matches!(ending, Ending::Behind(_))).cloned();
+    let mut void = None;
+    if let Ending::Before(cut) = ending
+        && let Some(successor) = files.pop()
+    {
+        manifest.files.remove(&successor.id());
+        manifest.dropped.push(successor.id());
+        void = Some((successor.id(), cut));
+        litter.push(successor);
+    }
     for file in files.iter().filter(|file| file.is_sealed()) {
         if let (Some(listed), Some(seal)) =
             (manifest.files.get_mut(&file.id()), listing::seal_of(file, file.len())?)
@@ -436,7 +502,11 @@ pub(super) fn recover(
         }
     }
     let counters = Counters {
-        next_sequence: next(&files, |header| header.next_sequence.max(header.watermark), replay.max_sequence),
+        next_sequence: next(
+            &files,
+            |header| header.next_sequence.max(header.watermark).max(header.base_sequence.saturating_add(1)),
+            replay.max_sequence,
+        ),
         next_file: manifest.next_file,
         next_number: next(&files, |header| header.next_number, replay.max_number).max(manifest.shared_below),
     };
@@ -465,17 +535,19 @@ pub(super) fn recover(
         found_manifest,
         may_have_lost_power,
         found,
+        unsynced,
+        void,
     })
 }
 
-/// How much of the last datafile others say was on the disk.
-fn synced_of_last(
+/// How much of a datafile that may be the last one others say was on the disk.
+fn synced_of(
+    last: Option<&Arc<File>>,
     files: &[Arc<File>],
     manifest: &Manifest,
-    trust: Trust,
-    reach: Option<(u32, u64)>,
+    (trust, reach): (Trust, Option<(u32, u64)>),
 ) -> Result<u64, StorageError> {
-    let Some(last) = files.last() else { return Ok(0) };
+    let Some(last) = last else { return Ok(0) };
     let mut synced = manifest.files.get(&last.id()).map_or(0, |listed| listed.synced_len);
     synced = reach.filter(|(id, _)| *id == last.id()).map_or(0, |(_, len)| len).max(synced);
     for output in files.iter().filter(|file| file.header.is_output()) {

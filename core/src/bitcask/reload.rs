@@ -26,6 +26,7 @@ impl Bitcask {
         let mut before: Vec<Shard> = Vec::new();
         let mut merge = self.merging.lock();
         let _hinting = self.hinting.lock();
+        let _preparing = self.log.turn_to_prepare();
         let turn = self.log.turn_to_sync();
         let mut shards: Vec<_> = self.shards.iter().map(|shard| shard.lock()).collect();
         let position = self.log.sync_in(&turn, self.appended())?;

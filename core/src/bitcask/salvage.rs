@@ -162,15 +162,13 @@ fn resume(search: &mut Search<'_>, broken: u64, end: u64, last: u64) -> Result<u
 
 /// Where the last bytes of a datafile that are not zeros end: what is behind was preallocated.
 pub(super) fn end_of_content(file: &File, from: u64, end: u64) -> Result<u64, StorageError> {
-    let (mut at, mut last) = (from, from);
-    while at < end {
-        let len = (end - at).min(PIECE_BYTES);
+    let (mut at, mut last) = (end, None);
+    while at > from && last.is_none() {
+        let len = (at - from).min(PIECE_BYTES);
+        at -= len;
         file.datafile.read(at, len, &mut |bytes| {
-            if let Some(place) = bytes.iter().rposition(|byte| *byte != 0) {
-                last = at + place as u64 + 1;
-            }
+            last = bytes.iter().rposition(|byte| *byte != 0).map(|place| at + place as u64 + 1);
         })?;
-        at += len;
     }
-    Ok(last)
+    Ok(last.unwrap_or(from))
 }

@@ -202,6 +202,18 @@ impl Window {
     }
 }
 
+/// Where the seal of a datafile ends that may have preallocated zeros behind it, if it has one.
+pub(super) fn end_of_seal(file: &File, end_of_content: u64) -> Result<Option<u64>, StorageError> {
+    let len = file.datafile.len()?;
+    // The last bytes of a seal may be zeros themselves.
+    for end in end_of_content..=len.min(end_of_content.saturating_add(SYNCED_RECORD_BYTES)) {
+        if is_sealed(file, end)? {
+            return Ok(Some(end));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether the last bytes of a file are its seal.
 pub(super) fn is_sealed(file: &File, end: u64) -> Result<bool, StorageError> {
     Ok(synced_at(file, end, SYNCED_RECORD_BYTES, &file.header)? == Some(end))
@@ -223,8 +235,13 @@ fn synced_at(file: &File, end: u64, before: u64, about: &FileHeader) -> Result<O
 }
 
 /// Looks behind a broken frame for a record that says that the frame was on the disk: then it is damage, and not the
-/// tail of an unfinished write.
-pub(super) fn was_synced(file: &Arc<File>, broken: u64, end: u64) -> Result<bool, StorageError> {
+/// tail of an unfinished write. A seal says so only if it `trusts_seal`.
+pub(super) fn was_synced(
+    file: &Arc<File>,
+    broken: u64,
+    end: u64,
+    trusts_seal: bool,
+) -> Result<bool, StorageError> {
     let mut at = broken + 1;
     let mut found = false;
     while at < end && !found {
@@ -239,6 +256,7 @@ pub(super) fn was_synced(file: &Arc<File>, broken: u64, end: u64) -> Result<bool
                     && bytes
                         .and_then(|bytes| Record::read(bytes, file.salt))
                         .and_then(|record| record.synced_len(&file.header, offset))
+                        .filter(|synced_len| trusts_seal || *synced_len <= offset)
                         .is_some_and(|synced_len| synced_len > broken)
             });
         })?;

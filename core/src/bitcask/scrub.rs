@@ -319,7 +319,7 @@ impl Bitcask {
         *position = at;
         let End::Broken(broken) = walked else { return Ok(found) };
         let mut holes = Vec::new();
-        salvage::walk(file, broken, end, file.header.base_sequence, &mut |step| {
+        salvage::walk(file, broken, end, file.header.first_sequence(), &mut |step| {
             if let salvage::Step::Hole(from, to) = step {
                 holes.push((from, to));
             }
@@ -332,7 +332,7 @@ impl Bitcask {
         for (from, to) in holes {
             let what = "a record does not carry its checksum";
             let lost::Hole { records, unnamed_records, unnamed_bytes } =
-                lost::lost_records(Some(file), (from, to), &listed, file.header.base_sequence)?;
+                lost::lost_records(Some(file), (from, to), &listed, file.header.first_sequence())?;
             let damage = Damage::in_file(storage, file.id(), from, what);
             found.push(Damage { len: Some(to - from), records, unnamed_records, unnamed_bytes, ..damage });
         }

@@ -7,7 +7,8 @@
 //! serves all replies that came meanwhile.
 //!
 //! Under `everysec` a thread syncs once a second if the log is dirty, and no reply waits. Under every policy it syncs when
-//! much was appended since the last sync: the end of a datafile must be synced while writers wait, and then little is left.
+//! much was appended since the last sync, and does ahead what writers would wait for when a datafile is full: it begins the
+//! next one, and syncs the one before.
 //!
 //! A sync that failed is never tried again: the system may have forgotten the bytes and would report success. Connections
 //! that waited for it are closed without a reply. The store refuses all later writes by itself; reads
@@ -78,8 +79,8 @@ struct State {
     is_syncing: bool,
     /// The wakers to call after the present sync, each once; at most one for each thread.
     waiting: Vec<Waker>,
-    /// Whether so much was appended that the thread is to sync before its next turn.
-    is_much: bool,
+    /// Whether the thread is to have a turn at once: much was appended, or the store wants to prepare.
+    is_asked: bool,
     is_stopping: bool,
 }
 
@@ -125,10 +126,10 @@ impl Syncer {
         if is_synced { Settling::Done } else { Settling::Failed }
     }
 
-    /// Has the thread sync soon if much was appended since the last sync.
+    /// Has the thread sync soon if much was appended since the last sync, or if a datafile is to be begun ahead or was sealed.
     #[inline]
     pub fn sync_much(&self, store: &impl Durable, appended: u64) {
-        if appended > store.synced() + UNSYNCED_MUCH_BYTES {
+        if is_much_since_sync(store, appended) || store.wants_preparation() {
             self.ask_for_sync();
         }
     }
@@ -137,20 +138,30 @@ impl Syncer {
     fn ask_for_sync(&self) {
         let mut state = self.state.lock();
         // One that is under way will be followed by another if need be.
-        if !state.is_syncing && !std::mem::replace(&mut state.is_much, true) {
+        if !state.is_syncing && !std::mem::replace(&mut state.is_asked, true) {
             self.wake.notify_one();
         }
     }
 
     /// The loop of the syncing thread: syncs as the policy says until [`Syncer::stop`].
     pub fn run(&self, store: &impl Durable) {
-        while let Some(is_much) = self.rest() {
+        let mut due = Instant::now() + SYNC_PERIOD;
+        while let Some(is_asked) = self.rest(due) {
             let is_periodic = self.policy.load(Ordering::Relaxed) != Appendfsync::No as u8;
+            let appended = store.appended();
+            let is_due = if is_asked { is_much_since_sync(store, appended) } else { is_periodic };
+            if is_due || !is_asked {
+                due = Instant::now() + SYNC_PERIOD;
+            }
             // A sync by another thread makes one by this thread needless.
-            if (is_periodic || is_much) && store.appended() > store.synced() && self.begin(None) {
+            if is_due && appended > store.synced() && self.begin(None) {
                 // The next write fails, and so reports it.
                 let _ = self.sync(store);
                 self.end();
+            }
+            if !self.has_failed() {
+                // The same: the store refuses what follows.
+                let _ = store.prepare();
             }
         }
     }
@@ -166,13 +177,12 @@ impl Syncer {
         self.sync(store).is_ok()
     }
 
-    /// The thread waits for its next turn; none if it is to end. True if the turn is because of much that was appended.
-    fn rest(&self) -> Option<bool> {
-        let due = Instant::now() + SYNC_PERIOD;
+    /// The thread waits for its next turn; none if it is to end. True if the turn was asked for before it was due.
+    fn rest(&self, due: Instant) -> Option<bool> {
         let mut state = self.state.lock();
-        while !state.is_stopping && !state.is_much && !self.wake.wait_until(&mut state, due).timed_out() {}
-        let is_much = std::mem::take(&mut state.is_much);
-        (!state.is_stopping).then_some(is_much)
+        while !state.is_stopping && !state.is_asked && !self.wake.wait_until(&mut state, due).timed_out() {}
+        let is_asked = std::mem::take(&mut state.is_asked);
+        (!state.is_stopping).then_some(is_asked)
     }
 
     /// Takes the turn to sync; false if another thread has it, which calls the waker at the end.
@@ -210,6 +220,12 @@ impl Syncer {
             SyncFailed
         })
     }
+}
+
+/// Whether so much was appended since the last sync that it is time for the next one.
+#[inline]
+fn is_much_since_sync(store: &impl Durable, appended: u64) -> bool {
+    appended > store.synced() + UNSYNCED_MUCH_BYTES
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const CRASH_STATES: usize = if cfg!(target_family = "wasm") { 2_000 } else { 40_
 
 /// Where the power must have gone, among other places, or the matrix has become too small to mean anything: what the store
 /// did, the operation of the device and its files. Merge writes `.hidden` files, and a new datafile begins as a `.temporary` one.
-const PLACES: [&str; 31] = [
+const PLACES: [&str; 35] = [
     "commit: write .blob",
     "commit: write .data",
     "commit: write .temporary",
@@ -38,6 +38,10 @@ const PLACES: [&str; 31] = [
     "checkpoint: apply metadata",
     "sweep: remove .blob",
     "backup: rename .temporary .data",
+    "prepare: write .temporary",
+    "prepare: rename .temporary .data",
+    "prepare: rename MANIFEST.temporary MANIFEST",
+    "prepare: set_len .temporary",
     "recovery: set_len .data",
     "recovery: sync .data",
     "recovery: sync .blob",

@@ -65,6 +65,7 @@ pub(super) enum Chore {
     HintAhead(u64),
     Rewrite,
     Backup,
+    Prepare,
 }
 
 impl Chore {
@@ -88,6 +89,7 @@ impl Chore {
                 Ok(())
             }
             Chore::Backup => back_up_to_memory(store),
+            Chore::Prepare => store.prepare(),
         }
     }
 
@@ -106,6 +108,7 @@ impl Chore {
             Chore::HintAhead(_) => "hint ahead",
             Chore::Rewrite => "rewrite",
             Chore::Backup => "backup",
+            Chore::Prepare => "prepare",
         }
     }
 }
@@ -165,6 +168,7 @@ impl Plan {
         draw(8, Chore::HintAhead(2000));
         draw(3, Chore::Rewrite);
         draw(2, Chore::Backup);
+        draw(if policy == Policy::Always { 100 } else { 40 }, Chore::Prepare);
         chores
     }
 }

@@ -96,7 +96,7 @@ fn manifest_names_the_present_run_before_the_end_of_the_log_is_settled() {
 }
 
 #[test]
-fn datafile_sealed_before_it_is_synced() {
+fn sealed_datafile_never_synced() {
     check(Policy::Never, DeviceFault::Cut, |matrix| matrix.injected = Some(Fault::SealUnsynced));
 }
 

@@ -194,7 +194,8 @@ impl Judging<'_> {
         }
         let judged = judge(phase, &left, promise)?;
         // A check keeps what a salvage would keep: what only the loss of power has torn off may look damaged to it.
-        if let Some(found) = checked.filter(|_| survival.is_none() || judged.opened.torn_tail.is_none()) {
+        let is_cut = judged.opened.torn_tail.is_some() || judged.opened.cut_datafile.is_some();
+        if let Some(found) = checked.filter(|_| survival.is_none() || !is_cut) {
             return Err(found);
         }
         let (next, lineage) = (matrix.transactions, (0..judged.held).collect::<Vec<_>>());

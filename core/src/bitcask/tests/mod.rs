@@ -1,6 +1,7 @@
 //! Tests of the store: the engine laws, recovery, merge, and what survives which failure.
 
 mod acknowledged_write_lost;
+mod appends_wait_for_the_sync_of_a_full_datafile;
 mod crash_states;
 mod cut_in_salvage_loses_the_original;
 mod backup_is_not_one_moment;

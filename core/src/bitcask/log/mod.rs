@@ -1,32 +1,31 @@
-//! The write end of the log: the active datafile, its rotation and its syncs.
+//! The write end of the log: the active datafile, its rotation ([`rotation`]) and its syncs.
 //!
 //! Promises: frames are appended whole and in one place; a failed append or sync poisons the log for good, because
 //! the contents of the disk are not known any more. A full disk does not, nor does a datafile that could not be begun for want
 //! of a file descriptor, because nothing was written.
+
+mod rotation;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::blobs::Blobs;
-use super::fault_injection::{Fault, is_injected};
-use super::files::{File, FileTable};
-use super::keydir::Location;
-use super::manifest::Keeper;
-use super::record::{
+use crate::bitcask::blobs::Blobs;
+use crate::bitcask::fault_injection::{Fault, is_injected};
+use crate::bitcask::files::{File, FileTable};
+use crate::bitcask::keydir::Location;
+use crate::bitcask::manifest::Keeper;
+use crate::bitcask::record::{
     FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES, Salt, checksum_of, seal_record, synced_record,
 };
-use super::room;
+use crate::bitcask::room;
 use crate::engine::{EngineError, Ordered, Receipt, Result};
-use crate::storage::{Blob, BlobId, DatafileId, Room, Storage, StorageError};
+use crate::storage::{Blob, BlobId, Room, Storage, StorageError};
 
 /// Largest datafile: offsets are kept in four bytes. The slack is for what is not counted where frames are fitted in:
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
-
-/// So much must be dead in the active datafile before it is sealed for merge's sake: a new datafile costs syncs.
-const SEALED_EARLY_LEAST_BYTES: u64 = 16 * 1024;
 
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
@@ -50,6 +49,10 @@ pub(super) struct Log {
     writer: Mutex<Writer>,
     /// One sync at a time; those that wait find their work done.
     syncing: Mutex<()>,
+    /// Held while the next datafile is begun.
+    preparing: Mutex<()>,
+    /// Whether a call of [`Log::prepare`] has something to do.
+    wants_preparation: AtomicBool,
     files: RwLock<Arc<FileTable>>,
     /// Frame bytes appended since the store was opened.
     appended: AtomicU64,
@@ -67,6 +70,11 @@ pub(super) struct Log {
 
 struct Writer {
     active: Option<Active>,
+    /// The datafile that comes after the active one, with its header only: created and listed ahead, so that no append waits
+    /// for that.
+    next: Option<Arc<File>>,
+    /// The datafile before the active one, as long as its seal is not known to be on the disk.
+    sealing: Option<Arc<Sealing>>,
     /// Blobs that were written for frames which are not known to be on the disk. Invariant: each once.
     blobs: Vec<UnsyncedBlob>,
     poison: Option<String>,
@@ -80,6 +88,16 @@ struct UnsyncedBlob {
     position: u64,
 }
 
+/// A datafile that ends with its seal and was not synced since.
+struct Sealing {
+    file: Arc<File>,
+    len: u64,
+    /// Length that was known to be on the disk before.
+    synced_len: u64,
+    /// Of the seal.
+    checksum: u32,
+}
+
 struct Active {
     file: Arc<File>,
     len: u64,
@@ -87,6 +105,8 @@ struct Active {
     synced_len: u64,
     /// The largest length that a record in the file says is on the disk.
     marked_len: u64,
+    /// From this length on the next datafile is to be begun ahead; the largest number once that was said.
+    prepares_at: u64,
 }
 
 /// Where numbering goes on after recovery.
@@ -119,8 +139,16 @@ impl Log {
             is_scarce: AtomicBool::new(false),
             wants_dead_blobs: AtomicBool::new(false),
             fullness: room::Fullness::default(),
-            writer: Mutex::new(Writer { active: None, blobs: Vec::new(), poison: None }),
+            writer: Mutex::new(Writer {
+                active: None,
+                next: None,
+                sealing: None,
+                blobs: Vec::new(),
+                poison: None,
+            }),
             syncing: Mutex::new(()),
+            preparing: Mutex::new(()),
+            wants_preparation: AtomicBool::new(false),
             files: RwLock::new(files),
             appended: AtomicU64::new(0),
             synced: AtomicU64::new(0),
@@ -203,14 +231,16 @@ impl Log {
 
     /// Goes on appending to a datafile that recovery found whole, and durable, up to its length.
     pub(super) fn resume(&self, file: Arc<File>) {
-        self.writer.lock().active = Some(Active::resumed(file));
+        self.writer.lock().active = Some(Active::resumed(file, self.prepares_at()));
     }
 
     /// Goes on with what a recovery found. Nothing may be appended or synced meanwhile. Positions stay: all that was appended is synced.
     pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
         let mut writer = self.writer.lock();
         *self.files.write() = files;
-        writer.active = active.map(Active::resumed);
+        writer.active = active.map(|file| Active::resumed(file, self.prepares_at()));
+        // What was begun ahead is litter to a recovery, and all is synced.
+        (writer.next, writer.sealing) = (None, None);
         // Numbers that were handed out and are on no disk yet are not handed out again.
         self.next_sequence.fetch_max(counters.next_sequence, Ordering::Relaxed);
         self.next_number.fetch_max(counters.next_number, Ordering::Relaxed);
@@ -309,6 +339,10 @@ impl Log {
         }
         active.len = end;
         active.file.len.store(end, Ordering::Release);
+        if end >= active.prepares_at {
+            active.prepares_at = u64::MAX;
+            self.wants_preparation.store(true, Ordering::Release);
+        }
         let position = self.appended.load(Ordering::Relaxed) + frame_len;
         for (id, blob) in blobs {
             writer.note_unsynced(*id, blob, position);
@@ -328,73 +362,6 @@ impl Log {
         // A marker before the frame and the seal behind it must fit as well.
         let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > datafile_max_bytes;
         is_older || active.len > active.file.header_len && (is_full || is_stale)
-    }
-
-    /// Seals the active datafile, unless it is empty, and begins the next one.
-    pub(super) fn seal_active(&self) -> Result<()> {
-        let mut writer = self.writer.lock();
-        if let Some(reason) = &writer.poison {
-            return Err(EngineError::ReadOnly(reason.clone()));
-        }
-        match &writer.active {
-            Some(active) if active.len > active.file.header_len => self.rotate(&mut writer, 0),
-            _ => Ok(()),
-        }
-    }
-
-    /// Seals the active datafile where merge needs it: the device is nearly full, and a good part of the file is dead. True
-    /// if it did.
-    pub(super) fn seal_for_room(&self, now_ms: u64) -> Result<bool> {
-        let mut writer = self.writer.lock();
-        if let Some(reason) = &writer.poison {
-            return Err(EngineError::ReadOnly(reason.clone()));
-        }
-        let is_worth_it = |active: &Active| {
-            let dead = active.file.dead().saturating_sub(2 * SYNCED_RECORD_BYTES);
-            dead > (active.len / 4).max(SEALED_EARLY_LEAST_BYTES)
-        };
-        if !writer.active.as_ref().is_some_and(is_worth_it) {
-            return Ok(false);
-        }
-        self.rotate(&mut writer, now_ms).map(|()| true)
-    }
-
-    /// Seals the active datafile and begins the next one.
-    fn rotate(&self, writer: &mut Writer, now_ms: u64) -> Result<()> {
-        self.look_at_room();
-        self.sync_blobs(&std::mem::take(&mut writer.blobs), self.appended())
-            .map_err(|error| writer.fail(error))?;
-        if let Some(active) = writer.active.as_mut() {
-            match active.seal(self.next_sequence(), now_ms) {
-                Ok(seal) => self.manifest.note_sealed(active.file.id(), seal),
-                Err(error) => return Err(writer.fail(error)),
-            }
-            self.synced.fetch_max(self.appended(), Ordering::AcqRel);
-            writer.active = None;
-        }
-        let base_sequence = self.next_sequence();
-        let header = self.header(base_sequence, 0, Vec::new())?;
-        let bytes = header.to_bytes();
-        let id = DatafileId(header.id);
-        let created = self.storage.create(id, &bytes);
-        if let Err(error) = &created {
-            self.give_back_number(header.id, error);
-        }
-        let created = created.and_then(|datafile| {
-            let listed = self.manifest.list(&header);
-            // One that is not listed stays empty, and the next process removes it as well.
-            listed.inspect_err(|_| drop(self.storage.remove(id))).map(|()| datafile)
-        });
-        match created {
-            Ok(datafile) => {
-                let len = bytes.len() as u64;
-                let file = Arc::new(File::new(header, datafile, len));
-                self.add_file(file.clone());
-                writer.active = Some(Active { file, len, synced_len: len, marked_len: len });
-                Ok(())
-            }
-            Err(error) => Err(writer.fail(error)),
-        }
     }
 
     /// The header of a new datafile. Fails once there are no more numbers.
@@ -452,11 +419,15 @@ impl Log {
     }
 
     /// Makes what was appended up to a position, and perhaps more, survive the loss of power.
-    pub(super) fn sync_in(&self, _turn: &SyncTurn<'_>, wanted: u64) -> Result<u64> {
+    pub(super) fn sync_in(&self, turn: &SyncTurn<'_>, wanted: u64) -> Result<u64> {
         if self.synced() >= wanted {
             return self.check_poison().map(|()| self.synced());
         }
-        let (file, len, position, blobs) = {
+        self.sync_now(turn)
+    }
+
+    fn sync_now(&self, _turn: &SyncTurn<'_>) -> Result<u64> {
+        let (sealing, file, len, position, blobs) = {
             let writer = self.writer.lock();
             if let Some(reason) = &writer.poison {
                 return Err(EngineError::ReadOnly(reason.clone()));
@@ -464,9 +435,13 @@ impl Log {
             let Some(active) = &writer.active else { return Ok(self.synced()) };
             let (file, len) = (active.file.clone(), active.len);
             // They stay in the list: a caller that seals the datafile meanwhile must wait for them as well.
-            (file, len, self.appended(), writer.blobs.clone())
+            (writer.sealing.clone(), file, len, self.appended(), writer.blobs.clone())
         };
         self.sync_blobs(&blobs, position).map_err(|error| self.writer.lock().fail(error))?;
+        // Before anything says that a part of the next datafile is on the disk: recovery takes that for a proof.
+        if let Some(sealing) = &sealing {
+            self.finish(sealing).map_err(|error| self.writer.lock().fail(error))?;
+        }
         // Appends go on meanwhile: the lock is not held.
         if let Err(error) = file.datafile.sync() {
             return Err(self.writer.lock().fail(never_again(error)));
@@ -474,6 +449,10 @@ impl Log {
         self.syncs.fetch_add(1, Ordering::Relaxed);
         let mut writer = self.writer.lock();
         writer.blobs.retain(|unsynced| unsynced.position > position);
+        let is_finished = |now: &Arc<Sealing>| sealing.as_ref().is_some_and(|done| Arc::ptr_eq(now, done));
+        if writer.sealing.as_ref().is_some_and(is_finished) {
+            writer.sealing = None;
+        }
         if let Some(active) = writer.active.as_mut().filter(|active| active.file.id() == file.id()) {
             active.synced_len = active.synced_len.max(len);
         }
@@ -499,9 +478,13 @@ impl Log {
         self.writer.lock().blobs.len()
     }
 
-    /// The header of the active datafile and how much of it is known to be on the disk.
+    /// The header of the first datafile that is not known to be on the disk as a whole, the active one mostly, and how much of
+    /// it is.
     pub(super) fn active_synced(&self) -> Option<(FileHeader, u64)> {
         let writer = self.writer.lock();
+        if let Some(sealing) = &writer.sealing {
+            return Some((sealing.file.header.clone(), sealing.synced_len));
+        }
         writer.active.as_ref().map(|active| (active.file.header.clone(), active.synced_len))
     }
 
@@ -556,9 +539,9 @@ fn never_again(error: StorageError) -> StorageError {
 
 impl Active {
     /// A datafile that recovery found whole, and durable, up to its length.
-    fn resumed(file: Arc<File>) -> Active {
+    fn resumed(file: Arc<File>, prepares_at: u64) -> Active {
         let len = file.len();
-        Active { file, len, synced_len: len, marked_len: 0 }
+        Active { file, len, synced_len: len, marked_len: 0, prepares_at }
     }
 
     /// A record that says how much of the file is on the disk, if no record says so yet; else nothing. It lets recovery
@@ -575,19 +558,25 @@ impl Active {
     /// Makes everything durable, says so at the end of the file, and cuts off what was preallocated. When there is no
     /// room for the seal nothing has changed. Returns the length with the seal, and its checksum.
     fn seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<(u64, u32), StorageError> {
-        let datafile = &self.file.datafile;
         if !is_injected(Fault::SealUnsynced) {
-            datafile.sync().map_err(never_again)?;
+            self.file.datafile.sync().map_err(never_again)?;
         }
+        let checksum = self.append_seal(sequence, now_ms)?;
+        if !is_injected(Fault::SealUnsynced) {
+            self.file.datafile.cut(self.len).map_err(never_again)?;
+        }
+        self.file.is_sealed.store(true, Ordering::Release);
+        Ok((self.len, checksum))
+    }
+
+    /// Says at the end of the file that nothing follows; returns the checksum of the seal. When there is no room for it nothing
+    /// has changed.
+    fn append_seal(&mut self, sequence: u64, now_ms: u64) -> std::result::Result<u32, StorageError> {
         let seal = seal_record(&self.file.header, self.len, sequence, now_ms);
-        datafile.append_within(self.len, &[&seal], Room::Merging)?;
+        self.file.datafile.append_within(self.len, &[&seal], Room::Merging)?;
         self.len += SYNCED_RECORD_BYTES;
         self.file.len.store(self.len, Ordering::Release);
         self.file.add_dead(SYNCED_RECORD_BYTES);
-        if !is_injected(Fault::SealUnsynced) {
-            datafile.cut(self.len).map_err(never_again)?;
-        }
-        self.file.is_sealed.store(true, Ordering::Release);
-        Ok((self.len, checksum_of(&seal)))
+        Ok(checksum_of(&seal))
     }
 }
