@@ -87,7 +87,7 @@ fn frames_behind_lost_ones_come_back() {
     assert_eq!(contents(&opened.store), before, "what was synced, and nothing behind a gap");
     let cut = opened.cut_datafile.expect("it says what it cuts off");
     assert!(cut.whole_frames > 0 && cut.set_aside.is_some_and(|copy| lost.bytes(&copy).is_some()));
-    assert_eq!(datafile_names(&lost), [first.clone()]);
+    assert_eq!(datafile_names(&lost), std::slice::from_ref(first));
     drop(opened.store);
     assert_eq!(open(&lost.after_kill()).expect("open").cut_datafile, None);
 }
