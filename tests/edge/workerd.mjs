@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/ports.mjs';
 
 const FOLDER = new URL('../../edge-worker/', import.meta.url).pathname;
 const PROGRAM = createRequire(`${FOLDER}package.json`).resolve('@cloudflare/workerd-linux-64/bin/workerd');
@@ -50,15 +51,6 @@ const main :Workerd.Worker = (
     return ended;
   };
   return { port, pid: child.pid, stop };
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 function answers(port) {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { freePort } from '../support/ports.mjs';
 import { connect, WebSocket } from './peer.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -31,16 +31,8 @@ function wrangler(...words) {
   return run;
 }
 
-async function freePort() {
-  const listener = net.createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => listener.once('listening', resolve));
-  const { port } = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  return String(port);
-}
-
 async function start() {
-  const [port, inspector] = [await freePort(), await freePort()];
+  const [port, inspector] = [String(await freePort()), String(await freePort())];
   dev = wrangler('dev', '--local', '--ip', '127.0.0.1', '--port', port, '--inspector-port', inspector, '--persist-to', folder);
   base = `http://127.0.0.1:${port}`;
   for (const end = Date.now() + START_LIMIT_MS; ; await sleep(100)) {

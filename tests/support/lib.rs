@@ -5,6 +5,7 @@
 
 pub mod client;
 pub mod glob;
+pub mod ports;
 pub mod process;
 pub mod retry;
 pub mod web_socket;

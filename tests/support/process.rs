@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::client::Client;
+use crate::ports::free_address;
 use crate::retry::wait_for;
 use crate::web_socket::Cutting;
 
@@ -221,12 +222,6 @@ fn is_answering(address: SocketAddr) -> bool {
 
 fn has_noauth(answer: &Value) -> bool {
     answer.as_error().is_some_and(|error| error.starts_with(b"NOAUTH"))
-}
-
-/// A loopback port that was free a moment ago.
-pub fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    listener.local_addr().expect("a bound address")
 }
 
 /// The `edgecask` under test: `EDGECASK_BIN`, or what cargo built beside this test.

@@ -5,6 +5,7 @@ A script puts this file's folder on its path first:
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 """
 
+import itertools
 import os
 import signal
 import socket
@@ -25,10 +26,23 @@ class DidNotStart(SystemExit):
     """A server that ended before it answered. Its text is the server's log; uncaught, it ends the script with it."""
 
 
+# Below the ports that the system gives to outgoing connections, which could take one before its server binds it.
+FIRST_PORT, PORTS = 10_000, 20_000
+next_port = itertools.count(os.getpid() * 7919)
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A loopback port that nobody listens on, another one with every call."""
+    for _ in range(PORTS):
+        port = FIRST_PORT + next(next_port) % PORTS
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise Failed("no port is free")
 
 
 class Server:
