@@ -1,12 +1,14 @@
 //! Walking the entries in order, forwards and backwards.
 //!
-//! An iterator remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays
-//! inline; nothing is allocated for a step.
+//! A walk remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays inline;
+//! nothing is allocated for a step, unless keys are long: a key is put together from its leaf's prefix and its suffix, and
+//! good until the next step.
 
 use smallvec::SmallVec;
 
 use super::branch::Branch;
-use super::leaf::{Leaf, split_first};
+use super::entry::Packed;
+use super::leaf::Leaf;
 use super::node::Node;
 
 /// Six levels of branches hold more entries than memory does; deeper ones would spill, not fail.
@@ -14,6 +16,27 @@ const INLINE_LEVELS: usize = 6;
 
 /// Enough for a full leaf of ordinary entries. A leaf of tinier ones spills once for each iterator.
 const INLINE_STARTS: usize = 64;
+
+/// Longer keys spill once for each walk.
+const INLINE_KEY_BYTES: usize = 64;
+
+/// Entries of a tree, one after the other.
+pub trait Walk<'a> {
+    /// The next entry. Its key is good until the next step.
+    fn step(&mut self) -> Option<(&[u8], &'a [u8])>;
+}
+
+/// A key put together.
+struct Key(SmallVec<[u8; INLINE_KEY_BYTES]>);
+
+impl Key {
+    fn set(&mut self, prefix: &[u8], suffix: &[u8]) -> &[u8] {
+        self.0.clear();
+        self.0.extend_from_slice(prefix);
+        self.0.extend_from_slice(suffix);
+        &self.0
+    }
+}
 
 /// The way from the root to a leaf.
 struct Path<'a> {
@@ -94,34 +117,37 @@ impl<'a> Path<'a> {
 /// Entries in ascending order of their keys.
 pub struct Iter<'a> {
     path: Path<'a>,
-    rest: &'a [u8],
+    rest: Packed<'a>,
+    key: Key,
 }
 
 impl<'a> Iter<'a> {
     pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
         if rank >= len {
-            return Self { path: Path { levels: SmallVec::new() }, rest: &[] };
+            return Self::over(Path { levels: SmallVec::new() }, Packed::EMPTY);
         }
         let (path, leaf, rank) = Path::to_rank(root, rank);
-        Self { path, rest: &leaf.entries()[leaf.offset_of(rank)..] }
+        Self::over(path, leaf.entries_from(leaf.offset_of(rank)))
     }
 
     /// Begins at `key`, or at the next larger one.
     pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
         let (path, leaf) = Path::to_key(root, key);
         // If all keys of the leaf are smaller, nothing is left of it and the first step goes to its neighbour.
-        Self { path, rest: &leaf.entries()[leaf.span_of(key).0..] }
+        Self::over(path, leaf.entries_from(leaf.span_of(key).0))
+    }
+
+    fn over(path: Path<'a>, rest: Packed<'a>) -> Self {
+        Self { path, rest, key: Key(SmallVec::new()) }
     }
 }
 
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
+impl<'a> Walk<'a> for Iter<'a> {
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn step(&mut self) -> Option<(&[u8], &'a [u8])> {
         loop {
-            if let Some(entry) = split_first(&mut self.rest) {
-                return Some(entry);
+            if let Some((suffix, value)) = self.rest.split_first() {
+                return Some((self.key.set(self.rest.prefix, suffix), value));
             }
             self.rest = self.path.step(Direction::Ascending)?.entries();
         }
@@ -131,51 +157,54 @@ impl<'a> Iterator for Iter<'a> {
 /// Entries in descending order of their keys.
 pub struct IterBack<'a> {
     path: Path<'a>,
-    entries: &'a [u8],
+    entries: Packed<'a>,
     /// Where the entries of this leaf that are still to come begin: packed entries can only be walked forwards.
     starts: SmallVec<[usize; INLINE_STARTS]>,
+    key: Key,
 }
 
 impl<'a> IterBack<'a> {
     pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
         let Some(last) = len.checked_sub(1) else {
-            return Self { path: Path { levels: SmallVec::new() }, entries: &[], starts: SmallVec::new() };
+            return Self::over(Path { levels: SmallVec::new() }, Packed::EMPTY);
         };
         let (path, leaf, rank) = Path::to_rank(root, rank.min(last));
-        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
-        iter.find_starts(leaf.offset_of(rank + 1));
-        iter
+        Self::over(path, leaf.entries_to(leaf.offset_of(rank + 1)))
     }
 
     /// Begins at `key`, or at the next smaller one.
     pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
         let (path, leaf) = Path::to_key(root, key);
-        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
-        iter.find_starts(leaf.span_of(key).1);
+        Self::over(path, leaf.entries_to(leaf.span_of(key).1))
+    }
+
+    fn over(path: Path<'a>, entries: Packed<'a>) -> Self {
+        let mut iter = Self { path, entries, starts: SmallVec::new(), key: Key(SmallVec::new()) };
+        iter.find_starts();
         iter
     }
 
-    fn find_starts(&mut self, end: usize) {
-        let mut rest = &self.entries[..end];
-        while !rest.is_empty() {
-            self.starts.push(end - rest.len());
-            split_first(&mut rest);
+    fn find_starts(&mut self) {
+        let (mut rest, end) = (self.entries, self.entries.entries.len());
+        while !rest.entries.is_empty() {
+            self.starts.push(end - rest.entries.len());
+            rest.split_first();
         }
     }
 }
 
-impl<'a> Iterator for IterBack<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
+impl<'a> Walk<'a> for IterBack<'a> {
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn step(&mut self) -> Option<(&[u8], &'a [u8])> {
         loop {
             if let Some(start) = self.starts.pop() {
-                let mut rest = &self.entries[start..];
-                return split_first(&mut rest);
+                let prefix = self.entries.prefix;
+                let mut rest = Packed { prefix, entries: &self.entries.entries[start..] };
+                let (suffix, value) = rest.split_first()?;
+                return Some((self.key.set(prefix, suffix), value));
             }
             self.entries = self.path.step(Direction::Descending)?.entries();
-            self.find_starts(self.entries.len());
+            self.find_starts();
         }
     }
 }

@@ -1,11 +1,11 @@
 //! An ordered map from byte strings to byte strings that also knows the rank of every key.
 //!
 //! It is a B+tree. All entries lie in leaves, each one block of packed bytes (`leaf.rs`); branches (`branch.rs`) hold
-//! the keys that separate their children and how many entries lie below each, which is what makes `rank` and
-//! `select` logarithmic. A tree of a few entries is one leaf and one allocation.
+//! the keys that separate their children and how many entries lie below each, which is what makes ranks
+//! logarithmic. A tree of a few entries is one leaf and one allocation.
 //!
-//! Promises: an entry costs its key, its value and a few bytes; `get`, `insert`, `remove`, `rank` and `select` are
-//! O(log n); a step of an iterator is amortised O(1) and allocates nothing; keys that arrive in ascending or
+//! Promises: an entry costs its key, its value and a few bytes; `get`, `insert`, `remove`, `rank` and the begin of a walk
+//! are O(log n); a step of a walk is amortised O(1) and allocates nothing; keys that arrive in ascending or
 //! descending order leave full leaves behind; memory follows the contents down.
 //!
 //! It must never compare keys by anything but their bytes, nor do work in one call that grows with the number of
@@ -16,6 +16,7 @@
 
 mod branch;
 mod build;
+mod entry;
 mod heap;
 mod iter;
 mod leaf;
@@ -26,7 +27,7 @@ mod separators;
 mod tests;
 
 pub use build::Builder;
-pub use iter::{Iter, IterBack};
+pub use iter::{Iter, IterBack, Walk};
 
 use branch::Branch;
 use heap::Heap;
@@ -83,17 +84,6 @@ impl Tree {
         }
     }
 
-    /// The value of `key`, to be overwritten in place by bytes of the same length.
-    pub fn get_mut(&mut self, key: &[u8]) -> Option<&mut [u8]> {
-        let mut node = &mut self.root;
-        loop {
-            match node {
-                Node::Leaf(leaf) => return leaf.get_mut(key),
-                Node::Branch(branch) => node = branch.child_of_mut(key),
-            }
-        }
-    }
-
     /// Sets the value of `key`. True if the key was present; then `replaced` has seen its old value.
     pub fn insert(&mut self, key: &[u8], value: &[u8], replaced: &mut dyn FnMut(&[u8])) -> bool {
         let effect = self.root.insert(key, value, replaced, &mut self.heap);
@@ -144,25 +134,6 @@ impl Tree {
         self.rank(key)
     }
 
-    /// The entry that has `rank` smaller keys before it.
-    pub fn select(&self, rank: u64) -> Option<(&[u8], &[u8])> {
-        if rank >= self.len {
-            return None;
-        }
-        let mut node = &self.root;
-        let mut rank = rank;
-        loop {
-            match node {
-                Node::Leaf(leaf) => return leaf.select(rank),
-                Node::Branch(branch) => {
-                    let (index, before) = branch.child_at(rank);
-                    rank -= before;
-                    node = branch.child(index);
-                }
-            }
-        }
-    }
-
     /// All entries in ascending order.
     pub fn iter(&self) -> Iter<'_> {
         self.iter_from(0)
@@ -201,14 +172,5 @@ impl Tree {
             gone += count;
         }
         gone
-    }
-}
-
-impl<'a> IntoIterator for &'a Tree {
-    type Item = (&'a [u8], &'a [u8]);
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
     }
 }
