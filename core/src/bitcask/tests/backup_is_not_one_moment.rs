@@ -236,11 +236,14 @@ fn operations_of(plan: &Plan, number: usize) -> (Vec<Operation>, u64) {
 struct Followed {
     store: Bitcask,
     model: MemoryEngine,
+    /// Its clock does not go back behind this unix time: what has expired then may be gone.
+    begin_ms: u64,
 }
 
 impl Followed {
     fn run(&self, plan: &Plan, number: usize) -> Result<(), String> {
         let (operations, now_ms) = &operations_of(plan, number);
+        let now_ms = now_ms.max(&self.begin_ms);
         laws::run(&self.model, operations, *now_ms).expect("memory");
         laws::run(&self.store, operations, *now_ms).map_err(|error| error.to_string())?;
         for chore in &plan.chores[number] {
@@ -261,7 +264,8 @@ fn live_apart(seed: u64) -> Result<(), String> {
     let device = MemoryDevice::default();
     let (plan, other) =
         (Plan::new(seed, Policy::Sometimes, 120), Plan::new(seed + 1000, Policy::Sometimes, 120));
-    let original = Followed { store: open_on(device.clone()), model: MemoryEngine::new(DATABASES) };
+    let original =
+        Followed { store: open_on(device.clone()), model: MemoryEngine::new(DATABASES), begin_ms: 0 };
     let copied_model = MemoryEngine::new(DATABASES);
     for number in 0..COMMON {
         original.run(&plan, number)?;
@@ -276,7 +280,11 @@ fn live_apart(seed: u64) -> Result<(), String> {
     let taken = original.store.backup(&mut DeviceTarget::new(to.again(), &mut |_, _| true));
     let taken = taken.map_err(|error| error.to_string())?;
     assert_eq!(taken.copied_bytes, 0, "everything is shared");
-    let mut copied = Followed { store: open_on(to.again()), model: copied_model };
+    let mut copied = Followed {
+        store: open_on(to.again()),
+        model: copied_model,
+        begin_ms: operations_of(&plan, COMMON - 1).1,
+    };
     for number in COMMON..plan.transactions.len() {
         original.run(&plan, number).map_err(|error| format!("the original: {error}"))?;
         copied.run(&other, number).map_err(|error| format!("the copy: {error}"))?;
