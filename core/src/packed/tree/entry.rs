@@ -79,7 +79,7 @@ impl<'a> Packed<'a> {
 fn common_prefix<'a>(runs: &[Packed<'a>]) -> Option<(Packed<'a>, &'a [u8], usize)> {
     let mut ends = runs.iter().filter_map(|run| Some((run, run.ends()?)));
     let (first_run, (first, first_last)) = ends.next()?;
-    let (last_run, last) = ends.last().map_or((first_run, first_last), |(run, (_, last))| (run, last));
+    let (last_run, last) = ends.next_back().map_or((first_run, first_last), |(run, (_, last))| (run, last));
     let first_key = first_run.prefix.iter().chain(first);
     let last_key = last_run.prefix.iter().chain(last);
     let common = first_key.zip(last_key).take_while(|(first, last)| first == last).count();
