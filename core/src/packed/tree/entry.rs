@@ -23,6 +23,63 @@ impl Entry {
     }
 }
 
+/// A key in two parts, as a leaf holds it.
+#[derive(Clone, Copy)]
+pub struct SplitKey<'a> {
+    /// What it has in common with its neighbours.
+    pub prefix: &'a [u8],
+    /// The rest.
+    pub suffix: &'a [u8],
+}
+
+impl SplitKey<'_> {
+    /// Bytes of both.
+    pub fn byte_count(&self) -> usize {
+        self.prefix.len() + self.suffix.len()
+    }
+
+    /// Whether `bytes` end with the key.
+    pub fn is_end_of(&self, bytes: &[u8]) -> bool {
+        bytes.strip_suffix(self.suffix).is_some_and(|rest| rest.ends_with(self.prefix))
+    }
+}
+
+/// Longer keys are put together in an allocated block.
+const SHORT_KEY_BYTES: usize = 64;
+
+/// Puts keys together, one after the other.
+pub struct KeyBuffer {
+    short: [u8; SHORT_KEY_BYTES],
+    long: Vec<u8>,
+}
+
+impl Default for KeyBuffer {
+    fn default() -> KeyBuffer {
+        KeyBuffer { short: [0; SHORT_KEY_BYTES], long: Vec::new() }
+    }
+}
+
+impl KeyBuffer {
+    /// The whole key.
+    #[inline]
+    pub fn join(&mut self, key: SplitKey<'_>) -> &[u8] {
+        match self.short.get_mut(..key.byte_count()) {
+            Some(short) => {
+                let (prefix, suffix) = short.split_at_mut(key.prefix.len());
+                prefix.copy_from_slice(key.prefix);
+                suffix.copy_from_slice(key.suffix);
+                short
+            }
+            None => {
+                self.long.clear();
+                self.long.extend_from_slice(key.prefix);
+                self.long.extend_from_slice(key.suffix);
+                &self.long
+            }
+        }
+    }
+}
+
 /// Entries in ascending order, whose keys all begin with `prefix`.
 #[derive(Clone, Copy)]
 pub(super) struct Packed<'a> {
@@ -79,7 +136,7 @@ impl<'a> Packed<'a> {
 fn common_prefix<'a>(runs: &[Packed<'a>]) -> Option<(Packed<'a>, &'a [u8], usize)> {
     let mut ends = runs.iter().filter_map(|run| Some((run, run.ends()?)));
     let (first_run, (first, first_last)) = ends.next()?;
-    let (last_run, last) = ends.last().map_or((first_run, first_last), |(run, (_, last))| (run, last));
+    let (last_run, last) = ends.next_back().map_or((first_run, first_last), |(run, (_, last))| (run, last));
     let first_key = first_run.prefix.iter().chain(first);
     let last_key = last_run.prefix.iter().chain(last);
     let common = first_key.zip(last_key).take_while(|(first, last)| first == last).count();

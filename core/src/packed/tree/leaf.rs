@@ -269,6 +269,11 @@ impl Leaf {
         let mut before = 0;
         let mut start = first;
         while start < bytes.len() {
+            if let Some(end) = end_if_smaller(&bytes[start..], head) {
+                before += 1;
+                start += end;
+                continue;
+            }
             let entry = Entry::at(bytes, start);
             match compare(bytes, entry, suffix, head) {
                 Ordering::Less => {}
@@ -363,15 +368,29 @@ fn touch(bytes: &[u8]) {
     }
 }
 
+/// Where the first entry ends, if a look at its beginning is enough to see that its suffix is smaller than one with this
+/// head. That is so for most of those that a search passes.
+#[inline]
+fn end_if_smaller(bytes: &[u8], head: u64) -> Option<usize> {
+    let [suffix_len, value_len, first @ ..] = bytes.first_chunk::<10>()?;
+    let own_head = u64::from_be_bytes(*first) & head_mask(usize::from(*suffix_len));
+    let is_smaller = (suffix_len | value_len) < 0x80 && own_head < head;
+    is_smaller.then(|| 2 + usize::from(*suffix_len) + usize::from(*value_len))
+}
+
+/// The bits of the first eight bytes that belong to a suffix of so many: what follows is not a part of it.
+#[inline]
+fn head_mask(suffix_len: usize) -> u64 {
+    !u64::MAX.checked_shr(8 * suffix_len.min(8) as u32).unwrap_or(0)
+}
+
 /// Compares the suffix of an entry with another one, of which `head` is the beginning as a number. Most differ there,
 /// and to compare numbers costs less than to call for a comparison of bytes.
 #[inline]
 fn compare(bytes: &[u8], entry: Entry, suffix: &[u8], head: u64) -> Ordering {
     let len = entry.value - entry.suffix;
     let own_head = match bytes[entry.suffix..].first_chunk() {
-        Some(first) if len >= 8 => u64::from_be_bytes(*first),
-        // What follows the suffix is not a part of it.
-        Some(first) => u64::from_be_bytes(*first) & !(u64::MAX >> (8 * len)),
+        Some(first) => u64::from_be_bytes(*first) & head_mask(len),
         None => head_of(&bytes[entry.suffix..entry.value]),
     };
     match own_head.cmp(&head) {
