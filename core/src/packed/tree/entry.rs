@@ -47,26 +47,32 @@ impl SplitKey<'_> {
 /// Longer keys are put together in an allocated block.
 const SHORT_KEY_BYTES: usize = 64;
 
-/// Puts keys together, one after the other.
-pub struct KeyBuffer {
+/// Puts keys together, one after the other. Neighbours have the same prefix, which is copied once.
+pub struct KeyBuffer<'a> {
+    /// The prefix that `short` begins with.
+    prefix: &'a [u8],
     short: [u8; SHORT_KEY_BYTES],
     long: Vec<u8>,
 }
 
-impl Default for KeyBuffer {
-    fn default() -> KeyBuffer {
-        KeyBuffer { short: [0; SHORT_KEY_BYTES], long: Vec::new() }
+impl Default for KeyBuffer<'_> {
+    fn default() -> Self {
+        KeyBuffer { prefix: &[], short: [0; SHORT_KEY_BYTES], long: Vec::new() }
     }
 }
 
-impl KeyBuffer {
+impl<'a> KeyBuffer<'a> {
     /// The whole key.
     #[inline]
-    pub fn join(&mut self, key: SplitKey<'_>) -> &[u8] {
+    pub fn join(&mut self, key: SplitKey<'a>) -> &[u8] {
         match self.short.get_mut(..key.byte_count()) {
             Some(short) => {
                 let (prefix, suffix) = short.split_at_mut(key.prefix.len());
-                prefix.copy_from_slice(key.prefix);
+                // Whether it is the very same, not only equal.
+                if !std::ptr::eq(key.prefix, self.prefix) {
+                    prefix.copy_from_slice(key.prefix);
+                    self.prefix = key.prefix;
+                }
                 suffix.copy_from_slice(key.suffix);
                 short
             }
