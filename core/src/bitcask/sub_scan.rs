@@ -116,7 +116,8 @@ impl SubScan<'_> {
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
             let (entry, inline) = SubEntry::read(bytes).ok_or_else(damaged)?;
             if let Some(value) = inline {
-                if self.show(&mut run, visit)?.is_break() || visit(buffer.join(subkey), value).is_break() {
+                let subkey = if self.want == Want::Values { buffer.join(subkey) } else { &[] };
+                if self.show(&mut run, visit)?.is_break() || visit(subkey, value).is_break() {
                     return Ok(());
                 }
                 continue;
