@@ -322,7 +322,14 @@ impl SubEntry {
     #[inline]
     pub(super) fn read(bytes: &[u8]) -> Option<(SubEntry, Option<&[u8]>)> {
         let (offset, mut rest) = bytes.split_first_chunk()?;
-        let file = read_varint(&mut rest)?;
+        let file = match rest {
+            // The first 64 datafiles.
+            [file, after @ ..] if *file < 0x80 => {
+                rest = after;
+                u64::from(*file)
+            }
+            _ => read_varint(&mut rest)?,
+        };
         let location = Location { file: (file >> 1) as u32, offset: u32::from_le_bytes(*offset) };
         if file & 1 != 0 {
             return Some((SubEntry { location, value_len: rest.len() as u32 }, Some(rest)));

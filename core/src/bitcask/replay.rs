@@ -18,7 +18,7 @@ use super::keydir::{
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::ShortValue;
 use crate::packed::table::prefetch;
-use crate::packed::tree::{Tree, Walk};
+use crate::packed::tree::{KeyBuffer, Tree};
 use crate::storage::BlobId;
 
 /// Roots of which it makes sense to say beforehand that they are about to be applied.
@@ -246,8 +246,8 @@ impl Replay {
 
 /// Counts the records of all subkeys of a collection as dead.
 fn bury_tree(files: &FileTable, collection: u64, tree: &Tree) {
-    let mut entries = tree.iter();
-    while let Some((subkey, entry)) = entries.step() {
-        bury_sub(files, collection, subkey, entry);
+    let mut buffer = KeyBuffer::default();
+    for (subkey, entry) in tree.iter() {
+        bury_sub(files, collection, buffer.join(subkey), entry);
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::{
     BlobRef, BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place,
     Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Touch,
 };
-use crate::packed::tree::{Tree, Walk};
+use crate::packed::tree::{KeyBuffer, Tree};
 use crate::storage::{self, Blob, BlobId, Storage, StorageError};
 
 /// Cursors of walks over keys are positions in the space of hashes, cut to this many leading bits.
@@ -269,8 +269,9 @@ impl Reader for Snapshot<'_> {
             return Ok(base);
         };
         let mut patches = BTreeMap::new();
-        let mut entries = tree.iter_from_key(&(range.0 / PATCH_BYTES).to_be_bytes());
-        while let Some((subkey, bytes)) = entries.step() {
+        let mut buffer = KeyBuffer::default();
+        for (subkey, bytes) in tree.iter_from_key(&(range.0 / PATCH_BYTES).to_be_bytes()) {
+            let subkey = buffer.join(subkey);
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
             // Checksums of pieces are behind the patches, under longer subkeys.
             let Ok(number) = subkey.try_into().map(u64::from_be_bytes) else { break };

@@ -15,7 +15,7 @@ use super::files::{File, FileTable};
 use super::keydir::SubEntry;
 use super::record::{Salt, carries_checksum};
 use crate::engine::{EngineError, Result, SubVisitor, Want};
-use crate::packed::tree::Walk;
+use crate::packed::tree::{KeyBuffer, SplitKey};
 
 /// Most records read at once. Twice as many are hardly faster.
 const RUN_RECORDS: usize = 64;
@@ -39,27 +39,25 @@ pub(super) struct SubScan<'s> {
 }
 
 /// A record to be read.
-struct Wanted {
+struct Wanted<'t> {
+    subkey: SplitKey<'t>,
     entry: SubEntry,
     len: u32,
-    /// Where its subkey ends in the subkeys of the run.
-    subkey_end: usize,
 }
 
 /// Neighbouring records of one datafile, in the order of the walk.
 #[derive(Default)]
-struct Run {
+struct Run<'t> {
     file: u32,
     /// Where the first byte of all of them lies, and the first behind them.
     start: u64,
     end: u64,
-    records: SmallVec<[Wanted; RUN_RECORDS]>,
-    subkeys: SmallVec<[u8; 16 * RUN_RECORDS]>,
+    records: SmallVec<[Wanted<'t>; RUN_RECORDS]>,
 }
 
-impl Run {
+impl<'t> Run<'t> {
     /// Takes a record as well if it is a neighbour, as it is of none; false if it is not.
-    fn add(&mut self, subkey: &[u8], entry: SubEntry, len: u64) -> bool {
+    fn add(&mut self, subkey: SplitKey<'t>, entry: SubEntry, len: u64) -> bool {
         let start = u64::from(entry.location.offset);
         let end = start + len;
         if self.records.is_empty() {
@@ -72,46 +70,40 @@ impl Run {
             }
             (self.start, self.end) = (start, end);
         }
-        self.subkeys.extend_from_slice(subkey);
         // Datafiles are shorter than 4 GiB, and so is a record.
-        self.records.push(Wanted { entry, len: len as u32, subkey_end: self.subkeys.len() });
+        self.records.push(Wanted { subkey, entry, len: len as u32 });
         true
-    }
-
-    fn clear(&mut self) {
-        self.records.clear();
-        self.subkeys.clear();
-    }
-
-    fn subkey(&self, index: usize) -> &[u8] {
-        let end_of = |index: usize| self.records.get(index).map_or(0, |wanted| wanted.subkey_end);
-        let start = index.checked_sub(1).map_or(0, end_of);
-        self.subkeys.get(start..end_of(index)).unwrap_or_default()
     }
 }
 
-impl Wanted {
+impl Wanted<'_> {
     fn offset(&self) -> u64 {
         u64::from(self.entry.location.offset)
     }
 
-    /// The value of the record, whose bytes are shown from `start` of its datafile on, if they carry their checksum and are
-    /// about this subkey.
-    fn value<'b>(&self, subkey: &[u8], (bytes, start): (&'b [u8], u64), salt: Salt) -> Option<&'b [u8]> {
+    /// Subkey and value of the record, if its bytes carry their checksum and are about this subkey. `bytes` are shown from
+    /// `start` of the datafile on.
+    fn parts<'b>(&self, (bytes, start): (&'b [u8], u64), salt: Salt) -> Option<(&'b [u8], &'b [u8])> {
         let at = usize::try_from(self.offset().checked_sub(start)?).ok()?;
         let record = bytes.get(at..at.checked_add(self.len as usize)?)?;
-        let (before, value) =
-            record.split_at_checked(record.len().checked_sub(self.entry.value_len as usize)?)?;
-        (carries_checksum(record, salt) && before.ends_with(subkey)).then_some(value)
+        let value_start = record.len().checked_sub(self.entry.value_len as usize)?;
+        let (before, value) = record.split_at_checked(value_start)?;
+        let subkey = before.get(before.len().checked_sub(self.subkey.byte_count())?..)?;
+        (carries_checksum(record, salt) && self.subkey.is_end_of(subkey)).then_some((subkey, value))
     }
 }
 
 impl SubScan<'_> {
     /// Shows the entries until the visitor breaks or none is left.
-    pub(super) fn walk<'t>(&mut self, mut entries: impl Walk<'t>, visit: SubVisitor<'_>) -> Result<()> {
+    pub(super) fn walk<'t>(
+        &mut self,
+        entries: impl Iterator<Item = (SplitKey<'t>, &'t [u8])>,
+        visit: SubVisitor<'_>,
+    ) -> Result<()> {
+        let mut buffer = KeyBuffer::default();
         if self.want == Want::Subkeys {
-            while let Some((subkey, _)) = entries.step() {
-                if visit(subkey, &[]).is_break() {
+            for (subkey, _) in entries {
+                if visit(buffer.join(subkey), &[]).is_break() {
                     break;
                 }
             }
@@ -119,28 +111,26 @@ impl SubScan<'_> {
         }
         let mut run = Run::default();
         let mut seen: u64 = 0;
-        while let Some((subkey, bytes)) = entries.step() {
+        for (subkey, bytes) in entries {
             seen += 1;
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
             let (entry, inline) = SubEntry::read(bytes).ok_or_else(damaged)?;
-            let flow = if let Some(value) = inline {
-                match self.show(&mut run, visit)? {
-                    ControlFlow::Continue(()) => visit(subkey, value),
-                    ControlFlow::Break(()) => break,
+            if let Some(value) = inline {
+                let subkey = if self.want == Want::Values { buffer.join(subkey) } else { &[] };
+                if self.show(&mut run, visit)?.is_break() || visit(subkey, value).is_break() {
+                    return Ok(());
                 }
-            } else {
-                let len = entry.record_len(self.collection, subkey.len() as u64);
-                let mut flow = ControlFlow::Continue(());
-                if !run.add(subkey, entry, len) {
-                    flow = self.show(&mut run, visit)?;
-                    run.add(subkey, entry, len);
+                continue;
+            }
+            let len = entry.record_len(self.collection, subkey.byte_count() as u64);
+            if !run.add(subkey, entry, len) {
+                if self.show(&mut run, visit)?.is_break() {
+                    return Ok(());
                 }
-                if flow.is_continue() && (seen >= self.expect || run.records.len() == RUN_RECORDS) {
-                    flow = self.show(&mut run, visit)?;
-                }
-                flow
-            };
-            if flow.is_break() {
+                run.add(subkey, entry, len);
+            }
+            let is_full = run.records.len() == RUN_RECORDS || seen >= self.expect;
+            if is_full && self.show(&mut run, visit)?.is_break() {
                 return Ok(());
             }
         }
@@ -149,16 +139,17 @@ impl SubScan<'_> {
 
     /// Shows the values of a run, which is empty then.
     #[inline]
-    fn show(&mut self, run: &mut Run, visit: SubVisitor<'_>) -> Result<ControlFlow<()>> {
+    fn show(&mut self, run: &mut Run<'_>, visit: SubVisitor<'_>) -> Result<ControlFlow<()>> {
         if run.records.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
         let flow = self.read(run, visit);
-        run.clear();
+        run.records.clear();
         flow
     }
 
-    fn read(&mut self, run: &Run, visit: SubVisitor<'_>) -> Result<ControlFlow<()>> {
+    #[inline(never)]
+    fn read(&mut self, run: &Run<'_>, visit: SubVisitor<'_>) -> Result<ControlFlow<()>> {
         let file = known_file(self.store, self.files, run.file);
         let Some(file) = file.cloned() else {
             return Err(self.damaged(run.file, run.start, "the file is missing"));
@@ -166,12 +157,13 @@ impl SubScan<'_> {
         let (mut flow, mut shown) = (ControlFlow::Continue(()), 0);
         // Shows records from the first that was not shown on, and says whether there is something left to do.
         let mut show = |bytes: &[u8], start: u64, until: usize| {
-            while shown < until && flow.is_continue() {
-                let Some(wanted) = run.records.get(shown) else { break };
-                let subkey = run.subkey(shown);
-                let Some(value) = wanted.value(subkey, (bytes, start), file.salt) else { break };
+            for wanted in run.records.iter().take(until).skip(shown) {
+                let Some((subkey, value)) = wanted.parts((bytes, start), file.salt) else { break };
                 shown += 1;
                 flow = visit(subkey, value);
+                if flow.is_break() {
+                    break;
+                }
             }
             shown == until && flow.is_continue()
         };

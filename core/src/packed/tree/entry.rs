@@ -23,6 +23,69 @@ impl Entry {
     }
 }
 
+/// A key in two parts, as a leaf holds it.
+#[derive(Clone, Copy)]
+pub struct SplitKey<'a> {
+    /// What it has in common with its neighbours.
+    pub prefix: &'a [u8],
+    /// The rest.
+    pub suffix: &'a [u8],
+}
+
+impl SplitKey<'_> {
+    /// Bytes of both.
+    pub fn byte_count(&self) -> usize {
+        self.prefix.len() + self.suffix.len()
+    }
+
+    /// Whether `bytes` end with the key.
+    pub fn is_end_of(&self, bytes: &[u8]) -> bool {
+        bytes.strip_suffix(self.suffix).is_some_and(|rest| rest.ends_with(self.prefix))
+    }
+}
+
+/// Longer keys are put together in an allocated block.
+const SHORT_KEY_BYTES: usize = 64;
+
+/// Puts keys together, one after the other. Neighbours have the same prefix, which is copied once.
+pub struct KeyBuffer<'a> {
+    /// The prefix that `short` begins with.
+    prefix: &'a [u8],
+    short: [u8; SHORT_KEY_BYTES],
+    long: Vec<u8>,
+}
+
+impl Default for KeyBuffer<'_> {
+    fn default() -> Self {
+        KeyBuffer { prefix: &[], short: [0; SHORT_KEY_BYTES], long: Vec::new() }
+    }
+}
+
+impl<'a> KeyBuffer<'a> {
+    /// The whole key.
+    #[inline]
+    pub fn join(&mut self, key: SplitKey<'a>) -> &[u8] {
+        match self.short.get_mut(..key.byte_count()) {
+            Some(short) => {
+                let (prefix, suffix) = short.split_at_mut(key.prefix.len());
+                // Whether it is the very same, not only equal.
+                if !std::ptr::eq(key.prefix, self.prefix) {
+                    prefix.copy_from_slice(key.prefix);
+                    self.prefix = key.prefix;
+                }
+                suffix.copy_from_slice(key.suffix);
+                short
+            }
+            None => {
+                self.long.clear();
+                self.long.extend_from_slice(key.prefix);
+                self.long.extend_from_slice(key.suffix);
+                &self.long
+            }
+        }
+    }
+}
+
 /// Entries in ascending order, whose keys all begin with `prefix`.
 #[derive(Clone, Copy)]
 pub(super) struct Packed<'a> {

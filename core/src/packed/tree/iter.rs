@@ -1,13 +1,12 @@
 //! Walking the entries in order, forwards and backwards.
 //!
-//! A walk remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays inline;
-//! nothing is allocated for a step, unless keys are long: a key is put together from its leaf's prefix and its suffix, and
-//! good until the next step.
+//! An iterator remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays
+//! inline; nothing is allocated for a step. Keys come in the two parts that a leaf has: many walks want values only.
 
 use smallvec::SmallVec;
 
 use super::branch::Branch;
-use super::entry::Packed;
+use super::entry::{Packed, SplitKey};
 use super::leaf::Leaf;
 use super::node::Node;
 
@@ -16,27 +15,6 @@ const INLINE_LEVELS: usize = 6;
 
 /// Enough for a full leaf of ordinary entries. A leaf of tinier ones spills once for each iterator.
 const INLINE_STARTS: usize = 64;
-
-/// Longer keys spill once for each walk.
-const INLINE_KEY_BYTES: usize = 64;
-
-/// Entries of a tree, one after the other.
-pub trait Walk<'a> {
-    /// The next entry. Its key is good until the next step.
-    fn step(&mut self) -> Option<(&[u8], &'a [u8])>;
-}
-
-/// A key put together.
-struct Key(SmallVec<[u8; INLINE_KEY_BYTES]>);
-
-impl Key {
-    fn set(&mut self, prefix: &[u8], suffix: &[u8]) -> &[u8] {
-        self.0.clear();
-        self.0.extend_from_slice(prefix);
-        self.0.extend_from_slice(suffix);
-        &self.0
-    }
-}
 
 /// The way from the root to a leaf.
 struct Path<'a> {
@@ -118,36 +96,33 @@ impl<'a> Path<'a> {
 pub struct Iter<'a> {
     path: Path<'a>,
     rest: Packed<'a>,
-    key: Key,
 }
 
 impl<'a> Iter<'a> {
     pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
         if rank >= len {
-            return Self::over(Path { levels: SmallVec::new() }, Packed::EMPTY);
+            return Self { path: Path { levels: SmallVec::new() }, rest: Packed::EMPTY };
         }
         let (path, leaf, rank) = Path::to_rank(root, rank);
-        Self::over(path, leaf.entries_from(leaf.offset_of(rank)))
+        Self { path, rest: leaf.entries_from(leaf.offset_of(rank)) }
     }
 
     /// Begins at `key`, or at the next larger one.
     pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
         let (path, leaf) = Path::to_key(root, key);
         // If all keys of the leaf are smaller, nothing is left of it and the first step goes to its neighbour.
-        Self::over(path, leaf.entries_from(leaf.span_of(key).0))
-    }
-
-    fn over(path: Path<'a>, rest: Packed<'a>) -> Self {
-        Self { path, rest, key: Key(SmallVec::new()) }
+        Self { path, rest: leaf.entries_from(leaf.span_of(key).0) }
     }
 }
 
-impl<'a> Walk<'a> for Iter<'a> {
+impl<'a> Iterator for Iter<'a> {
+    type Item = (SplitKey<'a>, &'a [u8]);
+
     #[inline]
-    fn step(&mut self) -> Option<(&[u8], &'a [u8])> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some((suffix, value)) = self.rest.split_first() {
-                return Some((self.key.set(self.rest.prefix, suffix), value));
+                return Some((SplitKey { prefix: self.rest.prefix, suffix }, value));
             }
             self.rest = self.path.step(Direction::Ascending)?.entries();
         }
@@ -160,7 +135,6 @@ pub struct IterBack<'a> {
     entries: Packed<'a>,
     /// Where the entries of this leaf that are still to come begin: packed entries can only be walked forwards.
     starts: SmallVec<[usize; INLINE_STARTS]>,
-    key: Key,
 }
 
 impl<'a> IterBack<'a> {
@@ -179,7 +153,7 @@ impl<'a> IterBack<'a> {
     }
 
     fn over(path: Path<'a>, entries: Packed<'a>) -> Self {
-        let mut iter = Self { path, entries, starts: SmallVec::new(), key: Key(SmallVec::new()) };
+        let mut iter = Self { path, entries, starts: SmallVec::new() };
         iter.find_starts();
         iter
     }
@@ -193,15 +167,17 @@ impl<'a> IterBack<'a> {
     }
 }
 
-impl<'a> Walk<'a> for IterBack<'a> {
+impl<'a> Iterator for IterBack<'a> {
+    type Item = (SplitKey<'a>, &'a [u8]);
+
     #[inline]
-    fn step(&mut self) -> Option<(&[u8], &'a [u8])> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(start) = self.starts.pop() {
                 let prefix = self.entries.prefix;
                 let mut rest = Packed { prefix, entries: &self.entries.entries[start..] };
                 let (suffix, value) = rest.split_first()?;
-                return Some((self.key.set(prefix, suffix), value));
+                return Some((SplitKey { prefix, suffix }, value));
             }
             self.entries = self.path.step(Direction::Descending)?.entries();
             self.find_starts();

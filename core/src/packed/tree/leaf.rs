@@ -269,8 +269,8 @@ impl Leaf {
         let mut before = 0;
         let mut start = first;
         while start < bytes.len() {
-            let entry = Entry::at(bytes, start);
-            match compare(bytes, entry, suffix, head) {
+            let (entry, order) = compare(bytes, start, suffix, head);
+            match order {
                 Ordering::Less => {}
                 Ordering::Equal => return Place { before, start, found: Some(entry) },
                 Ordering::Greater => break,
@@ -363,23 +363,40 @@ fn touch(bytes: &[u8]) {
     }
 }
 
-/// Compares the suffix of an entry with another one, of which `head` is the beginning as a number. Most differ there,
-/// and to compare numbers costs less than to call for a comparison of bytes.
+/// The entry at `start`, and how its suffix compares with another one, of which `head` is the beginning as a number. Most
+/// differ there, and to compare numbers costs less than to call for a comparison of bytes.
 #[inline]
-fn compare(bytes: &[u8], entry: Entry, suffix: &[u8], head: u64) -> Ordering {
-    let len = entry.value - entry.suffix;
-    let own_head = match bytes[entry.suffix..].first_chunk() {
-        Some(first) if len >= 8 => u64::from_be_bytes(*first),
-        // What follows the suffix is not a part of it.
-        Some(first) => u64::from_be_bytes(*first) & !(u64::MAX >> (8 * len)),
-        None => head_of(&bytes[entry.suffix..entry.value]),
+fn compare(bytes: &[u8], start: usize, suffix: &[u8], head: u64) -> (Entry, Ordering) {
+    let (entry, own_head) = match bytes[start..].first_chunk::<10>() {
+        // Nearly all: both lengths are a byte, and eight more bytes of the block follow.
+        Some([suffix_len, value_len, first @ ..]) if (suffix_len | value_len) < 0x80 => {
+            let (suffix_len, value_len) = (usize::from(*suffix_len), usize::from(*value_len));
+            let value = start + 2 + suffix_len;
+            let entry = Entry { start, suffix: start + 2, value, end: value + value_len };
+            // What follows the suffix is not a part of it.
+            let mask = !u64::MAX.checked_shr(8 * suffix_len as u32).unwrap_or(0);
+            (entry, u64::from_be_bytes(*first) & mask)
+        }
+        _ => {
+            let entry = Entry::at(bytes, start);
+            (entry, head_of(&bytes[entry.suffix..entry.value]))
+        }
     };
-    match own_head.cmp(&head) {
-        // Missing bytes count as zeros, so of two short ones with the same head the shorter one is the smaller.
-        Ordering::Equal if len <= 8 && suffix.len() <= 8 => len.cmp(&suffix.len()),
-        Ordering::Equal => bytes[entry.suffix..entry.value].cmp(suffix),
+    let order = match own_head.cmp(&head) {
+        Ordering::Equal => compare_equal_heads(&bytes[entry.suffix..entry.value], suffix),
         different => different,
+    };
+    (entry, order)
+}
+
+/// Compares two suffixes that have the same head.
+#[inline]
+fn compare_equal_heads(own: &[u8], other: &[u8]) -> Ordering {
+    if own.len() <= 8 && other.len() <= 8 {
+        // Missing bytes count as zeros, so the shorter one is the smaller.
+        return own.len().cmp(&other.len());
     }
+    own.cmp(other)
 }
 
 /// The first eight bytes as a number that orders as they do; missing bytes count as zeros.

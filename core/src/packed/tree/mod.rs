@@ -27,7 +27,8 @@ mod separators;
 mod tests;
 
 pub use build::Builder;
-pub use iter::{Iter, IterBack, Walk};
+pub use entry::{KeyBuffer, SplitKey};
+pub use iter::{Iter, IterBack};
 
 use branch::Branch;
 use heap::Heap;

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::node::{CHILDREN_MAX, LEAF_MAX_BYTES, Node};
-use super::{Builder, Tree, Walk};
+use super::{Builder, KeyBuffer, SplitKey, Tree};
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The entries of a walk, each with a copy of its key.
-fn entries_of<'t>(mut walk: impl Walk<'t>) -> impl Iterator<Item = (Vec<u8>, &'t [u8])> {
-    std::iter::from_fn(move || walk.step().map(|(key, value)| (key.to_vec(), value)))
+/// Entries with whole keys.
+fn entries_of<'t>(
+    entries: impl Iterator<Item = (SplitKey<'t>, &'t [u8])>,
+) -> impl Iterator<Item = (Vec<u8>, &'t [u8])> {
+    let mut buffer = KeyBuffer::default();
+    entries.map(move |(key, value)| (buffer.join(key).to_vec(), value))
 }
 
 /// The entry that has so many smaller keys before it.
@@ -174,7 +177,7 @@ fn check_all(tree: &Tree, model: &Model) {
     let entries = || model.iter().map(|(key, value)| (key.clone(), value.as_slice()));
     assert!(entries_of(tree.iter()).eq(entries()));
     assert!(entries_of(tree.iter_back_from(u64::MAX)).eq(entries().rev()));
-    assert!(tree.iter_from(tree.len()).step().is_none());
+    assert!(tree.iter_from(tree.len()).next().is_none());
     assert!(select(tree, tree.len()).is_none());
 }
 
