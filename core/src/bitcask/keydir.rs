@@ -293,6 +293,9 @@ pub(super) fn set_access(bytes: &mut [u8], access: u32) {
 /// Room for the entry of a subkey: offset, two varints or one and a short value. `SmallVec` has no closer size.
 const SUB_BUFFER_BYTES: usize = 96;
 
+/// A subkey's entry.
+pub(super) type EntryBytes = SmallVec<[u8; SUB_BUFFER_BYTES]>;
+
 /// A subkey's entry, without its inline value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SubEntry {
@@ -302,7 +305,7 @@ pub(super) struct SubEntry {
 
 impl SubEntry {
     /// The entry's bytes for a value that is kept inline if it is short.
-    pub(super) fn to_bytes(self, value: &[u8]) -> SmallVec<[u8; SUB_BUFFER_BYTES]> {
+    pub(super) fn to_bytes(self, value: &[u8]) -> EntryBytes {
         let mut out = [0; SUB_BUFFER_BYTES];
         out[..4].copy_from_slice(&self.location.offset.to_le_bytes());
         let mut len = 4;
@@ -338,7 +341,7 @@ impl SubEntry {
     }
 
     /// The bytes of the same entry, if it is one, for a record that has moved.
-    pub(super) fn moved(bytes: &[u8], to: Location) -> Option<SmallVec<[u8; SUB_BUFFER_BYTES]>> {
+    pub(super) fn moved(bytes: &[u8], to: Location) -> Option<EntryBytes> {
         let (entry, value) = SubEntry::read(bytes)?;
         Some(SubEntry { location: to, ..entry }.to_bytes(value.unwrap_or_default()))
     }

@@ -19,6 +19,7 @@
 
 use std::cmp::Ordering;
 
+use super::change::{Change, Effect, Growth, Replaced};
 use super::entry::{
     Entry, HEADER_MAX_BYTES, Packed, pack, packed_bytes, read_length, write_entry, write_length,
 };
@@ -46,14 +47,6 @@ struct Place {
     /// Where the entry begins, or would have to begin.
     start: usize,
     found: Option<Entry>,
-}
-
-/// What an insertion did to a leaf.
-pub(super) struct Written {
-    pub(super) present: bool,
-    pub(super) is_first: bool,
-    pub(super) is_last: bool,
-    pub(super) shrank: bool,
 }
 
 impl Leaf {
@@ -127,40 +120,67 @@ impl Leaf {
         (place.start, place.found.map_or(place.start, |entry| entry.end))
     }
 
-    pub(super) fn insert(
+    /// Makes the changes at the front of `changes` whose keys lie below `until`, and takes them off it.
+    pub(super) fn apply(
         &mut self,
-        key: &[u8],
-        value: &[u8],
-        replaced: &mut dyn FnMut(&[u8]),
+        changes: &mut &[Change<'_>],
+        until: Option<&[u8]>,
+        replaced: Replaced<'_>,
         heap: &mut Heap,
-    ) -> Written {
+    ) -> Effect {
+        touch(&self.bytes);
         let size_before = self.bytes.len();
-        let place = self.find(key);
-        let Some(entry) = place.found else {
-            let (is_first, is_last) = (place.start == self.first(), place.start == size_before);
-            self.add(place.start, key, value, heap);
-            return Written { present: false, is_first, is_last, shrank: false };
+        let (mut added, mut at_first, mut at_last) = (0, true, true);
+        // Keys before it are smaller than that of the next change.
+        let mut from = self.first();
+        // Where the entries end that came before all others.
+        let mut front = from;
+        while let Some((change, rest)) = changes.split_first()
+            && until.is_none_or(|until| change.key < until)
+        {
+            *changes = rest;
+            let place = self.find_from(from, change.key);
+            match (place.found, change.value) {
+                (None, None) => from = place.start,
+                (None, Some(value)) => {
+                    let is_front = place.start == front;
+                    at_last &= place.start == self.bytes.len();
+                    from = self.add(place.start, change.key, value, heap);
+                    front = if is_front { from } else { 0 };
+                    at_first &= is_front;
+                    added += 1;
+                }
+                (Some(entry), Some(value)) => {
+                    (at_first, at_last) = (false, false);
+                    let old = &mut self.bytes[entry.value..entry.end];
+                    replaced(change.key, old);
+                    from = if old.len() == value.len() {
+                        old.copy_from_slice(value);
+                        entry.end
+                    } else {
+                        let prefix_len = self.prefix().len();
+                        self.overwrite(entry.start, entry.end, &change.key[prefix_len..], value, heap)
+                    };
+                }
+                (Some(entry), None) => {
+                    (at_first, at_last) = (false, false);
+                    replaced(change.key, &self.bytes[entry.value..entry.end]);
+                    self.bytes.drain(entry.start..entry.end);
+                    if self.bytes.len() == self.first() {
+                        self.bytes.clear();
+                    }
+                    self.fit(heap);
+                    from = entry.start.min(self.bytes.len());
+                    added -= 1;
+                }
+            }
+        }
+        let growth = match (at_first, at_last) {
+            (_, true) => Growth::AtLast,
+            (true, false) => Growth::AtFirst,
+            (false, false) => Growth::InMiddle,
         };
-        let old = &mut self.bytes[entry.value..entry.end];
-        replaced(old);
-        if old.len() == value.len() {
-            old.copy_from_slice(value);
-        } else {
-            let prefix_len = self.prefix().len();
-            self.overwrite(entry.start, entry.end, &key[prefix_len..], value, heap);
-        }
-        Written { present: true, is_first: false, is_last: false, shrank: self.bytes.len() < size_before }
-    }
-
-    pub(super) fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8]), heap: &mut Heap) -> bool {
-        let Some(entry) = self.find(key).found else { return false };
-        removed(&self.bytes[entry.value..entry.end]);
-        self.bytes.drain(entry.start..entry.end);
-        if self.bytes.len() == self.first() {
-            self.bytes.clear();
-        }
-        self.fit(heap);
-        true
+        Effect { added, shrank: self.bytes.len() < size_before, growth }
     }
 
     /// Moves everything from `cut` on, which is an entry but the first, into a new leaf.
@@ -180,9 +200,32 @@ impl Leaf {
         heap.change(before, self.heap_bytes());
     }
 
-    /// The offset of the second entry.
-    pub(super) fn cut_after_first(&self) -> usize {
-        Entry::at(&self.bytes, self.first()).end
+    /// The offset of the first entry but one from which on all entries fit into a leaf of so many bytes; that of the last if
+    /// not even it fits.
+    pub(super) fn cut_to_fill_right(&self, max_bytes: usize) -> usize {
+        let first = self.first();
+        let mut cut = Entry::at(&self.bytes, first).end;
+        while first + self.bytes.len() - cut > max_bytes {
+            let next = Entry::at(&self.bytes, cut).end;
+            if next >= self.bytes.len() {
+                break;
+            }
+            cut = next;
+        }
+        cut
+    }
+
+    /// The offset of the last entry before which all entries fit into a leaf of so many bytes; that of the second if not even
+    /// the first fits.
+    pub(super) fn cut_to_fill_left(&self, max_bytes: usize) -> usize {
+        let mut cut = Entry::at(&self.bytes, self.first()).end;
+        loop {
+            let next = Entry::at(&self.bytes, cut).end;
+            if next > max_bytes || next >= self.bytes.len() {
+                return cut;
+            }
+            cut = next;
+        }
     }
 
     /// The offset of the last entry.
@@ -255,8 +298,13 @@ impl Leaf {
     }
 
     fn find(&self, key: &[u8]) -> Place {
+        touch(&self.bytes);
+        self.find_from(self.first(), key)
+    }
+
+    /// Where a key lies that is larger than all before the entry at `from`; `before` is counted from there.
+    fn find_from(&self, from: usize, key: &[u8]) -> Place {
         let bytes = self.bytes.as_slice();
-        touch(bytes);
         let (prefix_start, first) = self.prefix_range();
         let prefix = &bytes[prefix_start..first];
         let Some(suffix) = key.strip_prefix(prefix) else {
@@ -267,7 +315,7 @@ impl Leaf {
         };
         let head = head_of(suffix);
         let mut before = 0;
-        let mut start = first;
+        let mut start = from;
         while start < bytes.len() {
             let (entry, order) = compare(bytes, start, suffix, head);
             match order {
@@ -281,8 +329,8 @@ impl Leaf {
         Place { before, start, found: None }
     }
 
-    /// Adds an entry that is not there yet, where it has to begin.
-    fn add(&mut self, start: usize, key: &[u8], value: &[u8], heap: &mut Heap) {
+    /// Adds an entry that is not there yet, where it has to begin, and returns where it ends.
+    fn add(&mut self, start: usize, key: &[u8], value: &[u8], heap: &mut Heap) -> usize {
         let (prefix_start, first) = self.prefix_range();
         let prefix = &self.bytes[prefix_start..first];
         let common = common_len(prefix, key);
@@ -291,12 +339,10 @@ impl Leaf {
             // leaves come out of splits.
             self.reserve(1, heap);
             self.bytes.push(0);
-            self.overwrite(1, 1, key, value, heap);
-            return;
+            return self.overwrite(1, 1, key, value, heap);
         }
         if common == prefix.len() {
-            self.overwrite(start, start, &key[common..], value, heap);
-            return;
+            return self.overwrite(start, start, &key[common..], value, heap);
         }
         let mut single = Vec::new();
         write_entry(&mut single, (&[], &key[common..]), value);
@@ -304,10 +350,12 @@ impl Leaf {
         let before = self.heap_bytes();
         self.bytes = pack(&[self.entries_to(start), added, self.entries_from(start)]);
         heap.change(before, self.heap_bytes());
+        let place = self.find(key);
+        place.found.map_or(place.start, |entry| entry.end)
     }
 
-    /// Puts an entry in the place of the bytes `start..end`.
-    fn overwrite(&mut self, start: usize, end: usize, suffix: &[u8], value: &[u8], heap: &mut Heap) {
+    /// Puts an entry in the place of the bytes `start..end`, and returns where it ends.
+    fn overwrite(&mut self, start: usize, end: usize, suffix: &[u8], value: &[u8], heap: &mut Heap) -> usize {
         let mut header = [0; HEADER_MAX_BYTES];
         let suffix_at = write_length(&mut header, 0, suffix.len());
         let header_bytes = write_length(&mut header, suffix_at, value.len());
@@ -328,6 +376,7 @@ impl Leaf {
         if new_end < end {
             self.fit(heap);
         }
+        new_end
     }
 
     fn reserve(&mut self, extra: usize, heap: &mut Heap) {

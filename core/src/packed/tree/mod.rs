@@ -16,6 +16,7 @@
 
 mod branch;
 mod build;
+mod change;
 mod entry;
 mod heap;
 mod iter;
@@ -27,6 +28,7 @@ mod separators;
 mod tests;
 
 pub use build::Builder;
+pub use change::{Change, Replaced};
 pub use entry::{KeyBuffer, SplitKey};
 pub use iter::{Iter, IterBack};
 
@@ -34,6 +36,9 @@ use branch::Branch;
 use heap::Heap;
 use leaf::Leaf;
 use node::Node;
+
+/// A leaf takes so many changes before it is split: each insertion moves what lies behind it.
+const CHANGES_AT_ONCE: usize = 64;
 
 /// An ordered, counted map from byte-string keys to byte-string values.
 pub struct Tree {
@@ -85,33 +90,43 @@ impl Tree {
         }
     }
 
+    /// Makes changes in ascending order of their keys; `replaced` sees every key that was there, with its old value. Those
+    /// that meet in a leaf find it together.
+    pub fn apply(&mut self, changes: &[Change<'_>], replaced: Replaced<'_>) {
+        for some in changes.chunks(CHANGES_AT_ONCE) {
+            let mut left = some;
+            while !left.is_empty() {
+                let effect = self.root.apply(&mut left, None, replaced, &mut self.heap);
+                self.len = self.len.wrapping_add_signed(effect.added);
+                if self.root.is_oversize() {
+                    let old_root = std::mem::replace(&mut self.root, Node::Leaf(Leaf::new()));
+                    let mut branch = Branch::above(old_root, self.len, &mut self.heap);
+                    branch.balance(0, effect.growth, &mut self.heap);
+                    self.root = Node::Branch(Box::new(branch));
+                } else if effect.shrank {
+                    self.root.lower(&mut self.heap);
+                }
+            }
+        }
+    }
+
     /// Sets the value of `key`. True if the key was present; then `replaced` has seen its old value.
     pub fn insert(&mut self, key: &[u8], value: &[u8], replaced: &mut dyn FnMut(&[u8])) -> bool {
-        let effect = self.root.insert(key, value, replaced, &mut self.heap);
-        if !effect.present {
-            self.len += 1;
-        }
-        if self.root.is_oversize() {
-            let old_root = std::mem::replace(&mut self.root, Node::Leaf(Leaf::new()));
-            let mut branch = Branch::above(old_root, self.len, &mut self.heap);
-            branch.balance(0, effect.growth, &mut self.heap);
-            self.root = Node::Branch(Box::new(branch));
-        } else if effect.shrank {
-            self.root.lower(&mut self.heap);
-        }
-        effect.present
+        self.change(Change { key, value: Some(value) }, replaced)
     }
 
     /// Removes `key`. True if it was present; then `removed` has seen its value.
     pub fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8])) -> bool {
-        let effect = self.root.remove(key, removed, &mut self.heap);
-        if effect.present {
-            self.len -= 1;
-        }
-        if effect.shrank {
-            self.root.lower(&mut self.heap);
-        }
-        effect.present
+        self.change(Change { key, value: None }, removed)
+    }
+
+    fn change(&mut self, change: Change<'_>, replaced: &mut dyn FnMut(&[u8])) -> bool {
+        let mut was_there = false;
+        self.apply(&[change], &mut |_, old| {
+            was_there = true;
+            replaced(old);
+        });
+        was_there
     }
 
     /// How many keys are strictly smaller than `key`, which need not be present.

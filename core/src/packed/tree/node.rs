@@ -1,6 +1,7 @@
 //! What leaves and branches have in common: how large they may become, how they split and how they merge.
 
 use super::branch::Branch;
+use super::change::{Change, Effect, Growth, Replaced};
 use super::heap::Heap;
 use super::leaf::Leaf;
 use super::separators::Separators;
@@ -31,23 +32,6 @@ pub(super) struct Part {
     pub(super) separator: Vec<u8>,
     pub(super) node: Node,
     pub(super) count: u64,
-}
-
-/// Where a node grew. Keys often arrive in order, and then the side that no later key will reach should stay full.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Growth {
-    AtFirst,
-    InMiddle,
-    AtLast,
-}
-
-/// What a change did to a node, for its parent to act upon.
-pub(super) struct Effect {
-    /// Whether the key was there before.
-    pub(super) present: bool,
-    /// Whether the node itself has fewer bytes or children than before, and may now fit together with a neighbour.
-    pub(super) shrank: bool,
-    pub(super) growth: Growth,
 }
 
 impl Node {
@@ -86,35 +70,18 @@ impl Node {
         }
     }
 
-    pub(super) fn insert(
+    /// Makes the changes at the front of `changes` whose keys lie below `until`, and takes them off it. A branch may return
+    /// before it has made all, when it has become too large.
+    pub(super) fn apply(
         &mut self,
-        key: &[u8],
-        value: &[u8],
-        replaced: &mut dyn FnMut(&[u8]),
+        changes: &mut &[Change<'_>],
+        until: Option<&[u8]>,
+        replaced: Replaced<'_>,
         heap: &mut Heap,
     ) -> Effect {
         match self {
-            Node::Leaf(leaf) => {
-                let written = leaf.insert(key, value, replaced, heap);
-                let growth = match written {
-                    _ if written.present => Growth::InMiddle,
-                    _ if written.is_last => Growth::AtLast,
-                    _ if written.is_first => Growth::AtFirst,
-                    _ => Growth::InMiddle,
-                };
-                Effect { present: written.present, shrank: written.shrank, growth }
-            }
-            Node::Branch(branch) => branch.insert(key, value, replaced, heap),
-        }
-    }
-
-    pub(super) fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8]), heap: &mut Heap) -> Effect {
-        match self {
-            Node::Leaf(leaf) => {
-                let present = leaf.remove(key, removed, heap);
-                Effect { present, shrank: present, growth: Growth::InMiddle }
-            }
-            Node::Branch(branch) => branch.remove(key, removed, heap),
+            Node::Leaf(leaf) => leaf.apply(changes, until, replaced, heap),
+            Node::Branch(branch) => branch.apply(changes, until, replaced, heap),
         }
     }
 
@@ -144,9 +111,9 @@ impl Node {
         match self {
             Node::Leaf(leaf) => {
                 let cut = match growth {
-                    Growth::AtFirst => leaf.cut_after_first(),
+                    Growth::AtFirst => leaf.cut_to_fill_right(LEAF_MAX_BYTES),
                     Growth::InMiddle => leaf.cut_in_middle(),
-                    Growth::AtLast => leaf.cut_before_last(),
+                    Growth::AtLast => leaf.cut_to_fill_left(LEAF_MAX_BYTES),
                 };
                 let right_count = count - leaf.count_before(cut);
                 let right = leaf.split_off(cut, heap);
@@ -156,9 +123,9 @@ impl Node {
             }
             Node::Branch(branch) => {
                 let cut = match growth {
-                    Growth::AtFirst => 1,
+                    Growth::AtFirst => branch.width() - CHILDREN_MAX,
                     Growth::InMiddle => branch.width() / 2,
-                    Growth::AtLast => branch.width() - 1,
+                    Growth::AtLast => CHILDREN_MAX,
                 };
                 let (separator, right) = branch.split_off(cut, heap);
                 let right_count = right.entries_before(right.width());
