@@ -450,16 +450,23 @@ fn apply_subs(
         *tree_bytes += tree.heap_bytes() as u64;
         return;
     }
-    let mut subs = change.subs.iter().zip(records);
-    loop {
-        let entries: SmallVec<[_; SUBKEYS_AT_ONCE]> =
-            subs.by_ref().take(SUBKEYS_AT_ONCE).map(entry_of).collect();
-        if entries.is_empty() {
-            break;
-        }
-        let changes: SmallVec<[_; SUBKEYS_AT_ONCE]> =
-            entries.iter().map(|(key, entry)| tree::Change { key, value: entry.as_deref() }).collect();
-        tree.apply(&changes, &mut |subkey, old| bury_sub(files, collection, subkey, old));
+    let bury = &mut |subkey: &[u8], old: &[u8]| bury_sub(files, collection, subkey, old);
+    let mut left = change.subs.len();
+    let mut subs = change.subs.iter().zip(records).map(entry_of);
+    if left == 1
+        && let Some((key, entry)) = subs.next()
+    {
+        tree.apply(&[tree::Change { key, value: entry.as_deref() }], bury);
+        left = 0;
+    }
+    while left > 0 {
+        // Filled where they stand: to return such an array is to copy all of it.
+        let mut entries = SmallVec::<[_; SUBKEYS_AT_ONCE]>::new();
+        entries.extend(subs.by_ref().take(SUBKEYS_AT_ONCE));
+        let mut changes = SmallVec::<[_; SUBKEYS_AT_ONCE]>::new();
+        changes.extend(entries.iter().map(|(key, entry)| tree::Change { key, value: entry.as_deref() }));
+        tree.apply(&changes, bury);
+        left = left.saturating_sub(SUBKEYS_AT_ONCE);
     }
     *tree_bytes += tree.heap_bytes() as u64;
 }
