@@ -259,7 +259,7 @@ impl Reader for Reads<'_> {
         let from = from.map_or(Bound::Unbounded, Bound::Included);
         let mut show = |(subkey, value): (&Vec<u8>, &Vec<u8>)| match walk.want {
             Want::Subkeys => visit(subkey, &[]),
-            Want::Values => visit(subkey, value),
+            Want::Values | Want::ValuesAlone => visit(subkey, value),
         };
         let _: ControlFlow<()> = match walk.direction {
             Direction::Ascending => {

@@ -13,20 +13,23 @@ use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::frame::Frame;
 use super::keydir::{
-    CATALOG_SPACE, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub,
-    shard_of, space_of,
+    CATALOG_SPACE, EntryBytes, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases,
+    bury_sub, shard_of, space_of,
 };
 use super::record::RecordType;
 use super::snapshot::Snapshot;
 use crate::engine::{
     Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
-    Touch,
+    SubChange, Touch,
 };
-use crate::packed::tree::{Builder, Tree};
+use crate::packed::tree::{self, Builder, Tree};
 use crate::storage::Room;
 
 /// A new collection of so many subkeys is built in one go.
 const BUILT_SUBKEYS_MIN: usize = 32;
+
+/// So many entries of subkeys are made before they go into the tree: as many as a pipeline often has.
+const SUBKEYS_AT_ONCE: usize = 16;
 
 /// The root of a collection has at most so many bytes in a commit that counts as taking away.
 const COLLECTION_ROOT_BYTES: usize = 128;
@@ -447,18 +450,33 @@ fn apply_subs(
         *tree_bytes += tree.heap_bytes() as u64;
         return;
     }
-    for ((subkey, sub), location) in change.subs.iter().zip(records) {
-        match &sub.value {
-            Some(value) => {
-                let entry = SubEntry { location, value_len: value.len() as u32 }.to_bytes(value);
-                tree.insert(subkey, &entry, &mut |old| bury_sub(files, collection, subkey, old));
-            }
-            None => {
-                tree.remove(subkey, &mut |old| bury_sub(files, collection, subkey, old));
-            }
-        }
+    let bury = &mut |subkey: &[u8], old: &[u8]| bury_sub(files, collection, subkey, old);
+    let mut left = change.subs.len();
+    let mut subs = change.subs.iter().zip(records).map(entry_of);
+    if left == 1
+        && let Some((key, entry)) = subs.next()
+    {
+        tree.apply(&[tree::Change { key, value: entry.as_deref() }], bury);
+        left = 0;
+    }
+    while left > 0 {
+        // Filled where they stand: to return such an array is to copy all of it.
+        let mut entries = SmallVec::<[_; SUBKEYS_AT_ONCE]>::new();
+        entries.extend(subs.by_ref().take(SUBKEYS_AT_ONCE));
+        let mut changes = SmallVec::<[_; SUBKEYS_AT_ONCE]>::new();
+        changes.extend(entries.iter().map(|(key, entry)| tree::Change { key, value: entry.as_deref() }));
+        tree.apply(&changes, bury);
+        left = left.saturating_sub(SUBKEYS_AT_ONCE);
     }
     *tree_bytes += tree.heap_bytes() as u64;
+}
+
+/// A subkey and its entry in the keydir; none if it is removed.
+fn entry_of<'s>(
+    ((subkey, sub), location): ((&'s [u8], &SubChange), Location),
+) -> (&'s [u8], Option<EntryBytes>) {
+    let value = sub.value.as_deref();
+    (subkey, value.map(|value| SubEntry { location, value_len: value.len() as u32 }.to_bytes(value)))
 }
 
 /// How many records the changes of an overlay make.

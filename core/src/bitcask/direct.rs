@@ -47,15 +47,14 @@ impl Bitcask {
             show(Piece::Bytes(short.as_bytes()));
             return Ok(Sought::Found);
         }
-        let len = prefix_len + u64::from(entry.value_len);
+        let lens = (prefix_len, u64::from(entry.value_len));
         if u64::from(entry.value_len) < STORED_REPLY_MIN_BYTES {
-            let read =
-                shard.read_record(self, entry.location, len, &mut |record| show(Piece::Bytes(record.value)));
+            let read = shard.read_record(self, entry.location, lens, &mut |value| show(Piece::Bytes(value)));
             read.map_err(|error| error.of_key(db, key))?;
             return Ok(Sought::Found);
         }
         // The record is checked here, and its value shown where it is: a copy costs more than the check.
-        let read = shard.read_record(self, entry.location, len, &mut |_| {});
+        let read = shard.read_record(self, entry.location, lens, &mut |_| {});
         read.map_err(|error| error.of_key(db, key))?;
         let source = shard.file(self, entry.location.file)?;
         let offset = u64::from(entry.location.offset) + prefix_len;

@@ -4,19 +4,27 @@
 //! table of roots, and for each *collection* (the subkeys of one key) an ordered, counted tree. Everything a key owns is
 //! in the key's shard, so one lock serves a command.
 //!
-//! A root's entry in the table, little-endian:
+//! A root's entry in the table. Numbers of fixed length are little-endian, a *v* is a varint as in the datafiles, and what
+//! stands in brackets is there if its bit is:
 //!
 //! ```text
-//! 0   1  bits 0-3 Redis type, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob, bit 7 the value is here
-//! 1   1  encoding
-//! 2   3  when it was last used, or how often (engine/access.rs)
-//! 5   4  datafile
-//! 9   4  offset of the record
-//! 13 [4] length of the record's value, unless the value is here
-//! .. [8] expiry in unix milliseconds   [8] collection   [8] blob, [8] its length, [8] its checksum   [value]
+//! 0   1  bits 0-2 Redis type, bit 3 has an encoding, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob,
+//!        bit 7 the value is here
+//! 1   3  when it was last used, or how often (engine/access.rs)
+//! 4   4  offset of the record
+//! 8   v  datafile
+//! .. [1] encoding, unless it is 0   [v] expiry in unix milliseconds   [v] collection
+//!    [v] blob, [v] its length, [v] its checksum
+//!     v  length of the record's value; or, if it is here, the value
 //! ```
 //!
-//! A subkey's entry in the tree: datafile (4), offset (4), value length (4), and the value itself if it is short.
+//! A subkey's entry in the tree:
+//!
+//! ```text
+//! 0   4  offset of the record
+//! 4   v  twice the number of the datafile, and 1 if the value is here
+//! ..  v  length of the value; or, if it is here, the value
+//! ```
 //!
 //! Invariant: an entry's record carries the entry's key; for keys beyond [`LONG_KEY_BYTES`] the table holds a 128-bit
 //! fingerprint and the key's length instead, and the record is what tells the key.
@@ -31,7 +39,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::rare::Rare;
-use super::record::{Header, RecordType, read_u64};
+use super::record::{Header, RecordType, read_varint, varint_len};
 use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
@@ -53,9 +61,14 @@ pub(super) const INLINE_SUB_BYTES: u64 = 64;
 /// Bytes by which the table holds a longer key.
 pub(super) const LONG_NAME_BYTES: usize = 20;
 
-const ROOT_FIXED_LEN: usize = 13;
+/// Bytes of a root's entry before the number of its datafile.
+const ROOT_FIXED_LEN: usize = 8;
+const ROOT_KIND: u8 = 0x07;
+const ROOT_ENCODING: u8 = 0x08;
 /// The bit of a root's first byte that says that it has an expiry.
 pub(super) const ROOT_EXPIRY: u8 = 0x10;
+/// The fixed part, the datafile, the encoding, five numbers, and the value or its length.
+const ROOT_MAX_LEN: usize = ROOT_FIXED_LEN + 5 + 1 + 5 * 10 + SHORT_VALUE_BYTES;
 const ROOT_COLLECTION: u8 = 0x20;
 const ROOT_BLOB: u8 = 0x40;
 const ROOT_SHORT: u8 = 0x80;
@@ -150,65 +163,66 @@ pub(super) struct RootEntry {
 impl RootEntry {
     /// Shows the entry's bytes.
     pub(super) fn with_bytes<R>(self, show: impl FnOnce(&[u8]) -> R) -> R {
-        let mut out = [0; ROOT_FIXED_LEN + 4 + 40 + SHORT_VALUE_BYTES];
+        let mut out = [0; ROOT_MAX_LEN];
         let mut len = ROOT_FIXED_LEN;
-        let mut flags = 0;
-        if self.short.is_none() {
-            out[len..len + 4].copy_from_slice(&self.value_len.to_le_bytes());
-            len += 4;
+        let mut flags = self.kind as u8 & ROOT_KIND;
+        put_varint(u64::from(self.location.file), &mut out, &mut len);
+        if self.encoding != 0 {
+            flags |= ROOT_ENCODING;
+            out[len] = self.encoding;
+            len += 1;
         }
         for (number, flag) in [(self.expires_at_ms, ROOT_EXPIRY), (self.collection, ROOT_COLLECTION)] {
             if let Some(number) = number {
                 flags |= flag;
-                out[len..len + 8].copy_from_slice(&number.to_le_bytes());
-                len += 8;
+                put_varint(number, &mut out, &mut len);
             }
         }
         if let Some(BlobRef { id, len: blob_len, checksum, has_sums }) = self.blob {
             flags |= ROOT_BLOB;
             let checksum = u64::from(checksum) | if has_sums { BLOB_HAS_SUMS } else { 0 };
             for number in [id.0, blob_len, checksum] {
-                out[len..len + 8].copy_from_slice(&number.to_le_bytes());
-                len += 8;
+                put_varint(number, &mut out, &mut len);
             }
         }
-        if let Some(short) = &self.short {
-            flags |= ROOT_SHORT;
-            let value = short.as_bytes();
-            out[len..len + value.len()].copy_from_slice(value);
-            len += value.len();
+        match &self.short {
+            Some(short) => {
+                flags |= ROOT_SHORT;
+                let value = short.as_bytes();
+                out[len..len + value.len()].copy_from_slice(value);
+                len += value.len();
+            }
+            None => put_varint(u64::from(self.value_len), &mut out, &mut len),
         }
-        out[0] = self.kind as u8 | flags;
-        out[1] = self.encoding;
-        out[2..5].copy_from_slice(&self.access.to_le_bytes()[..3]);
-        out[5..9].copy_from_slice(&self.location.file.to_le_bytes());
-        out[9..13].copy_from_slice(&self.location.offset.to_le_bytes());
+        out[0] = flags;
+        out[1..4].copy_from_slice(&self.access.to_le_bytes()[..3]);
+        out[4..8].copy_from_slice(&self.location.offset.to_le_bytes());
         show(&out[..len])
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<RootEntry> {
         let (fixed, mut rest) = bytes.split_first_chunk::<ROOT_FIXED_LEN>()?;
-        let u32_at = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        let flags = fixed[0];
-        let mut value_len = 0;
-        if flags & ROOT_SHORT == 0 {
-            let (len, after) = rest.split_first_chunk()?;
-            (value_len, rest) = (u32::from_le_bytes(*len), after);
+        let [flags, used0, used1, used2, offset @ ..] = *fixed;
+        let file = read_varint(&mut rest)? as u32;
+        let mut encoding = 0;
+        if flags & ROOT_ENCODING != 0 {
+            let (first, after) = rest.split_first()?;
+            (encoding, rest) = (*first, after);
         }
         let mut number =
-            |flag: u8| if flags & flag == 0 { Some(None) } else { read_u64(&mut rest).map(Some) };
+            |flag: u8| if flags & flag == 0 { Some(None) } else { read_varint(&mut rest).map(Some) };
         let (expires_at_ms, collection) = (number(ROOT_EXPIRY)?, number(ROOT_COLLECTION)?);
         let blob = if flags & ROOT_BLOB == 0 { None } else { Some(read_blob(&mut rest)?) };
-        let mut short = None;
-        if flags & ROOT_SHORT != 0 {
-            short = Some(ShortValue::of(rest)?);
-            value_len = rest.len() as u32;
-        }
+        let (short, value_len) = if flags & ROOT_SHORT != 0 {
+            (Some(ShortValue::of(rest)?), rest.len() as u32)
+        } else {
+            (None, read_varint(&mut rest)? as u32)
+        };
         Some(RootEntry {
-            kind: Kind::from_number(flags & 0x0F)?,
-            encoding: fixed[1],
-            access: u32::from_le_bytes([fixed[2], fixed[3], fixed[4], 0]),
-            location: Location { file: u32_at(5), offset: u32_at(9) },
+            kind: Kind::from_number(flags & ROOT_KIND)?,
+            encoding,
+            access: u32::from_le_bytes([used0, used1, used2, 0]),
+            location: Location { file, offset: u32::from_le_bytes(offset) },
             value_len,
             expires_at_ms,
             collection,
@@ -233,12 +247,24 @@ impl RootEntry {
     }
 }
 
+/// Writes a varint at `len`, which is behind it then.
+#[inline]
+fn put_varint(mut value: u64, out: &mut [u8], len: &mut usize) {
+    while value >= 0x80 {
+        out[*len] = value as u8 | 0x80;
+        *len += 1;
+        value >>= 7;
+    }
+    out[*len] = value as u8;
+    *len += 1;
+}
+
 /// Beside the checksum in the entry of a root with a blob: there are checksums of the blob's pieces.
 const BLOB_HAS_SUMS: u64 = 1 << 32;
 
 fn read_blob(rest: &mut &[u8]) -> Option<BlobRef> {
-    let (id, len, checksum) = (BlobId(read_u64(rest)?), read_u64(rest)?, read_u64(rest)?);
-    // The checksum is kept in four bytes of eight.
+    let (id, len, checksum) = (BlobId(read_varint(rest)?), read_varint(rest)?, read_varint(rest)?);
+    // The checksum is the lower half.
     Some(BlobRef { id, len, checksum: checksum as u32, has_sums: checksum & BLOB_HAS_SUMS != 0 })
 }
 
@@ -247,19 +273,28 @@ pub(super) fn entry_bytes(key: &[u8], root: &Root) -> u64 {
     /// The lengths of key and entry, the byte of the hash, and the free bytes that a bucket has on average.
     const BESIDES_BYTES: usize = 8;
     let name = if key.len() <= LONG_KEY_BYTES { key.len() } else { LONG_NAME_BYTES };
-    let value = root.short.as_ref().map_or(4, |short| short.as_bytes().len());
-    let expiry = if root.expires_at_ms.is_some() { 8 } else { 0 };
-    let collection = if root.collection > 0 { 8 } else { 0 };
-    let blob = if root.blob.is_some() { 24 } else { 0 };
-    (BESIDES_BYTES + name + ROOT_FIXED_LEN + value + expiry + collection + blob) as u64
+    let value =
+        root.short.as_ref().map_or_else(|| varint_len(root.value_len), |short| short.as_bytes().len() as u64);
+    let numbers = [root.expires_at_ms, Some(root.collection).filter(|number| *number > 0)];
+    let blob = root.blob.map(|blob| [blob.id.0, blob.len, u64::from(blob.checksum)]);
+    let numbers: u64 = numbers.into_iter().flatten().chain(blob.into_iter().flatten()).map(varint_len).sum();
+    let file = varint_len(root.place.0 >> 32);
+    let encoding = u64::from(root.encoding != 0);
+    (BESIDES_BYTES + name + ROOT_FIXED_LEN) as u64 + file + encoding + numbers + value
 }
 
 /// Changes the bits of use of a root's entry in place.
 pub(super) fn set_access(bytes: &mut [u8], access: u32) {
-    if let Some(bits) = bytes.get_mut(2..5) {
+    if let Some(bits) = bytes.get_mut(1..4) {
         bits.copy_from_slice(&access.to_le_bytes()[..3]);
     }
 }
+
+/// Room for the entry of a subkey: offset, two varints or one and a short value. `SmallVec` has no closer size.
+const SUB_BUFFER_BYTES: usize = 96;
+
+/// A subkey's entry.
+pub(super) type EntryBytes = SmallVec<[u8; SUB_BUFFER_BYTES]>;
 
 /// A subkey's entry, without its inline value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,25 +305,45 @@ pub(super) struct SubEntry {
 
 impl SubEntry {
     /// The entry's bytes for a value that is kept inline if it is short.
-    pub(super) fn to_bytes(self, value: &[u8]) -> SmallVec<[u8; 96]> {
-        let mut out = SmallVec::new();
-        out.extend_from_slice(&self.location.file.to_le_bytes());
-        out.extend_from_slice(&self.location.offset.to_le_bytes());
-        out.extend_from_slice(&self.value_len.to_le_bytes());
-        if u64::from(self.value_len) <= INLINE_SUB_BYTES {
-            out.extend_from_slice(value);
+    pub(super) fn to_bytes(self, value: &[u8]) -> EntryBytes {
+        let mut out = [0; SUB_BUFFER_BYTES];
+        out[..4].copy_from_slice(&self.location.offset.to_le_bytes());
+        let mut len = 4;
+        let is_here = u64::from(self.value_len) <= INLINE_SUB_BYTES;
+        put_varint(u64::from(self.location.file) << 1 | u64::from(is_here), &mut out, &mut len);
+        if is_here {
+            let value = &value[..value.len().min(INLINE_SUB_BYTES as usize)];
+            out[len..len + value.len()].copy_from_slice(value);
+            len += value.len();
+        } else {
+            put_varint(u64::from(self.value_len), &mut out, &mut len);
         }
-        out
+        SmallVec::from_buf_and_len(out, len)
     }
 
     /// Reads an entry; the second part is the value if it is inline.
+    #[inline]
     pub(super) fn read(bytes: &[u8]) -> Option<(SubEntry, Option<&[u8]>)> {
-        let (fixed, rest) = bytes.split_first_chunk::<12>()?;
-        let u32_at = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        let entry =
-            SubEntry { location: Location { file: u32_at(0), offset: u32_at(4) }, value_len: u32_at(8) };
-        let inline = u64::from(entry.value_len) <= INLINE_SUB_BYTES;
-        Some((entry, inline.then_some(rest)))
+        let (offset, mut rest) = bytes.split_first_chunk()?;
+        let file = match rest {
+            // The first 64 datafiles.
+            [file, after @ ..] if *file < 0x80 => {
+                rest = after;
+                u64::from(*file)
+            }
+            _ => read_varint(&mut rest)?,
+        };
+        let location = Location { file: (file >> 1) as u32, offset: u32::from_le_bytes(*offset) };
+        if file & 1 != 0 {
+            return Some((SubEntry { location, value_len: rest.len() as u32 }, Some(rest)));
+        }
+        Some((SubEntry { location, value_len: read_varint(&mut rest)? as u32 }, None))
+    }
+
+    /// The bytes of the same entry, if it is one, for a record that has moved.
+    pub(super) fn moved(bytes: &[u8], to: Location) -> Option<EntryBytes> {
+        let (entry, value) = SubEntry::read(bytes)?;
+        Some(SubEntry { location: to, ..entry }.to_bytes(value.unwrap_or_default()))
     }
 
     /// Bytes of the record before its value.
@@ -299,7 +354,8 @@ impl SubEntry {
         header.prefix_len()
     }
 
-    fn record_len(&self, collection: u64, subkey_len: u64) -> u64 {
+    /// Bytes of the whole record.
+    pub(super) fn record_len(&self, collection: u64, subkey_len: u64) -> u64 {
         self.prefix_len(collection, subkey_len) + u64::from(self.value_len)
     }
 }

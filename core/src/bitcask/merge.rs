@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use super::Bitcask;
 use super::fault_injection::{Fault, is_injected};
 use super::files::File;
-use super::keydir::{Location, Name, RootEntry, SHARDS, SubEntry, shard_of};
+use super::keydir::{Location, Name, RootEntry, SHARDS, Shard, SubEntry, shard_of};
 use super::listing;
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
 use super::scan::{self, End};
@@ -382,8 +382,13 @@ impl Bitcask {
         loop {
             let at = *self.owners.lock().get(&collection)?;
             let mut shard = self.shards.get(usize::from(at))?.lock();
-            if let Some(tree) = shard.collections.get_mut(&collection) {
-                return look(tree);
+            let Shard { collections, tree_bytes, .. } = &mut *shard;
+            if let Some(tree) = collections.get_mut(&collection) {
+                let before = tree.heap_bytes() as u64;
+                let found = look(tree);
+                *tree_bytes = (*tree_bytes + tree.heap_bytes() as u64).saturating_sub(before);
+                self.held.count(&mut shard);
+                return found;
             }
             // Asked while the shard is locked: nothing comes into it now.
             if self.owners.lock().get(&collection) == Some(&at) {
@@ -409,17 +414,19 @@ impl Bitcask {
                     let hash = name.hash(self.seed);
                     let mut shard = self.shards[shard_of(hash)].lock();
                     let space = shard.space_mut(header.owner)?;
-                    let bytes = space.table_mut(&name).get_mut(hash, name.bytes())?;
+                    let table = space.table_mut(&name);
+                    let bytes = table.get(hash, name.bytes())?;
                     let mut entry = RootEntry::read(bytes).filter(|entry| is_old(entry.location))?;
                     entry.location = to;
-                    entry.with_bytes(|entry| bytes.copy_from_slice(entry));
+                    entry.with_bytes(|entry| table.insert(hash, name.bytes(), entry));
+                    self.held.count(&mut shard);
                     Some(())
                 }
                 RecordType::Sub => self.in_collection(header.owner, |tree| {
-                    let bytes = tree.get_mut(record.key)?;
+                    let bytes = tree.get(record.key)?;
                     SubEntry::read(bytes).filter(|(entry, _)| is_old(entry.location))?;
-                    bytes.get_mut(0..4)?.copy_from_slice(&to.file.to_le_bytes());
-                    bytes.get_mut(4..8)?.copy_from_slice(&to.offset.to_le_bytes());
+                    let moved = SubEntry::moved(bytes, to)?;
+                    tree.insert(record.key, &moved, &mut |_| {});
                     Some(())
                 }),
                 RecordType::Databases => {

@@ -44,6 +44,7 @@ mod salvage;
 mod sample;
 mod scan;
 mod scrub;
+mod sub_scan;
 mod successor;
 mod words;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::keydir::{
 use super::record::{Header, RecordType, read_u64};
 use crate::engine::ShortValue;
 use crate::packed::table::prefetch;
-use crate::packed::tree::Tree;
+use crate::packed::tree::{KeyBuffer, Tree};
 use crate::storage::BlobId;
 
 /// Roots of which it makes sense to say beforehand that they are about to be applied.
@@ -187,7 +187,7 @@ impl Replay {
 
     fn drop_collection(&mut self, collection: u64) {
         if let Some(tree) = self.collections.remove(&collection) {
-            tree.iter().for_each(|(subkey, entry)| bury_sub(&self.files, collection, subkey, entry));
+            bury_tree(&self.files, collection, &tree);
         }
     }
 
@@ -233,7 +233,7 @@ impl Replay {
             }
         }
         for (collection, tree) in &self.collections {
-            tree.iter().for_each(|(subkey, entry)| bury_sub(&files, *collection, subkey, entry));
+            bury_tree(&files, *collection, tree);
         }
         let referred = |(id, (roots, len)): (BlobId, (i64, u64))| {
             let roots = u32::try_from(roots).ok().filter(|roots| *roots > 0)?;
@@ -241,5 +241,13 @@ impl Replay {
         };
         let blob_roots = self.blob_roots.into_iter().filter_map(referred).collect();
         Replayed { seed: self.seed, shards, owners, databases_record, blob_roots }
+    }
+}
+
+/// Counts the records of all subkeys of a collection as dead.
+fn bury_tree(files: &FileTable, collection: u64, tree: &Tree) {
+    let mut buffer = KeyBuffer::default();
+    for (subkey, entry) in tree.iter() {
+        bury_sub(files, collection, buffer.join(subkey), entry);
     }
 }

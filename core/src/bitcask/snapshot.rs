@@ -9,14 +9,15 @@ use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
 use super::damage::name_of_file;
-use super::files::{File, FileTable};
+use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, set_access, shard_of};
-use super::record::{Header, Record};
+use super::record::{Header, Record, carries_checksum};
+use super::sub_scan::{SubScan, known_file};
 use crate::engine::{
     BlobRef, BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place,
-    Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Touch, Want,
+    Reader, Result, Root, Scope, Start, SubVisitor, SubWalk, Touch,
 };
-use crate::packed::tree::Tree;
+use crate::packed::tree::{KeyBuffer, Tree};
 use crate::storage::{self, Blob, BlobId, Storage, StorageError};
 
 /// Cursors of walks over keys are positions in the space of hashes, cut to this many leading bits.
@@ -131,29 +132,30 @@ impl Shard {
         known_file(store, &mut self.files, number).cloned().ok_or_else(|| missing_file(store, number))
     }
 
-    /// Shows a record, checked. `len` is its whole length.
+    /// Shows the value of a record, checked. `prefix_len` and `value_len` are the bytes of the record before its value, and those
+    /// of the value.
     pub(super) fn read_record(
         &mut self,
         store: &Bitcask,
         location: Location,
-        len: u64,
-        visit: &mut dyn FnMut(Record<'_>),
+        (prefix_len, value_len): (u64, u64),
+        visit: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
         let file = known_file(store, &mut self.files, location.file);
         let file = file.ok_or_else(|| missing_file(store, location.file))?;
         let mut is_whole = false;
-        let read = file.datafile.read(u64::from(location.offset), len, &mut |bytes| {
-            if let Some(record) = Record::read(bytes, file.salt) {
+        let read = file.datafile.read(u64::from(location.offset), prefix_len + value_len, &mut |bytes| {
+            // Lossless: fewer than the bytes that are there.
+            let value = bytes.get(prefix_len as usize..).filter(|_| carries_checksum(bytes, file.salt));
+            if let Some(value) = value {
                 is_whole = true;
-                visit(record);
+                visit(value);
             }
         });
-        let damaged = |what: String| {
-            let file = name_of_file(&**store.log.storage(), location.file);
-            EngineError::Damaged(format!("{file} at offset {}: {what}", location.offset))
-        };
-        read.map_err(|error| damaged(error.to_string()))?;
-        if is_whole { Ok(()) } else { Err(damaged("the record does not carry its checksum".into())) }
+        match (read, is_whole) {
+            (Ok(()), true) => Ok(()),
+            (read, _) => Err(damaged_record(store, location, read.err())),
+        }
     }
 
     /// The key of a root's record, for entries that hold a fingerprint only.
@@ -171,11 +173,18 @@ impl Shard {
             EngineError::Damaged(format!("{file} at offset {offset}: the record with the key cannot be read"))
         };
         read.map_err(|_| damaged())?;
-        let mut key = Vec::new();
-        self.read_record(store, entry.location, len.ok_or_else(damaged)?, &mut |record| {
-            key.extend_from_slice(record.key);
-        })?;
-        Ok(key)
+        let (mut key, mut is_whole) = (Vec::new(), false);
+        let len = len.ok_or_else(damaged)?;
+        let read = file.datafile.read(offset, len, &mut |bytes| {
+            if let Some(record) = Record::read(bytes, file.salt) {
+                key.extend_from_slice(record.key);
+                is_whole = true;
+            }
+        });
+        match (read, is_whole) {
+            (Ok(()), true) => Ok(key),
+            (read, _) => Err(damaged_record(store, entry.location, read.err())),
+        }
     }
 }
 
@@ -221,8 +230,8 @@ impl Reader for Snapshot<'_> {
             _ => return Err(outside()),
         };
         let mut is_inside = false;
-        shard.read_record(store, location, prefix_len + root.value_len, &mut |record| {
-            if let Some(part) = record.value.get(start..end) {
+        shard.read_record(store, location, (prefix_len, root.value_len), &mut |value| {
+            if let Some(part) = value.get(start..end) {
                 is_inside = true;
                 visit(part);
             }
@@ -260,7 +269,9 @@ impl Reader for Snapshot<'_> {
             return Ok(base);
         };
         let mut patches = BTreeMap::new();
+        let mut buffer = KeyBuffer::default();
         for (subkey, bytes) in tree.iter_from_key(&(range.0 / PATCH_BYTES).to_be_bytes()) {
+            let subkey = buffer.join(subkey);
             let damaged = || EngineError::Damaged("an entry of the keydir".into());
             // Checksums of pieces are behind the patches, under longer subkeys.
             let Ok(number) = subkey.try_into().map(u64::from_be_bytes) else { break };
@@ -327,7 +338,8 @@ impl Reader for Snapshot<'_> {
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
         let Shard { collections, files, .. } = shard;
         let Some(tree) = collections.get(&root.collection) else { return Ok(()) };
-        let mut scan = SubScan { store, files, collection: root.collection, want: walk.want };
+        let (want, expect) = (walk.want, walk.expect);
+        let mut scan = SubScan { store, files, collection: root.collection, want, expect };
         match (walk.direction, walk.start) {
             (Direction::Ascending, Start::End) => scan.walk(tree.iter(), visit),
             (Direction::Ascending, Start::Rank(rank)) => scan.walk(tree.iter_from(rank), visit),
@@ -411,21 +423,21 @@ impl Snapshot<'_> {
     ) -> Result<()> {
         let store = self.store;
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
-        let len = entry.prefix_len(root.collection, subkey.len() as u64) + u64::from(entry.value_len);
-        shard.read_record(store, entry.location, len, &mut |record| visit(record.value))
+        let prefix_len = entry.prefix_len(root.collection, subkey.len() as u64);
+        shard.read_record(store, entry.location, (prefix_len, u64::from(entry.value_len)), visit)
     }
+}
+
+/// Why the record at a location cannot be shown: what the storage said, or else its bytes.
+#[cold]
+fn damaged_record(store: &Bitcask, location: Location, error: Option<StorageError>) -> EngineError {
+    let file = name_of_file(&**store.log.storage(), location.file);
+    let what = error.map_or("the record does not carry its checksum".into(), |error| error.to_string());
+    EngineError::Damaged(format!("{file} at offset {}: {what}", location.offset))
 }
 
 fn missing_file(store: &Bitcask, number: u32) -> EngineError {
     EngineError::Damaged(format!("{} is missing", name_of_file(&**store.log.storage(), number)))
-}
-
-/// The datafile with this number, if there is one; what was made since `files` was looked at is found as well.
-fn known_file<'f>(store: &Bitcask, files: &'f mut Arc<FileTable>, number: u32) -> Option<&'f Arc<File>> {
-    if !files.contains_key(&number) {
-        *files = store.log.files();
-    }
-    files.get(&number)
 }
 
 /// A patch of a blob, as it stays even if merge moves it.
@@ -465,57 +477,6 @@ impl PatchSource for Patch {
             Patch::Here(bytes) => bytes.len() as u64,
             Patch::InFile { len, .. } => u64::from(*len),
         }
-    }
-}
-
-/// One walk over a tree, reading the values that are not inline.
-struct SubScan<'s> {
-    store: &'s Bitcask,
-    files: &'s mut Arc<FileTable>,
-    collection: u64,
-    want: Want,
-}
-
-impl SubScan<'_> {
-    fn walk<'t>(
-        &mut self,
-        entries: impl Iterator<Item = (&'t [u8], &'t [u8])>,
-        visit: SubVisitor<'_>,
-    ) -> Result<()> {
-        for (subkey, bytes) in entries {
-            let flow = match (self.want, SubEntry::read(bytes)) {
-                (Want::Subkeys, _) => visit(subkey, &[]),
-                (Want::Values, Some((_, Some(inline)))) => visit(subkey, inline),
-                (Want::Values, Some((entry, None))) => self.read(subkey, entry, visit)?,
-                (Want::Values, None) => return Err(EngineError::Damaged("an entry of the keydir".into())),
-            };
-            if flow.is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn read(
-        &mut self,
-        subkey: &[u8],
-        entry: SubEntry,
-        visit: SubVisitor<'_>,
-    ) -> Result<std::ops::ControlFlow<()>> {
-        let number = entry.location.file;
-        let damaged = |what: &str| {
-            let file = name_of_file(&**self.store.log.storage(), number);
-            EngineError::Damaged(format!("{file} at offset {}: {what}", entry.location.offset))
-        };
-        let file =
-            known_file(self.store, self.files, number).ok_or_else(|| damaged("the file is missing"))?;
-        let len = entry.prefix_len(self.collection, subkey.len() as u64) + u64::from(entry.value_len);
-        let mut flow = None;
-        let read = file.datafile.read(u64::from(entry.location.offset), len, &mut |bytes| {
-            flow = Record::read(bytes, file.salt).map(|record| visit(subkey, record.value));
-        });
-        read.map_err(|error| damaged(&error.to_string()))?;
-        flow.ok_or_else(|| damaged("the record does not carry its checksum"))
     }
 }
 

@@ -235,7 +235,7 @@ impl Reader for MemorySnapshot<'_> {
         };
         let mut show = |(subkey, value): (&Vec<u8>, &Vec<u8>)| match walk.want {
             Want::Subkeys => visit(subkey, &[]),
-            Want::Values => visit(subkey, value),
+            Want::Values | Want::ValuesAlone => visit(subkey, value),
         };
         let subs = subs.range::<[u8], _>((low, high));
         let _: ControlFlow<()> = match walk.direction {

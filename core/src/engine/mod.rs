@@ -274,6 +274,8 @@ pub enum Want {
     Subkeys,
     /// Subkeys and their values.
     Values,
+    /// Values only; an engine may show empty subkeys if that saves it work.
+    ValuesAlone,
 }
 
 /// Sees one key of a walk over a database.

@@ -395,7 +395,9 @@ impl Txn<'_> {
             // Some of the committed subkeys may turn out to be removed.
             let expect = walk.expect.saturating_add(state.subs.len() as u64);
             let mut flow = ControlFlow::Continue(());
-            let walk = SubWalk { start, expect, ..walk };
+            // The subkeys say where the changed ones belong.
+            let want = if walk.want == Want::ValuesAlone { Want::Values } else { walk.want };
+            let walk = SubWalk { start, expect, want, ..walk };
             let walked = self.reader.sub_scan(root, walk, &mut |subkey, value| {
                 flow = changes.merge(subkey, value, visit);
                 flow

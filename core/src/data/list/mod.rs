@@ -345,7 +345,7 @@ impl<'t, 'e> List<'t, 'e> {
         if left == 0 {
             return Ok(());
         }
-        let walk = SubWalk::new(start, direction, Want::Values).expecting(count);
+        let walk = SubWalk::new(start, direction, Want::ValuesAlone).expecting(count);
         self.txn.sub_scan(self.db, self.key, walk, &mut |_, element| {
             visit(element);
             left -= 1;

@@ -3,8 +3,9 @@
 //! A branch promises that its children are neither oversize nor empty and that no two neighbours among them fit into
 //! one node, after every change. It leaves its own size to its parent.
 
+use super::change::{Change, Effect, Growth, Replaced};
 use super::heap::{Heap, give_back, make_room};
-use super::node::{Effect, Growth, Node, Part};
+use super::node::{CHILDREN_MAX, Node, Part};
 use super::separators::Separators;
 
 const STEP: usize = 8;
@@ -62,11 +63,6 @@ impl Branch {
         (index, &self.children[index])
     }
 
-    pub(super) fn child_of_mut(&mut self, key: &[u8]) -> &mut Node {
-        let index = self.separators.child_of(key);
-        &mut self.children[index]
-    }
-
     /// How many entries lie below the children before `index`.
     pub(super) fn entries_before(&self, index: usize) -> u64 {
         self.counts[..index].iter().sum()
@@ -86,34 +82,32 @@ impl Branch {
         (last, before)
     }
 
-    pub(super) fn insert(
+    /// As [`Node::apply`] says.
+    pub(super) fn apply(
         &mut self,
-        key: &[u8],
-        value: &[u8],
-        replaced: &mut dyn FnMut(&[u8]),
+        changes: &mut &[Change<'_>],
+        until: Option<&[u8]>,
+        replaced: Replaced<'_>,
         heap: &mut Heap,
     ) -> Effect {
-        let index = self.separators.child_of(key);
-        let effect = self.children[index].insert(key, value, replaced, heap);
-        if !effect.present {
-            self.counts[index] += 1;
+        let mut whole = Effect { added: 0, shrank: false, growth: Growth::InMiddle };
+        while (1..=CHILDREN_MAX).contains(&self.width())
+            && let Some(change) = changes.first()
+            && until.is_none_or(|until| change.key < until)
+        {
+            let index = self.separators.child_of(change.key);
+            let child_until =
+                if index + 1 < self.children.len() { Some(self.separators.get(index)) } else { until };
+            let effect = self.children[index].apply(changes, child_until, replaced, heap);
+            self.counts[index] = self.counts[index].wrapping_add_signed(effect.added);
+            whole.added += effect.added;
+            if effect.shrank || self.children[index].is_oversize() {
+                let (shrank, growth) = self.balance(index, effect.growth, heap);
+                whole.shrank |= shrank;
+                whole.growth = growth;
+            }
         }
-        if effect.shrank || self.children[index].is_oversize() {
-            let (shrank, growth) = self.balance(index, effect.growth, heap);
-            Effect { present: effect.present, shrank, growth }
-        } else {
-            Effect { present: effect.present, shrank: false, growth: Growth::InMiddle }
-        }
-    }
-
-    pub(super) fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8]), heap: &mut Heap) -> Effect {
-        let index = self.separators.child_of(key);
-        let effect = self.children[index].remove(key, removed, heap);
-        if effect.present {
-            self.counts[index] -= 1;
-        }
-        let shrank = effect.shrank && self.balance(index, Growth::InMiddle, heap).0;
-        Effect { present: effect.present, shrank, growth: Growth::InMiddle }
+        whole
     }
 
     pub(super) fn drop_last_leaf(&mut self, dropped: &mut dyn FnMut(&[u8], &[u8]), heap: &mut Heap) -> u64 {
@@ -133,13 +127,11 @@ impl Branch {
             self.remove_child(index, heap);
             end = index;
         }
-        // Seldom more than one turn: only an entry of about the size of a leaf makes three pieces of one.
+        // Seldom more than one turn: many entries at once, or one of about the size of a leaf, make three pieces of one.
         let mut piece = index;
-        let mut how = growth;
         while piece < end {
             if self.children[piece].is_oversize() {
-                self.split_child(piece, how, heap);
-                how = Growth::InMiddle;
+                self.split_child(piece, growth, heap);
                 end += 1;
             } else {
                 piece += 1;

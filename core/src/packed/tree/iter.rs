@@ -1,12 +1,13 @@
 //! Walking the entries in order, forwards and backwards.
 //!
 //! An iterator remembers the branches above its leaf and where in each it stands. Trees are shallow, so this stays
-//! inline; nothing is allocated for a step.
+//! inline; nothing is allocated for a step. Keys come in the two parts that a leaf has: many walks want values only.
 
 use smallvec::SmallVec;
 
 use super::branch::Branch;
-use super::leaf::{Leaf, split_first};
+use super::entry::{Packed, SplitKey};
+use super::leaf::Leaf;
 use super::node::Node;
 
 /// Six levels of branches hold more entries than memory does; deeper ones would spill, not fail.
@@ -94,34 +95,34 @@ impl<'a> Path<'a> {
 /// Entries in ascending order of their keys.
 pub struct Iter<'a> {
     path: Path<'a>,
-    rest: &'a [u8],
+    rest: Packed<'a>,
 }
 
 impl<'a> Iter<'a> {
     pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
         if rank >= len {
-            return Self { path: Path { levels: SmallVec::new() }, rest: &[] };
+            return Self { path: Path { levels: SmallVec::new() }, rest: Packed::EMPTY };
         }
         let (path, leaf, rank) = Path::to_rank(root, rank);
-        Self { path, rest: &leaf.entries()[leaf.offset_of(rank)..] }
+        Self { path, rest: leaf.entries_from(leaf.offset_of(rank)) }
     }
 
     /// Begins at `key`, or at the next larger one.
     pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
         let (path, leaf) = Path::to_key(root, key);
         // If all keys of the leaf are smaller, nothing is left of it and the first step goes to its neighbour.
-        Self { path, rest: &leaf.entries()[leaf.span_of(key).0..] }
+        Self { path, rest: leaf.entries_from(leaf.span_of(key).0) }
     }
 }
 
 impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a [u8], &'a [u8]);
+    type Item = (SplitKey<'a>, &'a [u8]);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(entry) = split_first(&mut self.rest) {
-                return Some(entry);
+            if let Some((suffix, value)) = self.rest.split_first() {
+                return Some((SplitKey { prefix: self.rest.prefix, suffix }, value));
             }
             self.rest = self.path.step(Direction::Ascending)?.entries();
         }
@@ -131,7 +132,7 @@ impl<'a> Iterator for Iter<'a> {
 /// Entries in descending order of their keys.
 pub struct IterBack<'a> {
     path: Path<'a>,
-    entries: &'a [u8],
+    entries: Packed<'a>,
     /// Where the entries of this leaf that are still to come begin: packed entries can only be walked forwards.
     starts: SmallVec<[usize; INLINE_STARTS]>,
 }
@@ -139,43 +140,47 @@ pub struct IterBack<'a> {
 impl<'a> IterBack<'a> {
     pub(super) fn new(root: &'a Node, rank: u64, len: u64) -> Self {
         let Some(last) = len.checked_sub(1) else {
-            return Self { path: Path { levels: SmallVec::new() }, entries: &[], starts: SmallVec::new() };
+            return Self::over(Path { levels: SmallVec::new() }, Packed::EMPTY);
         };
         let (path, leaf, rank) = Path::to_rank(root, rank.min(last));
-        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
-        iter.find_starts(leaf.offset_of(rank + 1));
-        iter
+        Self::over(path, leaf.entries_to(leaf.offset_of(rank + 1)))
     }
 
     /// Begins at `key`, or at the next smaller one.
     pub(super) fn from_key(root: &'a Node, key: &[u8]) -> Self {
         let (path, leaf) = Path::to_key(root, key);
-        let mut iter = Self { path, entries: leaf.entries(), starts: SmallVec::new() };
-        iter.find_starts(leaf.span_of(key).1);
+        Self::over(path, leaf.entries_to(leaf.span_of(key).1))
+    }
+
+    fn over(path: Path<'a>, entries: Packed<'a>) -> Self {
+        let mut iter = Self { path, entries, starts: SmallVec::new() };
+        iter.find_starts();
         iter
     }
 
-    fn find_starts(&mut self, end: usize) {
-        let mut rest = &self.entries[..end];
-        while !rest.is_empty() {
-            self.starts.push(end - rest.len());
-            split_first(&mut rest);
+    fn find_starts(&mut self) {
+        let (mut rest, end) = (self.entries, self.entries.entries.len());
+        while !rest.entries.is_empty() {
+            self.starts.push(end - rest.entries.len());
+            rest.split_first();
         }
     }
 }
 
 impl<'a> Iterator for IterBack<'a> {
-    type Item = (&'a [u8], &'a [u8]);
+    type Item = (SplitKey<'a>, &'a [u8]);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(start) = self.starts.pop() {
-                let mut rest = &self.entries[start..];
-                return split_first(&mut rest);
+                let prefix = self.entries.prefix;
+                let mut rest = Packed { prefix, entries: &self.entries.entries[start..] };
+                let (suffix, value) = rest.split_first()?;
+                return Some((SplitKey { prefix, suffix }, value));
             }
             self.entries = self.path.step(Direction::Descending)?.entries();
-            self.find_starts(self.entries.len());
+            self.find_starts();
         }
     }
 }

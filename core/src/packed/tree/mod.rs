@@ -1,11 +1,11 @@
 //! An ordered map from byte strings to byte strings that also knows the rank of every key.
 //!
 //! It is a B+tree. All entries lie in leaves, each one block of packed bytes (`leaf.rs`); branches (`branch.rs`) hold
-//! the keys that separate their children and how many entries lie below each, which is what makes `rank` and
-//! `select` logarithmic. A tree of a few entries is one leaf and one allocation.
+//! the keys that separate their children and how many entries lie below each, which is what makes ranks
+//! logarithmic. A tree of a few entries is one leaf and one allocation.
 //!
-//! Promises: an entry costs its key, its value and a few bytes; `get`, `insert`, `remove`, `rank` and `select` are
-//! O(log n); a step of an iterator is amortised O(1) and allocates nothing; keys that arrive in ascending or
+//! Promises: an entry costs its key, its value and a few bytes; `get`, `insert`, `remove`, `rank` and the begin of a walk
+//! are O(log n); a step of a walk is amortised O(1) and allocates nothing; keys that arrive in ascending or
 //! descending order leave full leaves behind; memory follows the contents down.
 //!
 //! It must never compare keys by anything but their bytes, nor do work in one call that grows with the number of
@@ -16,6 +16,8 @@
 
 mod branch;
 mod build;
+mod change;
+mod entry;
 mod heap;
 mod iter;
 mod leaf;
@@ -26,12 +28,17 @@ mod separators;
 mod tests;
 
 pub use build::Builder;
+pub use change::{Change, Replaced};
+pub use entry::{KeyBuffer, SplitKey};
 pub use iter::{Iter, IterBack};
 
 use branch::Branch;
 use heap::Heap;
 use leaf::Leaf;
 use node::Node;
+
+/// A leaf takes so many changes before it is split: each insertion moves what lies behind it.
+const CHANGES_AT_ONCE: usize = 64;
 
 /// An ordered, counted map from byte-string keys to byte-string values.
 pub struct Tree {
@@ -83,44 +90,43 @@ impl Tree {
         }
     }
 
-    /// The value of `key`, to be overwritten in place by bytes of the same length.
-    pub fn get_mut(&mut self, key: &[u8]) -> Option<&mut [u8]> {
-        let mut node = &mut self.root;
-        loop {
-            match node {
-                Node::Leaf(leaf) => return leaf.get_mut(key),
-                Node::Branch(branch) => node = branch.child_of_mut(key),
+    /// Makes changes in ascending order of their keys; `replaced` sees every key that was there, with its old value. Those
+    /// that meet in a leaf find it together.
+    pub fn apply(&mut self, changes: &[Change<'_>], replaced: Replaced<'_>) {
+        for some in changes.chunks(CHANGES_AT_ONCE) {
+            let mut left = some;
+            while !left.is_empty() {
+                let effect = self.root.apply(&mut left, None, replaced, &mut self.heap);
+                self.len = self.len.wrapping_add_signed(effect.added);
+                if self.root.is_oversize() {
+                    let old_root = std::mem::replace(&mut self.root, Node::Leaf(Leaf::new()));
+                    let mut branch = Branch::above(old_root, self.len, &mut self.heap);
+                    branch.balance(0, effect.growth, &mut self.heap);
+                    self.root = Node::Branch(Box::new(branch));
+                } else if effect.shrank {
+                    self.root.lower(&mut self.heap);
+                }
             }
         }
     }
 
     /// Sets the value of `key`. True if the key was present; then `replaced` has seen its old value.
     pub fn insert(&mut self, key: &[u8], value: &[u8], replaced: &mut dyn FnMut(&[u8])) -> bool {
-        let effect = self.root.insert(key, value, replaced, &mut self.heap);
-        if !effect.present {
-            self.len += 1;
-        }
-        if self.root.is_oversize() {
-            let old_root = std::mem::replace(&mut self.root, Node::Leaf(Leaf::new()));
-            let mut branch = Branch::above(old_root, self.len, &mut self.heap);
-            branch.balance(0, effect.growth, &mut self.heap);
-            self.root = Node::Branch(Box::new(branch));
-        } else if effect.shrank {
-            self.root.lower(&mut self.heap);
-        }
-        effect.present
+        self.change(Change { key, value: Some(value) }, replaced)
     }
 
     /// Removes `key`. True if it was present; then `removed` has seen its value.
     pub fn remove(&mut self, key: &[u8], removed: &mut dyn FnMut(&[u8])) -> bool {
-        let effect = self.root.remove(key, removed, &mut self.heap);
-        if effect.present {
-            self.len -= 1;
-        }
-        if effect.shrank {
-            self.root.lower(&mut self.heap);
-        }
-        effect.present
+        self.change(Change { key, value: None }, removed)
+    }
+
+    fn change(&mut self, change: Change<'_>, replaced: &mut dyn FnMut(&[u8])) -> bool {
+        let mut was_there = false;
+        self.apply(&[change], &mut |_, old| {
+            was_there = true;
+            replaced(old);
+        });
+        was_there
     }
 
     /// How many keys are strictly smaller than `key`, which need not be present.
@@ -142,25 +148,6 @@ impl Tree {
     /// The rank of the first entry whose key is not smaller than `key`; `len()` if there is none.
     pub fn lower_bound(&self, key: &[u8]) -> u64 {
         self.rank(key)
-    }
-
-    /// The entry that has `rank` smaller keys before it.
-    pub fn select(&self, rank: u64) -> Option<(&[u8], &[u8])> {
-        if rank >= self.len {
-            return None;
-        }
-        let mut node = &self.root;
-        let mut rank = rank;
-        loop {
-            match node {
-                Node::Leaf(leaf) => return leaf.select(rank),
-                Node::Branch(branch) => {
-                    let (index, before) = branch.child_at(rank);
-                    rank -= before;
-                    node = branch.child(index);
-                }
-            }
-        }
     }
 
     /// All entries in ascending order.
@@ -201,14 +188,5 @@ impl Tree {
             gone += count;
         }
         gone
-    }
-}
-
-impl<'a> IntoIterator for &'a Tree {
-    type Item = (&'a [u8], &'a [u8]);
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
     }
 }

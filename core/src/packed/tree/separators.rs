@@ -4,7 +4,7 @@
 //! right, so it is usually a few bytes even where keys are long.
 //!
 //! What all separators of a branch begin with is compared once. The four bytes behind that, the *head*, are kept as
-//! one number for each separator; counting the smaller ones needs no branch that the processor would have to guess
+//! one number for each separator; a binary search among them needs no branch that the processor would have to guess
 //! and touches few cache lines. Only separators with the same head as the key are compared in full.
 
 use super::heap::{give_back, make_room};
@@ -64,12 +64,8 @@ impl Separators {
             return if key < prefix { 0 } else { self.ends.len() };
         };
         let head = head_of(rest);
-        let (mut smaller, mut not_larger) = (0u32, 0u32);
-        for other in &self.heads {
-            smaller += u32::from(*other < head);
-            not_larger += u32::from(*other <= head);
-        }
-        let (mut low, mut high) = (smaller as usize, not_larger as usize);
+        let mut low = self.heads.partition_point(|other| *other < head);
+        let mut high = low + self.heads[low..].iter().take_while(|other| **other == head).count();
         while low < high {
             let middle = low.midpoint(high);
             if self.get(middle) <= key {
@@ -176,6 +172,7 @@ fn head_of(bytes: &[u8]) -> u32 {
     }
 }
 
-fn common_len(left: &[u8], right: &[u8]) -> usize {
+/// How many bytes two strings have in common at their beginning.
+pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }

@@ -569,7 +569,7 @@ impl Reply {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// One or two digits, most headers and most integers, go without the general printer.
+    /// Up to three digits, most headers and most integers, go without the general printer.
     #[inline]
     fn header(&mut self, kind: u8, number: u64) {
         if self.fits(0) {
@@ -584,6 +584,11 @@ impl Reply {
             10..=99 => {
                 let line = [kind, digit(number / 10), digit(number % 10), b'\r', b'\n'];
                 self.bytes.extend_from_slice(&line);
+            }
+            100..=999 => {
+                let (hundreds, rest) = (number / 100, number % 100);
+                let digits = [digit(hundreds), digit(rest / 10), digit(rest % 10)];
+                self.bytes.extend_from_slice(&[kind, digits[0], digits[1], digits[2], b'\r', b'\n']);
             }
             _ => self.line_unchecked(kind, itoa::Buffer::new().format(number).as_bytes()),
         }
