@@ -13,14 +13,14 @@ use super::blobs::BlobChanges;
 use super::direct::StringPut;
 use super::frame::Frame;
 use super::keydir::{
-    CATALOG_SPACE, EntryBytes, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases,
-    bury_sub, shard_of, space_of,
+    CATALOG_SPACE, Location, Name, RootEntry, SHARD_BITS, Shard, SubEntry, bury_databases, bury_sub,
+    shard_of, space_of,
 };
 use super::record::RecordType;
 use super::snapshot::Snapshot;
 use crate::engine::{
     Change, Db, EngineError, Kind, Ordered, Overlay, Receipt, Result, Root, RootChange, ShortValue, Source,
-    SubChange, Touch,
+    Touch,
 };
 use crate::packed::tree::{self, Builder, Tree};
 use crate::storage::Room;
@@ -443,7 +443,8 @@ fn apply_subs(
         for ((subkey, sub), location) in change.subs.iter().zip(records) {
             // A removal of what is not there is no change.
             if let Some(value) = &sub.value {
-                builder.push(subkey, &SubEntry { location, value_len: value.len() as u32 }.to_bytes(value));
+                let entry = SubEntry { location, value_len: value.len() as u32 };
+                builder.push(subkey, &entry.keeping(value, change.subs.len() as u64));
             }
         }
         *tree = builder.finish();
@@ -452,7 +453,12 @@ fn apply_subs(
     }
     let bury = &mut |subkey: &[u8], old: &[u8]| bury_sub(files, collection, subkey, old);
     let mut left = change.subs.len();
-    let mut subs = change.subs.iter().zip(records).map(entry_of);
+    let subkeys = tree.len();
+    let mut subs = change.subs.iter().zip(records).map(|((subkey, sub), location)| {
+        let entry =
+            |value: &[u8]| SubEntry { location, value_len: value.len() as u32 }.keeping(value, subkeys);
+        (subkey, sub.value.as_deref().map(entry))
+    });
     if left == 1
         && let Some((key, entry)) = subs.next()
     {
@@ -469,14 +475,6 @@ fn apply_subs(
         left = left.saturating_sub(SUBKEYS_AT_ONCE);
     }
     *tree_bytes += tree.heap_bytes() as u64;
-}
-
-/// A subkey and its entry in the keydir; none if it is removed.
-fn entry_of<'s>(
-    ((subkey, sub), location): ((&'s [u8], &SubChange), Location),
-) -> (&'s [u8], Option<EntryBytes>) {
-    let value = sub.value.as_deref();
-    (subkey, value.map(|value| SubEntry { location, value_len: value.len() as u32 }.to_bytes(value)))
 }
 
 /// How many records the changes of an overlay make.

@@ -58,6 +58,13 @@ pub(super) const LONG_KEY_BYTES: usize = 255;
 /// datafile.
 pub(super) const INLINE_SUB_BYTES: u64 = 64;
 
+/// A collection is small up to so many subkeys; Redis packs hashes and sets of as many.
+const SMALL_COLLECTION: u64 = 128;
+
+/// Values of a larger collection are kept up to this many bytes. Its elements are most of what a store of lists or streams
+/// holds, and one by one or by neighbours they are read as fast as strings of their size.
+const INLINE_SUB_OF_LARGE_BYTES: u64 = SHORT_VALUE_BYTES as u64;
+
 /// Bytes by which the table holds a longer key.
 pub(super) const LONG_NAME_BYTES: usize = 20;
 
@@ -304,21 +311,26 @@ pub(super) struct SubEntry {
 }
 
 impl SubEntry {
-    /// The entry's bytes for a value that is kept inline if it is short.
-    pub(super) fn to_bytes(self, value: &[u8]) -> EntryBytes {
+    fn to_bytes(self, inline: Option<&[u8]>) -> EntryBytes {
         let mut out = [0; SUB_BUFFER_BYTES];
         out[..4].copy_from_slice(&self.location.offset.to_le_bytes());
         let mut len = 4;
-        let is_here = u64::from(self.value_len) <= INLINE_SUB_BYTES;
-        put_varint(u64::from(self.location.file) << 1 | u64::from(is_here), &mut out, &mut len);
-        if is_here {
-            let value = &value[..value.len().min(INLINE_SUB_BYTES as usize)];
-            out[len..len + value.len()].copy_from_slice(value);
-            len += value.len();
-        } else {
-            put_varint(u64::from(self.value_len), &mut out, &mut len);
+        put_varint(u64::from(self.location.file) << 1 | u64::from(inline.is_some()), &mut out, &mut len);
+        match inline {
+            Some(value) => {
+                let value = &value[..value.len().min(INLINE_SUB_BYTES as usize)];
+                out[len..len + value.len()].copy_from_slice(value);
+                len += value.len();
+            }
+            None => put_varint(u64::from(self.value_len), &mut out, &mut len),
         }
         SmallVec::from_buf_and_len(out, len)
+    }
+
+    /// The entry's bytes in a collection of so many subkeys, which keeps the value if it is short. A long one may be missing.
+    pub(super) fn keeping(self, value: &[u8], subkeys: u64) -> EntryBytes {
+        let max = if subkeys <= SMALL_COLLECTION { INLINE_SUB_BYTES } else { INLINE_SUB_OF_LARGE_BYTES };
+        self.to_bytes((u64::from(self.value_len) <= max).then_some(value))
     }
 
     /// Reads an entry; the second part is the value if it is inline.
@@ -343,7 +355,7 @@ impl SubEntry {
     /// The bytes of the same entry, if it is one, for a record that has moved.
     pub(super) fn moved(bytes: &[u8], to: Location) -> Option<EntryBytes> {
         let (entry, value) = SubEntry::read(bytes)?;
-        Some(SubEntry { location: to, ..entry }.to_bytes(value.unwrap_or_default()))
+        Some(SubEntry { location: to, ..entry }.to_bytes(value))
     }
 
     /// Bytes of the record before its value.

@@ -96,9 +96,10 @@ impl Replay {
             }
             RecordType::Sub => {
                 self.max_number = self.max_number.max(header.owner);
-                let entry = SubEntry { location, value_len: header.value_len as u32 }.to_bytes(value);
                 let files = &self.files;
                 let tree = self.collections.entry(header.owner).or_default();
+                let entry =
+                    SubEntry { location, value_len: header.value_len as u32 }.keeping(value, tree.len());
                 let subkey = name.bytes();
                 tree.insert(subkey, &entry, &mut |old| bury_sub(files, header.owner, subkey, old));
             }

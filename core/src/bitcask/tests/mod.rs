@@ -17,6 +17,7 @@ mod harness;
 mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod judge;
+mod large_collection_takes_memory_for_its_values;
 mod lost_checksums_of_a_whole_blob;
 mod lost_key_is_not_named;
 mod manifest_of_another_time;
