@@ -193,6 +193,12 @@ impl Debt {
         Debt { used_bytes, live_bytes, appended_bytes: store.appended(), now_ms: steady_ms() }
     }
 
+    /// Whether writers are slowed down soon unless something is merged.
+    pub fn is_near(&self) -> bool {
+        let begin = FREE_DEBT_BYTES.max(self.live_bytes / 8 * FREE_DEBT_EIGHTHS);
+        self.used_bytes.saturating_sub(self.live_bytes) > begin / 2
+    }
+
     /// How far between the debt that slows nobody down and the worst one: 0 or less to 1 or more.
     fn share(&self) -> f64 {
         let live = self.live_bytes;
@@ -277,6 +283,15 @@ mod tests {
         for (used, live) in [(0, 0), (120, 0), (300, 200), (3200, 2000)] {
             brake.observe(debt(used, live));
             assert!(!brake.is_on() && takes_ms(&brake, 100) == 0, "{used} {live}");
+        }
+    }
+
+    #[test]
+    fn merge_rests_until_writers_are_slowed() {
+        for (used, live, is_near) in
+            [(0, 0, false), (60, 0, false), (260, 200, false), (270, 200, true), (3200, 2000, true)]
+        {
+            assert_eq!(debt(used, live).is_near(), is_near, "{used} {live}");
         }
     }
 

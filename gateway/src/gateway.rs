@@ -131,8 +131,10 @@ impl Gateway {
     /// Slows writers down, or does so no more, by what the log takes now.
     pub fn observe_debt(&self) {
         let was_on = self.brake.is_on();
-        self.brake.observe(Debt::of(&self.server.engine));
-        if self.brake.is_on() && !was_on {
+        let debt = Debt::of(&self.server.engine);
+        self.brake.observe(debt);
+        // While it is on, maintenance does not rest.
+        if !was_on && debt.is_near() {
             self.maintenance.wake();
         }
     }

@@ -124,6 +124,9 @@ pub const UNSYNCED_MUCH_BYTES: u64 = 16 * 1024 * 1024;
 /// Maintenance looks for work this often.
 pub const MAINTENANCE_PERIOD: Duration = Duration::from_millis(100);
 
+/// The same while writers are slowed down because merge is left behind: each wait is theirs as well.
+pub const BRAKED_PERIOD: Duration = Duration::from_millis(2);
+
 /// Keys collected by one step of active expiry: some tens of microseconds.
 pub const EXPIRE_STEP_KEYS: u64 = 200;
 

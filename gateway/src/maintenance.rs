@@ -3,7 +3,7 @@
 //!
 //! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
 //! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
-//! because merge is left behind ([`crate::brake`]). Clients never wait for this thread, only for the short locks that its
+//! because merge is left behind, or are about to be ([`crate::brake`]). Clients never wait for this thread, only for the short locks that its
 //! steps take.
 
 use std::sync::atomic::Ordering;
@@ -19,9 +19,9 @@ use crate::allocator::{self, Trim};
 use crate::brake::{Brake, Debt};
 use crate::clock::now_ms;
 use crate::limits::{
-    CALM_PERIOD, EXPIRE_STEP_KEYS, GARBAGE_STEP, HINT_RETRY_MAX, MAINTENANCE_PERIOD, MERGE_RETRY_MAX,
-    MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES,
-    WORK_PER_HINTS,
+    BRAKED_PERIOD, CALM_PERIOD, EXPIRE_STEP_KEYS, GARBAGE_STEP, HINT_RETRY_MAX, MAINTENANCE_PERIOD,
+    MERGE_RETRY_MAX, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, TRIMMED_GARBAGE_BYTES,
+    UNHINTED_MUCH_BYTES, WORK_PER_HINTS,
 };
 use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
@@ -38,6 +38,8 @@ pub struct Maintenance {
 #[derive(Clone, Copy, Default)]
 struct Asked {
     checkpoint: bool,
+    /// To end the present rest, or the next one if there is none.
+    wake: bool,
     stop: bool,
 }
 
@@ -48,8 +50,9 @@ impl Maintenance {
         self.wake.notify_one();
     }
 
-    /// Ends the thread's present rest.
+    /// Ends the thread's present rest; if it is at work, its next one.
     pub fn wake(&self) {
+        self.asked.lock().wake = true;
         self.wake.notify_one();
     }
 
@@ -92,20 +95,23 @@ impl Maintenance {
                 next_sample = begin + MAINTENANCE_PERIOD;
             }
             let has_more = work.step(server, trim);
-            let has_hinted = hints.step(server, has_more.then(|| begin.elapsed()));
+            // Where writers are slowed down the next datafile to merge is about to be sealed.
+            let has_work = has_more || brake.is_on();
+            let has_hinted = hints.step(server, has_work.then(|| begin.elapsed()));
             let is_idle = !has_more && !brake.is_on();
             let scrubbed = is_idle.then(|| scrubber.step(server, &self.scrub)).flatten();
             note_refusal(&mut refusal, server.engine.refusal());
             let debt = Debt::of(&server.engine);
             brake.observe(debt);
             note_brake(&mut slowed, brake, debt);
+            let is_unhinted = || server.engine.unhinted_bytes() > UNHINTED_MUCH_BYTES;
             rest = match has_more {
                 // Writers wait for it.
                 true if brake.is_on() => Duration::ZERO,
                 true => begin.elapsed() * REST_PER_WORK,
-                false if has_hinted && server.engine.unhinted_bytes() > UNHINTED_MUCH_BYTES => {
-                    begin.elapsed() * REST_PER_WORK
-                }
+                // There may be something to merge at any moment.
+                false if brake.is_on() => BRAKED_PERIOD,
+                false if has_hinted && is_unhinted() => begin.elapsed() * REST_PER_WORK,
                 false if has_hinted => begin.elapsed() * REST_PER_HINTS,
                 false => scrubbed.map_or(MAINTENANCE_PERIOD, |rest| rest.min(MAINTENANCE_PERIOD)),
             };
@@ -114,11 +120,11 @@ impl Maintenance {
 
     fn rest(&self, duration: Duration) -> Asked {
         let mut asked = self.asked.lock();
-        if !asked.stop && !asked.checkpoint {
+        if !asked.stop && !asked.checkpoint && !asked.wake {
             self.wake.wait_for(&mut asked, duration);
         }
         let found = *asked;
-        asked.checkpoint = false;
+        (asked.checkpoint, asked.wake) = (false, false);
         found
     }
 }

@@ -3,7 +3,8 @@
 //! A merge takes a run of neighbours in the order of replay and writes one output that stands at their place in that
 //! order, so "later wins" stays true without comparing sequences. It goes in steps that a host paces:
 //!
-//! 1. *Copy*: records that the keydir points at, and tombstones that may still be needed, go to a hidden output.
+//! 1. *Copy*: records that the keydir points at, and tombstones that may still be needed, go to a hidden output. They are found
+//!    by reading the inputs, or through the keydir where that costs less ([`super::live_records`]).
 //! 2. *Publish*: the log is synced (what replaced the dropped records must survive), the output says how much of the
 //!    active datafile that was and is sealed, then it is listed. From here on the inputs are litter, because the
 //!    output's header names them. This is the atomic swap.
@@ -27,6 +28,7 @@ use super::fault_injection::{Fault, is_injected};
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARDS, Shard, SubEntry, shard_of};
 use super::listing;
+use super::live_records::LiveRecords;
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
 use super::scan::{self, End};
 use crate::engine::{EngineError, Result};
@@ -71,6 +73,8 @@ pub(super) struct Copying {
     /// Which input is being read, and from where.
     input: usize,
     position: u64,
+    /// What lives in the inputs, where that need not be found by reading all of them.
+    live: Option<LiveRecords>,
     output: Arc<File>,
     /// Tombstones with a smaller sequence may go.
     tombstones_needed_from: u64,
@@ -209,21 +213,21 @@ impl Bitcask {
         let output = Arc::new(File::new(header, datafile, bytes.len() as u64));
         let position = first.header_len;
         let tombstones_needed_from = older.unwrap_or(u64::MAX);
-        Ok(Merge::Copying(Copying { inputs, input: 0, position, output, tombstones_needed_from }))
+        let live = self.live_records(&inputs, older.is_some());
+        Ok(Merge::Copying(Copying { inputs, input: 0, position, live, output, tombstones_needed_from }))
     }
 
     fn copy(&self, copying: &mut Copying, budget_bytes: u64) -> Result<(Option<Merge>, u64)> {
         let Some(input) = copying.inputs.get(copying.input).cloned() else {
             return self.publish(copying).map(|relocating| (Some(Merge::Relocating(relocating)), 0));
         };
+        if copying.live.is_some() {
+            return self.copy_live(copying, budget_bytes).map(|bytes| (None, bytes));
+        }
         let mut piece = Vec::new();
         let mut failed = None;
         let end = input.len();
-        let append = |output: &File, piece: &mut Vec<u8>| {
-            // Before it takes any room: removals must not be refused for it.
-            self.log.storage().set_lent_bytes(output.len() + piece.len() as u64);
-            append(output, piece)
-        };
+        let append = |output: &File, piece: &mut Vec<u8>| self.append_to(output, piece);
         let (mut position, output) = (copying.position, &copying.output);
         let stop = position.saturating_add(budget_bytes.max(1));
         let walked = scan::frames_until(&input, position, end, &mut |offset, record| {
@@ -247,10 +251,7 @@ impl Bitcask {
             return Err(merge_error(error));
         }
         if let End::Broken(offset) = walked {
-            // It would be chosen again and again.
-            input.is_damaged.store(true, Ordering::Relaxed);
-            let what = format!("datafile {} is damaged at offset {offset}", input.id());
-            return Err(EngineError::Damaged(what));
+            return Err(found_damaged(&input, offset));
         }
         let bytes = position - copying.position;
         copying.position = position;
@@ -259,6 +260,42 @@ impl Bitcask {
             copying.position = copying.inputs.get(copying.input).map_or(0, |next| next.header_len);
         }
         Ok((None, bytes))
+    }
+
+    /// Copies what lives, where that is known. Returns how many bytes it has read.
+    fn copy_live(&self, copying: &mut Copying, budget_bytes: u64) -> Result<u64> {
+        let Copying { inputs, input, position, live, output, .. } = copying;
+        let (mut piece, mut bytes, mut read) = (Vec::new(), Vec::new(), 0);
+        while let Some(live) = live {
+            let Some(place) = live.next_place() else {
+                (*input, *position) = (inputs.len(), 0);
+                break;
+            };
+            (*input, *position) = place;
+            if read >= budget_bytes.max(1) {
+                break;
+            }
+            let found = live.read_next(inputs, &mut bytes).map_err(merge_error)?;
+            let Some((location, record)) = found else {
+                return Err(found_damaged(&inputs[*input], *position));
+            };
+            read += record.header.record_len();
+            if self.is_live(&record, location) && !is_left_out(&record) {
+                write_alone(&record, output.salt, &mut piece);
+            }
+            if piece.len() >= PIECE_BYTES {
+                self.append_to(output, &mut piece).map_err(merge_error)?;
+            }
+        }
+        self.append_to(output, &mut piece).map_err(merge_error)?;
+        Ok(read)
+    }
+
+    /// Appends to an output that is not published yet.
+    fn append_to(&self, output: &File, piece: &mut Vec<u8>) -> std::result::Result<(), StorageError> {
+        // Before it takes any room: removals must not be refused for it.
+        self.log.storage().set_lent_bytes(output.len() + piece.len() as u64);
+        append(output, piece)
     }
 
     fn publish(&self, copying: &Copying) -> Result<Relocating> {
@@ -440,6 +477,12 @@ impl Bitcask {
         };
         moved().is_some()
     }
+}
+
+/// The error of an input that has no whole record at this place. It is not chosen again.
+fn found_damaged(input: &File, offset: u64) -> EngineError {
+    input.is_damaged.store(true, Ordering::Relaxed);
+    EngineError::Damaged(format!("datafile {} is damaged at offset {offset}", input.id()))
 }
 
 /// A merge gives up on any error and begins anew later; its inputs are untouched.

@@ -28,6 +28,7 @@ mod losses;
 mod lost;
 mod manifest;
 mod mend;
+mod live_records;
 mod merge;
 mod pages;
 mod rare;

@@ -272,7 +272,7 @@ impl<'b> Record<'b> {
 pub(super) fn carries_checksum(record: &[u8], salt: Salt) -> bool {
     record
         .split_first_chunk()
-        .is_some_and(|(checksum, rest)| crc32c::crc32c_append(salt.0, rest) == u32::from_le_bytes(*checksum))
+        .is_some_and(|(checksum, rest)| checksum_append(salt.0, rest) == u32::from_le_bytes(*checksum))
 }
 
 /// Length of a [`synced_record`].

@@ -27,6 +27,10 @@ use crate::storage::{Blob, BlobId, Room, Storage, StorageError};
 /// markers, seals and the longer headers of merge outputs.
 const DATAFILE_HARD_MAX_BYTES: u64 = u32::MAX as u64 - 1024 * 1024;
 
+/// A datafile that is mostly dead is sealed early, so that merge can have it. Where the next one is not there, and the append
+/// would wait for syncs, only at so many times that length: a host that prepares needs less time than that.
+const UNPREPARED_STALE_FACTOR: u64 = 2;
+
 /// A frame, or a value, that no datafile can hold.
 pub(super) fn too_large() -> EngineError {
     EngineError::Full("a transaction larger than a datafile".into())
@@ -105,7 +109,7 @@ struct Active {
     synced_len: u64,
     /// The largest length that a record in the file says is on the disk.
     marked_len: u64,
-    /// From this length on the next datafile is to be begun ahead; the largest number once that was said.
+    /// From this length on the next datafile may have to be begun ahead; the largest number once that was asked for.
     prepares_at: u64,
 }
 
@@ -231,14 +235,14 @@ impl Log {
 
     /// Goes on appending to a datafile that recovery found whole, and durable, up to its length.
     pub(super) fn resume(&self, file: Arc<File>) {
-        self.writer.lock().active = Some(Active::resumed(file, self.prepares_at()));
+        self.writer.lock().active = Some(Active::resumed(file, self.stale_bytes()));
     }
 
     /// Goes on with what a recovery found. Nothing may be appended or synced meanwhile. Positions stay: all that was appended is synced.
     pub(super) fn reopen(&self, files: Arc<FileTable>, active: Option<Arc<File>>, counters: Counters) {
         let mut writer = self.writer.lock();
         *self.files.write() = files;
-        writer.active = active.map(|file| Active::resumed(file, self.prepares_at()));
+        writer.active = active.map(|file| Active::resumed(file, self.stale_bytes()));
         // What was begun ahead is litter to a recovery, and all is synced.
         (writer.next, writer.sealing) = (None, None);
         // Numbers that were handed out and are on no disk yet are not handed out again.
@@ -299,8 +303,10 @@ impl Log {
         if let Some(reason) = &writer.poison {
             return Err(EngineError::ReadOnly(reason.clone()));
         }
-        let is_full = writer.active.as_ref().is_none_or(|active| self.must_rotate(active, frame_len));
-        if is_full {
+        // The next one can be used at once.
+        let has_next = writer.next.is_some() && writer.sealing.is_none();
+        let must_rotate = |active: &Active| self.must_rotate(active, has_next, frame_len);
+        if writer.active.as_ref().is_none_or(must_rotate) {
             self.rotate(&mut writer, now_ms).inspect_err(|error| {
                 if matches!(error, EngineError::Full(_)) {
                     self.fullness.note_refused(frame_len, self.storage.free_bytes());
@@ -339,7 +345,7 @@ impl Log {
         }
         active.len = end;
         active.file.len.store(end, Ordering::Release);
-        if end >= active.prepares_at {
+        if end >= active.prepares_at && self.wants_next(active) {
             active.prepares_at = u64::MAX;
             self.wants_preparation.store(true, Ordering::Release);
         }
@@ -354,11 +360,11 @@ impl Log {
         Ok((location, receipt))
     }
 
-    fn must_rotate(&self, active: &Active, frame_len: u64) -> bool {
-        // A short active file that is mostly dead is sealed early, so that merge can have it.
+    fn must_rotate(&self, active: &Active, has_next: bool, frame_len: u64) -> bool {
         let is_older = active.file.header.version < MANIFEST_VERSION;
         let datafile_max_bytes = self.datafile_max_bytes();
-        let is_stale = active.len >= datafile_max_bytes / 8 && active.file.dead() > active.len / 2;
+        let stale_bytes = self.stale_bytes() * if has_next { 1 } else { UNPREPARED_STALE_FACTOR };
+        let is_stale = active.len >= stale_bytes && active.is_mostly_dead();
         // A marker before the frame and the seal behind it must fit as well.
         let is_full = active.len + frame_len + 2 * SYNCED_RECORD_BYTES > datafile_max_bytes;
         is_older || active.len > active.file.header_len && (is_full || is_stale)
@@ -538,6 +544,11 @@ fn never_again(error: StorageError) -> StorageError {
 }
 
 impl Active {
+    /// Whether merge would gain by it if the file was sealed now.
+    fn is_mostly_dead(&self) -> bool {
+        self.file.dead() > self.len / 2
+    }
+
     /// A datafile that recovery found whole, and durable, up to its length.
     fn resumed(file: Arc<File>, prepares_at: u64) -> Active {
         let len = file.len();

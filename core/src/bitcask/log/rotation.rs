@@ -2,9 +2,10 @@
 //!
 //! No append waits for the disk then, as long as a host calls [`Log::prepare`] in time:
 //!
-//! 1. Once the active datafile is half full the next one is created and listed, with its header only.
-//! 2. When the active one is full, its seal is appended, without a sync, and appends go on in the next one. The log counts as
-//!    synced up to a position in the old one at most.
+//! 1. Once the active datafile is half full, or has some length and is mostly dead, the next one is created and listed, with its
+//!    header only.
+//! 2. When the active one is full, or is to be merged, its seal is appended, without a sync, and appends go on in the next one.
+//!    The log counts as synced up to a position in the old one at most.
 //! 3. The next sync makes the old datafile durable with its seal, then the new one. Then the manifest says so.
 //!
 //! So up to two datafiles may end anyhow after the loss of power; [`super::super::successor`] says which of them counts. Where
@@ -28,6 +29,10 @@ const SEQUENCES_AHEAD: u64 = 1 << 32;
 
 /// So much must be dead in the active datafile before it is sealed for merge's sake: a new datafile costs syncs.
 const SEALED_EARLY_LEAST_BYTES: u64 = 16 * 1024;
+
+/// A datafile that is mostly dead is sealed once it has reached this part of its largest length and the next one is begun
+/// ahead. Merge writes the less the longer it waits.
+const STALE_PART: u64 = 4;
 
 /// Whether there is no room, or no descriptor, at the moment.
 fn is_short(error: &StorageError) -> bool {
@@ -85,9 +90,8 @@ impl Log {
             if let Some(reason) = &writer.poison {
                 return Err(EngineError::ReadOnly(reason.clone()));
             }
-            let wants_next = |active: &Active| {
-                active.len >= self.prepares_at() && active.file.header.version == MANIFEST_VERSION
-            };
+            let wants_next =
+                |active: &Active| self.wants_next(active) && active.file.header.version == MANIFEST_VERSION;
             let wants_next = writer.next.is_none() && writer.active.as_ref().is_some_and(wants_next);
             (writer.sealing.is_some(), wants_next)
         };
@@ -132,9 +136,15 @@ impl Log {
         Ok(())
     }
 
-    /// Length of the active datafile from which on the next one is begun ahead.
-    pub(super) fn prepares_at(&self) -> u64 {
-        self.datafile_max_bytes() / 2
+    /// Whether the active datafile is sealed soon, so that the next one is begun ahead.
+    pub(super) fn wants_next(&self, active: &Active) -> bool {
+        let is_stale = active.len >= self.stale_bytes() && active.is_mostly_dead();
+        active.len >= self.datafile_max_bytes() / 2 || is_stale
+    }
+
+    /// Length from which on an active datafile that is mostly dead is sealed early, so that merge can have it.
+    pub(super) fn stale_bytes(&self) -> u64 {
+        self.datafile_max_bytes() / STALE_PART
     }
 
     /// Takes a datafile with nothing but its header out of the store. Where that fails the next process does it.
@@ -222,7 +232,7 @@ impl Log {
         self.next_sequence.fetch_max(file.header.base_sequence.saturating_add(1), Ordering::Relaxed);
         self.add_file(file.clone());
         let len = file.len();
-        let prepares_at = self.prepares_at();
+        let prepares_at = self.stale_bytes();
         writer.active = Some(Active { file, len, synced_len: len, marked_len: len, prepares_at });
     }
 

@@ -46,6 +46,26 @@ fn append_that_finds_the_datafile_full_waits_for_no_sync() {
     assert_eq!(store.synced(), store.appended());
 }
 
+/// One key is overwritten, so nearly all of the datafile is dead long before it is full.
+#[test]
+fn append_that_seals_a_dead_datafile_early_waits_for_a_sync() {
+    let machine = Simulation::new(1);
+    let Opened { store, .. } = open(&machine).expect("a new store");
+    let value = &VALUE[..50];
+    let overwrite = |count: u64| (0..count).for_each(|_| run(&store, &[put("key", value)]));
+    let quarter = OPTIONS.datafile_max_bytes / 4 / value.len() as u64;
+    overwrite(quarter);
+    assert!(store.wants_preparation(), "merge could have most of it");
+    store.prepare().expect("a healthy device");
+    let before = store.log.files().len();
+    let done = operations(&machine, || overwrite(2));
+    assert_eq!(store.log.files().len(), before + 1, "the first one is sealed");
+    assert!(done.iter().all(|operation| operation.starts_with("write")), "{done:?}");
+    // Where nobody prepares it is sealed all the same, with its sync.
+    overwrite(3 * quarter);
+    assert!(store.log.files().len() > before + 1);
+}
+
 #[test]
 fn append_does_all_in_order_where_nobody_prepares() {
     let machine = Simulation::new(1);

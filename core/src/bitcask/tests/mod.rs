@@ -23,6 +23,7 @@ mod lost_key_is_not_named;
 mod manifest_of_another_time;
 mod matrix;
 mod memory_is_miscounted;
+mod merge_reads_every_dead_value;
 mod neighbour_of_a_damaged_value_is_lost;
 mod older_checksums_not_read;
 mod older_value_not_compared;
