@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::record::{FileHeader, Salt};
 use crate::storage::{self, Blob, Datafile, StorageError};
 
-/// One datafile. Counters only guide merge; they may lag behind by a moment.
+/// One datafile. Counters guide merge and may lag behind by a moment; that of the tombstones is exact once a datafile is sealed
+/// and the commits that wrote into it have ended ([`super::live_records`] relies on it).
 pub(super) struct File {
     pub(super) header: FileHeader,
     pub(super) header_len: u64,

@@ -4,11 +4,9 @@
 //! find that out record by record, would take most of what a merge costs. Where the keydir is small it is looked through once
 //! instead, and merge reads what it points at.
 //!
-//! That finds every live record only where neither subkeys nor tombstones have to be found:
-//!
-//! - A store without collections has no live record of a subkey, and a collection that is made later has none in a sealed
-//!   datafile.
-//! - A datafile without tombstones has none that are needed, and before the oldest datafile none is needed.
+//! That finds every live record only where no tombstones have to be found: a datafile without tombstones has none that are
+//! needed, and before the oldest datafile none is needed. What is written while the keydir is looked through has no record in a
+//! sealed datafile, and collections are looked up by their numbers, so none is missed that is renamed meanwhile.
 //!
 //! Damage of a record that nothing points at stays unnoticed here; it goes with the datafile. A live record is compared with its
 //! checksum before it is copied, as in a walk.
@@ -17,7 +15,7 @@ use std::sync::Arc;
 
 use super::Bitcask;
 use super::files::File;
-use super::keydir::{Location, RootEntry, SHARD_BITS, SHARDS};
+use super::keydir::{Location, RootEntry, SHARD_BITS, SHARDS, SubEntry};
 use super::record::{HEADER_MAX_LEN, Header, Record};
 use super::scan;
 use crate::storage::StorageError;
@@ -25,8 +23,11 @@ use crate::storage::StorageError;
 /// Looking at a key costs about as much as reading so many bytes.
 const KEY_COST_BYTES: u64 = 200;
 
-/// No more keys than these are looked at, so that no shard is locked for longer than some hundred microseconds.
+/// No more keys and subkeys than these are looked at, so that no shard is locked for longer than some hundred microseconds.
 const KEYS_MAX: u64 = 4096 * SHARDS as u64;
+
+/// So many subkeys are looked at before their shard is unlocked for a moment.
+const SUBKEYS_AT_ONCE: u64 = 4096;
 
 /// A record that was live when it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,8 +75,7 @@ impl Bitcask {
     /// The live records of sealed datafiles, all commits to which must be in the keydir; None where they have to be found by
     /// reading the datafiles, or that costs less. `needs_tombstones` says whether there are older datafiles.
     pub(super) fn live_records(&self, inputs: &[Arc<File>], needs_tombstones: bool) -> Option<LiveRecords> {
-        let has_tombstones = inputs.iter().any(|input| input.tombstones() > 0);
-        if needs_tombstones && has_tombstones || !self.owners.lock().is_empty() {
+        if needs_tombstones && inputs.iter().any(|input| input.tombstones() > 0) {
             return None;
         }
         let dead_bytes: u64 = inputs.iter().map(|input| input.dead()).sum();
@@ -98,8 +98,38 @@ impl Bitcask {
                 }
             }
         }
+        // No more of them than there are keys.
+        let collections: Vec<u64> = self.owners.lock().keys().copied().collect();
+        for collection in collections {
+            self.look_into(collection, &mut keys_left, &mut note)?;
+        }
         self.databases_record.lock().into_iter().for_each(note);
         found.sort_unstable();
+        found.dedup();
         Some(LiveRecords(found.into_iter()))
+    }
+
+    /// Notes where the records of a collection's subkeys are; none if there are more than `keys_left`, which it lowers.
+    fn look_into(&self, collection: u64, keys_left: &mut u64, note: &mut dyn FnMut(Location)) -> Option<()> {
+        // Not by rank: subkeys may be removed while the shard is unlocked.
+        let mut last: Option<Vec<u8>> = None;
+        loop {
+            let mut seen = 0;
+            let next = self.in_collection(collection, |tree| {
+                let mut entries = tree.iter_from_key(last.as_deref().unwrap_or_default());
+                while let Some((subkey, entry)) = entries.next() {
+                    seen += 1;
+                    SubEntry::read(entry).into_iter().for_each(|(entry, _)| note(entry.location));
+                    if seen == SUBKEYS_AT_ONCE {
+                        return Some([subkey.prefix, subkey.suffix].concat());
+                    }
+                }
+                None
+            });
+            *keys_left = keys_left.checked_sub(seen)?;
+            // The last one is seen again.
+            let Some(next) = next else { return Some(()) };
+            last = Some(next);
+        }
     }
 }

@@ -415,7 +415,11 @@ impl Bitcask {
     }
 
     /// Looks at a collection, wherever RENAME moves it meanwhile.
-    fn in_collection<R>(&self, collection: u64, look: impl FnOnce(&mut Tree) -> Option<R>) -> Option<R> {
+    pub(super) fn in_collection<R>(
+        &self,
+        collection: u64,
+        look: impl FnOnce(&mut Tree) -> Option<R>,
+    ) -> Option<R> {
         loop {
             let at = *self.owners.lock().get(&collection)?;
             let mut shard = self.shards.get(usize::from(at))?.lock();

@@ -1,7 +1,9 @@
 //! A few keys are overwritten all the time: merge reads what lives, not the dead values beside it, and loses nothing.
 
-use super::harness::{NOW_MS, OPTIONS, contents, datafile_names, merge_all, open, put, remove, run, sub_put};
-use crate::bitcask::{Bitcask, Opened};
+use super::harness::{
+    NOW_MS, OPTIONS, contents, datafile_names, merge_all, open, open_with, put, remove, run, sub_put,
+};
+use crate::bitcask::{Bitcask, Opened, Options};
 use crate::engine::laws::{self, DATABASES, Operation};
 use crate::engine::memory::MemoryEngine;
 use crate::engine::{EngineError, Kind, NewRoot};
@@ -46,6 +48,36 @@ fn dead_values_are_read() {
     assert_eq!(contents(&opened.store), before);
 }
 
+#[test]
+fn dead_values_of_fields_are_read() {
+    const LARGE: Options = Options { datafile_max_bytes: 2 << 20, ..OPTIONS };
+    let machine = Simulation::new(1);
+    let Opened { store, .. } = open_with(&machine, &LARGE).expect("a new store");
+    // More than are looked at at once.
+    let fields: Vec<_> =
+        (0..5000).map(|field| sub_put("hash", &format!("field {field}"), b"value")).collect();
+    run(&store, &fields);
+    run(&store, &[sub_put("other", "field", b"value")]);
+    let before = store.log.files().len();
+    for number in 0_u32.. {
+        run(
+            &store,
+            &[sub_put("hash", "field 7", &[number as u8; 500]), sub_put("list", "element", &[1; 500])],
+        );
+        if store.log.files().len() == before + 3 {
+            break;
+        }
+    }
+    store.sync().expect("a healthy device");
+    let before = contents(&store);
+    let bytes = merged_bytes(&store);
+    assert!(bytes < LARGE.datafile_max_bytes, "{bytes} bytes");
+    assert_eq!(contents(&store), before);
+    drop(store);
+    let opened = open_with(&machine.after_kill(), &LARGE).expect("a whole store");
+    assert_eq!(contents(&opened.store), before);
+}
+
 /// What is damaged and lives is not left out.
 #[test]
 fn damaged_value_is_merged_away() {
@@ -63,7 +95,7 @@ fn damaged_value_is_merged_away() {
     assert!(laws::dump(&store, NOW_MS).is_err(), "the damaged value is shown");
 }
 
-/// Strings, removed keys and flushed databases, and now and then a collection, with which all has to be read.
+/// Strings, hashes that are renamed, removed keys and flushed databases.
 #[test]
 fn live_value_is_left_behind() {
     for seed in 0..6 {
@@ -71,6 +103,7 @@ fn live_value_is_left_behind() {
         let model = MemoryEngine::new(DATABASES);
         let Opened { mut store, .. } = open(&machine).expect("a new store");
         let mut random = fastrand::Rng::with_seed(seed);
+        let hash = |random: &mut fastrand::Rng| format!("hash {}", random.u8(0..4));
         for number in 0..1500 {
             let key = match random.u8(0..8) {
                 0 => format!("{}{}", "long".repeat(80), random.u8(0..4)),
@@ -79,10 +112,15 @@ fn live_value_is_left_behind() {
             let value = vec![number as u8; random.usize(0..900)];
             let operation = match random.u32(0..300) {
                 0 => Operation::Flush(random.u32(0..DATABASES)),
-                1..=40 => remove(&key),
+                // Without removals most merges find what lives through the keydir.
+                1..=40 if seed % 2 == 0 => remove(&key),
                 41..=60 => Operation::Put(1, key.into_bytes(), NewRoot::of(Kind::String), value),
-                61 => sub_put("hash", "field", &value),
-                62..=64 => remove("hash"),
+                61..=130 => sub_put(&hash(&mut random), &format!("field {}", random.u8(0..30)), &value),
+                131..=133 => remove(&hash(&mut random)),
+                134..=140 => {
+                    let (from, to) = (hash(&mut random), hash(&mut random));
+                    Operation::Rename(0, from.into_bytes(), random.u32(0..2), to.into_bytes())
+                }
                 _ => put(&key, &value),
             };
             laws::run(&store, std::slice::from_ref(&operation), NOW_MS).expect("a healthy store");
