@@ -116,8 +116,8 @@ impl Bitcask {
         loop {
             let mut seen = 0;
             let next = self.in_collection(collection, |tree| {
-                let mut entries = tree.iter_from_key(last.as_deref().unwrap_or_default());
-                while let Some((subkey, entry)) = entries.next() {
+                let entries = tree.iter_from_key(last.as_deref().unwrap_or_default());
+                for (subkey, entry) in entries {
                     seen += 1;
                     SubEntry::read(entry).into_iter().for_each(|(entry, _)| note(entry.location));
                     if seen == SUBKEYS_AT_ONCE {

@@ -98,10 +98,12 @@ fn damaged_value_is_merged_away() {
 /// Strings, hashes that are renamed, removed keys and flushed databases.
 #[test]
 fn live_value_is_left_behind() {
+    // So that there are more dead values than keys.
+    const LONGER: Options = Options { datafile_max_bytes: 40_000, ..OPTIONS };
     for seed in 0..6 {
         let mut machine = Simulation::new(seed);
         let model = MemoryEngine::new(DATABASES);
-        let Opened { mut store, .. } = open(&machine).expect("a new store");
+        let Opened { mut store, .. } = open_with(&machine, &LONGER).expect("a new store");
         let mut random = fastrand::Rng::with_seed(seed);
         let hash = |random: &mut fastrand::Rng| format!("hash {}", random.u8(0..4));
         for number in 0..1500 {
@@ -133,7 +135,7 @@ fn live_value_is_left_behind() {
                 store.sync().expect("a healthy device");
                 drop(store);
                 machine = machine.after_kill();
-                store = open(&machine).expect("a whole store").store;
+                store = open_with(&machine, &LONGER).expect("a whole store").store;
                 let model = laws::dump(&model, NOW_MS).expect("memory");
                 assert_eq!(laws::difference(&contents(&store), &model), None, "seed {seed}, {number}");
             }
