@@ -11,6 +11,7 @@
 //! This module never knows what a hash or a list is, and never knows files.
 
 mod access;
+mod ahead;
 mod blob;
 mod changed;
 mod checked;

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::ahead::Ahead;
 use super::key_state::{DbChange, KeyState, PendingRoot, Source, Span, access_of};
 use super::savepoints::journal::Journal;
 use super::sub_changes::{SubBytes, SubChanges};
@@ -81,6 +82,8 @@ pub struct Overlay {
     /// The first subkey of a committed collection in a direction that was not removed when it was last looked for. Those before
     /// it are removed as long as no savepoint brings them back.
     pub(super) committed_end: Option<((u64, Direction), SubBytes)>,
+    /// What was read ahead for removals at an end, as long as no savepoint brings them back.
+    pub(super) ahead: Option<Ahead>,
     /// Keys that appeared or expired since [`Overlay::take_turns`] was last called.
     pub(super) turns: Turns,
     /// Blobs that the transaction made; those that no committed root refers to go with the transaction.
@@ -126,6 +129,7 @@ impl Overlay {
         self.command = 0;
         self.asked_last = 0;
         self.committed_end = None;
+        self.ahead = None;
         self.turns = Turns::default();
         self.drafts.clear();
         self.grown.clear();

@@ -6,6 +6,7 @@
 use std::iter::{Peekable, Rev};
 use std::ops::{Bound, ControlFlow, Range};
 
+use super::ahead::Ahead;
 use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
 use super::{Db, Direction, Result, Root, SubVisitor, Txn, Want};
 
@@ -117,6 +118,7 @@ impl Txn<'_> {
         let state = &mut self.overlay.keys[at];
         if let Some(change) = state.subs.get_mut(subkey) {
             self.budget.ask(1, value.len() as u64)?;
+            self.overlay.ahead = None;
             let (in_base, subs_delta) = (change.in_base, state.subs_delta);
             let before = change.value.replace(SubBytes::from_slice(value));
             let was_there = before.is_some();
@@ -137,6 +139,7 @@ impl Txn<'_> {
     fn sub_change(&mut self, at: usize, subkey: &[u8], value: &[u8], in_base: bool) -> Result<()> {
         self.budget.ask(1, (subkey.len() + value.len()) as u64)?;
         self.count_changes(1)?;
+        self.overlay.ahead = None;
         self.overlay.note_sub(at, subkey, self.overlay.keys[at].subs_delta, || None);
         let state = &mut self.overlay.keys[at];
         state.subs.add(subkey, SubChange { value: Some(SubBytes::from_slice(value)), in_base });
@@ -317,6 +320,49 @@ impl Txn<'_> {
             (Some(committed), Some(own), Direction::Descending) => Some(committed.max(own)),
             (committed, own, _) => committed.or(own),
         })
+    }
+
+    /// Shows the first subkey of a key in a direction with its value; false if it has none. For what removes it then: after a
+    /// removal there are likely to be more, so some are read ahead.
+    pub fn sub_first(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        direction: Direction,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<bool> {
+        let at = self.state(db, key)?;
+        let mut is_shown = false;
+        let Some(mut ahead) = self.take_ahead(at, direction) else {
+            let walk = SubWalk::new(Start::End, direction, Want::Values).expecting(1);
+            self.sub_scan(db, key, walk, &mut |subkey, value| {
+                visit(subkey, value);
+                is_shown = true;
+                ControlFlow::Break(())
+            })?;
+            return Ok(is_shown);
+        };
+        let first = ahead.first(&mut *self.reader, &self.overlay.keys[at].subs);
+        if let Some((subkey, value)) = first.map_err(|error| error.of_key(db, key))? {
+            visit(subkey, value);
+            is_shown = true;
+        }
+        self.overlay.ahead = Some(ahead);
+        Ok(is_shown)
+    }
+
+    /// What was read ahead at an end of a collection of which the transaction has done nothing but remove from that end.
+    fn take_ahead(&mut self, at: usize, direction: Direction) -> Option<Ahead> {
+        let root = self.overlay.keys[at].subkeys_of?;
+        match self.overlay.ahead.take() {
+            Some(ahead) if ahead.is_of(&root, direction) => Some(ahead),
+            _ => {
+                let subs = &self.overlay.keys[at].subs;
+                let only_removals = !subs.is_empty() && subs.iter().all(|(_, change)| change.value.is_none());
+                // Without a number a collection could not be told from another.
+                (only_removals && root.collection != 0).then(|| Ahead::new(root, direction))
+            }
+        }
     }
 
     /// The first committed subkey in a direction that the transaction has not removed. What it found is remembered, since a

@@ -130,12 +130,7 @@ impl<'t, 'e> List<'t, 'e> {
             self.txn.remove(self.db, self.key)?;
         } else if taken == 1 {
             // The usual case needs no list of positions.
-            let mut outermost = None;
-            self.scan(end.walk(Want::Values).expecting(1), &mut |position, element| {
-                visit(element);
-                outermost = Some(position);
-                ControlFlow::Break(())
-            })?;
+            let outermost = self.first(end, &mut visit)?;
             self.remove_all(outermost.as_slice())?;
             self.after_shrink(len - 1, taken_bytes, fill)?;
         } else if taken > 0 {
@@ -154,12 +149,10 @@ impl<'t, 'e> List<'t, 'e> {
     /// Takes the element at one end, shows it and puts it at an end again. The list is never empty in between, so it
     /// keeps its expiry.
     pub fn rotate(&mut self, from: End, to: End, visit: ElementVisitor<'_>) -> Result<()> {
-        let mut taken = None;
-        self.scan(from.walk(Want::Values).expecting(1), &mut |position, element| {
-            taken = Some((position, element.to_vec()));
-            ControlFlow::Break(())
-        })?;
-        let Some((position, element)) = taken else { return Ok(()) };
+        let mut element = Vec::new();
+        let Some(position) = self.first(from, &mut |shown| element.extend_from_slice(shown))? else {
+            return Ok(());
+        };
         let last = self.outermost(to)?.unwrap_or(position);
         let next = if to == End::Head { last.below() } else { last.above() };
         self.put(next.ok_or_else(positions_used_up)?, &element)?;
@@ -352,6 +345,18 @@ impl<'t, 'e> List<'t, 'e> {
             more_until(left == 0)
         })?;
         Ok(())
+    }
+
+    /// Shows the element at an end, which is to be removed, and gives its position.
+    fn first(&mut self, end: End, visit: ElementVisitor<'_>) -> Result<Option<Position>> {
+        let mut position = None;
+        let shown = self.txn.sub_first(self.db, self.key, end.direction(), &mut |subkey, element| {
+            position = Position::decode(subkey);
+            if position.is_some() {
+                visit(element);
+            }
+        })?;
+        if shown && position.is_none() { Err(no_position().into()) } else { Ok(position) }
     }
 
     /// Shows positions and elements until told to stop.

@@ -117,6 +117,7 @@ impl Overlay {
         self.asked_last = mark.asked_last;
         // It may stand behind one that comes back.
         self.committed_end = None;
+        self.ahead = None;
         let (turns, drafts, grown) = (mark.turns, mark.drafts, mark.grown);
         while self.journal.undo.len() > undo {
             if let Some(undo) = self.journal.undo.pop() {
