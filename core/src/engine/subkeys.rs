@@ -8,54 +8,8 @@ use std::ops::{Bound, ControlFlow, Range};
 
 use super::ahead::Ahead;
 use super::sub_changes::{Iter, SubBytes, SubChange, SubChanges};
+use super::sub_walk::{Start, SubWalk};
 use super::{Db, Direction, Result, Root, SubVisitor, Txn, Want};
-
-/// Where a walk over subkeys begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start<'s> {
-    /// At the first subkey in the direction of the walk.
-    End,
-    /// At the subkey with this rank; a rank that is not there gives nothing.
-    Rank(u64),
-    /// At this subkey, or at the next one in the direction of the walk.
-    Subkey(&'s [u8]),
-}
-
-/// A walk over the subkeys of one key, in the order of their bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubWalk<'s> {
-    /// Where it begins.
-    pub start: Start<'s>,
-    /// Which way it goes.
-    pub direction: Direction,
-    /// The part of each pair that the visitor needs.
-    pub want: Want,
-    /// How many subkeys the caller expects to see; [`u64::MAX`] if it does not know. A hint for engines that must fetch:
-    /// the walk goes on for as long as the visitor does.
-    pub expect: u64,
-}
-
-impl<'s> SubWalk<'s> {
-    /// A walk that may see any number of subkeys.
-    pub const fn new(start: Start<'s>, direction: Direction, want: Want) -> SubWalk<'s> {
-        SubWalk { start, direction, want, expect: u64::MAX }
-    }
-
-    /// An ascending walk.
-    pub const fn up(start: Start<'s>, want: Want) -> SubWalk<'s> {
-        SubWalk::new(start, Direction::Ascending, want)
-    }
-
-    /// A walk over all subkeys, ascending.
-    pub const fn all(want: Want) -> SubWalk<'s> {
-        SubWalk::up(Start::End, want)
-    }
-
-    /// The same walk by a caller that expects to see so many subkeys.
-    pub const fn expecting(self, expect: u64) -> SubWalk<'s> {
-        SubWalk { expect, ..self }
-    }
-}
 
 impl Txn<'_> {
     /// Number of subkeys of a key; 0 if there is no key.
