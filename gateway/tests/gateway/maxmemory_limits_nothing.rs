@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Message, connect};
 
 use crate::support::{Client, Server, request};
 
-const MAX_BYTES: u64 = 2_000_000;
+const MAX_BYTES: u64 = 1_250_000;
 /// So many keys take more than twice the limit.
 const MANY: usize = 80_000;
 const BATCH: usize = 1000;
