@@ -204,6 +204,8 @@ describe('keys', () => {
     await page.goBack();
     await page.goBack();
     await page.getByRole('heading', { name: 'zeta' }).waitFor();
+    // The page was loaded anew, and the key may be shown before the tree is.
+    await row('zeta').and(page.locator('[aria-selected=true]')).waitFor();
     await page.keyboard.press('Tab');
     await tree.focus();
     await page.keyboard.press('Home');
