@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use parking_lot::Mutex;
 
 use super::commit::is_paused;
-use super::{Caller, Executor, Plan, Stop, Waits};
+use super::{Caller, Executor, Plan, Stop};
 use crate::command::CommandError;
 use crate::engine::{Db, Drafts, Engine, EngineError, Root, Sample, Sampled};
 use crate::limits::{
@@ -291,15 +291,8 @@ impl Eviction {
     /// Deletes a key, unless it is gone or has lost the expiry because of which it was chosen.
     fn remove<E: Engine>(&mut self, server: &Server<E>, pending: Pending, now_ms: u64) -> Try {
         let (db, key) = (pending.db, pending.key.as_slice());
-        let plan = Plan {
-            keys: &[key],
-            touches_all: false,
-            writes: true,
-            wakes: true,
-            may_wait: Waits::Never,
-            changes_connection: false,
-            identity: 0,
-        };
+        let keys = [key];
+        let plan = Plan::writing(&keys);
         self.client.db = db;
         let mut is_evicted = self.is_evicting;
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };

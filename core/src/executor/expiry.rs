@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::commit::is_paused;
-use super::{Caller, Executor, Plan, Stop, Waits};
+use super::{Caller, Executor, Plan, Stop};
 use crate::command::CommandError;
 use crate::engine::{Db, Drafts, Engine, EngineError};
 use crate::resp::{Protocol, Reply};
@@ -87,15 +87,8 @@ impl Expiry {
 
     /// Reading an expired key in a transaction is what removes it.
     fn remove<E: Engine>(&mut self, server: &Server<E>, db: Db, key: &[u8], now_ms: u64) -> Result<(), Stop> {
-        let plan = Plan {
-            keys: &[key],
-            touches_all: false,
-            writes: true,
-            wakes: true,
-            may_wait: Waits::Never,
-            changes_connection: false,
-            identity: 0,
-        };
+        let keys = [key];
+        let plan = Plan::writing(&keys);
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ctx.look_at(db, key).map(drop)

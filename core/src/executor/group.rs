@@ -7,7 +7,7 @@
 //! A group is for the usual case only. Where a request of it fails, or others must hear of each write by itself, nothing of
 //! the group happens, and the caller runs its requests alone.
 
-use super::{Caller, Executor, Plan, Stop, Waits, fits};
+use super::{Caller, Executor, Plan, Stop, fits};
 use crate::command::CommandError;
 use crate::command::admission::Admitted;
 use crate::engine::{Drafts, Engine};
@@ -28,15 +28,8 @@ impl Executor {
         (key, requests): (&[u8], &[Admitted<'_>]),
         now_ms: u64,
     ) -> Result<usize, Stop> {
-        let plan = Plan {
-            keys: &[key],
-            touches_all: false,
-            writes: true,
-            wakes: true,
-            may_wait: Waits::Never,
-            changes_connection: false,
-            identity: 0,
-        };
+        let keys = [key];
+        let plan = Plan::writing(&keys);
         let drafts = Drafts::new();
         // Of a commit that waits it is known; everything else runs again.
         let mut count = self.grouped;

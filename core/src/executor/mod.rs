@@ -107,6 +107,21 @@ struct Plan<'p> {
     identity: u64,
 }
 
+impl<'p> Plan<'p> {
+    /// That of a transaction which writes to these keys only and waits for nothing.
+    fn writing(keys: &'p [&'p [u8]]) -> Plan<'p> {
+        Plan {
+            keys,
+            touches_all: false,
+            writes: true,
+            wakes: true,
+            may_wait: Waits::Never,
+            changes_connection: false,
+            identity: 0,
+        }
+    }
+}
+
 /// What a transaction does that finds nothing.
 #[derive(Clone, Copy, Debug)]
 enum Waits {
@@ -243,16 +258,8 @@ impl Executor {
         now_ms: u64,
         body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
     ) -> Result<(), Stop> {
-        let plan = Plan {
-            keys,
-            touches_all: false,
-            writes: true,
-            wakes: true,
-            may_wait: Waits::Never,
-            // It may call whatever changes the connection.
-            changes_connection: true,
-            identity: 0,
-        };
+        // It may call whatever changes the connection.
+        let plan = Plan { changes_connection: true, ..Plan::writing(keys) };
         self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, body).map(drop)
     }
 
@@ -269,15 +276,7 @@ impl Executor {
         turn: u64,
         now_ms: u64,
     ) -> Result<Vec<Option<u64>>, Stop> {
-        let plan = Plan {
-            keys,
-            touches_all: false,
-            writes: false,
-            wakes: true,
-            may_wait: Waits::Never,
-            changes_connection: false,
-            identity: u64::MAX - turn,
-        };
+        let plan = Plan { writes: false, identity: u64::MAX - turn, ..Plan::writing(keys) };
         let mut expiries = Vec::new();
         self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             expiries.clear();
