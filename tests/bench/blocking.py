@@ -18,48 +18,15 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import socket
-
+from resp import Connection, encode
 from servers import Server
 
 PATIENCE_S = 300
 
 
-def encoded(*words):
-    words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
-
-
-class Client:
-    """A connection; replies are read and only the first line of each is kept."""
-
+class Client(Connection):
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.file = self.socket.makefile("rb")
-
-    def send(self, request):
-        self.socket.sendall(request)
-
-    def reply(self):
-        """The first line of a reply, whose rest is skipped."""
-        line = self.file.readline()
-        if not line:
-            raise OSError("the connection was closed")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"$" and rest != b"-1":
-            self.file.read(int(rest) + 2)
-        elif kind == b"*" and rest != b"-1":
-            for _ in range(int(rest)):
-                self.reply()
-        return line[:-2]
-
-    def call(self, *words):
-        self.send(encoded(*words))
-        reply = self.reply()
-        if reply.startswith(b"-"):
-            sys.exit(f"{words[0]}: {reply.decode()}")
-        return reply
+        super().__init__(port, PATIENCE_S)
 
 
 class Pinger(threading.Thread):
@@ -72,7 +39,7 @@ class Pinger(threading.Thread):
         self.is_over = False
 
     def run(self):
-        request = encoded("PING")
+        request = encode("PING")
         while not self.is_over:
             begin = time.perf_counter()
             self.client.send(request)
@@ -116,13 +83,13 @@ class Cases:
     def bitcount(self, client):
         """BITCOUNT of a whole string."""
         self.big_string(client)
-        return encoded("BITCOUNT", "big")
+        return encode("BITCOUNT", "big")
 
     def bitpos(self, client):
         """BITPOS that finds the last bit of a string of zeros."""
         client.call("DEL", "zeros")
         client.call("SETBIT", "zeros", self.size_bytes * 8 - 1, 1)
-        return encoded("BITPOS", "zeros", 1)
+        return encode("BITPOS", "zeros", 1)
 
     def bitop(self, client):
         """BITOP NOT of a long string."""
@@ -130,30 +97,30 @@ class Cases:
         piece = self.random.randbytes(1 << 20)
         for at in range(0, self.size_bytes // 8, 1 << 20):
             client.call("SETRANGE", "third", at, piece)
-        return encoded("BITOP", "NOT", "target", "third")
+        return encode("BITOP", "NOT", "target", "third")
 
     def rpush(self, client):
         """RPUSH of 200,000 elements."""
         client.call("DEL", "list")
-        return encoded("RPUSH", "list", *members(200_000))
+        return encode("RPUSH", "list", *members(200_000))
 
     def sadd(self, client):
         """SADD of 200,000 members."""
         client.call("DEL", "new-set")
-        return encoded("SADD", "new-set", *members(200_000))
+        return encode("SADD", "new-set", *members(200_000))
 
     def hset(self, client):
         """HSET of 100,000 fields."""
         client.call("DEL", "new-hash")
         pairs = [word for member in members(100_000) for word in (member, b"value")]
-        return encoded("HSET", "new-hash", *pairs)
+        return encode("HSET", "new-hash", *pairs)
 
     def zadd(self, client):
         """ZADD of 100,000 members."""
         client.call("DEL", "new-zset")
         pairs = [word for member in members(100_000)
                  for word in (b"%d" % self.random.randrange(10**6), member)]
-        return encoded("ZADD", "new-zset", *pairs)
+        return encode("ZADD", "new-zset", *pairs)
 
     def sort(self, client):
         """SORT of 100,000 numbers with STORE."""
@@ -161,7 +128,7 @@ class Cases:
             numbers = [b"%d" % self.random.randrange(10**9) for _ in range(100_000)]
             for at in range(0, len(numbers), 1000):
                 client.call("RPUSH", "numbers", *numbers[at:at + 1000])
-        return encoded("SORT", "numbers", "STORE", "sorted")
+        return encode("SORT", "numbers", "STORE", "sorted")
 
     def zsets(self, client):
         if client.call("EXISTS", "left") == b":0":
@@ -174,12 +141,12 @@ class Cases:
     def zunionstore(self, client):
         """ZUNIONSTORE of 2 x 100,000 members."""
         self.zsets(client)
-        return encoded("ZUNIONSTORE", "union", 2, "left", "right")
+        return encode("ZUNIONSTORE", "union", 2, "left", "right")
 
     def zinterstore(self, client):
         """ZINTERSTORE of 2 x 100,000 members."""
         self.zsets(client)
-        return encoded("ZINTERSTORE", "common", 2, "left", "right")
+        return encode("ZINTERSTORE", "common", 2, "left", "right")
 
     def sunionstore(self, client):
         """SUNIONSTORE of 2 x 100,000 members."""
@@ -187,21 +154,21 @@ class Cases:
             for name, start in (("set1", 0), ("set2", 50_000)):
                 for some in range(0, 100_000, 1000):
                     client.call("SADD", name, *members(1000, start + some))
-        return encoded("SUNIONSTORE", "set-union", 2, "set1", "set2")
+        return encode("SUNIONSTORE", "set-union", 2, "set1", "set2")
 
     def keyspace(self, client, count):
         if int(client.call("DBSIZE")[1:]) < count:
-            fill(client, [encoded("SET", b"key:%07d" % number, "x") for number in range(count)])
+            fill(client, [encode("SET", b"key:%07d" % number, "x") for number in range(count)])
 
     def stars(self, client):
         """KEYS with 500,000 stars, over 100,000 keys."""
         self.keyspace(client, 100_000)
-        return encoded("KEYS", b"*" * 500_000 + b"nosuch")
+        return encode("KEYS", b"*" * 500_000 + b"nosuch")
 
     def keys(self, client):
         """KEYS over 300,000 keys, of which few match."""
         self.keyspace(client, 300_000)
-        return encoded("KEYS", "*:00000??")
+        return encode("KEYS", "*:00000??")
 
     def all(self):
         names = ["bitcount", "bitpos", "bitop", "rpush", "sadd", "hset", "zadd", "sort", "zunionstore", "zinterstore",

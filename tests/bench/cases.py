@@ -9,6 +9,7 @@ import functools
 import typing
 
 import load
+from resp import encode as request
 
 SIZES = {"3 B": 3, "100 B": 100, "2 kB": 2_000, "20 kB": 20_000, "2 MB": 2_000_000}
 PIPELINES = (1, 16, 64)
@@ -48,10 +49,6 @@ class Case:
 
 
 # What is in the servers before
-
-
-def request(*words):
-    return b"".join([b"*%d\r\n" % len(words), *(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)])
 
 
 def fill_strings(server, count, size):

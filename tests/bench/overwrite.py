@@ -20,6 +20,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import encode as request
 from servers import Server
 
 VALUE_BYTES = 20_000
@@ -27,12 +28,6 @@ VALUE_BYTES = 20_000
 BATCH = 16
 GET_PAUSE_S = 0.001
 DU_PERIOD_S = 0.02
-
-
-def request(*words):
-    parts = [b"*%d\r\n" % len(words)]
-    parts += [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
-    return b"".join(parts)
 
 
 def read_lines(stream, count):

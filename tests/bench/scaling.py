@@ -29,6 +29,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import encode
 from servers import Server
 
 CLIENTS = 50
@@ -100,17 +101,13 @@ def benchmark(server, name, pipeline, is_hot, count):
     return count, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def encoded(words):
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in map(str.encode, words))
-
-
 def cheap(server, name, is_hot, count):
     """Sends prepared pipelines until about `count` requests are answered."""
     batches = []
     for batch in range(CHEAP_BATCHES):
         numbers = (batch * CHEAP_BATCH + place for place in range(CHEAP_BATCH))
         batches.append(b"".join(
-            encoded(COMMANDS[name].format(key="key" if is_hot else f"key:{number * 7919 % KEYS:012}",
+            encode(*COMMANDS[name].format(key="key" if is_hot else f"key:{number * 7919 % KEYS:012}",
                                           number=number).split()) for number in numbers))
     rounds = max(1, count // (CHEAP_CONNECTIONS * CHEAP_BATCH))
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -154,7 +151,7 @@ def filled(server, name, is_hot):
     """Every key that a GET asks for is there."""
     if name == "GET":
         keys = ["key"] if is_hot else [f"key:{number:012}" for number in range(KEYS)]
-        server.pipe(encoded(["SET", key, "xxx"]) for key in keys)
+        server.pipe(encode("SET", key, "xxx") for key in keys)
 
 
 def row(case, servers, rounds, seconds, load):

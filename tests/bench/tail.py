@@ -19,12 +19,12 @@ import multiprocessing
 import os
 import pathlib
 import random
-import socket
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import Connection, encode
 from servers import Server
 
 KEYS = 100_000
@@ -44,36 +44,21 @@ FLOOD_VALUE = b"y" * 4096
 FLOOD_PIPELINE = 16
 
 
-def encoded(*words):
-    words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
+SETS = [encode("SET", b"key:%06d" % number, VALUE) for number in range(KEYS)]
+GETS = [encode("GET", b"key:%06d" % number) for number in range(KEYS)]
 
 
-SETS = [encoded("SET", b"key:%06d" % number, VALUE) for number in range(KEYS)]
-GETS = [encoded("GET", b"key:%06d" % number) for number in range(KEYS)]
-
-
-class Client:
-    """A connection that counts replies."""
+class Client(Connection):
+    """A connection whose replies are statuses, numbers and values."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.file = self.socket.makefile("rb")
-
-    def send(self, request):
-        self.socket.sendall(request)
+        super().__init__(port, PATIENCE_S)
 
     def reply(self):
-        line = self.file.readline()
-        if line[:1] == b"$" and line != b"$-1\r\n":
-            self.file.read(int(line[1:]) + 2)
-        elif line[:1] not in b"+:$" or not line:
+        line = super().reply()
+        if line[:1] not in (b"+", b":", b"$"):
             raise SystemExit(f"a reply was {line!r}")
-
-    def call(self, *words):
-        self.send(encoded(*words))
-        self.reply()
+        return line
 
     def pipeline(self, requests):
         self.send(b"".join(requests))
@@ -101,7 +86,7 @@ def load(port, rate, seed, ready, stop):
 
 def flood(client, begin, end):
     """Large values beside the load."""
-    requests = [encoded("SET", b"large:%04d" % number, FLOOD_VALUE) for number in range(4096)]
+    requests = [encode("SET", b"large:%04d" % number, FLOOD_VALUE) for number in range(4096)]
     period = FLOOD_PIPELINE * len(FLOOD_VALUE) / FLOOD_BYTES_PER_SECOND
     while (now := time.monotonic()) < end:
         client.pipeline(random.sample(requests, FLOOD_PIPELINE))
@@ -140,7 +125,7 @@ def fill_expiring(client, seconds):
     """Keys that all expire in the middle of the measurement, a moment after this."""
     at_ms = int((time.time() + 3 + seconds / 2) * 1000)
     for first in range(0, EXPIRING, 500):
-        client.pipeline([encoded("SET", b"short:%06d" % number, VALUE, "PXAT", at_ms)
+        client.pipeline([encode("SET", b"short:%06d" % number, VALUE, "PXAT", at_ms)
                          for number in range(first, first + 500)])
     # Filling must not decide how much of the measurement comes before.
     time.sleep(max(0, at_ms / 1000 - seconds / 2 - time.time()))

@@ -17,17 +17,10 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import encode as request
 from servers import Server
 
 WANTED = 100_000
-
-
-def request(*words):
-    out = [b"*%d\r\n" % len(words)]
-    for word in words:
-        word = word if isinstance(word, bytes) else word.encode()
-        out.append(b"$%d\r\n%s\r\n" % (len(word), word))
-    return b"".join(out)
 
 
 def packages():

@@ -1,6 +1,11 @@
 """A connection that speaks RESP2, for scripts that must know exactly what was answered, and what was not."""
 
+import pathlib
 import socket
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import encode
 
 PATIENCE_S = 120
 
@@ -11,11 +16,6 @@ class ErrorReply(str):
 
 class Lost(Exception):
     """The connection ended before the reply did."""
-
-
-def encode(*words):
-    parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%b\r\n" % (len(part), part) for part in parts)
 
 
 class Client:
