@@ -29,12 +29,14 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use super::Bitcask;
 use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
-use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Name};
+use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Location, Name};
+use super::live_records::LiveOffsets;
 use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
 use super::replay::{PREFETCHED_ROOTS, Replay};
-use super::{Bitcask, scan};
+use super::scan::{self, Placed};
 use crate::engine::{EngineError, Result, SHORT_VALUE_BYTES};
 use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
 
@@ -526,23 +528,34 @@ impl Bitcask {
         let Summary { blocks, blocks_checksum: checksum, .. } = before;
         let mut writer = Writer { meta, file: file.id(), block: Vec::new(), blocks, checksum, failed: None };
         let Summary { mut last_offset, mut last_checksum, mut max_sequence, mut max_number, .. } = before;
-        let walked = scan::frames(file, before.covered, covered, &mut |offset, record| {
-            let header = &record.header;
-            last_offset = offset;
-            last_checksum = record.checksum;
-            max_sequence = header.sequence.max(max_sequence);
-            max_number = max_number.max(header.collection.unwrap_or(0));
-            if matches!(header.record_type, RecordType::Sub | RecordType::SubTombstone) {
-                max_number = max_number.max(header.owner);
-            }
-            max_number = max_number.max(header.blob(record.value).map_or(0, |blob| blob.id.0));
-            if header.record_type.is_tombstone() || self.is_needed_in_hint(record, file, offset) {
-                let name = self.name_of(record);
-                write_entry(header, &name, record.value, offset, &mut writer.block);
-                if writer.block.len() >= BLOCK_BYTES {
-                    writer.flush();
+        let live = self.live_offsets_for_hint(file, covered - before.covered);
+        let mut known = live.as_ref().map(|live| live.of_input(0, before.covered));
+        let walked = scan::frames_in_batches(file, (before.covered, covered), covered, &mut |records| {
+            let mut write = |Placed { offset, record }: &Placed<'_>, is_live: bool| {
+                let header = &record.header;
+                last_offset = *offset;
+                last_checksum = record.checksum;
+                max_sequence = header.sequence.max(max_sequence);
+                max_number = max_number.max(header.collection.unwrap_or(0));
+                if matches!(header.record_type, RecordType::Sub | RecordType::SubTombstone) {
+                    max_number = max_number.max(header.owner);
                 }
+                max_number = max_number.max(header.blob(record.value).map_or(0, |blob| blob.id.0));
+                if header.record_type.is_tombstone() || is_live {
+                    let name = self.name_of(record);
+                    write_entry(header, &name, record.value, *offset, &mut writer.block);
+                }
+            };
+            match &mut known {
+                Some(live) => records.iter().for_each(|placed| write(placed, live.begins_at(placed.offset))),
+                None => self.entry_locations(records, &mut |placed, entry| {
+                    write(placed, entry.is_some_and(|entry| is_or_will_be_at(entry, file, placed.offset)));
+                }),
             }
+            if writer.block.len() >= BLOCK_BYTES {
+                writer.flush();
+            }
+            true
         });
         let end = walked.map_err(failed)?;
         if let scan::End::Broken(offset) = end {
@@ -580,12 +593,12 @@ impl Bitcask {
         Ok(())
     }
 
-    /// Whether the keydir points at a record, or will once a merge that has published the file has relocated it.
-    fn is_needed_in_hint(&self, record: &Record<'_>, file: &File, offset: u64) -> bool {
-        self.entry_location(record).is_some_and(|entry| {
-            let is_here = entry.file == file.id() && u64::from(entry.offset) == offset;
-            is_here || file.header.replaces.contains(&entry.file)
-        })
+    /// Where live records of a datafile begin of which `bytes` have no hints yet, if that is cheaper than to look them up.
+    fn live_offsets_for_hint(&self, file: &Arc<File>, bytes: u64) -> Option<LiveOffsets> {
+        let files = self.log.files();
+        // Where a merge has yet to relocate them the keydir points at its inputs.
+        let is_relocated = file.header.replaces.iter().all(|input| !files.contains_key(input));
+        is_relocated.then(|| self.live_offsets(std::slice::from_ref(file), bytes)).flatten()
     }
 
     /// A record's key as the keydir holds it.
@@ -595,4 +608,11 @@ impl Bitcask {
             _ => Name::of(self.seed, record.key),
         }
     }
+}
+
+/// Whether an entry of the keydir points at a place of a datafile, or will once a merge that has published the file has
+/// relocated it.
+fn is_or_will_be_at(entry: Location, file: &File, offset: u64) -> bool {
+    let is_here = entry.file == file.id() && u64::from(entry.offset) == offset;
+    is_here || file.header.replaces.contains(&entry.file)
 }

@@ -26,13 +26,12 @@ use std::sync::atomic::Ordering;
 use super::Bitcask;
 use super::fault_injection::{Fault, is_injected};
 use super::files::File;
-use super::keydir::{Location, Name, RootEntry, SHARDS, Shard, SubEntry, shard_of};
+use super::keydir::{Location, SHARDS};
 use super::listing;
-use super::live_records::LiveRecords;
+use super::live_records::{LiveOffsets, LiveRecords};
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
-use super::scan::{self, End};
+use super::scan::{self, End, Placed};
 use crate::engine::{EngineError, Result};
-use crate::packed::tree::Tree;
 use crate::storage::{DatafileId, Room, StorageError};
 
 /// A datafile is worth merging once this share of it, in percent, is dead.
@@ -73,11 +72,20 @@ pub(super) struct Copying {
     /// Which input is being read, and from where.
     input: usize,
     position: u64,
-    /// What lives in the inputs, where that need not be found by reading all of them.
-    live: Option<LiveRecords>,
+    live: Live,
     output: Arc<File>,
     /// Tombstones with a smaller sequence may go.
     tombstones_needed_from: u64,
+}
+
+/// How the live records of the inputs are found.
+enum Live {
+    /// They are known, and only they are read.
+    Records(LiveRecords),
+    /// All of the inputs is read; where live records begin is known.
+    Offsets(LiveOffsets),
+    /// All of the inputs is read, and each record is looked up.
+    Unknown,
 }
 
 /// Step 3.
@@ -213,7 +221,13 @@ impl Bitcask {
         let output = Arc::new(File::new(header, datafile, bytes.len() as u64));
         let position = first.header_len;
         let tombstones_needed_from = older.unwrap_or(u64::MAX);
-        let live = self.live_records(&inputs, older.is_some());
+        let bytes = inputs.iter().map(|input| input.len()).sum();
+        let live = match self.live_records(&inputs, older.is_some()) {
+            Some(records) => Live::Records(records),
+            // What dies during the copy should not take room where there is little.
+            None if is_scarce => Live::Unknown,
+            None => self.live_offsets(&inputs, bytes).map_or(Live::Unknown, Live::Offsets),
+        };
         Ok(Merge::Copying(Copying { inputs, input: 0, position, live, output, tombstones_needed_from }))
     }
 
@@ -221,7 +235,7 @@ impl Bitcask {
         let Some(input) = copying.inputs.get(copying.input).cloned() else {
             return self.publish(copying).map(|relocating| (Some(Merge::Relocating(relocating)), 0));
         };
-        if copying.live.is_some() {
+        if matches!(copying.live, Live::Records(_)) {
             return self.copy_live(copying, budget_bytes).map(|bytes| (None, bytes));
         }
         let mut piece = Vec::new();
@@ -230,21 +244,32 @@ impl Bitcask {
         let append = |output: &File, piece: &mut Vec<u8>| self.append_to(output, piece);
         let (mut position, output) = (copying.position, &copying.output);
         let stop = position.saturating_add(budget_bytes.max(1));
-        let walked = scan::frames_until(&input, position, end, &mut |offset, record| {
-            let location = Location { file: input.id(), offset: offset as u32 };
-            let is_needed = match record.header.record_type.is_tombstone() {
-                _ if is_left_out(record) => false,
-                true => self.is_tombstone_needed(record, copying.tombstones_needed_from),
-                false => self.is_live(record, location),
-            };
-            if is_needed {
-                write_alone(record, output.salt, &mut piece);
-                if piece.len() >= PIECE_BYTES {
-                    failed = append(output, &mut piece).err();
+        let mut known = match &copying.live {
+            Live::Offsets(offsets) => Some(offsets.of_input(copying.input, position)),
+            _ => None,
+        };
+        let walked = scan::frames_in_batches(&input, (position, stop), end, &mut |records| {
+            let mut copy = |Placed { offset, record }: &Placed<'_>, is_live: bool| {
+                let is_needed = match record.header.record_type.is_tombstone() {
+                    _ if is_left_out(record) => false,
+                    true => self.is_tombstone_needed(record, copying.tombstones_needed_from),
+                    false => is_live,
+                };
+                if is_needed {
+                    write_alone(record, output.salt, &mut piece);
                 }
+                position = offset + record.header.record_len();
+            };
+            match &mut known {
+                Some(live) => records.iter().for_each(|placed| copy(placed, live.begins_at(placed.offset))),
+                None => self.entry_locations(records, &mut |placed, entry| {
+                    copy(placed, entry == Some(Location { file: input.id(), offset: placed.offset as u32 }));
+                }),
             }
-            position = offset + record.header.record_len();
-            position < stop && failed.is_none()
+            if piece.len() >= PIECE_BYTES && failed.is_none() {
+                failed = append(output, &mut piece).err();
+            }
+            failed.is_none()
         });
         let walked = walked.map_err(merge_error)?;
         if let Some(error) = failed.or_else(|| append(output, &mut piece).err()) {
@@ -266,7 +291,7 @@ impl Bitcask {
     fn copy_live(&self, copying: &mut Copying, budget_bytes: u64) -> Result<u64> {
         let Copying { inputs, input, position, live, output, .. } = copying;
         let (mut piece, mut bytes, mut read) = (Vec::new(), Vec::new(), 0);
-        while let Some(live) = live {
+        while let Live::Records(live) = live {
             let Some(place) = live.next_place() else {
                 (*input, *position) = (inputs.len(), 0);
                 break;
@@ -280,7 +305,7 @@ impl Bitcask {
                 return Err(found_damaged(&inputs[*input], *position));
             };
             read += record.header.record_len();
-            if self.is_live(&record, location) && !is_left_out(&record) {
+            if self.entry_location(&record) == Some(location) && !is_left_out(&record) {
                 write_alone(&record, output.salt, &mut piece);
             }
             if piece.len() >= PIECE_BYTES {
@@ -335,18 +360,18 @@ impl Bitcask {
         let Relocating { inputs, output, position } = relocating;
         let (begin, end) = (*position, output.len());
         let stop = begin.saturating_add(budget_bytes.max(1));
-        let walked = scan::frames_until(output, begin, end, &mut |offset, record| {
-            let len = record.header.record_len();
-            if record.header.record_type.is_tombstone() {
-                output.tombstones.fetch_add(len, Ordering::Relaxed);
-            } else if record.header.record_type == RecordType::Synced {
-                // Counted when it was written.
-            } else if !self.move_entry(record, inputs, Location { file: output.id(), offset: offset as u32 })
-            {
-                output.add_dead(len);
-            }
-            *position = offset + len;
-            *position < stop
+        let walked = scan::frames_in_batches(output, (begin, stop), end, &mut |records| {
+            self.move_entries(records, inputs, output.id(), &mut |Placed { offset, record }, is_moved| {
+                let len = record.header.record_len();
+                if record.header.record_type.is_tombstone() {
+                    output.tombstones.fetch_add(len, Ordering::Relaxed);
+                } else if !is_moved && record.header.record_type != RecordType::Synced {
+                    // A record of the last kind was counted when it was written.
+                    output.add_dead(len);
+                }
+                *position = offset + len;
+            });
+            true
         });
         if let End::Broken(offset) = walked.map_err(merge_error)? {
             let what = format!("datafile {} is damaged at offset {offset}", output.id());
@@ -391,95 +416,10 @@ impl Bitcask {
         !is_orphan && needed_from != u64::MAX && record.header.sequence >= needed_from
     }
 
-    /// Whether the keydir points at this record.
-    fn is_live(&self, record: &Record<'_>, location: Location) -> bool {
-        self.entry_location(record) == Some(location)
-    }
-
-    /// Where the keydir finds what this record is about.
-    pub(super) fn entry_location(&self, record: &Record<'_>) -> Option<Location> {
-        let header = &record.header;
-        match header.record_type {
-            RecordType::Root => {
-                let name = Name::of(self.seed, record.key);
-                let hash = name.hash(self.seed);
-                let shard = self.shards[shard_of(hash)].lock();
-                shard.root(header.owner, &name, hash).map(|entry| entry.location)
-            }
-            RecordType::Sub => self.in_collection(header.owner, |tree| {
-                SubEntry::read(tree.get(record.key)?).map(|(entry, _)| entry.location)
-            }),
-            RecordType::Databases => *self.databases_record.lock(),
-            RecordType::RootTombstone | RecordType::SubTombstone | RecordType::Synced => None,
-        }
-    }
-
-    /// Looks at a collection, wherever RENAME moves it meanwhile.
-    pub(super) fn in_collection<R>(
-        &self,
-        collection: u64,
-        look: impl FnOnce(&mut Tree) -> Option<R>,
-    ) -> Option<R> {
-        loop {
-            let at = *self.owners.lock().get(&collection)?;
-            let mut shard = self.shards.get(usize::from(at))?.lock();
-            let Shard { collections, tree_bytes, .. } = &mut *shard;
-            if let Some(tree) = collections.get_mut(&collection) {
-                let before = tree.heap_bytes() as u64;
-                let found = look(tree);
-                *tree_bytes = (*tree_bytes + tree.heap_bytes() as u64).saturating_sub(before);
-                self.held.count(&mut shard);
-                return found;
-            }
-            // Asked while the shard is locked: nothing comes into it now.
-            if self.owners.lock().get(&collection) == Some(&at) {
-                return None;
-            }
-        }
-    }
-
     /// Returns once every commit whose frame is in the log is in the keydir as well.
     pub(super) fn wait_for_commits(&self) {
         // A commit holds its shards from before it takes a sequence until the keydir has followed.
         self.shards.iter().for_each(|shard| drop(shard.lock()));
-    }
-
-    /// Makes an entry that points into one of the inputs point to the output; false if it points elsewhere by now.
-    fn move_entry(&self, record: &Record<'_>, inputs: &[Arc<File>], to: Location) -> bool {
-        let is_old = |location: Location| inputs.iter().any(|input| input.id() == location.file);
-        let header = &record.header;
-        let moved = || -> Option<()> {
-            match header.record_type {
-                RecordType::Root => {
-                    let name = Name::of(self.seed, record.key);
-                    let hash = name.hash(self.seed);
-                    let mut shard = self.shards[shard_of(hash)].lock();
-                    let space = shard.space_mut(header.owner)?;
-                    let table = space.table_mut(&name);
-                    let bytes = table.get(hash, name.bytes())?;
-                    let mut entry = RootEntry::read(bytes).filter(|entry| is_old(entry.location))?;
-                    entry.location = to;
-                    entry.with_bytes(|entry| table.insert(hash, name.bytes(), entry));
-                    self.held.count(&mut shard);
-                    Some(())
-                }
-                RecordType::Sub => self.in_collection(header.owner, |tree| {
-                    let bytes = tree.get(record.key)?;
-                    SubEntry::read(bytes).filter(|(entry, _)| is_old(entry.location))?;
-                    let moved = SubEntry::moved(bytes, to)?;
-                    tree.insert(record.key, &moved, &mut |_| {});
-                    Some(())
-                }),
-                RecordType::Databases => {
-                    let mut place = self.databases_record.lock();
-                    place.filter(|place| is_old(*place))?;
-                    *place = Some(to);
-                    Some(())
-                }
-                RecordType::RootTombstone | RecordType::SubTombstone | RecordType::Synced => None,
-            }
-        };
-        moved().is_some()
     }
 }
 

@@ -15,6 +15,7 @@ mod counts;
 mod cut_short;
 mod damage;
 mod direct;
+mod entries;
 mod file_replay;
 mod files;
 mod frame;

@@ -12,6 +12,19 @@ const WINDOW_BYTES: u64 = 256 * 1024;
 /// A frame larger than that is read in pieces of this size, since a storage may hold each twice while it reads it.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
+/// So many records are shown together: their entries are looked up under one lock, which is held for some microseconds.
+const BATCH_RECORDS: usize = 64;
+
+/// No more are shown together once they are as long as this: looking them up is little beside reading them.
+const BATCH_BYTES: u64 = 8 * 1024;
+
+/// A record and where it stands in its datafile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<'b> {
+    pub(super) offset: u64,
+    pub(super) record: Record<'b>,
+}
+
 /// Why a walk over a datafile ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -42,6 +55,46 @@ pub(super) fn frames_until(
     end: u64,
     visit: &mut dyn FnMut(u64, &Record<'_>) -> bool,
 ) -> Result<End, StorageError> {
+    windows(file, from, end, &mut |window, bytes| {
+        window.walk(bytes, &mut |offset, record| visit(offset, &record))
+    })
+}
+
+/// Shows some records at a time, and ends after the frame that reaches `stop`, or that of the last of those for which the visitor
+/// says false.
+pub(super) fn frames_in_batches(
+    file: &File,
+    (from, stop): (u64, u64),
+    end: u64,
+    visit: &mut dyn FnMut(&[Placed<'_>]) -> bool,
+) -> Result<End, StorageError> {
+    windows(file, from, end, &mut |window, bytes| {
+        let mut batch = Vec::with_capacity(BATCH_RECORDS);
+        let (mut batch_bytes, mut goes_on) = (0, true);
+        let walked = window.walk(bytes, &mut |offset, record| {
+            let len = record.header.record_len();
+            batch_bytes += len;
+            batch.push(Placed { offset, record });
+            goes_on &= offset + len < stop;
+            if batch.len() == BATCH_RECORDS || batch_bytes >= BATCH_BYTES {
+                goes_on &= visit(&batch);
+                batch.clear();
+                batch_bytes = 0;
+            }
+            goes_on
+        });
+        window.goes_on &= batch.is_empty() || visit(&batch);
+        walked
+    })
+}
+
+/// Lets `walk` go through windows, each from the beginning of the frame at which the one before ended.
+fn windows(
+    file: &File,
+    from: u64,
+    end: u64,
+    walk: &mut dyn FnMut(&mut Window, &[u8]) -> Walked,
+) -> Result<End, StorageError> {
     let (mut at, mut window_len) = (from, WINDOW_BYTES);
     let mut bytes = Vec::new();
     while at < end {
@@ -50,7 +103,7 @@ pub(super) fn frames_until(
         let mut window = Window { start: at, salt: file.salt, left: end - at, is_last, goes_on: true };
         // Copied out: the visitor may wait for a lock whose holder waits for the reader of this datafile.
         read(file, at, len, &mut bytes)?;
-        match window.walk(&bytes, visit) {
+        match walk(&mut window, &bytes) {
             Walked::To(next) if !window.goes_on || next >= end => return Ok(End::Clean),
             // The frame is larger than the window, and by how much only its last record will tell.
             Walked::To(next) if next == at => {
@@ -111,15 +164,16 @@ struct Window {
 
 impl Window {
     /// Shows the records of the frames that lie in the window from its beginning on.
-    fn walk(&mut self, bytes: &[u8], visit: &mut dyn FnMut(u64, &Record<'_>) -> bool) -> Walked {
+    fn walk<'b>(&mut self, bytes: &'b [u8], visit: &mut dyn FnMut(u64, Record<'b>) -> bool) -> Walked {
         let mut frame = 0;
         while frame < bytes.len() && self.goes_on {
             let offset = self.start + frame as u64;
             let len = match self.record(bytes, frame) {
                 // Nearly every frame is one record, which need not be looked at twice.
                 Found::Record(record) if record.header.is_first && record.header.is_last => {
-                    self.goes_on = visit(offset, &record);
-                    record.header.record_len()
+                    let len = record.header.record_len();
+                    self.goes_on = visit(offset, record);
+                    len
                 }
                 Found::Record(_) => match self.frame_len(bytes, frame) {
                     Ok(Some(len)) => {
@@ -173,17 +227,17 @@ impl Window {
     }
 
     /// Shows the records of a frame that is whole, each of which was checked.
-    fn show(
+    fn show<'b>(
         &mut self,
-        bytes: &[u8],
+        bytes: &'b [u8],
         frame: usize,
         len: u64,
-        visit: &mut dyn FnMut(u64, &Record<'_>) -> bool,
+        visit: &mut dyn FnMut(u64, Record<'b>) -> bool,
     ) {
         let mut at = frame;
         while at < frame + len as usize {
             let Some(record) = bytes.get(at..).and_then(Record::read_again) else { return };
-            self.goes_on &= visit(self.start + at as u64, &record);
+            self.goes_on &= visit(self.start + at as u64, record);
             at += record.header.record_len() as usize;
         }
     }

@@ -309,6 +309,12 @@ impl Reader for Snapshot<'_> {
         Ok(self.collection(root)?.map_or(0, Tree::len))
     }
 
+    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]]) {
+        if let Ok(Some(tree)) = self.collection(root) {
+            subkeys.iter().for_each(|subkey| tree.fetch(subkey));
+        }
+    }
+
     fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
         Ok(self.collection(root)?.is_some_and(|tree| tree.get(subkey).is_some()))
     }

@@ -55,6 +55,18 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
     }
 }
 
+/// Says that members of a set, or fields of a hash, are about to be looked up, of which there may be none. A hint: it does
+/// nothing for other types. Sorted sets, which write two subkeys a member, gained nothing from it.
+///
+/// # Errors
+/// The key cannot be read.
+pub fn announce_members(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), members: &[&[u8]]) -> Result<()> {
+    if let Some(Kind::Hash | Kind::Set) = txn.kind(db, key)? {
+        txn.announce_subs(db, key, members)?;
+    }
+    Ok(())
+}
+
 /// The name OBJECT ENCODING gives to a key with this root; `list_fill` is `list-max-listpack-size`.
 pub fn encoding_name(
     txn: &mut Txn<'_>,

@@ -356,6 +356,9 @@ pub trait Reader {
     /// nothing, and what is never read does no harm.
     fn announce(&mut self, _db: Db, _keys: &[&[u8]]) {}
 
+    /// The same of subkeys of a root.
+    fn announce_subs(&mut self, _root: &Root, _subkeys: &[&[u8]]) {}
+
     /// The key because of which a read failed with [`EngineError::Undeclared`].
     fn undeclared(&self) -> Option<Vec<u8>> {
         None

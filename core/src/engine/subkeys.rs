@@ -23,6 +23,18 @@ impl Txn<'_> {
         Ok(base.saturating_add_signed(state.subs_delta))
     }
 
+    /// Says which subkeys of a key are about to be read. A hint: it changes nothing, and what is never read does no harm.
+    ///
+    /// # Errors
+    /// The key's root cannot be read.
+    pub fn announce_subs(&mut self, db: Db, key: &[u8], subkeys: &[&[u8]]) -> Result<()> {
+        let at = self.state(db, key)?;
+        if let Some(root) = &self.overlay.keys[at].subkeys_of {
+            self.reader.announce_subs(root, subkeys);
+        }
+        Ok(())
+    }
+
     /// Whether a subkey is there.
     pub fn sub_contains(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<bool> {
         let at = self.state(db, key)?;

@@ -7,11 +7,14 @@
 //! A group is for the usual case only. Where a request of it fails, or others must hear of each write by itself, nothing of
 //! the group happens, and the caller runs its requests alone.
 
+use smallvec::SmallVec;
+
 use super::{Caller, Executor, Plan, Stop, fits};
 use crate::command::CommandError;
 use crate::command::admission::Admitted;
+use crate::data;
 use crate::engine::{Drafts, Engine};
-use crate::limits::GROUP_REPLIES_MAX_BYTES;
+use crate::limits::{GROUP_REPLIES_MAX_BYTES, PIPELINE_AHEAD};
 use crate::server::Server;
 use crate::server::hub::Interest;
 
@@ -31,6 +34,9 @@ impl Executor {
         let keys = [key];
         let plan = Plan::writing(&keys);
         let drafts = Drafts::new();
+        // For hashes and sets this is the first field or member; for others it is not used.
+        let members: SmallVec<[&[u8]; PIPELINE_AHEAD]> =
+            requests.iter().filter_map(|request| request.args().get(2).copied()).collect();
         // Of a commit that waits it is known; everything else runs again.
         let mut count = self.grouped;
         let ran = self.transact(server, caller, (&plan, &[], &drafts), now_ms, |ctx| {
@@ -39,6 +45,7 @@ impl Executor {
             if ctx.shared.hub.interest.has(Interest::OF_WRITES) {
                 return Err(CommandError::text("ERR others hear of each write"));
             }
+            data::announce_members(ctx.txn, (ctx.client.db, key), &members)?;
             let before = ctx.reply.unsent();
             for request in requests {
                 ctx.run_inner(request, &drafts)?;

@@ -56,8 +56,10 @@ use super::gate::Gate;
 use super::{failed, failed_errno};
 
 /// Appends of fewer bytes are copied into the mapping. By themselves such appends are cheaper up to 64 KiB
-/// (`cargo bench -p edgecask --bench storage`), but pages of a mapping cost more when the kernel writes them back.
-pub const MAPPED_WRITE_BELOW_BYTES: u64 = 12 * 1024;
+/// (`cargo bench -p edgecask --bench storage`), but a page that was changed through a mapping costs the kernel some microseconds
+/// when it writes it back, because all processors must forget it first. Appends of a kilobyte, four a page, cost less with
+/// pwritev than that.
+pub const MAPPED_WRITE_BELOW_BYTES: u64 = 1024;
 
 /// Reads of at most so many bytes come straight from the mapping. On a cold file longer reads gain more from
 /// read-ahead than they lose by the copy.

@@ -228,6 +228,10 @@ impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
         self.inner.random_key(db, random, visit)
     }
 
+    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]]) {
+        self.inner.announce_subs(root, subkeys);
+    }
+
     fn announce(&mut self, db: Db, keys: &[&[u8]]) {
         self.inner.announce(db, keys);
     }

@@ -63,6 +63,11 @@ impl Branch {
         (index, &self.children[index])
     }
 
+    pub(super) fn child_of_mut(&mut self, key: &[u8]) -> &mut Node {
+        let index = self.separators.child_of(key);
+        &mut self.children[index]
+    }
+
     /// How many entries lie below the children before `index`.
     pub(super) fn entries_before(&self, index: usize) -> u64 {
         self.counts[..index].iter().sum()

@@ -98,6 +98,17 @@ impl Leaf {
         Some(&self.bytes[entry.value..entry.end])
     }
 
+    /// The value of `key`, whose bytes may be changed.
+    pub(super) fn get_mut(&mut self, key: &[u8]) -> Option<&mut [u8]> {
+        let entry = self.find(key).found?;
+        Some(&mut self.bytes[entry.value..entry.end])
+    }
+
+    /// Makes the processor fetch the leaf.
+    pub(super) fn fetch(&self) {
+        touch(&self.bytes);
+    }
+
     pub(super) fn rank(&self, key: &[u8]) -> u64 {
         self.find(key).before
     }

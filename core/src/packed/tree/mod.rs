@@ -90,6 +90,29 @@ impl Tree {
         }
     }
 
+    /// The value of `key`, which may be changed where it is, but not in its length.
+    pub fn get_mut(&mut self, key: &[u8]) -> Option<&mut [u8]> {
+        let mut node = &mut self.root;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return leaf.get_mut(key),
+                Node::Branch(branch) => node = branch.child_of_mut(key),
+            }
+        }
+    }
+
+    /// Makes the processor fetch what a lookup of `key` will need. Worth it before lookups of several keys: a processor works on
+    /// the next descent while it waits for the leaf of the one before.
+    pub fn fetch(&self, key: &[u8]) {
+        let mut node = &self.root;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return leaf.fetch(),
+                Node::Branch(branch) => node = branch.child_of(key).1,
+            }
+        }
+    }
+
     /// Makes changes in ascending order of their keys; `replaced` sees every key that was there, with its old value. Those
     /// that meet in a leaf find it together.
     pub fn apply(&mut self, changes: &[Change<'_>], replaced: Replaced<'_>) {

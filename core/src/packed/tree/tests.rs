@@ -509,3 +509,21 @@ fn tree_of_entries_in_order_differs_from_one_of_insertions() {
         }
     }
 }
+
+#[test]
+fn values_are_changed_where_they_are() {
+    let mut tree = Tree::new();
+    let key = |number: u32| format!("key {number:05}").into_bytes();
+    for number in 0..10_000 {
+        tree.insert(&key(number), &number.to_le_bytes(), &mut |_| {});
+    }
+    for number in (0..10_000).step_by(7) {
+        tree.fetch(&key(number));
+        tree.get_mut(&key(number)).expect("it is there").copy_from_slice(&(number + 1).to_le_bytes());
+    }
+    assert!(tree.get_mut(b"key").is_none());
+    for number in 0..10_000u32 {
+        let expected = if number % 7 == 0 { number + 1 } else { number };
+        assert_eq!(tree.get(&key(number)), Some(expected.to_le_bytes().as_slice()), "{number}");
+    }
+}
