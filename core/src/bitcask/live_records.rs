@@ -188,6 +188,10 @@ impl Bitcask {
 
     /// Notes where the records of a collection's subkeys are; none if there are more than `keys_left`, which it lowers.
     fn look_into(&self, collection: u64, keys_left: &mut u64, note: &mut dyn FnMut(Location)) -> Option<()> {
+        let len = self.in_collection(collection, |tree| Some(tree.len())).unwrap_or(0);
+        if len > *keys_left {
+            return None;
+        }
         // Not by rank: subkeys may be removed while the shard is unlocked.
         let mut last: Option<Vec<u8>> = None;
         loop {

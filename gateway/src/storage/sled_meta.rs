@@ -14,6 +14,8 @@ use edgecask_core::storage::{MetaMap, MetaOp, Result, StorageError};
 use parking_lot::{Mutex, RwLock};
 use tracing::warn;
 
+use crate::allocator;
+
 /// Memory sled may use for pages, in bytes. Hint blocks are read once, at the start.
 const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -212,7 +214,12 @@ impl SledMeta {
         if self.used.lock().elapsed() >= idle
             && let Some(mut open) = self.db.try_write()
         {
-            drop(open.take());
+            let was_open = open.take().is_some();
+            drop(open);
+            if was_open {
+                // It held most of what it has ever written.
+                allocator::give_back();
+            }
         }
     }
 
