@@ -16,9 +16,16 @@ use crate::store;
 
 /// A store that is being read.
 pub struct Loader {
-    outcome: Receiver<Result<Bitcask, OpenError>>,
+    outcome: Receiver<Read>,
     loaded_bytes: Arc<AtomicU64>,
     total_bytes: u64,
+}
+
+/// What the thread hands over: the store, and with it the lock, so that the thread keeps neither. Where nobody takes it the
+/// store closes first.
+struct Read {
+    outcome: Result<Bitcask, OpenError>,
+    _lock: Option<Arc<DirectoryLock>>,
 }
 
 impl Loader {
@@ -37,9 +44,8 @@ impl Loader {
             let outcome = store::load(&path, &options, &progress);
             // A start that fails has unlocked the directory when it says so.
             let lock = outcome.is_ok().then_some(lock);
-            // It fails only if the server has given up; then the store closes here, before it is unlocked.
-            let _ = sender.send(outcome);
-            drop(lock);
+            // It fails only if the server has given up.
+            let _ = sender.send(Read { outcome, _lock: lock });
             // What only reading needed.
             allocator::give_back();
         })?;
@@ -49,7 +55,7 @@ impl Loader {
     /// Waits for the store, but not for longer than this; none if it is still being read then.
     pub fn wait(&mut self, at_most: Duration) -> Option<Result<Bitcask, OpenError>> {
         match self.outcome.recv_timeout(at_most) {
-            Ok(outcome) => Some(outcome),
+            Ok(read) => Some(read.outcome),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 Some(Err(StorageError::Io("the thread that reads the store has panicked".into()).into()))
@@ -74,4 +80,27 @@ fn datafile_bytes(directory: &Path) -> u64 {
     let datafiles =
         entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "data"));
     datafiles.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use edgecask_core::bitcask::Options;
+
+    use super::Loader;
+    use crate::store;
+
+    #[test]
+    fn directory_is_still_locked_after_its_server_has_gone() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let lock = Arc::new(store::lock(folder.path()).expect("nobody else has it"));
+        let mut loader = Loader::start(folder.path(), &Options::default(), lock.clone()).expect("a thread");
+        // The thread has long read this store.
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(Arc::strong_count(&lock), 2, "a store that nobody has taken is locked");
+        drop(loader.wait(Duration::from_secs(60)).expect("in time").expect("an empty store"));
+        assert_eq!(Arc::strong_count(&lock), 1, "the lock went with the store, not later by the thread");
+    }
 }
