@@ -40,13 +40,15 @@ pub struct Access {
     user: Arc<User>,
     /// That of the registry when the user was last looked up.
     generation: u64,
+    /// What the user says of itself, here so that a request finds it beside the generation.
+    is_unrestricted: bool,
 }
 
 impl Access {
     /// That of a connection which is this user.
     pub fn of(user: Arc<User>, registry: &Registry) -> Access {
         // Not known yet, so the first request looks.
-        let mut access = Access { user, generation: 0 };
+        let mut access = Access { user, generation: 0, is_unrestricted: false };
         access.refresh(registry);
         access
     }
@@ -67,7 +69,7 @@ impl Access {
         let generation = registry.generation();
         match registry.user(self.user.name()) {
             Some(user) => {
-                *self = Access { user, generation };
+                *self = Access { is_unrestricted: user.is_unrestricted(), user, generation };
                 true
             }
             None => false,
@@ -84,8 +86,8 @@ impl Access {
         registry: &Registry,
         spec: &'static CommandSpec,
         args: &[&[u8]],
-    ) -> Result<Permit, Denial> {
-        if self.user.is_unrestricted() && self.is_fresh(registry) {
+    ) -> Result<Permit, Box<Denial>> {
+        if self.is_unrestricted && self.is_fresh(registry) {
             return Ok(Permit { spec });
         }
         self.check_in_full(registry, spec, args)
@@ -97,30 +99,16 @@ impl Access {
         registry: &Registry,
         spec: &'static CommandSpec,
         args: &[&[u8]],
-    ) -> Result<Permit, Denial> {
+    ) -> Result<Permit, Box<Denial>> {
         if self.is_fresh(registry) {
-            return check(&self.user, spec, args);
+            return self.user.check(spec, args);
         }
         match registry.user(self.user.name()) {
-            Some(user) => check(&user, spec, args),
+            Some(user) => user.check(spec, args),
             // Its connections are about to be closed.
-            None => Err(Denial::new(self.user.name(), Reason::Command, spec.name.as_bytes())),
+            None => Err(Denial::new(self.user.name(), Reason::Command, spec.name.as_bytes()).into()),
         }
     }
-}
-
-/// Checks a request of a user.
-///
-/// # Errors
-/// What the user lacks.
-pub(super) fn check(user: &User, spec: &'static CommandSpec, args: &[&[u8]]) -> Result<Permit, Denial> {
-    let Some((missing, at)) = user.missing(spec, args) else { return Ok(Permit { spec }) };
-    let argument = args.get(at).copied().unwrap_or_default();
-    Err(match missing {
-        Missing::Command => Denial::new(user.name(), Reason::Command, spec.name.as_bytes()),
-        Missing::Key => Denial::new(user.name(), Reason::Key, argument),
-        Missing::Channel => Denial::new(user.name(), Reason::Channel, argument),
-    })
 }
 
 impl User {
@@ -128,8 +116,14 @@ impl User {
     ///
     /// # Errors
     /// What the user lacks.
-    pub fn check(&self, spec: &'static CommandSpec, args: &[&[u8]]) -> Result<Permit, Denial> {
-        check(self, spec, args)
+    pub fn check(&self, spec: &'static CommandSpec, args: &[&[u8]]) -> Result<Permit, Box<Denial>> {
+        let Some((missing, at)) = self.missing(spec, args) else { return Ok(Permit { spec }) };
+        let argument = args.get(at).copied().unwrap_or_default();
+        Err(Box::new(match missing {
+            Missing::Command => Denial::new(self.name(), Reason::Command, spec.name.as_bytes()),
+            Missing::Key => Denial::new(self.name(), Reason::Key, argument),
+            Missing::Channel => Denial::new(self.name(), Reason::Channel, argument),
+        }))
     }
 }
 

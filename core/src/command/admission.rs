@@ -115,7 +115,7 @@ pub(crate) fn go_on<'a>(permit: Permit, args: &'a [&'a [u8]]) -> Admitted<'a> {
 
 /// The error of a request that its user may not run.
 #[cold]
-fn denied(spec: &CommandSpec, origin: Origin, denial: Denial) -> CommandError {
+fn denied(spec: &CommandSpec, origin: Origin, denial: Box<Denial>) -> CommandError {
     // Redis looks for this first.
     if origin == Origin::Queue && spec.is(Flags::NO_MULTI) {
         return CommandError::text("ERR Command not allowed inside a transaction");
@@ -123,13 +123,14 @@ fn denied(spec: &CommandSpec, origin: Origin, denial: Denial) -> CommandError {
     denial.into()
 }
 
-const INFO: CommandId = catalog::id("info");
+/// Operators look at a server that is being read, and may give it up.
+const OF_LOADING: [CommandId; 2] = [catalog::id("info"), catalog::id("shutdown")];
 
 /// Whether a command runs while the store is being read. As long as the users in it are not known either, an operator's
 /// commands do not: the default user may turn out to be a stranger.
 #[cold]
 fn may_run_while_loading(shared: &Shared, spec: &CommandSpec) -> bool {
-    let is_for_operators = spec.categories.contains(Categories::DANGEROUS) && spec.id != INFO;
+    let is_for_operators = spec.categories.contains(Categories::DANGEROUS) && !OF_LOADING.contains(&spec.id);
     spec.is(Flags::LOADING) && (shared.acl.is_complete() || !is_for_operators)
 }
 

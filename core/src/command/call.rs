@@ -199,21 +199,22 @@ impl<'e> Context<'_, 'e> {
             let name = self.client.access.user().name();
             match pending_users::user(self, name) {
                 Some(user) => user.check(spec, args),
-                None => Err(Denial::new(name, Reason::Command, spec.name.as_bytes())),
+                None => Err(Denial::new(name, Reason::Command, spec.name.as_bytes()).into()),
             }
         };
         match checked {
             Ok(permit) => Ok(admission::go_on(permit, args)),
             Err(denial) => {
-                self.note_denial(Box::new(denial.clone()), context);
+                self.note_denial(denial.clone(), context);
                 Err(denial.into())
             }
         }
     }
 
-    /// Notes in ACL LOG that something was denied, whatever becomes of the transaction.
+    /// Notes in ACL LOG that something was denied, whatever becomes of the transaction. The connection is shown as others see
+    /// it.
     pub(crate) fn note_denial(&mut self, denial: Box<Denial>, context: acl::Context) {
-        let shown = client_info(self.client, self.reply.protocol(), self.now_ms());
+        let shown = client_info(&self.client.card.lock(), self.now_ms());
         self.outbox.push(Action::Denied(denial, context, shown));
     }
 

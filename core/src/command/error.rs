@@ -69,9 +69,9 @@ impl CommandError {
     }
 }
 
-impl From<Denial> for CommandError {
-    fn from(denial: Denial) -> CommandError {
-        CommandError::Denied(Box::new(denial))
+impl From<Box<Denial>> for CommandError {
+    fn from(denial: Box<Denial>) -> CommandError {
+        CommandError::Denied(denial)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::CommandError;
-use crate::acl::{Change, DEFAULT_USER, Password, User};
+use crate::acl::{Change, DEFAULT_USER, Password, User, is_name};
 use crate::data::hash::{self, ListpackLimits};
 use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
 use crate::server::{Server, Settings};
@@ -23,11 +23,16 @@ const PASSWORD_FIELD: &[u8] = b" requirepass";
 /// A small encoding would be no use: nobody asks for it.
 const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
 
-/// A user of the store, for a change: the default user of a new server is there, too.
+/// A user of the store, for a change: the default user of a new server is there, too. `requirepass` is the one in force.
 ///
 /// # Errors
 /// The engine's, or the rules are not of this version.
-pub(super) fn read(txn: &mut Txn<'_>, settings: &Settings, name: &[u8]) -> Result<Option<User>> {
+pub(super) fn read(
+    txn: &mut Txn<'_>,
+    settings: &Settings,
+    requirepass: &str,
+    name: &[u8],
+) -> Result<Option<User>> {
     let rules = match hash::root(txn, CATALOG, KEY)? {
         Some(_) => txn.sub_value(CATALOG, KEY, name)?,
         None => None,
@@ -37,7 +42,7 @@ pub(super) fn read(txn: &mut Txn<'_>, settings: &Settings, name: &[u8]) -> Resul
             let name = String::from_utf8_lossy(name);
             CommandError::owned(format!("ERR the rules of user '{name}' cannot be read: {error}"))
         }),
-        None => Ok((name == DEFAULT_USER).then(|| standard_user(settings))),
+        None => Ok((name == DEFAULT_USER).then(|| standard_user(settings, requirepass))),
     }
 }
 
@@ -64,8 +69,9 @@ pub(super) fn write(txn: &mut Txn<'_>, users: &[&User], requirepass: &str) -> Re
 
 /// Removes users; returns how many there were.
 pub(super) fn delete(txn: &mut Txn<'_>, names: &[&[u8]]) -> Result<u64> {
+    let names: Vec<&[u8]> = names.iter().copied().filter(|name| is_name(name)).collect();
     match hash::root(txn, CATALOG, KEY)? {
-        Some(_) => Ok(hash::remove(txn, CATALOG, KEY, names)?),
+        Some(_) => Ok(hash::remove(txn, CATALOG, KEY, &names)?),
         None => Ok(0),
     }
 }
@@ -80,9 +86,8 @@ pub(super) fn replace(txn: &mut Txn<'_>, users: &[Arc<User>], requirepass: &str)
 }
 
 /// The default user of a server whose users nobody has changed.
-pub(super) fn standard_user(settings: &Settings) -> User {
-    let password = settings.get("requirepass").unwrap_or_default();
-    User::standard(settings.get("default-user").as_deref() != Some("off"), password.as_bytes())
+pub(super) fn standard_user(settings: &Settings, requirepass: &str) -> User {
+    User::standard(settings.get("default-user").as_deref() != Some("off"), requirepass.as_bytes())
 }
 
 fn mark_of(requirepass: &str) -> String {
@@ -98,7 +103,8 @@ pub struct Restored {
     pub is_reachable: bool,
 }
 
-/// Takes the users over that are in a store which was just opened, before anybody connects. Users of a file replace them.
+/// Takes the users over that are in a store which was just opened, before anybody connects. Users of a file replace them; a
+/// default user that the file does not name follows the settings.
 ///
 /// # Errors
 /// The engine's.
@@ -110,22 +116,25 @@ pub fn restore<E: Engine>(
     let (acl, settings) = (&server.shared.acl, &server.shared.settings);
     let before = acl.default_user();
     let mut restored = Restored::default();
+    let requirepass = settings.get("requirepass").unwrap_or_default();
     let mut snapshot = server.engine.begin(Scope::Keys(&[KEY]))?;
     let mut overlay = Overlay::new();
     let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms);
     let users = match of_file {
         Some(mut users) => {
             if !users.iter().any(|user| user.name() == DEFAULT_USER) {
-                let is_on = settings.get("default-user").as_deref() != Some("off");
-                users.push(Arc::new(User::standard(is_on, b"")));
+                users.push(Arc::new(standard_user(settings, &requirepass)));
             }
-            replace(&mut txn, &users, &settings.get("requirepass").unwrap_or_default())
-                .map_err(engine_error)?;
+            let kept = fields(&mut txn).map_err(engine_error)?;
+            let is_kept = |user: &Arc<User>| kept.contains(&(user.name().to_vec(), user.quoted_rules()));
+            // The hash of `requirepass` stands beside them.
+            if kept.len() != users.len() + 1 || !users.iter().all(is_kept) {
+                replace(&mut txn, &users, &requirepass).map_err(engine_error)?;
+            }
             users
         }
         None => of_store(&mut txn, settings, &mut restored).map_err(engine_error)?,
     };
-    drop(txn);
     if !overlay.is_empty() {
         server.engine.commit(snapshot, &mut overlay, now_ms, &mut |_| {})?;
     }
@@ -147,7 +156,8 @@ fn engine_error(error: CommandError) -> EngineError {
     }
 }
 
-fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> Result<Vec<Arc<User>>> {
+/// All fields with their values.
+fn fields(txn: &mut Txn<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let mut fields = Vec::new();
     if hash::root(txn, CATALOG, KEY)?.is_some() {
         for rank in 0..txn.sub_len(CATALOG, KEY)? {
@@ -157,6 +167,11 @@ fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> 
             }
         }
     }
+    Ok(fields)
+}
+
+fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> Result<Vec<Arc<User>>> {
+    let fields = fields(txn)?;
     let requirepass = settings.get("requirepass").unwrap_or_default();
     let mark = fields.iter().find(|(name, _)| name == PASSWORD_FIELD).map(|(_, mark)| mark.clone());
     let mut users = Vec::new();
@@ -180,7 +195,7 @@ fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> 
         users.push(Arc::new(user));
     }
     if !users.iter().any(|user| user.name() == DEFAULT_USER) {
-        users.push(Arc::new(standard_user(settings)));
+        users.push(Arc::new(standard_user(settings, &requirepass)));
     }
     Ok(users)
 }

@@ -176,7 +176,7 @@ fn denied_at_exec(error: &CommandError) -> String {
     };
     let lacks = match reason {
         Reason::Key => "no permission to touch the specified keys",
-        Reason::Channel => "no permission to access one of the channels used as arguments to the command",
+        Reason::Channel => "no permission to access one of the channels used as arguments",
         Reason::Command | Reason::Login => "no permission to execute the command or subcommand",
     };
     format!(

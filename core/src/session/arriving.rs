@@ -37,7 +37,14 @@ impl Stream {
     ) -> Result<Option<Stream>, ProtocolError> {
         let Some(Arriving { number, size, .. }) = parser.arriving() else { return Ok(None) };
         let spec = parser.argument(input, 0).and_then(catalog::lookup);
-        if size > DENIED_ARGUMENT_MAX_BYTES && spec.is_some_and(|spec| !may_run(server, client, spec)) {
+        let of_container = |spec: &'static CommandSpec| {
+            // Behind the word of the subcommand.
+            let word = parser.argument(input, 1).filter(|_| number > 1 && spec.is_container());
+            word.and_then(|word| catalog::lookup_sub(spec, word)).unwrap_or(spec)
+        };
+        if size > DENIED_ARGUMENT_MAX_BYTES
+            && spec.is_some_and(|spec| !may_run(server, client, of_container(spec)))
+        {
             let missing = size.saturating_add(LINE_END_BYTES);
             // The check of the whole request says so, too, unless the user has got the permission meanwhile.
             let dropped = EngineError::Refused("NOPERM the user may not run this command".into());

@@ -203,9 +203,12 @@ impl Connection {
 
     #[cold]
     fn look_user_up<E: Engine>(&mut self, server: &Server<E>) {
-        let is_there = self.client.access.refresh(&server.shared.acl);
+        if !self.client.access.refresh(&server.shared.acl) {
+            // What it has asked before, the end of its user perhaps, is still answered.
+            return self.close_after_reply();
+        }
         let user = self.client.access.user();
-        if !is_there || self.client.subscriptions.as_ref().is_some_and(|own| !own.are_allowed(user)) {
+        if self.client.subscriptions.as_ref().is_some_and(|own| !own.are_allowed(user)) {
             self.client.inbox.close();
             self.close_after_reply();
         }
@@ -461,7 +464,8 @@ impl Connection {
         if let CommandError::Denied(denial) = &error {
             let is_queued = self.transaction.is_open();
             let context = if is_queued { acl::Context::Multi } else { acl::Context::TopLevel };
-            let shown = client_info(&self.client, self.reply.protocol(), now_ms);
+            self.show(now_ms);
+            let shown = client_info(&self.client.card.lock(), now_ms);
             server.shared.note_denial(denial.as_ref().clone(), context, shown, now_ms);
         }
         self.transaction.refuse();

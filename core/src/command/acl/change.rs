@@ -18,7 +18,8 @@ pub(super) fn setuser(ctx: &mut Context<'_, '_>, name: &[u8], rules: &[&[u8]]) -
         return Err(CommandError::text("ERR Usernames can't contain spaces or null characters"));
     }
     let all_channels = all_channels_by_default(ctx);
-    let known = users::read(ctx.txn, &ctx.shared.settings, name)?;
+    let requirepass = requirepass(ctx);
+    let known = users::read(ctx.txn, &ctx.shared.settings, &requirepass, name)?;
     let mut user = known.unwrap_or_else(|| User::new(name, all_channels));
     let rules = merge_selectors(rules).map_err(|first| {
         let shown = quoted(&first, usize::MAX);
@@ -30,7 +31,6 @@ pub(super) fn setuser(ctx: &mut Context<'_, '_>, name: &[u8], rules: &[&[u8]]) -
             CommandError::owned(format!("ERR Error in ACL SETUSER modifier '{shown}': {error}"))
         })?;
     }
-    let requirepass = requirepass(ctx);
     users::write(ctx.txn, &[&user], &requirepass)?;
     ctx.outbox.push(Action::Users(Change::Set(Arc::new(user))));
     ctx.reply.ok();
@@ -90,10 +90,11 @@ pub(super) fn load(ctx: &mut Context<'_, '_>) -> Outcome {
     let all_channels = all_channels_by_default(ctx);
     let mut all = parse_users_file(&text, &path, all_channels)
         .map_err(|errors| CommandError::owned(format!("ERR {errors}")))?;
-    if !all.iter().any(|user| user.name() == DEFAULT_USER) {
-        all.push(Arc::new(User::standard(true, b"")));
-    }
     let requirepass = requirepass(ctx);
+    if !all.iter().any(|user| user.name() == DEFAULT_USER) {
+        // Redis would make one without a password, whatever `requirepass` says.
+        all.push(Arc::new(users::standard_user(&ctx.shared.settings, &requirepass)));
+    }
     users::replace(ctx.txn, &all, &requirepass)?;
     ctx.outbox.push(Action::Users(Change::Replace(all)));
     // As in Redis all but the default user's, whether their users have changed or not.

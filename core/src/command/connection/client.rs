@@ -7,7 +7,7 @@ use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::resp::{self, Protocol};
 use crate::server::hub::Mode;
-use crate::server::{Client, ClientCard, ReplyMode};
+use crate::server::{ClientCard, ReplyMode};
 
 pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let word = args[1].to_ascii_lowercase();
@@ -57,7 +57,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 /// Puts on the card what this connection changed since its last batch of commands.
-fn show(ctx: &mut Context<'_, '_>) {
+pub(super) fn show(ctx: &mut Context<'_, '_>) {
     let protocol = if ctx.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
     ctx.client.show(protocol, ctx.txn.now_ms());
 }
@@ -164,9 +164,8 @@ fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 /// A connection as CLIENT INFO shows it, without the line end: for ACL LOG.
-pub(crate) fn client_info(client: &Client, protocol: Protocol, now_ms: u64) -> Vec<u8> {
-    client.show(if protocol == Protocol::Resp2 { 2 } else { 3 }, now_ms);
-    let mut line = line(&client.card.lock(), now_ms);
+pub(crate) fn client_info(card: &ClientCard, now_ms: u64) -> Vec<u8> {
+    let mut line = line(card, now_ms);
     line.pop();
     line
 }

@@ -90,6 +90,7 @@ fn authenticate(ctx: &mut Context<'_, '_>, word: &[u8], name: &[u8], password: &
             let denial = Box::new(Denial::new(name, Reason::Login, word));
             let is_queued = ctx.client.queued.is_some();
             let context = if is_queued { acl::Context::Multi } else { acl::Context::TopLevel };
+            client::show(ctx);
             ctx.note_denial(denial.clone(), context);
             Err(CommandError::Denied(denial))
         }

@@ -80,7 +80,7 @@ fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             // A default user of the store must know of it, or it would be forgotten with the next change of that user.
             if let Some(password) = accepted.get("requirepass")
                 && users::has_default(ctx.txn)?
-                && let Some(mut user) = users::read(ctx.txn, &ctx.shared.settings, DEFAULT_USER)?
+                && let Some(mut user) = users::read(ctx.txn, &ctx.shared.settings, password, DEFAULT_USER)?
             {
                 user.set_password(password.as_bytes());
                 users::write(ctx.txn, &[&user], password)?;
