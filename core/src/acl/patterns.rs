@@ -155,10 +155,8 @@ impl Channels {
 
     /// Whether a channel may be used. A pattern of PSUBSCRIBE must be one of the patterns, letter by letter.
     pub(super) fn allow(&self, name: &[u8], is_pattern: bool) -> bool {
-        let fits = |known: &Box<[u8]>| {
-            if is_pattern { **known == *name } else { Glob::new(known).matches(name) }
-        };
-        self.all || self.patterns.iter().any(fits)
+        let fits = |known: &[u8]| if is_pattern { known == name } else { Glob::new(known).matches(name) };
+        self.all || self.patterns.iter().any(|known| fits(known))
     }
 
     /// The rules. They do not say that other channels are forbidden.

@@ -1,6 +1,6 @@
 //! Users as the running transaction sees them: those of the server, with the changes that the transaction has made.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Context;
@@ -30,14 +30,14 @@ pub(super) fn user(ctx: &Context<'_, '_>, name: &[u8]) -> Option<Arc<User>> {
 
 /// All users in the order of their names.
 pub(super) fn users(ctx: &Context<'_, '_>) -> Vec<Arc<User>> {
-    let mut names: BTreeMap<Vec<u8>, ()> =
-        ctx.shared.acl.users().iter().map(|user| (user.name().to_vec(), ())).collect();
+    let mut names: BTreeSet<Vec<u8>> =
+        ctx.shared.acl.users().iter().map(|user| user.name().to_vec()).collect();
     for change in ctx.outbox.changes_of_users() {
         match change {
-            Change::Set(user) => drop(names.insert(user.name().to_vec(), ())),
-            Change::Replace(all) => names.extend(all.iter().map(|user| (user.name().to_vec(), ()))),
+            Change::Set(user) => names.extend([user.name().to_vec()]),
+            Change::Replace(all) => names.extend(all.iter().map(|user| user.name().to_vec())),
             Change::Delete(_) => {}
         }
     }
-    names.keys().filter_map(|name| user(ctx, name)).collect()
+    names.iter().filter_map(|name| user(ctx, name)).collect()
 }
