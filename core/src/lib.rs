@@ -16,6 +16,8 @@ pub mod command;
 
 pub mod server;
 
+pub mod acl;
+
 pub mod catalog;
 
 #[doc(hidden)]

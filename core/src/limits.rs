@@ -175,3 +175,9 @@ pub const EVICTION_LOOKED_MAX: usize = 8 * 1024;
 
 /// Keys that one command evicts at most in a home without a clock, where time cannot be looked after: about a millisecond.
 pub const EVICTION_STEP_KEYS: u64 = 512;
+
+/// Longer arguments of a command that its user may not run are dropped while they come.
+pub const DENIED_ARGUMENT_MAX_BYTES: usize = 64 * 1024;
+
+/// ACL LOG keeps so many bytes of a key, a channel or a user's name: clients choose their length.
+pub const DENIED_NAME_MAX_BYTES: usize = 1024;

@@ -77,6 +77,7 @@ unsafe extern "C" {
     fn insert_entry(key: *const u8, key_len: usize, part: u32, bytes: *const u8, len: usize);
     fn remove_entry(key: *const u8, key_len: usize);
     fn stored_bytes() -> f64;
+    fn read_random(len: usize);
     fn deliver(messages: *const u8, len: usize);
 }
 
@@ -148,6 +149,12 @@ impl Host for JavaScript {
         // SAFETY: no arguments.
         let bytes = unsafe { stored_bytes() };
         bytes.max(0.0) as u64
+    }
+
+    fn random(&self, len: usize) -> Vec<u8> {
+        // SAFETY: a plain number.
+        unsafe { read_random(len) }
+        take_buffers().pop().map(|buffer| buffer.bytes).unwrap_or_default()
     }
 
     fn heap_bytes(&self) -> usize {

@@ -28,6 +28,9 @@ pub trait Host: Send + Sync + 'static {
     /// Bytes that all rows take now.
     fn stored_bytes(&self) -> u64;
 
+    /// So many bytes, at most 64 KiB, that nobody can guess.
+    fn random(&self, len: usize) -> Vec<u8>;
+
     /// Bytes of heap in use.
     fn heap_bytes(&self) -> usize;
 

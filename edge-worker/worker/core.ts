@@ -69,6 +69,9 @@ export class Core {
         sql.exec('DELETE FROM entry WHERE key = ?', instance.bytesAt(key, keyLength));
       },
       stored_bytes: () => sql.databaseSize,
+      read_random: (length) => {
+        instance.give(crypto.getRandomValues(new Uint8Array(length)));
+      },
       deliver: (at, length) => {
         const end = (at >>> 0) + length;
         for (let from = at >>> 0; from < end; ) {

@@ -28,6 +28,7 @@ export interface Imports {
   insert_entry(key: number, keyLength: number, part: number, at: number, length: number): void;
   remove_entry(key: number, keyLength: number): void;
   stored_bytes(): number;
+  read_random(length: number): void;
   deliver(at: number, length: number): void;
 }
 

@@ -57,5 +57,6 @@ const NO_ROWS: Imports = {
   insert_entry: unused,
   remove_entry: unused,
   stored_bytes: unused,
+  read_random: unused,
   deliver: unused,
 };

@@ -156,7 +156,7 @@ fn reactions(bench: &mut Bench) {
 fn nested_calls(server: &Server<Store>) {
     const CALLS: u32 = 1000;
     let inbox = Arc::new(Inbox::new(u64::MAX, Arc::default()));
-    let mut client = Client::new(u64::MAX, Arc::default(), inbox, 1);
+    let mut client = Client::new(u64::MAX, Arc::default(), inbox, server.shared.default_access(), 1);
     let (mut reply, mut executor) = (Reply::default(), Executor::default());
     let mut best = Duration::MAX;
     for _ in 0..RUNS {

@@ -30,7 +30,7 @@ pub enum Next {
 /// Why a connection is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A server without a password serves only its own machine.
+    /// A server that needs no login serves only its own machine.
     Protected,
     /// The server has as many connections as it may have.
     TooMany,
@@ -164,7 +164,7 @@ impl Gateway {
     /// The server has too many connections, or it is in protected mode and the peer is on another machine.
     pub fn admit(&self, peer: IpAddr) -> Result<(), Refusal> {
         // Options refuse such a server at the start, but CONFIG SET may have removed the password since.
-        if self.protected_mode && !self.server.shared.settings.has_password() && !is_local(peer) {
+        if self.protected_mode && !self.server.shared.acl.needs_login() && !is_local(peer) {
             return Err(Refusal::Protected);
         }
         if self.connected.fetch_add(1, Ordering::Relaxed) >= self.maxclients() {

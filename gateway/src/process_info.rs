@@ -9,6 +9,7 @@ use edgecask_core::server::HostFacts;
 
 use crate::brake::Brake;
 use crate::spread::Spread;
+use crate::users_file::UsersFile;
 
 /// Facts known at the start; all others are read from `/proc/self` on each request.
 pub struct ProcessInfo {
@@ -20,6 +21,7 @@ pub struct ProcessInfo {
     startup_bytes: u64,
     brake: Arc<Brake>,
     spread: Arc<Spread>,
+    users_file: Option<UsersFile>,
 }
 
 impl ProcessInfo {
@@ -36,7 +38,22 @@ impl ProcessInfo {
         // Without randomness all runs have the same id, which does no harm to a standalone server.
         let _ = getrandom::fill(&mut random);
         let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        ProcessInfo { started: Instant::now(), run_id, port, config, startup_bytes, brake, spread }
+        let users_file = None;
+        ProcessInfo {
+            started: Instant::now(),
+            run_id,
+            port,
+            config,
+            startup_bytes,
+            brake,
+            spread,
+            users_file,
+        }
+    }
+
+    /// The same with a file of users.
+    pub fn with_users_file(self, users_file: Option<UsersFile>) -> ProcessInfo {
+        ProcessInfo { users_file, ..self }
     }
 
     fn server(&self) -> Vec<(&'static str, String)> {
@@ -79,6 +96,18 @@ impl HostFacts for ProcessInfo {
 
     fn sleep(&self, duration: Duration) {
         std::thread::sleep(duration);
+    }
+
+    fn fill_unguessable(&self, buffer: &mut [u8]) -> bool {
+        getrandom::fill(buffer).is_ok()
+    }
+
+    fn read_users(&self) -> Option<Result<Vec<u8>, String>> {
+        self.users_file.as_ref().map(|file| file.read().map_err(|error| error.to_string()))
+    }
+
+    fn write_users(&self, text: &[u8]) -> Option<Result<(), String>> {
+        self.users_file.as_ref().map(|file| file.write(text).map_err(|error| error.to_string()))
     }
 }
 

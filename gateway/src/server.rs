@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use edgecask_core::acl::{Change, User};
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
+use edgecask_core::command::users;
 use edgecask_core::engine::Admin;
 use edgecask_core::server::{Server, Shared};
 use tracing::{error, info, warn};
@@ -29,6 +31,7 @@ use crate::spread::Spread;
 use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
 use crate::store::{self, Store};
+use crate::users_file::UsersFile;
 use crate::web::listeners::{Listener, Web};
 use crate::web::protocol::Protocol;
 use crate::web::threads::Threads;
@@ -47,6 +50,9 @@ pub enum StartError {
     /// The store cannot be opened.
     #[error("{0}{help}", help = help(.0))]
     Store(#[from] OpenError),
+    /// The file of users cannot be used, or the users cannot be kept in the store.
+    #[error("{0}")]
+    Users(String),
     /// It was asked to stop before the store was read.
     #[error("stopped before the store was read")]
     Stopped,
@@ -120,7 +126,11 @@ pub fn start_and(
     // Before the keydir is read, so this is the program's own share.
     let (brake, spread) = (Arc::new(Brake::default()), Arc::new(Spread::default()));
     let startup_bytes = process_info::anonymous_bytes();
-    let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone());
+    let users_file = options.users_file.as_deref().map(UsersFile::at);
+    let users = users_file.as_ref().map(|file| file.users(settings.all_channels_by_default())).transpose();
+    let users = users.map_err(StartError::Users)?;
+    let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone())
+        .with_users_file(users_file);
     let server = Server {
         engine: Store::empty(settings.databases())?,
         shared: Shared::new(settings, Box::new(facts), now_ms()),
@@ -131,11 +141,17 @@ pub fn start_and(
     let show = |store: Bitcask| {
         store.set_unsynced_blobs_max(unsynced_blobs_max);
         gateway.server.engine.set(store);
+        restore_users(&gateway, users.clone())
     };
+    // Nobody may come in as a user that the file knows otherwise.
+    match &users {
+        Some(users) => gateway.server.shared.acl.apply(&Change::Replace(users.clone())),
+        None => gateway.server.shared.acl.set_complete(false),
+    }
     // A store that is read within a moment is served at once, and its clients never see that it was being read.
     let mut loader = Loader::start(&options.directory, &store_options, lock.clone())?;
     if let Some(loaded) = loader.wait(SILENT_LOADING) {
-        show(loaded?);
+        show(loaded?)?;
     } else {
         info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
         gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
@@ -255,11 +271,15 @@ impl Running {
 }
 
 /// Shows the store to the connections once it is read, if they are told that it is not.
-fn finish_loading(gateway: &Gateway, loader: &mut Loader, show: impl Fn(Bitcask)) -> Result<(), StartError> {
+fn finish_loading(
+    gateway: &Gateway,
+    loader: &mut Loader,
+    show: impl Fn(Bitcask) -> Result<(), StartError>,
+) -> Result<(), StartError> {
     let loading = &gateway.server.shared.loading;
     while loading.is_on() {
         if let Some(loaded) = loader.wait(PROGRESS_PERIOD) {
-            show(loaded?);
+            show(loaded?)?;
             loading.end();
             gateway.trim.ask();
         } else if gateway.stop.request_made().is_some() {
@@ -267,6 +287,23 @@ fn finish_loading(gateway: &Gateway, loader: &mut Loader, show: impl Fn(Bitcask)
             return Err(StartError::Stopped);
         }
         loading.reached(loader.loaded_bytes());
+    }
+    Ok(())
+}
+
+/// Takes the users over from the store, or puts those of the file into it.
+fn restore_users(gateway: &Gateway, of_file: Option<Vec<Arc<User>>>) -> Result<(), StartError> {
+    let restored = users::restore(&gateway.server, of_file, now_ms())
+        .map_err(|error| StartError::Users(format!("the users cannot be kept in the store: {error}")))?;
+    for name in restored.unreadable {
+        let user = String::from_utf8_lossy(&name).into_owned();
+        warn!(
+            user,
+            "a user is off, since this version cannot read its rules; ACL SETUSER makes it anew after ACL DELUSER"
+        );
+    }
+    if !restored.is_reachable {
+        warn!("every user is off: nobody can log in");
     }
     Ok(())
 }

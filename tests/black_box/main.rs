@@ -5,6 +5,7 @@
 
 #![allow(missing_docs)]
 
+mod another_decision_than_redis;
 mod bad_input;
 mod blocked_client_waits_for_ever;
 mod command_that_no_test_runs;
@@ -17,4 +18,5 @@ mod reload_loses_writes;
 mod slow_reader_not_cut;
 mod store_of_an_older_build_does_not_open;
 mod transcripts;
+mod users_are_lost;
 mod web_socket_depends_on_cutting;

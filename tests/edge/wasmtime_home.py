@@ -72,9 +72,13 @@ class Rows:
             (self.insert_entry, [I32, I32, I32, I32, I32], []),
             (self.remove_entry, [I32, I32], []),
             (self.stored_bytes, [], [F64]),
+            (self.read_random, [I32], []),
             (self.deliver, [I32, I32], []),
         ):
             self.linker.define_func("edgecask", function.__name__, FuncType(takes, gives), function)
+
+    def read_random(self, length):
+        self.give(os.urandom(length))
 
     def insert_chunk(self, number, at, length):
         self.sql.execute("INSERT INTO chunk VALUES (?, ?)", (int(number), self.bytes_at(at, length)))

@@ -23,6 +23,7 @@ const PAGES: Page[] = [
   { name: 'live', label: 'Live', icon: 'live' },
   { name: 'pubsub', label: 'Pub/sub', icon: 'pubsub' },
   { name: 'monitor', label: 'Monitor', icon: 'monitor' },
+  { name: 'users', label: 'Users', icon: 'users' },
 ];
 
 // Each page is a chunk of its own, loaded when it is first shown; its default export is the component.

@@ -121,6 +121,11 @@ impl CommandSpec {
         is_short && is_plain && has_type
     }
 
+    /// Whether it may change the store.
+    pub const fn may_commit(&self) -> bool {
+        self.flags.intersects(Flags::WRITE.with(Flags::WRITES_DEFINITIONS))
+    }
+
     /// Whether the executor notes the keys that the command found missing or expired.
     pub const fn reads_are_noted(&self) -> bool {
         self.is(Flags::READONLY) && !self.flags.intersects(Flags::SILENT_READS.with(Flags::NOTES_OWN_READS))
@@ -217,6 +222,8 @@ named_bits! {
         /// EdgeCask's own: changes or ends the connection it runs on and nothing else, which makes no sense where a request
         /// has a connection of its own.
         OWN_CONNECTION = "own_connection",
+        /// EdgeCask's own: writes definitions (users and the like), which are no keys, so that Redis does not flag it as a write.
+        WRITES_DEFINITIONS = "writes_definitions",
     }
 }
 
@@ -224,7 +231,7 @@ impl Flags {
     /// EdgeCask's own flags, which no reply shows.
     pub const INTERNAL: Flags = Flags::parse(
         "touches_all_keys protected keeps_names while_subscribed not_queued may_replicate wakes_nobody silent_reads \
-         notes_own_reads streamed_values event_stream own_connection",
+         notes_own_reads streamed_values event_stream own_connection writes_definitions",
     );
 
     /// The words of `COMMAND INFO`: all but our own.

@@ -1,12 +1,13 @@
 //! Which requests may run: known, of the right arity, from a connection that may, and with memory for what they need.
 //!
 //! Every request passes here, whether a connection sent it, EXEC runs it, or another command calls it. The proof is an
-//! [`Admitted`], which nothing else can make and without which no handler runs. The access control lists to come check
-//! here, too.
+//! [`Admitted`], which nothing else can make and without which no handler runs. It has the [`Permit`] that only the check of
+//! the access control lists makes.
 
 use super::CommandError;
 use super::args::quoted;
-use crate::catalog::{self, CommandSpec, Flags};
+use crate::acl::{Denial, Permit};
+use crate::catalog::{self, Categories, CommandId, CommandSpec, Flags};
 use crate::server::{Client, Shared};
 
 /// In error texts, arguments of unknown commands are cut to this many bytes, as in Redis.
@@ -15,14 +16,20 @@ const QUOTED_ARGUMENT_BYTES: usize = 128;
 /// A request that may run.
 #[derive(Clone, Copy, Debug)]
 pub struct Admitted<'a> {
-    spec: &'static CommandSpec,
+    permit: Permit,
     args: &'a [&'a [u8]],
 }
 
 impl<'a> Admitted<'a> {
     /// Its row; of a subcommand, the subcommand's.
+    #[inline]
     pub fn spec(&self) -> &'static CommandSpec {
-        self.spec
+        self.permit.spec()
+    }
+
+    /// The proof that its user may run it.
+    pub fn permit(&self) -> Permit {
+        self.permit
     }
 
     /// Its arguments, the name first.
@@ -84,6 +91,8 @@ pub fn admit<'a>(
     if origin == Origin::Nested && spec.is(Flags::NOSCRIPT) {
         return Err(CommandError::text("ERR This Redis command is not allowed from script"));
     }
+    let checked = client.access.check(&shared.acl, spec, args);
+    let permit = checked.map_err(|denial| denied(spec, origin, denial))?;
     let name_max_bytes = shared.settings.bounds().name_max_bytes;
     if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
         check_names(spec, args, name_max_bytes)?;
@@ -93,15 +102,36 @@ pub fn admit<'a>(
     if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
         return Err(only_listens(spec));
     }
-    if shared.loading.is_on() && !spec.is(Flags::LOADING) {
+    if shared.loading.is_on() && !may_run_while_loading(shared, spec) {
         return Err(CommandError::text("LOADING Redis is loading the dataset in memory"));
     }
-    Ok(Admitted { spec, args })
+    Ok(Admitted { permit, args })
 }
 
-/// A request that was admitted when it was queued and that EXEC runs now.
-pub(crate) fn admit_again<'a>(spec: &'static CommandSpec, args: &'a [&'a [u8]]) -> Admitted<'a> {
-    Admitted { spec, args }
+/// A request that was admitted and has begun: it goes on.
+pub(crate) fn go_on<'a>(permit: Permit, args: &'a [&'a [u8]]) -> Admitted<'a> {
+    Admitted { permit, args }
+}
+
+/// The error of a request that its user may not run.
+#[cold]
+fn denied(spec: &CommandSpec, origin: Origin, denial: Box<Denial>) -> CommandError {
+    // Redis looks for this first.
+    if origin == Origin::Queue && spec.is(Flags::NO_MULTI) {
+        return CommandError::text("ERR Command not allowed inside a transaction");
+    }
+    denial.into()
+}
+
+/// Operators look at a server that is being read, and may give it up.
+const OF_LOADING: [CommandId; 2] = [catalog::id("info"), catalog::id("shutdown")];
+
+/// Whether a command runs while the store is being read. As long as the users in it are not known either, an operator's
+/// commands do not: the default user may turn out to be a stranger.
+#[cold]
+fn may_run_while_loading(shared: &Shared, spec: &CommandSpec) -> bool {
+    let is_for_operators = spec.categories.contains(Categories::DANGEROUS) && !OF_LOADING.contains(&spec.id);
+    spec.is(Flags::LOADING) && (shared.acl.is_complete() || !is_for_operators)
 }
 
 /// Refuses what may need more of what is short.

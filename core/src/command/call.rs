@@ -6,10 +6,13 @@
 use smallvec::SmallVec;
 
 use super::admission::{self, Admitted, Origin};
-use super::{CommandError, Context, Outcome, handler};
+use super::pending_users;
+use super::{CommandError, Context, Outcome, client_info, handler};
+use crate::acl::{self, Denial, Reason};
 use crate::catalog::{CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
 use crate::resp::{Decoder, Reply, Value};
+use crate::server::outbox::Action;
 
 /// The keys of one request.
 pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
@@ -91,7 +94,7 @@ impl<'e> Context<'_, 'e> {
     /// What its handler ends with; its reply is then to be undone.
     pub fn run(&mut self, admitted: &Admitted<'_>) -> Outcome {
         let (spec, args) = (admitted.spec(), admitted.args());
-        let Some(handler) = handler(spec) else {
+        let Some(handler) = handler(admitted.permit()) else {
             return Err(CommandError::text("ERR This Redis command is not allowed from script"));
         };
         let db = self.client.db;
@@ -166,8 +169,53 @@ impl<'e> Context<'_, 'e> {
     /// As for [`Context::call`].
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
         let admitted = admission::find(args)
-            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested, || {}))?;
+            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested, || {}));
+        let admitted = admitted.map_err(|error| match error {
+            CommandError::Denied(denial) => {
+                let text = format!("NOPERM ACL failure in script: {}", denial.text(false));
+                self.note_denial(denial, acl::Context::Lua);
+                CommandError::owned(text)
+            }
+            error => error,
+        })?;
         self.inner(Some(reply), &Drafts::new()).run(&admitted)
+    }
+
+    /// Lets a request run that was admitted some time ago, if its user still may run it: a queued one, or one that has been
+    /// waiting for a key.
+    ///
+    /// # Errors
+    /// What the user lacks now.
+    pub(crate) fn admit_later<'a>(
+        &mut self,
+        spec: &'static CommandSpec,
+        args: &'a [&'a [u8]],
+        context: acl::Context,
+    ) -> Result<Admitted<'a>, CommandError> {
+        let checked = if self.outbox.changes_of_users().next().is_none() {
+            self.client.access.check(&self.shared.acl, spec, args)
+        } else {
+            // A command before it in the queue may have changed its user.
+            let name = self.client.access.user().name();
+            match pending_users::user(self, name) {
+                Some(user) => user.check(spec, args),
+                None => Err(Denial::new(name, Reason::Command, spec.name.as_bytes()).into()),
+            }
+        };
+        match checked {
+            Ok(permit) => Ok(admission::go_on(permit, args)),
+            Err(denial) => {
+                self.note_denial(denial.clone(), context);
+                Err(denial.into())
+            }
+        }
+    }
+
+    /// Notes in ACL LOG that something was denied, whatever becomes of the transaction. The connection is shown as others see
+    /// it.
+    pub(crate) fn note_denial(&mut self, denial: Box<Denial>, context: acl::Context) {
+        let shown = client_info(&self.client.card.lock(), self.now_ms());
+        self.outbox.push(Action::Denied(denial, context, shown));
     }
 
     /// Runs another command of the same transaction, with arguments of its own that came as blobs, in the same reply. It

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::acl::{Denial, Reason};
 use crate::data::DataError;
 use crate::engine::EngineError;
 use crate::memory_budget::BudgetExceeded;
@@ -11,6 +12,8 @@ use crate::memory_budget::BudgetExceeded;
 pub enum CommandError {
     /// The client's mistake: the text of the reply, error code first.
     Client(Cow<'static, str>),
+    /// The user may not do it.
+    Denied(Box<Denial>),
     /// Our fault or the disk's.
     Engine(EngineError),
 }
@@ -49,6 +52,10 @@ impl CommandError {
     pub fn reply_text(&self) -> Cow<'_, str> {
         match self {
             CommandError::Client(text) => Cow::Borrowed(text.as_ref()),
+            CommandError::Denied(denial) if denial.reason == Reason::Login => {
+                Cow::Owned(format!("WRONGPASS {}", denial.text(false)))
+            }
+            CommandError::Denied(denial) => Cow::Owned(format!("NOPERM {}", denial.text(false))),
             CommandError::Engine(error @ EngineError::Full(_)) => {
                 Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
             }
@@ -59,6 +66,12 @@ impl CommandError {
             CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),
         }
+    }
+}
+
+impl From<Box<Denial>> for CommandError {
+    fn from(denial: Box<Denial>) -> CommandError {
+        CommandError::Denied(denial)
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub mod admission;
 pub mod args;
+mod acl;
 mod bitmap;
 mod blocking;
 pub mod call;
@@ -21,6 +22,7 @@ mod hash;
 pub mod help;
 mod hyperloglog;
 mod list;
+mod pending_users;
 mod pubsub;
 pub mod random;
 pub mod scan;
@@ -29,8 +31,10 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
+pub mod users;
 mod whole;
 
+pub(crate) use connection::client_info;
 pub use error::CommandError;
 pub use server::{Facts, facts};
 
@@ -38,6 +42,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use self::call::{Tally, TrackedReads};
+use crate::acl::Permit;
 use crate::catalog::{self, CommandSpec};
 use crate::data::string::NewValue;
 use crate::engine::{Admin, Db, Drafts, EngineError, Turn, Txn};
@@ -51,7 +56,7 @@ use crate::server::{Client, Shared};
 pub type Outcome = std::result::Result<(), CommandError>;
 
 /// A command's code: the context and all arguments, the command's name first. Arity was checked.
-pub type Handler = fn(&mut Context<'_, '_>, &[&[u8]]) -> Outcome;
+type Handler = fn(&mut Context<'_, '_>, &[&[u8]]) -> Outcome;
 
 /// Where a command says how much work it is about to do; see [`Context::expect_work`].
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +118,7 @@ type Group = &'static [(&'static str, Handler)];
 /// Every group of commands. Commands that change when other commands run (MULTI, EXEC, RESET …) belong to the session
 /// and have no handler.
 const GROUPS: &[Group] = &[
+    acl::HANDLERS,
     bitmap::HANDLERS,
     blocking::HANDLERS,
     cluster::HANDLERS,
@@ -135,9 +141,19 @@ static BY_ID: LazyLock<Vec<Option<Handler>>> = LazyLock::new(|| {
     catalog::all().iter().map(|spec| by_name.get(spec.name).copied()).collect()
 });
 
-/// The code of a command; None for the commands of the session itself. A subcommand has its container's handler.
-pub fn handler(spec: &CommandSpec) -> Option<Handler> {
+/// The code of a command that may run; None for the commands of the session itself. A subcommand has its container's
+/// handler. Without a permit there is no way to a handler.
+fn handler(permit: Permit) -> Option<Handler> {
+    handler_of(permit.spec())
+}
+
+fn handler_of(spec: &CommandSpec) -> Option<Handler> {
     BY_ID.get(spec.container().unwrap_or(spec).id.index()).copied().flatten()
+}
+
+/// Whether a command has a handler: the commands of the session itself have none.
+pub fn has_handler(spec: &CommandSpec) -> bool {
+    handler_of(spec).is_some()
 }
 
 impl Context<'_, '_> {

@@ -103,7 +103,7 @@ impl Driver {
 
     /// Whether the peer must log in before it may run commands.
     pub fn must_log_in(&self, shared: &Shared) -> bool {
-        !self.session.is_authenticated() && shared.settings.has_password()
+        !self.session.is_authenticated() && shared.acl.needs_login()
     }
 
     /// Whether the connection is to be closed at once, even with replies left to send.

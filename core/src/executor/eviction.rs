@@ -125,7 +125,8 @@ impl Eviction {
     /// For a connection, or for a server's maintenance.
     pub fn new(shared: &Shared) -> Eviction {
         let inbox = Arc::new(Inbox::new(0, shared.settings.output_limits().clone()));
-        let mut client = Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, 0);
+        let mut client =
+            Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, shared.default_access(), 0);
         // A look at a candidate is no use of it.
         client.no_touch = true;
         let reply = Reply::new(Protocol::Resp2);

@@ -37,7 +37,8 @@ impl Expiry {
     /// For a server's maintenance.
     pub fn new(shared: &Shared) -> Expiry {
         let inbox = Arc::new(Inbox::new(0, shared.settings.output_limits().clone()));
-        let client = Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, 0);
+        let client =
+            Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, shared.default_access(), 0);
         let reply = Reply::new(Protocol::Resp2);
         Expiry { executor: Executor::default(), client, reply, keys: Vec::new() }
     }
@@ -73,7 +74,7 @@ impl Expiry {
                     self.keys.clear();
                     return match error {
                         CommandError::Engine(error) => Err(error),
-                        CommandError::Client(text) => Err(EngineError::Refused(text.into_owned())),
+                        error => Err(EngineError::Refused(error.reply_text().into_owned())),
                     };
                 }
             }

@@ -228,11 +228,11 @@ impl Executor {
         let plan = Plan {
             keys: &keys,
             touches_all,
-            writes: spec.is(Flags::WRITE),
+            writes: spec.may_commit(),
             wakes: !spec.is(Flags::WAKES_NOBODY),
             may_wait: Waits::Begins(spec),
-            // What touches no key is never run again.
-            changes_connection: false,
+            // What touches no key is never run again; AUTH and HELLO may fail behind the login.
+            changes_connection: spec.is(Flags::NO_AUTH),
             identity: 0,
         };
         if !self.is_suspended() {

@@ -3,18 +3,20 @@
 use smallvec::SmallVec;
 
 use super::{Caller, Executor, Plan, Ran, Stop, Waits, fits, monitors};
-use crate::catalog::{Flags, Group};
-use crate::command::admission::Admitted;
+use crate::acl::{self, Reason};
+use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command::call::{Keys, keys_of};
-use crate::command::{CommandError, Context, Outcome, handler};
+use crate::command::{CommandError, Context, Outcome, has_handler};
 use crate::engine::{Drafts, Engine, EngineError, Watch};
 use crate::server::Server;
 use crate::server::hub::Interest;
 
 /// One command of a queue.
 pub struct Call<'q> {
-    /// The request.
-    pub request: Admitted<'q>,
+    /// Its row.
+    pub spec: &'static CommandSpec,
+    /// Its arguments, the name first.
+    pub args: &'q [&'q [u8]],
     /// Its arguments that came as blobs.
     pub drafts: &'q Drafts,
 }
@@ -41,13 +43,13 @@ impl Executor {
         now_ms: u64,
     ) -> Result<(), Stop> {
         let mut keys = Keys::new();
-        calls.iter().for_each(|call| keys_of(call.request.spec(), call.request.args(), &mut keys));
+        calls.iter().for_each(|call| keys_of(call.spec, call.args, &mut keys));
         keys.extend_from_slice(watched);
-        let specs = || calls.iter().map(|call| call.request.spec());
+        let specs = || calls.iter().map(|call| call.spec);
         let plan = Plan {
             keys: &keys,
-            touches_all: calls.iter().any(|call| call.request.spec().touches_all_keys(call.request.args())),
-            writes: specs().any(|spec| spec.is(Flags::WRITE)),
+            touches_all: calls.iter().any(|call| call.spec.touches_all_keys(call.args)),
+            writes: specs().any(CommandSpec::may_commit),
             wakes: specs().any(|spec| !spec.is(Flags::WAKES_NOBODY)),
             may_wait: Waits::Never,
             changes_connection: specs().any(|spec| matches!(spec.group, Group::Connection | Group::PubSub)),
@@ -88,15 +90,15 @@ impl Executor {
     ) {
         let is_watched = server.shared.hub.interest.has(Interest::MONITORS);
         for (call, ended) in calls.iter().zip(ended) {
-            let (spec, args) = (call.request.spec(), call.request.args());
+            let (spec, args) = (call.spec, call.args);
             if let Some(error) = &ended.error {
                 server.shared.statistics.failed(spec.id);
                 server.shared.count_error(&error.reply_text());
             }
-            if handler(spec).is_some() {
+            if has_handler(spec) {
                 self.meter.took((server, caller.client), spec, ended.took_ns, args, now_ms);
             }
-            if is_watched && handler(spec).is_some() {
+            if is_watched && has_handler(spec) {
                 monitors::show(&server.shared, caller.client, spec, args, now_ms);
             }
         }
@@ -104,7 +106,7 @@ impl Executor {
         self.meter.log_late(
             (server, caller.client),
             calls.len(),
-            |at| calls.get(at).map(|call| call.request.args()),
+            |at| calls.get(at).map(|call| call.args),
             now_ms,
         );
     }
@@ -118,8 +120,17 @@ fn run_all(
 ) -> Outcome {
     ctx.reply.array(calls.len());
     for call in calls {
-        let spec = call.request.spec();
-        if handler(spec).is_none() {
+        let spec = call.spec;
+        let request = match ctx.admit_later(spec, call.args, acl::Context::Multi) {
+            Ok(request) => request,
+            Err(error) => {
+                let error = CommandError::owned(denied_at_exec(&error));
+                ctx.reply.error(&error.reply_text());
+                ended.push(Ended { took_ns: None, error: Some(error) });
+                continue;
+            }
+        };
+        if !has_handler(spec) {
             // UNWATCH: EXEC has forgotten the watched keys.
             ctx.reply.ok();
             ended.push(Ended { took_ns: None, error: None });
@@ -130,7 +141,7 @@ fn run_all(
         let begin_ns = read_ns.take().filter(|_| is_timed);
         let begin_ns = begin_ns.unwrap_or_else(|| if is_timed { ctx.shared.host.monotonic_ns() } else { 0 });
         let start = ctx.reply.len();
-        let outcome = ctx.run_inner(&call.request, call.drafts);
+        let outcome = ctx.run_inner(&request, call.drafts);
         if ctx.interrupted.is_some() {
             return outcome;
         }
@@ -155,4 +166,21 @@ fn run_all(
         ended.push(Ended { took_ns, error });
     }
     Ok(())
+}
+
+/// The text for a command that could be queued and may not run any more.
+fn denied_at_exec(error: &CommandError) -> String {
+    let reason = match error {
+        CommandError::Denied(denial) => denial.reason,
+        _ => Reason::Command,
+    };
+    let lacks = match reason {
+        Reason::Key => "no permission to touch the specified keys",
+        Reason::Channel => "no permission to access one of the channels used as arguments",
+        Reason::Command | Reason::Login => "no permission to execute the command or subcommand",
+    };
+    format!(
+        "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no \
+         longer allowed for the following reason: {lacks}"
+    )
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{Caller, Executor, Plan, Ran, Stop, Waits};
+use crate::acl;
 use crate::catalog::Flags;
-use crate::command::admission::admit_again;
 use crate::command::call::{Keys, keys_of};
 use crate::engine::{Db, Drafts, Engine, Kind};
 use crate::server::Server;
@@ -88,7 +88,6 @@ impl Executor {
         };
         let begin_ns = server.shared.host.monotonic_ns();
         let mut reply = server.shared.settings.bounds().reply(waiter.protocol);
-        let request = admit_again(waiter.spec, &args);
         let own_wrote = std::mem::take(&mut self.wrote);
         let mut kind = None;
         let mut caller = Caller { client: &mut state.client, reply: &mut reply };
@@ -98,6 +97,8 @@ impl Executor {
                 ctx.wait_for(waiter.wait.clone());
                 return Ok(());
             }
+            // What its user may do may have changed meanwhile.
+            let request = ctx.admit_later(waiter.spec, &args, acl::Context::TopLevel)?;
             ctx.run(&request)
         });
         let wrote = std::mem::replace(&mut self.wrote, own_wrote);

@@ -3,13 +3,11 @@
 use data_encoding::BASE64;
 
 use super::{Request, Response};
+use crate::acl::{DEFAULT_USER, Registry};
 use crate::resp::write_request;
 
 /// What clients of this dialect know as the sign that their token is wrong.
 const WRONG_TOKEN: &[u8] = b"WRONGPASS invalid or missing auth token";
-
-/// The user whom a password alone means.
-const DEFAULT_USER: &[u8] = b"default";
 
 /// The answer to a token that is missing or wrong.
 pub(super) fn unauthorized() -> Response {
@@ -22,12 +20,17 @@ pub(super) fn unauthorized() -> Response {
 pub(super) fn auth(
     request: &Request<'_>,
     token: Option<&[u8]>,
-    requires_password: bool,
+    users: &Registry,
 ) -> Result<Option<Vec<u8>>, Response> {
+    let requires_password = users.needs_login();
     let credentials = match token {
         Some(token) => Some((None, token.to_vec())),
         None => request.headers.get("authorization").and_then(read_header),
     };
+    let credentials = credentials.map(|(user, password)| match user {
+        None => user_of_token(users, password),
+        user => (user, password),
+    });
     let mut input = Vec::new();
     match credentials {
         Some((Some(user), password)) if requires_password || user != DEFAULT_USER => {
@@ -38,6 +41,18 @@ pub(super) fn auth(
         _ => return Ok(None),
     }
     Ok(Some(input))
+}
+
+/// A token `user:password` of a user that there is, unless all of it is the password of the default user.
+fn user_of_token(users: &Registry, token: Vec<u8>) -> (Option<Vec<u8>>, Vec<u8>) {
+    let colon = token.iter().position(|byte| *byte == b':');
+    let named = colon.and_then(|colon| Some((token.get(..colon)?, token.get(colon + 1..)?)));
+    match named {
+        Some((user, password)) if users.user(user).is_some() && !users.default_user().accepts_own(&token) => {
+            (Some(user.to_vec()), password.to_vec())
+        }
+        _ => (None, token),
+    }
 }
 
 /// User and password of `Bearer password`, `Basic base64(user:password)`, or a password alone.

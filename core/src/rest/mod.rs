@@ -21,7 +21,8 @@
 //! leaves the body of an answer to HEAD out.
 //!
 //! Who asks: the password stands behind `Authorization: Bearer` (or there alone, or as the parameter `_token`, which goes
-//! before the header); `Basic` names a user, too. Where no password is needed a token is not looked at.
+//! before the header). A token `user:password` names one of the users, as `Basic` does; any other is the password of the default
+//! user, and is not looked at where that user needs none.
 //!
 //! What is answered: `{"result": …}` with 200, `{"error": "ERR …"}` with 400, or 401 if it is about the password; of
 //! pipelines and transactions an array of these with 200, but a transaction that was discarded is one error with 400.

@@ -10,6 +10,7 @@ use super::credentials::auth;
 use super::exchange::{Kind, Style};
 use super::json::Strings;
 use super::{Exchange, Request, Response};
+use crate::acl::Registry;
 use crate::catalog::{self, Flags};
 use crate::resp::write_request;
 
@@ -18,16 +19,16 @@ const TOKEN: &[u8] = b"_token";
 
 /// What the session of a request is to be asked before the request's body is received, so that strangers cannot make
 /// the host hold bodies: nothing, or an exchange whose response, unless its status is 200, goes to the peer.
-pub fn log_in(request: &Request<'_>, requires_password: bool) -> Result<Option<Exchange>, Response> {
+pub fn log_in(request: &Request<'_>, users: &Registry) -> Result<Option<Exchange>, Response> {
     let query = read_query(request.query.unwrap_or_default());
-    let auth = auth(request, query.token.as_deref(), requires_password)?;
+    let auth = auth(request, query.token.as_deref(), users)?;
     let style = Style::Json(Strings::Text);
     Ok(auth.map(|auth| Exchange::new(Some(auth), Kind::Pipeline, style, Commands::default())))
 }
 
-/// Begins the exchange of one request, or refuses it. `requires_password` tells whether its session may run nothing
-/// before it has logged in.
-pub fn begin(request: &Request<'_>, requires_password: bool) -> Result<Exchange, Response> {
+/// Begins the exchange of one request, or refuses it. `users` tells whether its session may run nothing before it has logged
+/// in, and which tokens name a user.
+pub fn begin(request: &Request<'_>, users: &Registry) -> Result<Exchange, Response> {
     let stream = stream_of(request.path);
     let allowed: &[&str] = if stream { &["GET", "POST"] } else { &["GET", "HEAD", "POST", "PUT"] };
     if !allowed.contains(&request.method) {
@@ -36,7 +37,7 @@ pub fn begin(request: &Request<'_>, requires_password: bool) -> Result<Exchange,
         return Err(response);
     }
     let query = read_query(request.query.unwrap_or_default());
-    let auth = auth(request, query.token.as_deref(), requires_password)?;
+    let auth = auth(request, query.token.as_deref(), users)?;
     let style = read_style(request)?;
     let (kind, commands) = if stream {
         let mut arguments = Arguments::default();

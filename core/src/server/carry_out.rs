@@ -54,7 +54,11 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         // The caller ends waits itself.
         Action::Unblock(..) => {}
         Action::Settings(accepted) => {
+            let password = accepted.get("requirepass").map(str::to_owned);
             shared.settings.apply(accepted);
+            if let Some(password) = password {
+                shared.set_default_password(&password);
+            }
             shared.settings_changed();
         }
         Action::ExpireActively(is_on) => shared.expires_actively.store(is_on, Ordering::Relaxed),
@@ -62,6 +66,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
             shared.counters.reset();
             shared.statistics.reset();
             shared.memory.reset();
+            shared.acl.log.reset_counts();
             shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
         }
         Action::ResetSlowLog => shared.slow_log.reset(),
@@ -69,6 +74,9 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
             shared.latency.reset(|event| names.contains(&event));
         }
         Action::Saved { changes, now_ms } => shared.saved(changes, now_ms),
+        Action::ForgetDenials => shared.acl.log.reset(),
+        Action::Users(change) => shared.change_users(&change),
+        Action::Denied(denial, context, client) => shared.note_denial(*denial, context, client, now_ms),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),
     }
 }

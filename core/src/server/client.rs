@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
+use crate::acl::Access;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::{Protocol, Reply};
@@ -20,6 +21,8 @@ pub struct Client {
     pub db: Db,
     /// Whether it has logged in, or had no need to when it connected.
     pub authenticated: bool,
+    /// Its user, and what that user may do.
+    pub access: Access,
     /// Queued commands of an open MULTI, for CLIENT LIST.
     pub queued: Option<u64>,
     /// Number of watched keys, for CLIENT LIST.
@@ -56,11 +59,18 @@ pub struct Client {
 
 impl Client {
     /// A connection that has said nothing yet; its card and inbox are shared with those who know it by its CLIENT ID.
-    pub fn new(id: u64, card: Arc<Mutex<ClientCard>>, inbox: Arc<Inbox>, seed: u64) -> Client {
+    pub fn new(
+        id: u64,
+        card: Arc<Mutex<ClientCard>>,
+        inbox: Arc<Inbox>,
+        access: Access,
+        seed: u64,
+    ) -> Client {
         Client {
             id,
             db: 0,
             authenticated: true,
+            access,
             queued: None,
             watched: 0,
             labels: Arc::default(),
@@ -92,6 +102,7 @@ impl Client {
     pub fn show(&self, protocol: u8, now_ms: u64) {
         let mut card = self.card.lock();
         card.db = self.db;
+        self.show_user(&mut card);
         card.protocol = protocol;
         card.active_at_ms = now_ms;
         card.last_command = self.last_command;
@@ -107,6 +118,14 @@ impl Client {
             (counts.0.len() as u64, counts.1.len() as u64, counts.2.len() as u64)
         });
         card.tracking = self.tracking.as_deref().cloned();
+    }
+
+    /// Shows its user to others; done at once when it logs in, since a user's connections are found by it.
+    pub fn show_user(&self, card: &mut ClientCard) {
+        let name = self.access.user().name();
+        if *card.user != *name {
+            card.user = name.into();
+        }
     }
 
     /// Whether only commands about subscriptions are taken: in RESP2 every reply might be a message.
@@ -142,6 +161,7 @@ pub(crate) struct Mark {
 /// All of its state, for transactions with commands about the connection itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
+    access: Access,
     labels: Arc<Labels>,
     subscriptions: Option<Box<Subscriptions>>,
     tracking: Option<Box<Tracking>>,
@@ -179,6 +199,7 @@ impl Client {
     /// Remembers what a [`Mark`] does not.
     pub(crate) fn save(&self) -> Saved {
         Saved {
+            access: self.access.clone(),
             labels: self.labels.clone(),
             subscriptions: self.subscriptions.clone(),
             tracking: self.tracking.clone(),
@@ -188,6 +209,7 @@ impl Client {
 
     /// Goes back to what was saved.
     pub(crate) fn restore(&mut self, saved: &Saved) {
+        self.access = saved.access.clone();
         self.labels = saved.labels.clone();
         self.subscriptions = saved.subscriptions.clone();
         self.tracking = saved.tracking.clone();
@@ -196,7 +218,8 @@ impl Client {
 
     /// The connection as a command sees it that runs for it later, while it is blocked: itself, without subscriptions.
     pub(crate) fn for_waiting(&mut self) -> Client {
-        let mut waiting = Client::new(self.id, self.card.clone(), self.inbox.clone(), self.random.u64(..));
+        let (card, inbox, seed) = (self.card.clone(), self.inbox.clone(), self.random.u64(..));
+        let mut waiting = Client::new(self.id, card, inbox, self.access.clone(), seed);
         waiting.db = self.db;
         waiting.no_touch = self.no_touch;
         waiting.tracking = self.tracking.clone();
@@ -232,6 +255,8 @@ pub struct ClientCard {
     pub local_address: String,
     /// What it says of itself.
     pub labels: Arc<Labels>,
+    /// The name of its user.
+    pub user: Box<[u8]>,
     /// The selected database.
     pub db: Db,
     /// 2 or 3.

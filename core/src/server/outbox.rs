@@ -8,6 +8,7 @@ use super::hub::notify::{self, MISS};
 use super::hub::{Pause, TopicKind, Tracking, Unblock};
 use super::scan_positions::Position;
 use super::settings::Accepted;
+use crate::acl::{Change, Context, Denial};
 use crate::engine::Db;
 use crate::resp::Protocol;
 
@@ -69,6 +70,13 @@ pub enum Action {
         /// The time.
         now_ms: u64,
     },
+    /// Forget what ACL LOG shows.
+    ForgetDenials,
+    /// Change users.
+    Users(Change),
+    /// Note that something was denied to the connection, which is shown as CLIENT INFO shows it. It happens even if the
+    /// transaction does not.
+    Denied(Box<Denial>, Context, Vec<u8>),
     /// Remember where a walk by HSCAN and its like goes on.
     KeepPosition(Position),
 }
@@ -134,14 +142,26 @@ impl Outbox {
         })
     }
 
+    /// The changes of users, in their order.
+    pub fn changes_of_users(&self) -> impl DoubleEndedIterator<Item = &Change> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Users(change) => Some(change),
+            _ => None,
+        })
+    }
+
     /// Drops the events with this name.
     pub(crate) fn drop_event(&mut self, name: &str) {
         self.actions.retain(|action| !matches!(action, Action::Notify { event, .. } if *event == name));
     }
 
-    /// Drops all but the events of reads: nothing else has happened.
+    /// Drops all but the events of reads, and what was denied: nothing else has happened.
     pub(crate) fn keep_reads(&mut self) {
-        self.actions.retain(|action| matches!(action, Action::Notify { event, .. } if *event == MISS));
+        self.actions.retain(|action| match action {
+            Action::Notify { event, .. } => *event == MISS,
+            Action::Denied(..) => true,
+            _ => false,
+        });
         self.effects.clear();
     }
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::client::{Client, Known};
 use super::eviction::Memory;
 use super::feed::Feed;
-use super::hub::{Hub, notify};
+use super::hub::{Hub, TopicKind, notify};
 use super::loading::Loading;
 use super::metrics::LatencyMonitor;
 use super::metrics::SlowLog;
@@ -18,6 +18,7 @@ use super::metrics::{Rates, Sample};
 use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::settings::Settings;
+use crate::acl::{Access, Change, Context, Denial, Registry, User};
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -35,6 +36,21 @@ pub trait HostFacts: Send + Sync {
 
     /// Keeps the calling thread for so long (DEBUG SLEEP). A home that cannot wait returns at once.
     fn sleep(&self, _duration: Duration) {}
+
+    /// Fills a buffer with bytes that nobody can guess; false where the home has no source of them.
+    fn fill_unguessable(&self, _buffer: &mut [u8]) -> bool {
+        false
+    }
+
+    /// Reads the file of users; None where users have none.
+    fn read_users(&self) -> Option<Result<Vec<u8>, String>> {
+        None
+    }
+
+    /// Replaces the file of users; None where users have none.
+    fn write_users(&self, _text: &[u8]) -> Option<Result<(), String>> {
+        None
+    }
 }
 
 /// A host that knows nothing, for tests and for homes without a process.
@@ -95,6 +111,8 @@ impl Counters {
 pub struct Shared {
     /// What CONFIG reads and sets.
     pub settings: Settings,
+    /// Who may do what.
+    pub acl: Registry,
     /// What INFO counts.
     pub counters: Counters,
     /// What is counted of every command and error.
@@ -153,8 +171,11 @@ const MEMORY_EXCEEDED: u8 = 1 << 2;
 impl Shared {
     /// The shared state of a server that starts at `now_ms`.
     pub fn new(settings: Settings, host: Box<dyn HostFacts>, now_ms: u64) -> Shared {
+        let password = settings.get("requirepass").unwrap_or_default();
+        let is_on = settings.get("default-user").as_deref() != Some("off");
         let shared = Shared {
             settings,
+            acl: Registry::new(User::standard(is_on, password.as_bytes())),
             counters: Counters::default(),
             statistics: Statistics::default(),
             rates: Rates::default(),
@@ -197,6 +218,46 @@ impl Shared {
     pub fn overhead_bytes(&self) -> u64 {
         let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes();
         self.memory.clients_bytes.load(Ordering::Relaxed) + tables
+    }
+
+    /// The access of a connection that has not said who it is.
+    pub fn default_access(&self) -> Access {
+        Access::of(self.acl.default_user(), &self.acl)
+    }
+
+    /// Carries out a change of users. Connections that are subscribed to what their user may not listen to any more are
+    /// closed.
+    pub fn change_users(&self, change: &Change) {
+        self.acl.apply(change);
+        let mut subscribed = Vec::new();
+        for (id, known) in self.clients.lock().iter() {
+            if known.inbox.is_subscribed()
+                && let Some(user) = self.acl.user(&known.card.lock().user)
+            {
+                subscribed.push((*id, user));
+            }
+        }
+        let may_listen = |id: u64, kind: TopicKind, name: &[u8]| {
+            let user =
+                subscribed.binary_search_by_key(&id, |(id, _)| *id).ok().and_then(|at| subscribed.get(at));
+            user.is_none_or(|(_, user)| user.may_listen(name, kind == TopicKind::Pattern))
+        };
+        if subscribed.iter().any(|(_, user)| !user.is_unrestricted()) {
+            self.kill(&self.hub.pubsub.listeners_without(&may_listen));
+        }
+    }
+
+    /// Notes in ACL LOG that something was denied to a connection, which is shown as CLIENT INFO shows it.
+    pub fn note_denial(&self, denial: Denial, context: Context, client: Vec<u8>, now_ms: u64) {
+        let most = usize::try_from(self.settings.number("acllog-max-len")).unwrap_or(usize::MAX);
+        self.acl.log.add(denial, context, client, now_ms, most);
+    }
+
+    /// Makes a password the only one of the default user; an empty one means that none is needed.
+    pub fn set_default_password(&self, password: &str) {
+        let mut user = User::clone(&self.acl.default_user());
+        user.set_password(password.as_bytes());
+        self.acl.apply(&Change::Set(user.into()));
     }
 
     /// Closes the connections with these CLIENT IDs.
@@ -352,6 +413,6 @@ impl Shared {
 impl Client {
     /// Whether commands beyond AUTH and HELLO are refused. A password that is taken away lets everybody in.
     pub fn must_authenticate(&self, shared: &Shared) -> bool {
-        !self.authenticated && shared.settings.has_password()
+        !self.authenticated && shared.acl.needs_login()
     }
 }

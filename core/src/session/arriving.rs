@@ -3,14 +3,17 @@
 //! So a connection needs no more memory for a value of gigabytes than for a small one. When the request is whole its
 //! handler finds the value as a [`Draft`] in place of the argument, which stands empty. If the peer goes away, or the
 //! command refuses, the draft is dropped and the blob with it; the key keeps what it had.
+//!
+//! A long argument of a command that the connection's user may not run goes nowhere: it is dropped as it comes, and the request
+//! is refused once it is whole.
 
-use crate::catalog;
+use crate::catalog::{self, CommandSpec};
 use crate::engine::Drafts;
 use crate::engine::{Draft, Engine, EngineError};
-use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
+use crate::limits::{DENIED_ARGUMENT_MAX_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
 use crate::resp::{Arriving, ProtocolError, RequestParser};
 
-use crate::server::Server;
+use crate::server::{Client, Server};
 
 /// Bytes of an argument's line end.
 const LINE_END_BYTES: usize = 2;
@@ -28,14 +31,28 @@ impl Stream {
     /// What is to be done with the argument on which the parser waits: None if it stays in the input.
     pub(super) fn begin<E: Engine>(
         server: &Server<E>,
+        client: &Client,
         parser: &RequestParser,
         input: &[u8],
     ) -> Result<Option<Stream>, ProtocolError> {
         let Some(Arriving { number, size, .. }) = parser.arriving() else { return Ok(None) };
+        let spec = parser.argument(input, 0).and_then(catalog::lookup);
+        let of_container = |spec: &'static CommandSpec| {
+            // Behind the word of the subcommand.
+            let word = parser.argument(input, 1).filter(|_| number > 1 && spec.is_container());
+            word.and_then(|word| catalog::lookup_sub(spec, word)).unwrap_or(spec)
+        };
+        if size > DENIED_ARGUMENT_MAX_BYTES
+            && spec.is_some_and(|spec| !may_run(server, client, of_container(spec)))
+        {
+            let missing = size.saturating_add(LINE_END_BYTES);
+            // The check of the whole request says so, too, unless the user has got the permission meanwhile.
+            let dropped = EngineError::Refused("NOPERM the user may not run this command".into());
+            return Ok(Some(Stream { number, missing, draft: Err(dropped) }));
+        }
         if (size as u64) < server.shared.settings.blob_min_bytes() {
             return Ok(None);
         }
-        let spec = parser.argument(input, 0).and_then(catalog::lookup);
         if spec.is_some_and(|spec| spec.streams(number)) {
             let missing = size.saturating_add(LINE_END_BYTES);
             return Ok(Some(Stream { number, missing, draft: server.engine.draft() }));
@@ -69,4 +86,13 @@ impl Stream {
     pub(super) fn finish(self, drafts: &mut Drafts) {
         drafts.push(self.number, self.draft);
     }
+}
+
+/// Whether a request that begins with this name may be allowed to the connection's user.
+fn may_run<E>(server: &Server<E>, client: &Client, spec: &CommandSpec) -> bool {
+    let acl = &server.shared.acl;
+    if client.access.is_fresh(acl) {
+        return client.access.user().may_run(spec);
+    }
+    acl.user(client.access.user().name()).is_some_and(|user| user.may_run(spec))
 }

@@ -7,9 +7,10 @@ use smallvec::SmallVec;
 use super::subscription;
 use super::transaction::{Multi, Queued, Transaction, WatchedKey};
 use super::waiting::Waiting;
+use crate::acl::{self, Permit};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
-use crate::command::{CommandError, handler};
+use crate::command::{CommandError, client_info, has_handler};
 use crate::engine::{Drafts, Engine};
 use crate::executor::{Call, Caller, Executor, Ran, Stop, monitors, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
@@ -30,6 +31,8 @@ pub(super) struct Connection {
     pub(super) waiting: Waiting,
     /// Of how many requests the group is that is suspended; 0 if none is.
     pub(super) group_len: usize,
+    /// The permits of the request, or of the group, that has begun and is suspended.
+    pub(super) begun: Vec<Permit>,
     commands: u64,
     /// Requests wait once so many bytes were appended to the log in one go.
     logged_max: u64,
@@ -62,6 +65,7 @@ impl Connection {
             transaction: Transaction::default(),
             waiting: Waiting::default(),
             group_len: 0,
+            begun: Vec::new(),
             commands: 0,
             logged_max: LOGGED_PAUSE_BYTES,
         }
@@ -177,6 +181,7 @@ impl Connection {
     /// The session runs: takes what has come from others, ends a wait whose time has passed, and goes on where it had to
     /// wait for its engine.
     pub(super) fn begin<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        self.check_user(server);
         if self.waiting.is_on() {
             self.waiting.try_again(&server.shared, &self.client);
             self.take_mail(server, now_ms);
@@ -187,6 +192,28 @@ impl Connection {
         }
     }
 
+    /// Looks the connection's user up again if users have changed. It ends if its user is gone, or may not listen any more to
+    /// what it is subscribed to.
+    #[inline]
+    fn check_user<E: Engine>(&mut self, server: &Server<E>) {
+        if !self.client.access.is_fresh(&server.shared.acl) {
+            self.look_user_up(server);
+        }
+    }
+
+    #[cold]
+    fn look_user_up<E: Engine>(&mut self, server: &Server<E>) {
+        if !self.client.access.refresh(&server.shared.acl) {
+            // What it has asked before, the end of its user perhaps, is still answered.
+            return self.close_after_reply();
+        }
+        let user = self.client.access.user();
+        if self.client.subscriptions.as_ref().is_some_and(|own| !own.are_allowed(user)) {
+            self.client.inbox.close();
+            self.close_after_reply();
+        }
+    }
+
     /// Takes what the session owes its host, once it has run.
     pub(super) fn finish<E: Engine>(
         &mut self,
@@ -194,6 +221,7 @@ impl Connection {
         progress: &mut super::Progress,
         now_ms: u64,
     ) {
+        self.check_user(server);
         progress.wake_at_ms = self.waiting.wake_at_ms();
         progress.takes_long = std::mem::take(&mut self.client.takes_long);
         progress.is_suspended = self.waiting.is_suspended() && !progress.takes_long;
@@ -365,7 +393,7 @@ impl Connection {
         let is_queueing = self.transaction.is_open();
         let request = match self.admit(server, args, now_ms) {
             Ok(request) => request,
-            Err(error) => return Err(self.refused(server, error).into()),
+            Err(error) => return Err(self.refused(server, error, now_ms).into()),
         };
         let is_queued = is_queueing && request.spec().waits_for_exec();
         let outcome = if !is_queueing && self.run_directly(server, &request, now_ms)? {
@@ -374,6 +402,9 @@ impl Connection {
             self.queue_or_run(server, &request, now_ms).map(|()| Did::InFull)
         };
         let is_suspended = matches!(outcome, Err(Stop::Suspended));
+        if is_suspended {
+            self.begun = vec![request.permit()];
+        }
         if server.shared.hub.interest.has(Interest::MONITORS) && !is_queued && !is_suspended {
             monitors::show(&server.shared, &self.client, request.spec(), args, now_ms);
         }
@@ -394,7 +425,9 @@ impl Connection {
         if self.executor.is_suspended() {
             self.executor.go_on_evicting(server, now_ms);
             // It has begun, and may even be committed.
-            return Ok(admission::admit_again(spec, args));
+            if let Some(permit) = self.begun.first().filter(|permit| permit.spec().id == spec.id) {
+                return Ok(admission::go_on(*permit, args));
+            }
         }
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
         let executor = &mut self.executor;
@@ -427,7 +460,14 @@ impl Connection {
 
     /// A request is refused: an open MULTI will be, too, and an EXEC ends it, as in Redis.
     #[cold]
-    fn refused<E: Engine>(&mut self, server: &Server<E>, error: CommandError) -> CommandError {
+    fn refused<E: Engine>(&mut self, server: &Server<E>, error: CommandError, now_ms: u64) -> CommandError {
+        if let CommandError::Denied(denial) = &error {
+            let is_queued = self.transaction.is_open();
+            let context = if is_queued { acl::Context::Multi } else { acl::Context::TopLevel };
+            self.show(now_ms);
+            let shown = client_info(&self.client.card.lock(), now_ms);
+            server.shared.note_denial(denial.as_ref().clone(), context, shown, now_ms);
+        }
         self.transaction.refuse();
         if self.client.last_command != "exec" {
             return error;
@@ -476,9 +516,10 @@ impl Connection {
         }
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let begin = self.executor.meter().begin(server, spec, now_ms);
-        let outcome = match handler(spec) {
-            Some(_) => self.executor.run(server, &mut caller, request, &self.drafts, now_ms),
-            None => self.session_command(server, spec, args, now_ms).map(|()| Ran::Done),
+        let outcome = if has_handler(spec) {
+            self.executor.run(server, &mut caller, request, &self.drafts, now_ms)
+        } else {
+            self.session_command(server, request, now_ms).map(|()| Ran::Done)
         };
         let waiter = match outcome {
             Ok(Ran::Waits(waiter)) => waiter,
@@ -502,10 +543,10 @@ impl Connection {
     fn session_command<E: Engine>(
         &mut self,
         server: &Server<E>,
-        spec: &CommandSpec,
-        args: &[&[u8]],
+        request: &Admitted<'_>,
         now_ms: u64,
     ) -> Result<(), Stop> {
+        let (spec, args) = (request.spec(), request.args());
         match spec.name {
             "multi" => {
                 self.transaction.open(&mut self.client)?;
@@ -569,7 +610,7 @@ impl Connection {
         let mut rest = arguments.as_slice();
         for queued in queue {
             let (args, behind) = rest.split_at(queued.count());
-            calls.push(Call { request: queued.request(args), drafts: queued.drafts() });
+            calls.push(Call { spec: queued.spec(), args, drafts: queued.drafts() });
             rest = behind;
         }
         let watched: Vec<&[u8]> =
@@ -612,7 +653,9 @@ impl Connection {
         self.waiting.leave(&server.shared);
         subscription::leave(&mut self.client, &server.shared);
         self.client.db = 0;
-        self.client.authenticated = !server.shared.settings.has_password();
+        self.client.access = server.shared.default_access();
+        self.client.authenticated = !server.shared.acl.needs_login();
+        self.client.show_user(&mut self.client.card.lock());
         self.client.reply_mode = ReplyMode::On;
         self.client.no_touch = false;
         self.client.labels_mut().name.clear();

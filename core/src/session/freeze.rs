@@ -1,12 +1,12 @@
 //! Freezing: a session as bytes, so that a home may forget it between two messages and have it back when the next comes.
 //!
 //! ```text
-//!  version u8 = 2 | the fields below in order
+//!  version u8 = 3 | the fields below in order
 //!  number  u64 little-endian        bytes  length u32, then so many        list  count u32, then so many
 //!  option  u8 0, or u8 1 and the value
 //! ```
 //!
-//! It promises that a frozen and thawed session replies as if it had stayed: protocol, database, login, name, an open
+//! It promises that a frozen and thawed session replies as if it had stayed: protocol, database, login and user, name, an open
 //! MULTI, watches, subscriptions, MONITOR, a blocked command with its place in line, where its walks by HSCAN and its like stand,
 //! and input that is not a whole request yet are all kept. A client with a cache gets an invalidation of all keys, since which keys it had read is not kept. What has output or
 //! mail left cannot be frozen. All sessions are to be thawed before any of them runs again: only then do they miss nothing.
@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use super::transaction::{Multi, Queued, WatchedKey};
 use super::{Peer, Session};
+use crate::acl::Access;
 use crate::catalog::{self, CommandSpec};
 use crate::engine::Drafts;
 use crate::engine::{Engine, Kind};
@@ -26,7 +27,7 @@ use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Mode, Nothing, Subscriptions, Topic, TopicKind, Tracking, Wait, Waiter};
 use crate::server::{ReplyMode, Server};
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The bytes are no frozen session of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +65,7 @@ impl Session {
         ] {
             out.truth(truth);
         }
+        out.bytes(client.access.user().name());
         out.place(&REPLY_MODES, client.reply_mode);
         out.number(client.random.get_seed());
         out.number(card.connected_at_ms);
@@ -152,6 +154,9 @@ impl Session {
         client.labels_mut().no_evict = from.truth()?;
         client.is_monitor = from.truth()?;
         let is_tripped = from.truth()?;
+        let user = shared.acl.user(from.bytes()?).ok_or(ThawError)?;
+        client.access = Access::of(user, &shared.acl);
+        client.show_user(&mut client.card.lock());
         client.reply_mode = from.place(&REPLY_MODES)?;
         client.random = fastrand::Rng::with_seed(from.number()?);
         let last_active_ms;

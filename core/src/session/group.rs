@@ -81,7 +81,10 @@ impl Connection {
             }
             Err(Stop::Suspended) => {
                 // What takes long has not begun; where it runs it is grouped anew.
-                self.group_len = if self.executor.is_suspended() { requests.len() } else { 0 };
+                if self.executor.is_suspended() {
+                    self.group_len = requests.len();
+                    self.begun = requests.iter().map(Admitted::permit).collect();
+                }
                 self.waiting.suspend();
                 Grouped::Suspended
             }
@@ -144,7 +147,7 @@ impl Connection {
 
     /// The group that was suspended.
     fn same_group<'a>(&self, ahead: &'a Ahead<'_>, at: usize) -> Group<'a> {
-        let again = |args| admission::find(args).ok().map(|spec| admission::admit_again(spec, args));
-        ahead.iter().skip(at).take(self.group_len).filter_map(|(args, _)| again(args)).collect()
+        let requests = ahead.iter().skip(at).zip(&self.begun);
+        requests.map(|((args, _), permit)| admission::go_on(*permit, args)).collect()
     }
 }

@@ -30,6 +30,7 @@ pub use freeze::ThawError;
 use self::connection::{Connection, Step};
 use self::group::Grouped;
 use self::pipeline::{Ahead, Pipeline};
+use crate::acl::User;
 use crate::engine::{Db, Engine, Receipt};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
 use crate::server::hub::Inbox;
@@ -95,8 +96,9 @@ impl Session {
         let all_bytes = shared.memory.clients_bytes.clone();
         let inbox = Arc::new(Inbox::counted(id, shared.settings.output_limits().clone(), all_bytes));
         shared.clients.lock().insert(id, Known { card: card.clone(), inbox: inbox.clone() });
-        let mut client = Client::new(id, card, inbox, seed);
-        client.authenticated = !shared.settings.has_password();
+        let mut client = Client::new(id, card, inbox, shared.default_access(), seed);
+        client.authenticated = !shared.acl.needs_login();
+        client.show_user(&mut client.card.lock());
         let reply = shared.settings.bounds().reply(Protocol::Resp2);
         let mut session = Session {
             pipeline: Pipeline::default(),
@@ -130,6 +132,11 @@ impl Session {
     /// Whether the peer may run commands beyond AUTH and HELLO.
     pub fn is_authenticated(&self) -> bool {
         self.connection.client().authenticated
+    }
+
+    /// The peer's user, as it was when the session last looked.
+    pub fn user(&self) -> &Arc<User> {
+        self.connection.client().access.user()
     }
 
     /// What is to be sent; the host clears what it has sent.
@@ -300,7 +307,7 @@ impl Session {
 
     /// Sends the argument that is on its way to a blob, if it may; returns whether it does.
     fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> bool {
-        match self.pipeline.begin_stream(server) {
+        match self.pipeline.begin_stream(server, self.connection.client()) {
             Ok(begun) => begun,
             Err(error) => {
                 self.connection.reply_mut().error_bytes(&error.text());

@@ -6,7 +6,7 @@ use super::arriving::Stream;
 use crate::engine::{Db, Drafts, Engine};
 use crate::limits::{INPUT_KEPT_BYTES, PIPELINE_AHEAD, PIPELINE_AHEAD_MIN};
 use crate::resp::{Args, Parsed, ProtocolError, RequestLimits, RequestParser, second_argument};
-use crate::server::Server;
+use crate::server::{Client, Server};
 
 /// Input longer than this many bytes is taken for a pipeline where only a guess is made.
 const ONE_REQUEST_BYTES: usize = 256;
@@ -124,8 +124,12 @@ impl Pipeline {
     ///
     /// # Errors
     /// An argument that is too long for memory and may not go to a blob.
-    pub(super) fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> Result<bool, ProtocolError> {
-        self.stream = Stream::begin(server, &self.parser, &self.input)?.map(Box::new);
+    pub(super) fn begin_stream<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        client: &Client,
+    ) -> Result<bool, ProtocolError> {
+        self.stream = Stream::begin(server, client, &self.parser, &self.input)?.map(Box::new);
         Ok(self.stream.is_some())
     }
 

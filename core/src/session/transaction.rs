@@ -2,7 +2,7 @@
 
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
-use crate::command::admission::{Admitted, admit_again};
+use crate::command::admission::Admitted;
 use crate::engine::{Db, Drafts, Engine, Watch};
 use crate::limits::MULTI_QUEUE_MAX;
 use crate::server::{Client, Settings};
@@ -110,11 +110,6 @@ impl Queued {
     /// The arguments that came as blobs.
     pub(super) fn drafts(&self) -> &Drafts {
         &self.drafts
-    }
-
-    /// The request that it is, with these arguments of its own.
-    pub(super) fn request<'a>(&self, args: &'a [&'a [u8]]) -> Admitted<'a> {
-        admit_again(self.spec, args)
     }
 }
 

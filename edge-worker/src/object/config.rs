@@ -131,6 +131,15 @@ impl<H: Host> EdgeFacts<H> {
 }
 
 impl<H: Host> HostFacts for EdgeFacts<H> {
+    fn fill_unguessable(&self, buffer: &mut [u8]) -> bool {
+        let bytes = self.storage.random(buffer.len());
+        let is_whole = bytes.len() == buffer.len();
+        if is_whole {
+            buffer.copy_from_slice(&bytes);
+        }
+        is_whole
+    }
+
     fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
         let used = self.storage.heap_bytes().to_string();
         let resident = self.storage.resident_bytes().to_string();

@@ -106,7 +106,7 @@ impl<H: Host> Object<H> {
         if body.len() > BODY_MAX_BYTES {
             return self.outbox.respond(number, &Response::body_too_large(), false);
         }
-        match rest::begin(&Head::read(head).with(body), self.server.shared.settings.has_password()) {
+        match rest::begin(&Head::read(head).with(body), &self.server.shared.acl) {
             Err(refused) => self.outbox.respond(number, &refused, false),
             Ok(exchange) => {
                 let mut exchange = exchange.bounded(REST_REPLY_MAX_BYTES);

@@ -131,6 +131,28 @@ fn change_of_a_setting_is_lost_with_sleep_or_outlives_its_secret() {
 }
 
 #[test]
+fn sleep_forgets_users_or_who_is_connected() {
+    let mut one = One::new(Config { password: "one".into(), ..Config::default() });
+    let made = "AUTH one\r\nACL SETUSER ann on >p ~a +get +acl|whoami\r\nACL GENPASS 8\r\nAUTH ann p\r\n";
+    assert_eq!(one.ask(made), "+OK\r\n+OK\r\n$2\r\na5\r\n+OK\r\n");
+    one.sleep();
+    assert_eq!(one.ask("ACL WHOAMI\r\nGET a\r\n"), "$3\r\nann\r\n$-1\r\n");
+    assert_eq!(one.ask("GET b\r\n"), "-NOPERM No permissions to access a key\r\n");
+    assert_eq!(one.ask("AUTH one\r\nACL SETUSER default >two\r\n"), "+OK\r\n+OK\r\n");
+    one.sleep();
+    assert_eq!(
+        one.ask("AUTH two\r\nAUTH one\r\nACL USERS\r\n"),
+        "+OK\r\n+OK\r\n*2\r\n$3\r\nann\r\n$7\r\ndefault\r\n"
+    );
+    // A new secret is the only password.
+    one.config.password = "three".into();
+    one.sleep();
+    assert_eq!(one.ask("AUTH two\r\n").get(..10), Some("-WRONGPASS"));
+    assert_eq!(one.ask("AUTH three\r\nAUTH ann p\r\nACL WHOAMI\r\n"), "+OK\r\n+OK\r\n$3\r\nann\r\n");
+    assert_eq!(one.close_code, None);
+}
+
+#[test]
 fn lastsave_begins_anew_with_every_sleep() {
     let mut one = One::new(Config::default());
     one.now_ms += 5000;

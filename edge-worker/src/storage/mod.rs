@@ -101,6 +101,11 @@ impl<H: Host> RowStorage<H> {
         self.rows.bytes()
     }
 
+    /// So many bytes that nobody can guess.
+    pub fn random(&self, len: usize) -> Vec<u8> {
+        self.rows.host.random(len)
+    }
+
     /// Bytes of heap in use.
     pub fn heap_bytes(&self) -> usize {
         self.rows.host.heap_bytes()

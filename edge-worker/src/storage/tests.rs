@@ -66,6 +66,10 @@ impl Host for FakeHost {
         self.0.lock().stored_bytes
     }
 
+    fn random(&self, len: usize) -> Vec<u8> {
+        vec![0xa5; len]
+    }
+
     fn heap_bytes(&self) -> usize {
         50_000
     }

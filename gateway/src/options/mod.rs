@@ -161,6 +161,14 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_REQUIREPASS", value_name = "PASSWORD", hide_env_values = true)]
     pub requirepass: Option<String>,
 
+    /// Whether connections that have not logged in are the default user; "off" asks every client for a user of its own [default: on]
+    #[arg(long, env = "EDGECASK_DEFAULT_USER")]
+    pub default_user: Option<OnOff>,
+
+    /// File of users, one a line as ACL LIST shows them, in place of those in the store [default: none]
+    #[arg(long, env = "EDGECASK_ACLFILE", value_name = "FILE")]
+    pub aclfile: Option<PathBuf>,
+
     /// Most connections at a time [default: 10000]
     #[arg(long, env = "EDGECASK_MAXCLIENTS", value_name = "COUNT", value_parser = whole::<u32>)]
     pub maxclients: Option<u32>,
@@ -264,6 +272,17 @@ pub enum YesNo {
     No,
 }
 
+/// `on` or `off`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OnOff {
+    /// On.
+    #[default]
+    On,
+    /// Off.
+    Off,
+}
+
 /// Which clients may run a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -335,10 +354,22 @@ pub struct Options {
     pub protected_mode: bool,
     /// The least important messages to log.
     pub log_level: LogLevel,
+    /// The file of users.
+    pub users_file: Option<PathBuf>,
     /// The configuration file that was read.
     pub config: Option<PathBuf>,
     /// The settings as CONFIG GET and SET show them.
     pub settings: Vec<(&'static str, String)>,
+}
+
+impl OnOff {
+    /// The word of CONFIG GET.
+    fn word(self) -> &'static str {
+        match self {
+            OnOff::On => "on",
+            OnOff::Off => "off",
+        }
+    }
 }
 
 impl Allowed {
@@ -385,6 +416,8 @@ impl Flags {
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),
             requirepass: self.requirepass.or(fallback.requirepass),
+            default_user: self.default_user.or(fallback.default_user),
+            aclfile: self.aclfile.or(fallback.aclfile),
             maxclients: self.maxclients.or(fallback.maxclients),
             proto_max_bulk_len: self.proto_max_bulk_len.or(fallback.proto_max_bulk_len),
             blob_min_bytes: self.blob_min_bytes.or(fallback.blob_min_bytes),
@@ -481,7 +514,9 @@ impl Options {
             threads: flags.threads.filter(|threads| *threads > 0).unwrap_or_else(workers),
             log_level: flags.log_level.unwrap_or(LogLevel::Info),
             config: flags.config,
+            users_file: flags.aclfile.clone(),
             settings: vec![
+                ("aclfile", shown(flags.aclfile.as_ref())),
                 ("appendfsync", appendfsync.word().into()),
                 ("bind", host),
                 ("databases", flags.databases.unwrap_or(16).to_string()),
@@ -491,6 +526,7 @@ impl Options {
                     "datafile-max-bytes",
                     flags.datafile_max_bytes.unwrap_or_else(|| DATAFILE_MAX_BYTES.to_string()),
                 ),
+                ("default-user", flags.default_user.unwrap_or_default().word().into()),
                 ("enable-debug-command", flags.enable_debug_command.unwrap_or_default().word().into()),
                 ("maxclients", flags.maxclients.unwrap_or(10_000).to_string()),
                 ("port", port.to_string()),
@@ -526,8 +562,13 @@ impl Options {
 
     /// Refuses a public address without a password: such servers are found and emptied within hours.
     fn check_protection(&self) -> Result<(), OptionsError> {
-        let has_password =
-            self.settings.iter().any(|(name, value)| *name == "requirepass" && !value.is_empty());
+        // What a file of users or the store says of the default user is looked at with every connection.
+        let has_login = |(name, value): &(&str, String)| match *name {
+            "requirepass" | "aclfile" => !value.is_empty(),
+            "default-user" => value == "off",
+            _ => false,
+        };
+        let has_password = self.settings.iter().any(has_login);
         let public = self.addresses.iter().find(|address| !is_local(address.ip()));
         match public {
             Some(address) if self.protected_mode && !has_password => Err(OptionsError(format!(

@@ -69,6 +69,8 @@ fn every_flag_has_help_with_its_default() {
         "appendfsync",
         "databases",
         "requirepass",
+        "default-user",
+        "aclfile",
         "maxclients",
         "proto-max-bulk-len",
         "blob-min-bytes",
@@ -103,6 +105,8 @@ fn a_public_address_needs_a_password() {
     for line in [
         "edgecask -h 0.0.0.0 --requirepass secret",
         "edgecask -h 0.0.0.0 --protected-mode no",
+        "edgecask -h 0.0.0.0 --default-user off",
+        "edgecask -h 0.0.0.0 --aclfile users.acl",
         "edgecask -h 127.0.0.2",
     ] {
         assert!(Options::decide(flags(line)).is_ok(), "{line}");

@@ -11,6 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use edgecask_core::catalog::{self, CommandId};
 use edgecask_core::origin::{Allowed, Refused};
 use edgecask_core::session::Peer;
 use hyper::body::Incoming;
@@ -35,6 +36,9 @@ use super::websocket::WebSocket;
 use super::write_timeout::WriteTimeout;
 use super::{connection, console, metrics, origin, response, rest};
 use crate::limits::HTTP_HEAD_MAX_BYTES;
+
+/// The command that shows what the page for Prometheus does.
+const INFO: CommandId = catalog::id("info");
 
 /// The subprotocol of WebSocket that is echoed when a client offers it.
 const SUBPROTOCOL: &str = "resp";
@@ -116,7 +120,7 @@ async fn answer(
     if is_read && path == "/ready" {
         return ready(web);
     }
-    let has_password = web.gateway.server.shared.settings.has_password();
+    let has_password = web.gateway.server.shared.acl.needs_login();
     let listed = match origin::decide(&web.origins, request.headers(), has_password) {
         Ok(Allowed::Own) => None,
         Ok(Allowed::Listed) => request.headers().get(ORIGIN).cloned(),
@@ -165,13 +169,15 @@ fn ready(web: &Web) -> Response<Body> {
     text(StatusCode::OK, "ready\n")
 }
 
-/// The page for Prometheus, which needs the same token as commands.
+/// The page for Prometheus, which needs the token of a user that may run INFO.
 fn metrics_page(web: &Web, request: Request<Incoming>, peer: &Peer) -> Response<Body> {
     let gateway = &web.gateway;
-    if gateway.server.shared.settings.has_password()
-        && let Err(refused) = rest::check_login(gateway, &request.into_parts().0, peer)
-    {
-        return response::from_rest(refused);
+    let user = match rest::check_login(gateway, &request.into_parts().0, peer) {
+        Ok(user) => user,
+        Err(refused) => return response::from_rest(refused),
+    };
+    if !user.may_run(catalog::spec(INFO)) {
+        return text(StatusCode::FORBIDDEN, "the user may not run INFO\n");
     }
     whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(gateway).into())
 }

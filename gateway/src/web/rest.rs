@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use edgecask_core::acl::User;
 use edgecask_core::driver::{self, take_piece};
 use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::resp::Reply;
@@ -36,10 +37,10 @@ const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Answers one request.
 pub async fn answer(gateway: &Arc<Gateway>, request: Request<Incoming>, peer: Peer) -> Response<Body> {
-    let requires_password = gateway.server.shared.settings.has_password();
+    let acl = &gateway.server.shared.acl;
     let (parts, body) = request.into_parts();
     let is_short = body.size_hint().upper().is_some_and(|upper| upper <= UNAUTHENTICATED_BULK_MAX_BYTES);
-    if requires_password
+    if acl.needs_login()
         && !is_short
         && let Err(refused) = check_login(gateway, &parts, &peer)
     {
@@ -51,7 +52,7 @@ pub async fn answer(gateway: &Arc<Gateway>, request: Request<Incoming>, peer: Pe
         Ok(body) => body,
         Err(refused) => return from_rest(refused),
     };
-    let begun = rest::begin(&rest_request(&parts, &Fields(&parts.headers), &body), requires_password);
+    let begun = rest::begin(&rest_request(&parts, &Fields(&parts.headers), &body), acl);
     drop(body);
     match begun {
         Ok(exchange) => run(gateway.clone(), exchange, peer).await,
@@ -78,7 +79,7 @@ impl Headers for Fields<'_> {
 ///
 /// # Errors
 /// The credentials are missing or wrong; the error is the response to send.
-pub fn check_login(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<(), rest::Response> {
+pub fn check_login(gateway: &Gateway, parts: &Parts, peer: &Peer) -> Result<Arc<User>, rest::Response> {
     let shared = &gateway.server.shared;
     let connect = || Session::new(shared, peer.clone(), seed(), now_ms());
     driver::check_login(

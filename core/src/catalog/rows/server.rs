@@ -5,6 +5,81 @@ use crate::catalog::keys::key;
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
+    command("acl", -2, "")
+        .since("6.0.0")
+        .complexity("depends on the subcommand")
+        .summary("Says who may do what")
+        .subcommands(&[
+            command("acl|cat", -2, "[categoryname]")
+                .since("6.0.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Lists the categories of commands, or the commands of one category"),
+            command("acl|deluser", -3, "username [username ...]")
+                .since("6.0.0")
+                .flags("admin noscript loading stale writes_definitions")
+                .secrets(is_rule)
+                .complexity("O(N), N: connections")
+                .summary("Deletes users and closes their connections"),
+            command("acl|dryrun", -4, "username command [arg [arg ...]]")
+                .since("7.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: keys and channels of the request")
+                .summary("Tells whether a user may run a request, without running it"),
+            command("acl|genpass", -2, "[bits]")
+                .since("6.0.0")
+                .flags("noscript loading stale")
+                .types(&[("bits", Kind::Integer)])
+                .complexity("O(1)")
+                .summary("Makes a password that nobody can guess"),
+            command("acl|getuser", 3, "username")
+                .since("6.0.0")
+                .flags("admin noscript loading stale")
+                .secrets(is_rule)
+                .complexity("O(N), N: rules of the user")
+                .summary("Describes a user and what it may do"),
+            command("acl|help", 2, "")
+                .since("6.0.0")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of ACL"),
+            command("acl|list", 2, "")
+                .since("6.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: users")
+                .summary("Describes all users, a line each"),
+            command("acl|load", 2, "")
+                .since("6.0.0")
+                .flags("admin noscript loading stale writes_definitions")
+                .complexity("O(N), N: users")
+                .summary("Replaces all users by those of the file of users"),
+            command("acl|log", -2, "[count | RESET]")
+                .since("6.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: entries shown")
+                .summary("Shows what was denied lately, or forgets it"),
+            command("acl|save", 2, "")
+                .since("6.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: users")
+                .summary("Writes all users to the file of users"),
+            command("acl|setuser", -3, "username [rule [rule ...]]")
+                .since("6.0.0")
+                .flags("admin noscript loading stale writes_definitions")
+                .secrets(is_rule)
+                .complexity("O(N), N: rules")
+                .summary("Makes a user, or changes what it may do"),
+            command("acl|users", 2, "")
+                .since("6.0.0")
+                .flags("admin noscript loading stale")
+                .complexity("O(N), N: users")
+                .summary("Names all users"),
+            command("acl|whoami", 2, "")
+                .since("6.0.0")
+                .flags("noscript loading stale")
+                .complexity("O(1)")
+                .summary("Tells the user of this connection"),
+        ]),
     command("bgrewriteaof", 1, "")
         .since("1.0.0")
         .flags("admin noscript no_async_loading")
@@ -100,7 +175,7 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Writes the settings in force to the configuration file"),
             command("config|set", -4, "parameter value [parameter value ...]")
                 .since("2.0.0")
-                .flags("admin noscript loading stale")
+                .flags("admin noscript loading stale writes_definitions")
                 .secrets(is_secret_setting)
                 .tips("request_policy:all_nodes response_policy:all_succeeded")
                 .complexity("O(N), N: settings")
@@ -358,6 +433,11 @@ pub(super) const ROWS: &[Row] = &[
 fn debug_reaches_keys(args: &[&[u8]]) -> bool {
     let is = |word: &[u8], known: &str| word.eq_ignore_ascii_case(known.as_bytes());
     args.get(1).is_none_or(|word| !is(word, "sleep") && !is(word, "reload"))
+}
+
+/// ACL SETUSER, DELUSER and GETUSER: names of users, and rules, which may be passwords.
+fn is_rule(_args: &[&[u8]], number: usize) -> bool {
+    number > 1
 }
 
 /// CONFIG SET: the values behind the names of settings that Redis calls sensitive.

@@ -57,7 +57,7 @@ pub(super) fn client(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 /// Puts on the card what this connection changed since its last batch of commands.
-fn show(ctx: &mut Context<'_, '_>) {
+pub(super) fn show(ctx: &mut Context<'_, '_>) {
     let protocol = if ctx.reply.protocol() == Protocol::Resp2 { 2 } else { 3 };
     ctx.client.show(protocol, ctx.txn.now_ms());
 }
@@ -163,6 +163,13 @@ fn list(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
+/// A connection as CLIENT INFO shows it, without the line end: for ACL LOG.
+pub(crate) fn client_info(card: &ClientCard, now_ms: u64) -> Vec<u8> {
+    let mut line = line(card, now_ms);
+    line.pop();
+    line
+}
+
 /// A connection as CLIENT LIST shows it: Redis 7.2's fields in its order, the buffers it has and we have not as 0.
 fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     let seconds_since = |then_ms: u64| now_ms.saturating_sub(then_ms) / 1000;
@@ -189,18 +196,18 @@ fn line(card: &ClientCard, now_ms: u64) -> Vec<u8> {
     line.extend_from_slice(
         format!(
             " age={} idle={} flags={} db={} sub={channels} psub={patterns} ssub={shards} multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 \
-             multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir={} \
-             resp={} lib-name=",
+             multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=",
             seconds_since(card.connected_at_ms),
             seconds_since(card.active_at_ms),
             if flags.is_empty() { "N" } else { &flags },
             card.db,
             if card.last_command.is_empty() { "NULL" } else { card.last_command },
-            caching::redirect_of(tracking),
-            card.protocol,
         )
         .as_bytes(),
     );
+    line.extend_from_slice(&card.user);
+    let redirect = caching::redirect_of(tracking);
+    line.extend_from_slice(format!(" redir={redirect} resp={} lib-name=", card.protocol).as_bytes());
     line.extend_from_slice(&card.labels.library_name);
     line.extend_from_slice(b" lib-ver=");
     line.extend_from_slice(&card.labels.library_version);

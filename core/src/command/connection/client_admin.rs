@@ -3,7 +3,7 @@
 use super::client_type::ClientType;
 use crate::command::args::{is_option, quoted};
 use crate::command::blocking::deadline_ms;
-use crate::command::{CommandError, Context, Outcome};
+use crate::command::{CommandError, Context, Outcome, pending_users};
 use crate::resp;
 use crate::server::hub::{Pause, Unblock};
 use crate::server::outbox::Action;
@@ -30,7 +30,7 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    fn parse(options: &[&'a [u8]]) -> Result<Filter<'a>, CommandError> {
+    fn parse(ctx: &Context<'_, '_>, options: &[&'a [u8]]) -> Result<Filter<'a>, CommandError> {
         let mut filter =
             Filter { id: None, kind: None, user: None, address: None, local_address: None, skips_own: true };
         let mut rest = options;
@@ -43,7 +43,7 @@ impl<'a> Filter<'a> {
             } else if is_option(word, "TYPE") {
                 filter.kind = Some(ClientType::parse(value)?);
             } else if is_option(word, "USER") {
-                if *value != b"default" {
+                if pending_users::user(ctx, value).is_none() {
                     let shown = quoted(value, usize::MAX);
                     return Err(CommandError::owned(format!("ERR No such user '{shown}'")));
                 }
@@ -69,9 +69,9 @@ impl<'a> Filter<'a> {
     }
 
     fn means(&self, card: &ClientCard, own: u64) -> bool {
-        // The only user is `default`, so a user that exists is everybody's.
         (card.id != own || !self.skips_own)
             && self.id.is_none_or(|id| id == card.id)
+            && self.user.is_none_or(|user| user == &*card.user)
             && self.kind.is_none_or(|kind| kind == ClientType::of(card))
             && self.address.is_none_or(|address| address == card.address.as_bytes())
             && self.local_address.is_none_or(|address| address == card.local_address.as_bytes())
@@ -85,7 +85,7 @@ pub(super) fn kill(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         let address = args.get(2).copied();
         Filter { id: None, kind: None, user: None, address, local_address: None, skips_own: false }
     } else {
-        Filter::parse(args.get(2..).unwrap_or_default())?
+        Filter::parse(ctx, args.get(2..).unwrap_or_default())?
     };
     let own = ctx.client.id;
     let (mut killed, mut others) = (0, Vec::new());

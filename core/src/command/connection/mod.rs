@@ -7,10 +7,13 @@ mod client_type;
 
 use super::args::{is_option, quoted};
 use super::pubsub::ping_while_listening;
-use super::{CommandError, Context, Group, Outcome};
+use super::{CommandError, Context, Group, Outcome, pending_users};
+use crate::acl::{self, Access, DEFAULT_USER, Denial, Reason};
 use crate::resp::{self, Protocol};
 use crate::server::REDIS_VERSION;
 use crate::server::outbox::Action;
+
+pub(crate) use client::client_info;
 
 pub(super) const HANDLERS: Group = &[
     ("auth", auth),
@@ -21,9 +24,6 @@ pub(super) const HANDLERS: Group = &[
     ("ping", ping),
     ("select", select),
 ];
-
-/// The only user until ACLs come.
-const DEFAULT_USER: &[u8] = b"default";
 
 fn ping(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args {
@@ -56,38 +56,45 @@ fn select(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn auth(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match args {
-        [_, _] if !ctx.shared.settings.has_password() => {
+        [_, _] if needs_no_password(ctx) => {
             return Err(CommandError::text(
                 "ERR AUTH <password> called without any password configured for the default user. \
                  Are you sure your configuration is correct?",
             ));
         }
-        [_, password] => authenticate(ctx, DEFAULT_USER, password)?,
-        [_, user, password] => authenticate(ctx, user, password)?,
+        [word, password] => authenticate(ctx, word, DEFAULT_USER, password)?,
+        [word, user, password] => authenticate(ctx, word, user, password)?,
         _ => return Err(CommandError::SYNTAX),
     }
     ctx.reply.ok();
     Ok(())
 }
 
-/// Lets the connection in, or says why not; a connection that was in stays in.
-fn authenticate(ctx: &mut Context<'_, '_>, user: &[u8], password: &[u8]) -> Outcome {
-    let wanted = ctx.shared.settings.get("requirepass").unwrap_or_default();
-    let is_right = wanted.is_empty() || is_same_secret(wanted.as_bytes(), password);
-    if user != DEFAULT_USER || !is_right {
-        return Err(CommandError::text("WRONGPASS invalid username-password pair or user is disabled."));
-    }
-    ctx.client.authenticated = true;
-    Ok(())
+fn needs_no_password(ctx: &Context<'_, '_>) -> bool {
+    pending_users::user(ctx, DEFAULT_USER).is_some_and(|user| user.needs_no_password())
 }
 
-/// Compares without telling by the time taken how much of the secret was right: every byte of the guess is looked at.
-fn is_same_secret(secret: &[u8], guess: &[u8]) -> bool {
-    let mut difference = u8::from(secret.len() != guess.len());
-    for (left, right) in guess.iter().zip(secret.iter().chain(std::iter::repeat(&0))) {
-        difference |= left ^ right;
+/// Lets the connection in, or says why not; a connection that was in stays in. `word` is the command.
+fn authenticate(ctx: &mut Context<'_, '_>, word: &[u8], name: &[u8], password: &[u8]) -> Outcome {
+    if !ctx.shared.acl.is_complete() && name != DEFAULT_USER {
+        return Err(CommandError::text("LOADING Redis is loading the dataset in memory"));
     }
-    std::hint::black_box(difference) == 0
+    match pending_users::user(ctx, name).filter(|user| user.accepts(password)) {
+        Some(user) => {
+            ctx.client.access = Access::of(user, &ctx.shared.acl);
+            ctx.client.authenticated = true;
+            ctx.client.show_user(&mut ctx.client.card.lock());
+            Ok(())
+        }
+        None => {
+            let denial = Box::new(Denial::new(name, Reason::Login, word));
+            let is_queued = ctx.client.queued.is_some();
+            let context = if is_queued { acl::Context::Multi } else { acl::Context::TopLevel };
+            client::show(ctx);
+            ctx.note_denial(denial.clone(), context);
+            Err(CommandError::Denied(denial))
+        }
+    }
 }
 
 fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -116,7 +123,7 @@ fn hello(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         };
     }
     if let Some((user, password)) = login {
-        authenticate(ctx, user, password)?;
+        authenticate(ctx, args[0], user, password)?;
     }
     if ctx.client.must_authenticate(ctx.shared) {
         return Err(CommandError::text(

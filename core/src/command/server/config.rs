@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::acl::DEFAULT_USER;
 use crate::catalog;
-use crate::command::{CommandError, Context, Outcome, help};
+use crate::command::{CommandError, Context, Outcome, help, users};
 use crate::glob::Glob;
 use crate::server::outbox::Action;
 use crate::server::{Effect, SettingError, Settings};
@@ -76,6 +77,14 @@ fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let changes: Vec<(&str, &str)> = texts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     match ctx.shared.settings.accept(&changes) {
         Ok(accepted) => {
+            // A default user of the store must know of it, or it would be forgotten with the next change of that user.
+            if let Some(password) = accepted.get("requirepass")
+                && users::has_default(ctx.txn)?
+                && let Some(mut user) = users::read(ctx.txn, &ctx.shared.settings, password, DEFAULT_USER)?
+            {
+                user.set_password(password.as_bytes());
+                users::write(ctx.txn, &[&user], password)?;
+            }
             ctx.outbox.push(Action::Settings(accepted));
             ctx.outbox.effect(Effect::SettingsChanged);
             ctx.reply.ok();

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::memory::Counted;
 use super::{Lines, statistics};
+use crate::acl::Reason;
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
 use crate::server::{REDIS_VERSION, Server, Shared};
@@ -470,14 +471,15 @@ fn stats(sources: &Sources<'_, '_>) -> Lines {
     ]));
     let cut = &sources.shared.settings.output_limits().cut;
     all.push(line("client_output_buffer_limit_disconnections", cut));
-    all.extend(lines(&[
-        ("reply_buffer_shrinks", "0"),
-        ("reply_buffer_expands", "0"),
-        ("acl_access_denied_auth", "0"),
-        ("acl_access_denied_cmd", "0"),
-        ("acl_access_denied_key", "0"),
-        ("acl_access_denied_channel", "0"),
-    ]));
+    all.extend(lines(&[("reply_buffer_shrinks", "0"), ("reply_buffer_expands", "0")]));
+    for (name, reason) in [
+        ("acl_access_denied_auth", Reason::Login),
+        ("acl_access_denied_cmd", Reason::Command),
+        ("acl_access_denied_key", Reason::Key),
+        ("acl_access_denied_channel", Reason::Channel),
+    ] {
+        all.push((name.into(), sources.shared.acl.log.count(reason).to_string()));
+    }
     all
 }
 

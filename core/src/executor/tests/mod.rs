@@ -12,6 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Caller, Executor, Ran, Stop};
+use crate::acl::{Access, Registry, User};
 use crate::bitcask::{Bitcask, Options};
 use crate::command::admission::{Origin, admit, find};
 use crate::command::{Context, Outcome};
@@ -45,7 +46,9 @@ impl Connection {
     fn new(id: u64) -> Connection {
         let inbox = Arc::new(Inbox::new(id, Arc::default()));
         inbox.set_protocol(Protocol::Resp3);
-        let client = Client::new(id, Arc::new(Mutex::new(ClientCard::default())), inbox, id);
+        let everything = User::standard(true, b"");
+        let access = Access::of(Arc::new(everything.clone()), &Registry::new(everything));
+        let client = Client::new(id, Arc::new(Mutex::new(ClientCard::default())), inbox, access, id);
         Connection { executor: Executor::default(), client, reply: Reply::new(Protocol::Resp2) }
     }
 

@@ -9,6 +9,7 @@ mod wrong_request_is_accepted;
 mod wrong_token_is_accepted;
 
 use super::{Exchange, Headers, Request, Response, begin};
+use crate::acl::{Change, Registry, User};
 use crate::resp::{Decoder, Value};
 
 /// Header fields as a test writes them.
@@ -37,7 +38,19 @@ fn ask_with(
         None => (target, None),
     };
     let headers = &Fields(fields);
-    begin(&Request { method, path, query, headers, body: body.as_ref() }, requires_password)
+    begin(&Request { method, path, query, headers, body: body.as_ref() }, &users(requires_password))
+}
+
+/// The default user and two others: `ada`, and `secret` who has the password `word`.
+fn users(requires_password: bool) -> Registry {
+    let password: &[u8] = if requires_password { b"secret" } else { b"" };
+    let registry = Registry::new(User::standard(true, password));
+    for (name, rules) in [(&b"ada"[..], &[&b"on"[..], b">se:cret"]), (b"secret", &[b"on", b">word"])] {
+        let mut user = User::new(name, false);
+        rules.iter().for_each(|rule| user.apply(rule, false).expect("a rule"));
+        registry.apply(&Change::Set(user.into()));
+    }
+    registry
 }
 
 /// The commands that a session is asked, each in one line.

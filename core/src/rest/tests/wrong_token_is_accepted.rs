@@ -1,6 +1,6 @@
 //! Who may ask, and by which credentials.
 
-use super::{Fields, ask_with, commands, shown};
+use super::{Fields, ask_with, commands, shown, users};
 use crate::rest::{Request, log_in};
 
 const UNAUTHORIZED: &str = r#"{"error":"WRONGPASS invalid or missing auth token"}"#;
@@ -43,6 +43,17 @@ fn where_none_is_required_only_users_log_in() {
 }
 
 #[test]
+fn token_names_a_user() {
+    for requires_password in [true, false] {
+        check(requires_password, Some("Bearer ada:se:cret"), "/ping", "AUTH ada se:cret");
+        check(requires_password, None, "/ping?_token=secret:word", "AUTH secret word");
+    }
+    check(true, Some("Bearer nobody:word"), "/ping", "AUTH nobody:word");
+    check(false, Some("Bearer nobody:word"), "/ping", "ping");
+    check(true, Some("Bearer ada"), "/ping", "AUTH ada");
+}
+
+#[test]
 fn a_request_without_a_token_is_refused_before_its_body_is_looked_at() {
     let refused = ask_with(&[], true, "POST", "/", "no JSON").expect_err("the request is refused");
     assert_eq!(shown(&refused), (401, UNAUTHORIZED.to_owned()));
@@ -74,7 +85,7 @@ fn strangers_are_known_before_their_bodies_come() {
     let log_in = |header: &str, requires_password| {
         let headers = &Fields(&[("authorization", header)]);
         let request = Request { method: "POST", path: "/", query: None, headers, body: b"" };
-        log_in(&request, requires_password)
+        log_in(&request, &users(requires_password))
     };
     for (reply, status) in [("+OK\r\n", 200), ("-WRONGPASS invalid\r\n", 401)] {
         let mut exchange = log_in("Bearer secret", true).expect("the request is fine").expect("a password");

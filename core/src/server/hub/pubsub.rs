@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::Inbox;
+use crate::acl::User;
 use crate::glob::Glob;
 use crate::resp::{Protocol, Reply};
 
@@ -76,6 +77,13 @@ impl Subscriptions {
         all.map(|name| (BESIDES_BYTES + 2 * name.len()) as u64).sum()
     }
 
+    /// Whether a user may listen to all of them.
+    pub fn are_allowed(&self, user: &User) -> bool {
+        user.is_unrestricted()
+            || self.channels.iter().chain(&self.shards).all(|name| user.may_listen(name, false))
+                && self.patterns.iter().all(|pattern| user.may_listen(pattern, true))
+    }
+
     /// All of them.
     pub fn count(&self) -> usize {
         self.channels.len() + self.patterns.len() + self.shards.len()
@@ -140,6 +148,19 @@ impl PubSub {
         tables.channels.retain(|_, listeners| is_heard(listeners));
         tables.patterns.retain(|_, listeners| is_heard(listeners));
         tables.shards.retain(|_, listeners| is_heard(listeners));
+    }
+
+    /// The connections that listen to something that they may not: asked of each with its CLIENT ID.
+    pub fn listeners_without(&self, may_listen: &dyn Fn(u64, TopicKind, &[u8]) -> bool) -> Vec<u64> {
+        let tables = self.0.lock();
+        let channels = tables.channels.iter().map(|topic| (TopicKind::Channel, topic));
+        let patterns = tables.patterns.iter().map(|topic| (TopicKind::Pattern, topic));
+        let shards = tables.shards.iter().map(|topic| (TopicKind::Shard, topic));
+        let mut found = BTreeSet::new();
+        for (kind, (name, listeners)) in channels.chain(patterns).chain(shards) {
+            found.extend(listeners.keys().filter(|id| !may_listen(**id, kind, name)));
+        }
+        found.into_iter().collect()
     }
 
     /// In how many forms a message to a channel is made, at most: one for each topic and protocol.

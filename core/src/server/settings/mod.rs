@@ -144,7 +144,7 @@ pub struct Settings {
     numbers: Vec<AtomicI64>,
     bulk_max_bytes: AtomicU64,
     blob_min_bytes: AtomicU64,
-    has_password: AtomicBool,
+    all_channels: AtomicBool,
     slow_ns: AtomicU64,
     latency_threshold_ms: AtomicU64,
     tracks_latency: AtomicBool,
@@ -215,7 +215,7 @@ impl Settings {
             numbers: SETTINGS.iter().map(|_| AtomicI64::new(0)).collect(),
             bulk_max_bytes: AtomicU64::new(resp::limits::BULK_MAX_BYTES),
             blob_min_bytes: AtomicU64::new(limits::BLOB_MIN_BYTES),
-            has_password: AtomicBool::new(false),
+            all_channels: AtomicBool::new(false),
             slow_ns: AtomicU64::new(u64::MAX),
             latency_threshold_ms: AtomicU64::new(0),
             tracks_latency: AtomicBool::new(true),
@@ -367,9 +367,9 @@ impl Settings {
         if self.bounds.has_blobs { self.blob_min_bytes.load(Ordering::Relaxed) } else { u64::MAX }
     }
 
-    /// Whether clients must authenticate.
-    pub fn has_password(&self) -> bool {
-        self.has_password.load(Ordering::Relaxed)
+    /// `acl-pubsub-default`: whether new users may use all channels.
+    pub fn all_channels_by_default(&self) -> bool {
+        self.all_channels.load(Ordering::Relaxed)
     }
 
     /// `slowlog-log-slower-than` in nanoseconds; more than any command takes if nothing is to be logged.
@@ -438,7 +438,7 @@ impl Settings {
                 self.latency_threshold_ms.store(threshold_ms, Ordering::Relaxed);
             }
             "latency-tracking" => self.tracks_latency.store(value == "yes", Ordering::Relaxed),
-            "requirepass" => self.has_password.store(!value.is_empty(), Ordering::Relaxed),
+            "acl-pubsub-default" => self.all_channels.store(value == "allchannels", Ordering::Relaxed),
             _ => {}
         }
         if let Ok(row) = SETTINGS.binary_search_by_key(&spec.name, |row| row.name)

@@ -37,7 +37,7 @@ const NO_DEFRAG: &str = "Active defragmentation cannot be enabled: it requires a
 
 /// All settings. Invariant: in the order of their names, by which they are searched.
 pub const SETTINGS: &[SettingSpec] = &[
-    fixed("acl-pubsub-default", "resetchannels", OneOf(&["allchannels", "resetchannels"])),
+    row("acl-pubsub-default", "resetchannels", OneOf(&["allchannels", "resetchannels"])),
     fixed("aclfile", "", Text),
     row("acllog-max-len", "128", COUNT),
     row("active-defrag-cycle-max", "25", Integer(1, 99)),
@@ -102,6 +102,8 @@ pub const SETTINGS: &[SettingSpec] = &[
     // Ours: a datafile is sealed before it grows beyond so many bytes. Offsets in one have 32 bits.
     fixed("datafile-max-bytes", "256mb", Memory(1024 * 1024, u32::MAX as u64)),
     protected("dbfilename", "dump.rdb", Text),
+    // Ours: whether connections that have not logged in are the default user.
+    fixed("default-user", "on", OneOf(&["on", "off"])),
     protected("dir", ".", Text),
     fixed("disable-thp", "yes", YesNo),
     row("dynamic-hz", "yes", YesNo),

@@ -8,6 +8,7 @@ mod options;
 mod order;
 mod pattern;
 
+use crate::catalog::{self, CommandId};
 use crate::command::string::reply_part;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::list::{End, List};
@@ -21,15 +22,26 @@ use crate::server::hub::notify;
 use options::{By, Options};
 use pattern::{Found, Pattern};
 
+const SORT: CommandId = catalog::id("sort");
+const SORT_RO: CommandId = catalog::id("sort_ro");
+
 /// `SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]
 /// [STORE destination]`
 pub(in crate::command::generic) fn sort(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    run(ctx, args[1], &Options::parse(&args[2..], true)?)
+    let reads_all = reads_all(ctx, SORT, args);
+    run(ctx, args[1], &Options::parse(&args[2..], true, reads_all)?)
 }
 
 /// SORT without STORE.
 pub(in crate::command::generic) fn sort_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    run(ctx, args[1], &Options::parse(&args[2..], false)?)
+    let reads_all = reads_all(ctx, SORT_RO, args);
+    run(ctx, args[1], &Options::parse(&args[2..], false, reads_all)?)
+}
+
+/// Whether the user may read keys that the request does not name, as BY and GET do.
+fn reads_all(ctx: &Context<'_, '_>, command: CommandId, args: &[&[u8]]) -> bool {
+    let user = ctx.client.access.user();
+    user.is_unrestricted() || user.may_read_all(catalog::spec(command), args)
 }
 
 fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome {

@@ -31,7 +31,12 @@ pub(super) struct Options<'a> {
 
 impl<'a> Options<'a> {
     /// Reads what follows the key. Where the request may store, `catalog` finds the destination by the same rules.
-    pub fn parse(mut rest: &[&'a [u8]], may_store: bool) -> Result<Options<'a>, CommandError> {
+    /// `reads_all` says whether the user may read keys that only the elements name.
+    pub fn parse(
+        mut rest: &[&'a [u8]],
+        may_store: bool,
+        reads_all: bool,
+    ) -> Result<Options<'a>, CommandError> {
         let mut options = Options {
             by: By::Element,
             descending: false,
@@ -60,6 +65,9 @@ impl<'a> Options<'a> {
                 }
                 [pattern, after @ ..] if is_option(word, "BY") => {
                     let pattern = Pattern::new(pattern);
+                    if pattern.has_star() && !reads_all {
+                        return Err(denied("BY"));
+                    }
                     // A pattern without a star is not undone by a later one.
                     options.by = match options.by {
                         By::Element | By::Pattern(_) if pattern.has_star() => By::Pattern(pattern),
@@ -67,6 +75,7 @@ impl<'a> Options<'a> {
                     };
                     after
                 }
+                [_, ..] if is_option(word, "GET") && !reads_all => return Err(denied("GET")),
                 [pattern, after @ ..] if is_option(word, "GET") => {
                     options.gets.push(Pattern::new(pattern));
                     after
@@ -92,4 +101,8 @@ impl<'a> Options<'a> {
         elements.drain(..window.start as usize);
         elements
     }
+}
+
+fn denied(option: &str) -> CommandError {
+    CommandError::owned(format!("ERR {option} option of SORT denied due to insufficient ACL permissions."))
 }

@@ -2,6 +2,7 @@
 
 mod command_has_no_home;
 mod damaged_collection_spoils_the_connection;
+mod denial_is_not_logged;
 mod event_told_at_the_wrong_time;
 mod eviction_stops_at_one_key;
 mod geo_reply_differs;
@@ -14,6 +15,8 @@ mod server_reply_differs;
 mod short_way_differs;
 mod sorted_set_reply_differs;
 mod transcript_differs;
+mod user_keeps_what_it_may_not_have;
+mod users_are_lost_at_a_restart;
 
 use crate::engine::Engine;
 use crate::resp::{Decoder, Value, write_request};

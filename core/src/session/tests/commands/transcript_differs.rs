@@ -10,6 +10,7 @@ use crate::transcript::{self, Step};
 
 /// The transcripts, one a group; wasm32 has no files, so they are part of the test binary.
 pub(super) const TRANSCRIPTS: &[(&str, &str)] = &[
+    ("acl", include_str!("../../../../../tests/transcripts/acl.txt")),
     ("bitmap_fields", include_str!("../../../../../tests/transcripts/bitmap_fields.txt")),
     ("bitmap_ranges", include_str!("../../../../../tests/transcripts/bitmap_ranges.txt")),
     ("administration", include_str!("../../../../../tests/transcripts/administration.txt")),
