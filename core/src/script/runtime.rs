@@ -31,7 +31,8 @@ pub struct Run<'a> {
     pub arguments: &'a [&'a [u8]],
     /// What it may take.
     pub limits: RunLimits,
-    /// What `math.random` begins with. Redis begins with 0 every time, so that scripts give the same outcome twice.
+    /// What `math.random` begins with. A run that is repeated gets the same again; others get different ones, as with Redis 7, whose
+    /// sequence goes on from script to script.
     pub seed: i32,
 }
 
@@ -45,6 +46,8 @@ pub enum Answer {
     /// The run is to be dropped, since it must be repeated: a key was not declared, or a value is not here yet. The script does
     /// not notice and cannot go on; the run ends as [`Ended::Abandoned`].
     Abandon,
+    /// As [`Tick::Kill`].
+    Kill,
 }
 
 /// What the host says to a script that is running.
@@ -155,7 +158,7 @@ const PLAIN_MESSAGE_MAX_BYTES: usize = 100;
 pub enum Ended {
     /// With an error.
     Failed(Failure),
-    /// [`Tick::Kill`]. The failure says where; its message is empty, for the host knows the reason.
+    /// [`Tick::Kill`] or [`Answer::Kill`]. The failure says where; its message is empty, for the host knows the reason.
     Killed(Failure),
     /// [`Answer::Abandon`].
     Abandoned,
@@ -176,7 +179,7 @@ pub enum LoadError {
 ///
 /// Nothing of a run stays for the next: no global variable, no setting of a library, no state of `math.random`. The exception is
 /// what functions of a library hold in variables of the library, as in Redis.
-pub trait Runtime {
+pub trait Runtime: Send {
     /// Compiles a script; the host's [`Host::tick`] is called meanwhile. A first line with `#!` is cut off before, its line end
     /// stays.
     fn compile(
@@ -217,6 +220,10 @@ pub trait Runtime {
         host: &mut dyn Host,
         value: &mut Writer,
     ) -> Result<(), Ended>;
+
+    /// Collects garbage for about a millisecond; true if there is more to do. Runs collect on their own as well: this is for
+    /// times without any.
+    fn collect_garbage(&mut self) -> bool;
 
     /// Bytes that the interpreter holds.
     fn memory_bytes(&self) -> u64;

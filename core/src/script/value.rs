@@ -235,6 +235,11 @@ impl Writer {
         self.is_full
     }
 
+    /// So many bytes still fit.
+    pub fn room_bytes(&self) -> usize {
+        self.limit.saturating_sub(self.bytes.len())
+    }
+
     /// What was written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -282,6 +287,13 @@ impl Writer {
             self.bytes.push(Tag::Text as u8);
             self.bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
             self.bytes.extend_from_slice(value);
+        }
+    }
+
+    /// Values that are flat already.
+    pub fn append(&mut self, flat: &[u8]) {
+        if self.has_room(flat.len()) {
+            self.bytes.extend_from_slice(flat);
         }
     }
 
