@@ -10,6 +10,7 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ("error({})", "-ERR unknown error", "redis-server 7.0.15 crashes"),
     ("error({code=1})", "-ERR unknown error", "redis-server 7.0.15 crashes"),
     ("error(setmetatable({},{__tostring", "-ERR unknown error", "redis-server 7.0.15 crashes"),
+    ("string.dump(function() end)", ":73", "bytecode of a machine with 32 bits"),
     ("type(os.clock)", "function", "os.clock is there, as in later versions"),
     ("redis.call('set','k',0.1)", "$3\\r\\n0.1", "numbers print as in Redis 7.2"),
     ("redis.call('set','k',1e300)", "$6\\r\\n1e+300", "numbers print as in Redis 7.2"),
@@ -84,7 +85,8 @@ pub fn compare(recording: &Recording) -> (usize, Vec<String>) {
         }
     }
     for ((part, ..), used) in DIFFERENT.iter().zip(used) {
-        if !used && snippets.iter().any(|snippet| snippet.contains(part)) {
+        let is_of_another_machine = *part == "string.dump(function() end)";
+        if !used && !is_of_another_machine && snippets.iter().any(|snippet| snippet.contains(part)) {
             wrong.push(format!("no longer different: {part}"));
         }
     }

@@ -6,6 +6,12 @@ import { readFileSync } from "node:fs";
 class LuaError {}
 const thrown = new LuaError();
 
+/** Milliseconds that this process has had a processor for. */
+const used = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 let exports;
 const text = (at, length) => new TextDecoder().decode(new Uint8Array(exports.memory.buffer, at, length));
 const imports = {
@@ -22,7 +28,7 @@ const imports = {
     },
   },
   test: {
-    clock: () => performance.now(),
+    clock: used,
     print: (at, length) => console.log(text(at, length)),
   },
 };
@@ -37,7 +43,7 @@ exports = new WebAssembly.Instance(module, imports).exports;
 const wrong = exports.conformity() + exports.hostile();
 const rounds = 100_000;
 exports.eval(rounds);
-const begin = performance.now();
+const begin = used();
 exports.eval(rounds);
-console.log(`one command in a script: ${(((performance.now() - begin) * 1e6) / rounds).toFixed(0)} ns`);
+console.log(`one command in a script: ${(((used() - begin) * 1e6) / rounds).toFixed(0)} ns`);
 process.exit(wrong === 0 ? 0 : 1);
