@@ -7,6 +7,7 @@
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
+# make lua    the interpreter of scripts beside the recorded answers of redis-server (make lua-wasm: as WebAssembly)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
 # make demo   a real data set in, kill -9, and out again
 #
@@ -39,7 +40,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 # all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway lua lua-wasm wasm-tools black-box conversations conformance
 .PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -48,7 +49,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway black-box conversations conformance clients-setup clients console-test edge edge-test \
+AFTER_GATE := setup console gateway lua lua-wasm black-box conversations conformance clients-setup clients console-test edge edge-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -125,6 +126,22 @@ edgecask: rust
 gateway: rust
 	cargo test $(ALL_BUT_CORE) -q --lib --bin edgecask $(call tests_of,gateway)
 	cargo test $(ALL_BUT_CORE) -q --doc
+
+# Lua beside the recorded answers of redis-server, its patches, and scripts that mean harm.
+lua: rust
+	cargo test $(ALL_BUT_CORE) -q $(call tests_of,core/lua)
+
+# The same as the edge worker has it.
+LUA_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/wasm_tests.wasm
+lua-wasm: rust node wasm-tools
+	cargo build -q -p edgecask-lua --example wasm_tests --target wasm32-unknown-unknown --profile edge
+	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
+
+# A compiler of C for WebAssembly, and a C library for it: for Lua there, and for nothing else.
+wasm-tools:
+	@if ! type clang-19 llvm-ar-19 > /dev/null 2>&1 || ! [ -e /usr/lib/wasm32-wasi/libc.a ]; then
+		.ci/apt --no-install-recommends clang-19 llvm-19 wasi-libc
+	fi
 
 black-box: edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test $(ALL_BUT_CORE) --test black_box -- --nocapture --test-threads 1

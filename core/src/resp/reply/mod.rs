@@ -190,8 +190,13 @@ impl Reply {
 
     /// A status. Line ends in it, which no handler should write, become spaces.
     pub fn simple(&mut self, text: &str) {
+        self.simple_bytes(text.as_bytes());
+    }
+
+    /// As [`simple`](Self::simple), for texts that a script made.
+    pub fn simple_bytes(&mut self, text: &[u8]) {
         self.count_value();
-        self.line(b'+', text.as_bytes());
+        self.line(b'+', text);
     }
 
     /// An error, code included (`ERR …`, `WRONGTYPE …`). Line ends become spaces, those at the end go.

@@ -1,0 +1,222 @@
+//! What a running script reaches: commands of the host, ticks, and the libraries in Rust.
+
+use edgecask_core::resp::{FloatText, Protocol, format_f64};
+use edgecask_core::script::{
+    Answer, FunctionId, Host, Level, NewFunction, RunLimits, ScriptFlags, Tick, Writer,
+};
+use smallvec::SmallVec;
+
+use crate::ffi::{Argument, Callbacks, Registered, Reply};
+use crate::library::{self, LibraryError};
+
+/// Why a run was ended from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Killed,
+    Abandoned,
+    OutOfSteps,
+}
+
+/// Buffers that stay from run to run.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    reply: Writer,
+    text: Vec<u8>,
+}
+
+/// A buffer that grew beyond this is given back after the run.
+const KEPT_BYTES: usize = 64 * 1024;
+
+impl Buffers {
+    pub fn shrink(&mut self) {
+        self.reply.shrink(KEPT_BYTES);
+        if self.text.capacity() > KEPT_BYTES {
+            self.text = Vec::new();
+        }
+    }
+}
+
+/// Steps that a library may take before it asks whether it may go on.
+const STEPS_BETWEEN_TICKS: u64 = 10_000;
+
+/// Counts the steps of a run and asks the host whether it may go on.
+pub(crate) struct Meter<'h> {
+    host: &'h mut dyn Host,
+    steps_left: Option<u64>,
+    /// Steps of libraries since the last tick.
+    pending: u64,
+    pub stop: Option<Stop>,
+}
+
+impl Meter<'_> {
+    fn tick(&mut self, steps: u64) -> bool {
+        if let Some(left) = self.steps_left.as_mut() {
+            *left = left.saturating_sub(steps);
+            if *left == 0 {
+                self.stop = Some(Stop::OutOfSteps);
+                return false;
+            }
+        }
+        match self.host.tick(steps) {
+            Tick::Continue => true,
+            Tick::Kill => {
+                self.stop = Some(Stop::Killed);
+                false
+            }
+        }
+    }
+
+    /// Counts work of a library, in steps of about as much time as an instruction.
+    pub fn work(&mut self, steps: u64) -> Result<(), LibraryError> {
+        self.pending += steps;
+        if self.pending < STEPS_BETWEEN_TICKS {
+            return Ok(());
+        }
+        let steps = std::mem::take(&mut self.pending);
+        if self.tick(steps) { Ok(()) } else { Err(LibraryError::Stopped) }
+    }
+
+    /// The same for so many bytes that are looked at or copied one by one.
+    pub fn work_on(&mut self, bytes: usize) -> Result<(), LibraryError> {
+        self.work(bytes as u64 / 2 + 1)
+    }
+}
+
+/// The callbacks of one run.
+pub(crate) struct Caller<'h> {
+    pub meter: Meter<'h>,
+    buffers: &'h mut Buffers,
+    reply_limit: usize,
+    /// The functions that the library under way registered.
+    pub functions: Vec<i32>,
+}
+
+impl<'h> Caller<'h> {
+    pub fn new(host: &'h mut dyn Host, limits: &RunLimits, buffers: &'h mut Buffers) -> Caller<'h> {
+        let meter = Meter { host, steps_left: limits.steps, pending: 0, stop: None };
+        let reply_limit = usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX);
+        Caller { meter, buffers, reply_limit, functions: Vec::new() }
+    }
+}
+
+/// Calls `action` with all arguments as bytes. A number prints as an integer if it is one, else in the shortest form.
+fn with_bytes<R>(arguments: &[Argument<'_>], action: impl FnOnce(&[&[u8]]) -> R) -> R {
+    let texts: SmallVec<[FloatText; 4]> = arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Number(number) => Some(format_f64(*number)),
+            Argument::Bytes(_) => None,
+        })
+        .collect();
+    let mut texts = texts.iter();
+    let bytes: SmallVec<[&[u8]; 16]> = arguments
+        .iter()
+        .map(|argument| match argument {
+            Argument::Bytes(bytes) => bytes,
+            Argument::Number(_) => texts.next().map_or(&[][..], FloatText::as_bytes),
+        })
+        .collect();
+    action(&bytes)
+}
+
+impl Callbacks for Caller<'_> {
+    fn call(&mut self, arguments: &[Argument<'_>]) -> Reply<'_> {
+        let reply = &mut self.buffers.reply;
+        reply.reset(self.reply_limit);
+        let answer = with_bytes(arguments, |arguments| self.meter.host.call(arguments, reply));
+        match answer {
+            Answer::Value | Answer::Error if reply.is_full() => {
+                reply.reset(usize::MAX);
+                reply.text(b"ERR the reply does not fit into the memory of a script");
+                Reply::Error(reply.as_bytes())
+            }
+            Answer::Value => Reply::Value(reply.as_bytes()),
+            Answer::Error => Reply::Error(reply.as_bytes()),
+            Answer::Abandon => {
+                self.meter.stop = Some(Stop::Abandoned);
+                Reply::Kill
+            }
+            Answer::Kill => {
+                self.meter.stop = Some(Stop::Killed);
+                Reply::Kill
+            }
+        }
+    }
+
+    fn may_call(&mut self, arguments: &[Argument<'_>]) -> Option<bool> {
+        with_bytes(arguments, |arguments| self.meter.host.may_call(arguments))
+    }
+
+    fn log(&mut self, level: std::ffi::c_int, text: &[u8]) {
+        let level = match level {
+            0 => Level::Debug,
+            1 => Level::Verbose,
+            2 => Level::Notice,
+            _ => Level::Warning,
+        };
+        self.meter.host.log(level, text);
+    }
+
+    fn set_protocol(&mut self, version: std::ffi::c_int) {
+        self.meter.host.set_protocol(if version == 3 { Protocol::Resp3 } else { Protocol::Resp2 });
+    }
+
+    fn register_function(&mut self, function: &Registered<'_>) -> Reply<'_> {
+        let mut flags = ScriptFlags::NONE;
+        for name in &function.flags {
+            match ScriptFlags::named(name) {
+                Some(flag) => flags = flags.with(flag),
+                None => return Reply::Error(b"unknown flag given"),
+            }
+        }
+        let id = FunctionId(function.id as u32);
+        let new = NewFunction { name: function.name, description: function.description, flags, id };
+        match self.meter.host.register_function(&new) {
+            Ok(()) => {
+                self.functions.push(function.id);
+                Reply::Value(&[])
+            }
+            Err(text) => {
+                self.buffers.text = text.into_bytes();
+                Reply::Error(&self.buffers.text)
+            }
+        }
+    }
+
+    fn tick(&mut self, steps: u64) -> bool {
+        self.meter.tick(steps)
+    }
+
+    fn clock_seconds(&mut self) -> f64 {
+        self.meter.host.clock_seconds()
+    }
+
+    fn library(&mut self, function: std::ffi::c_int, settings: &mut [u8], arguments: &[u8]) -> Reply<'_> {
+        let out = &mut self.buffers.reply;
+        out.reset(self.reply_limit);
+        let error = match library::run(function, settings, arguments, out, &mut self.meter) {
+            Ok(()) if out.is_full() => LibraryError::Text("not enough memory".into()),
+            Ok(()) => return Reply::Value(out.as_bytes()),
+            Err(error) => error,
+        };
+        match error {
+            LibraryError::Text(text) => {
+                self.buffers.text = text.into_bytes();
+                Reply::Error(&self.buffers.text)
+            }
+            LibraryError::Argument(number, text) => {
+                self.buffers.text = text.into_bytes();
+                Reply::Argument(number, &self.buffers.text)
+            }
+            LibraryError::Redis(text) => {
+                self.buffers.text = text.into_bytes();
+                Reply::Redis(&self.buffers.text)
+            }
+            LibraryError::Bare(text) => {
+                self.buffers.text = text.into_bytes();
+                Reply::Bare(&self.buffers.text)
+            }
+            LibraryError::Stopped => Reply::Kill,
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! One test for each file in `patches/`, under its name, and for what the shim does with them.
+
+mod common;
+
+use common::{TestHost, VERSION, a_run, limits, now_ms, run};
+use edgecask_core::script::{
+    Answer, Ended, Failure, LoadError, Reader, Run, RunLimits, Runtime, Tick, Value, Writer,
+};
+use edgecask_lua::Lua;
+
+fn lua() -> Lua {
+    Lua::new(VERSION)
+}
+
+/// The text that a script returns, or the message of its error.
+fn text(lua: &mut Lua, script: &str) -> String {
+    let flat = match run(lua, &mut TestHost::new(), script) {
+        Ok(flat) => flat,
+        Err(Ended::Failed(failure)) => return String::from_utf8(failure.message).expect("text"),
+        Err(ended) => panic!("{script}: {ended:?}"),
+    };
+    match Reader::new(&flat).next() {
+        Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+        value => format!("{value:?}"),
+    }
+}
+
+/// How a script ends that may run for a twentieth of a second.
+fn ended(lua: &mut Lua, script: &str) -> Ended {
+    run(lua, &mut TestHost::with_deadline(50.0), script).expect_err(script)
+}
+
+#[test]
+fn readonly_tables_refuse_every_way_of_changing_them() {
+    let readonly = "Attempt to modify a readonly table";
+    for change in [
+        "string.x = 1",
+        "rawset(string, 'x', 1)",
+        "setmetatable(string, {})",
+        "table.insert(string, 1)",
+        "x = 1",
+        "getmetatable('').__index = {}",
+        "getmetatable(_G).__index = nil",
+        "redis.call = nil",
+        "cjson.encode = nil",
+        "for k in pairs(math) do math[k] = nil end",
+        "os.clock = nil",
+    ] {
+        let answer = text(&mut lua(), change);
+        assert!(answer.ends_with(readonly), "{change}: {answer}");
+    }
+}
+
+#[test]
+fn chunk_name_anchored_while_its_chunk_is_compiled() {
+    // The collector runs at every allocation of the compiler, so a name that nothing holds would be gone.
+    let script = "collectgarbage('setpause', 0) collectgarbage('setstepmul', 1000000)
+        for i = 1, 10 do
+            local name = string.rep('n', 40) .. i
+            local f, e = loadstring(string.rep('local x = {} ', 50) .. 'x =', name)
+            if not string.find(e, name, 1, true) then return 'lost ' .. e end
+        end
+        return 'kept'";
+    assert_eq!(text(&mut lua(), script), "kept");
+}
+
+#[test]
+fn unpack_bounds_do_not_overflow() {
+    for range in
+        ["1, 1e9", "-2147483648, 2147483647", "0, 2147483647", "-2147483648, -1", "2147480000, 2147489999"]
+    {
+        let answer = text(&mut lua(), &format!("return unpack({{}}, {range})"));
+        assert!(
+            answer.ends_with("too many results to unpack") || range.starts_with("2147480000"),
+            "{range}: {answer}"
+        );
+    }
+    assert_eq!(text(&mut lua(), "return tostring(select('#', unpack({}, 2147483640, 2147483647)))"), "8");
+}
+
+#[test]
+fn long_bracket_level_is_bounded() {
+    let answer =
+        text(&mut lua(), "local f, e = loadstring('x = [' .. string.rep('=', 1000001) .. '[') return e");
+    assert!(answer.contains("long bracket has too many '='"), "{answer}");
+    assert_eq!(
+        text(
+            &mut lua(),
+            "return loadstring('return [' .. ('='):rep(9999) .. '[x]' .. ('='):rep(9999) .. ']')()"
+        ),
+        "x"
+    );
+}
+
+#[test]
+fn no_bytecode_is_loaded() {
+    for source in ["string.dump(function() return 9 end)", "'\\27Lua'", "'\\27'"] {
+        let answer = text(&mut lua(), &format!("local f, e = loadstring({source}) return e"));
+        assert!(answer.ends_with("unexpected symbol near 'char(27)'"), "{source}: {answer}");
+    }
+    let answer =
+        text(&mut lua(), "return pcall(load(function() return string.dump(function() end) end) or error)");
+    assert_eq!(answer, "Some(Boolean(false))");
+}
+
+#[test]
+fn limits_of_memory_hold_and_garbage_does_not_count() {
+    let mut lua = lua();
+    let over =
+        run(&mut lua, &mut TestHost::new(), "return #string.rep('x', 80 * 1024 * 1024)").expect_err("over");
+    let plain =
+        Failure { message: b"not enough memory".to_vec(), place: None, is_plain: true, is_counted: false };
+    assert_eq!(over, Ended::Failed(plain));
+    // A gigabyte passes through, of which little lives at any time.
+    let through = "local s for i = 1, 1024 do s = string.rep('x', 1024 * 1024) .. i end return tostring(#s)";
+    assert_eq!(text(&mut lua, through), "1048580");
+    let half = "local keep = string.rep('x', 12 * 1024 * 1024) for i = 1, 100 do local s = string.rep('y', 4 * 1024 * 1024) .. i end return 'ok'";
+    assert_eq!(text(&mut lua, half), "ok");
+    assert!(lua.memory_bytes() < 200 << 20);
+    while lua.collect_garbage() {}
+    assert!(lua.memory_bytes() < 2 << 20, "{} bytes", lua.memory_bytes());
+}
+
+#[test]
+fn limits_of_steps_end_a_run() {
+    let mut lua = lua();
+    let mut host = TestHost::new();
+    let steps = |steps| Run { limits: RunLimits { steps: Some(steps), ..limits() }, ..a_run() };
+    let id = lua
+        .compile(b"local n = 0\nfor i = 1, 1e5 do n = n + i end return n", limits(), &mut host)
+        .expect("compiles");
+    let mut value = Writer::new(usize::MAX);
+    assert_eq!(lua.run(id, &steps(10_000_000), &mut host, &mut value), Ok(()));
+    let Err(Ended::OutOfSteps(place)) = lua.run(id, &steps(100_000), &mut host, &mut value) else {
+        panic!("goes on")
+    };
+    assert_eq!(place.place, Some((b"@user_script".to_vec(), 2)));
+    assert_eq!(lua.run(id, &steps(10_000_000), &mut host, &mut value), Ok(()));
+}
+
+#[test]
+fn limits_of_steps_reach_the_compiler() {
+    let source = format!("return {{{}}}", "1,".repeat(1 << 21));
+    let mut host = TestHost::with_deadline(1.0);
+    let begin = now_ms();
+    let stopped = lua().compile(source.as_bytes(), limits(), &mut host);
+    assert!(stopped.is_err(), "the chunk compiles within a millisecond");
+    assert!(now_ms() - begin < 500.0);
+}
+
+#[test]
+fn work_of_libraries_is_counted() {
+    for script in [
+        "return #string.rep('', 1e9)",
+        "local s = string.rep('x', 1e7) while true do string.upper(s) end",
+        "local t = {} for i = 1, 1e5 do t[i] = i end while true do table.insert(t, 1, 1) table.remove(t, 1) end",
+        "while true do collectgarbage() end",
+    ] {
+        assert!(matches!(ended(&mut lua(), script), Ended::Killed(_)), "{script}");
+    }
+}
+
+#[test]
+fn steps_of_sort_end_it() {
+    let mut lua = lua();
+    let mut host = TestHost::new();
+    let script = b"local t = {} for i = 1, 2e4 do t[i] = i % 2 end table.sort(t) return 1";
+    let id = lua.compile(script, limits(), &mut host).expect("compiles");
+    let run = Run { limits: RunLimits { steps: Some(300_000), ..limits() }, ..a_run() };
+    let outcome = lua.run(id, &run, &mut host, &mut Writer::new(usize::MAX));
+    assert!(matches!(outcome, Err(Ended::OutOfSteps(_))), "{outcome:?}");
+}
+
+#[test]
+fn depth_and_steps_of_patterns_are_bounded() {
+    let mut lua = lua();
+    let deep = text(&mut lua, "return string.find(string.rep('a', 1e4), string.rep('a?', 1e4) .. 'b')");
+    assert!(deep.ends_with("pattern too complex"), "{deep}");
+    assert_eq!(
+        text(&mut lua, "return string.match(string.rep('a', 300) .. 'b', string.rep('a?', 300) .. '(b)')"),
+        "b"
+    );
+    let bomb = "return string.find(string.rep('a', 40), string.rep('a?', 40) .. string.rep('a', 40) .. 'b')";
+    assert!(matches!(ended(&mut lua, bomb), Ended::Killed(_)));
+}
+
+#[test]
+fn hooks_in_finalizers_stop_them() {
+    let mut lua = Lua::with_newproxy(VERSION);
+    let script = "local p = newproxy(true) getmetatable(p).__gc = function() while true do end end p = nil collectgarbage()";
+    assert!(matches!(ended(&mut lua, script), Ended::Killed(_)));
+    assert_eq!(text(&mut lua, "return 'fit'"), "fit");
+    // The sandbox has no way to a finalizer.
+    assert!(text(&mut self::lua(), "return newproxy").contains("nonexistent global variable 'newproxy'"));
+}
+
+#[test]
+fn kill_that_nothing_catches() {
+    let mut lua = lua();
+    for script in [
+        "while true do pcall(function() while true do end end) end",
+        "while true do xpcall(function() while true do end end, function() while true do end end) end",
+        "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+        "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+        "while true do load(function() while true do end end) end",
+        "while true do pcall(string.gsub, 'x', 'x', function() while true do end end) end",
+        "while true do pcall(table.sort, {3, 2, 1}, function() while true do end end) end",
+        "while true do pcall(tostring, setmetatable({}, {__tostring = function() while true do end end})) end",
+    ] {
+        let Ended::Killed(place) = ended(&mut lua, script) else { panic!("{script}") };
+        assert_eq!(place.place, Some((b"@user_script".to_vec(), 1)), "{script}");
+        assert_eq!(text(&mut lua, "return 'fit'"), "fit", "{script}");
+    }
+}
+
+#[test]
+fn an_abandoned_run_leaves_no_trace_in_the_interpreter() {
+    let mut lua = lua();
+    let script = "local ok, e = pcall(function()
+            return coroutine.wrap(function() return redis.pcall('SET', 'a', 1) end)()
+        end)
+        redis.log(redis.LOG_WARNING, 'noticed')
+        return 'went on'";
+    for answer in [Answer::Abandon, Answer::Kill] {
+        let mut host = TestHost { at_call: Some((1, answer)), ..TestHost::new() };
+        let outcome = run(&mut lua, &mut host, script).expect_err("ends");
+        assert_eq!(outcome == Ended::Abandoned, answer == Answer::Abandon);
+        assert_eq!((host.calls, host.log.len()), (1, 0));
+    }
+    assert_eq!(text(&mut lua, script), "went on");
+}
+
+#[test]
+fn a_panic_of_the_host_passes_through_and_the_interpreter_stays_fit() {
+    let mut lua = lua();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut host = TestHost { panics_at_call: Some(1), ..TestHost::new() };
+        run(&mut lua, &mut host, "pcall(redis.call, 'PING') return 1")
+    }));
+    let text_of = |panic: &dyn std::any::Any| panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    assert_eq!(text_of(&*panic.expect_err("the panic goes on")), Some("the host panics".into()));
+    assert_eq!(text(&mut lua, "return 'fit'"), "fit");
+}
+
+#[test]
+fn errors_by_the_host_are_those_of_the_machine() {
+    // On WebAssembly errors go through the host; the same scripts give the same there (tests/wasm runs this corpus).
+    assert_eq!(text(&mut lua(), "local ok, e = pcall(error, 'x') return tostring(ok) .. e"), "falsex");
+}
+
+#[test]
+fn small_buffers_let_calls_of_c_nest_on_a_small_stack() {
+    let script = "local function f(n) if n == 0 then return 'deep' end return (string.gsub('x', 'x', function() return f(n - 1) end)) end
+        return f(60)";
+    let nested = std::thread::Builder::new().stack_size(512 * 1024).spawn(move || text(&mut lua(), script));
+    assert_eq!(nested.expect("a thread").join().expect("no overflow"), "deep");
+    let endless = "local function f() return (string.gsub('x', 'x', f)) end return f()";
+    let nested = std::thread::Builder::new().stack_size(1024 * 1024).spawn(move || text(&mut lua(), endless));
+    assert!(nested.expect("a thread").join().expect("no overflow").contains("C stack overflow"));
+}
+
+#[test]
+fn no_files_are_within_reach() {
+    for name in [
+        "io", "dofile", "loadfile", "print", "require", "package", "module", "debug", "getfenv", "setfenv",
+        "newproxy",
+    ] {
+        let answer = text(&mut lua(), &format!("return {name}"));
+        assert!(answer.ends_with(&format!("nonexistent global variable '{name}'")), "{name}: {answer}");
+    }
+    assert_eq!(
+        text(&mut lua(), "local t = {} for k in pairs(os) do t[#t + 1] = k end return table.concat(t, ' ')"),
+        "clock"
+    );
+    assert_eq!(text(&mut lua(), "return tostring(os.clock())"), "12.5");
+}
+
+#[test]
+fn pointers_print_alike_everywhere() {
+    assert_eq!(text(&mut lua(), "return tostring(cjson.null)"), "userdata: (nil)");
+    assert!(text(&mut lua(), "return tostring({})").starts_with("table: 0x"));
+}
+
+#[test]
+fn integers_of_64_bits_print_and_read_alike_everywhere() {
+    let script = "return table.concat({('%d'):format(2^53), ('%d'):format(1e20), ('%x'):format(-1), ('%u'):format(2^63),
+        tostring(tonumber('ffffffffff', 16)), ('%d'):format(-0.5)}, ' ')";
+    let printed =
+        "9007199254740992 -9223372036854775808 ffffffffffffffff 9223372036854775808 1099511627775 0";
+    assert_eq!(text(&mut lua(), script), printed);
+}
+
+#[test]
+fn settings_and_random_numbers_begin_anew_with_every_run() {
+    let mut lua = lua();
+    let script = "cjson.encode_number_precision(3) math.random() return cjson.encode(1/3) .. ' ' .. tostring(math.random())";
+    let first = text(&mut lua, script);
+    assert_eq!(text(&mut lua, script), first);
+    assert_eq!(text(&mut lua, "return cjson.encode(1/3)"), "0.33333333333333");
+    assert_eq!(text(&mut lua, "return tostring(collectgarbage('setpause', 100))"), "200");
+    assert_eq!(text(&mut lua, "return tostring(collectgarbage('setpause', 100))"), "200");
+}
+
+#[test]
+fn a_library_that_fails_leaves_no_function() {
+    let mut lua = lua();
+    let mut host = TestHost::new();
+    let body = b"#!lua name=l\nredis.register_function('a', function() end)\nredis.foo()";
+    let Err(LoadError::Run(Ended::Failed(failure))) = lua.load_library(body, limits(), &mut host) else {
+        panic!("loads")
+    };
+    assert_eq!(
+        String::from_utf8_lossy(&failure.message),
+        "ERR user_function:3: Script attempted to access nonexistent global variable 'foo'"
+    );
+    let before = lua.memory_bytes();
+    for _ in 0..1000 {
+        let mut host = TestHost::new();
+        assert!(lua.load_library(body, limits(), &mut host).is_err());
+    }
+    while lua.collect_garbage() {}
+    assert!(lua.memory_bytes() < before + (1 << 20), "{before} bytes became {}", lua.memory_bytes());
+    let mut host = TestHost::with_deadline(20.0);
+    let endless = b"#!lua name=l\nwhile redis do end";
+    assert!(matches!(lua.load_library(endless, limits(), &mut host), Err(LoadError::Run(Ended::Killed(_)))));
+    let good = b"#!lua name=l\nlocal n = 0 redis.register_function('a', function() n = n + 1 return n end)";
+    let mut host = TestHost::new();
+    lua.load_library(good, limits(), &mut host).expect("loads");
+    let mut value = Writer::new(usize::MAX);
+    for expected in [1.0, 2.0] {
+        value.reset(usize::MAX);
+        lua.call_function(host.functions[0].3, &a_run(), &mut TestHost::new(), &mut value).expect("runs");
+        assert_eq!(Reader::new(value.as_bytes()).next(), Some(Value::Number(expected)));
+    }
+}
+
+#[test]
+fn scripts_that_are_dropped_leave_no_memory() {
+    let mut lua = lua();
+    let mut host = TestHost::new();
+    let mut before = 0;
+    for round in 0..2000 {
+        let source = format!("local a, b = 'some text {round}', {{1, 2, 3}} return a .. #b");
+        let id = lua.compile(source.as_bytes(), limits(), &mut host).expect("compiles");
+        lua.drop_script(id);
+        if round == 100 {
+            before = lua.memory_bytes();
+        }
+    }
+    while lua.collect_garbage() {}
+    assert!(lua.memory_bytes() < before + (1 << 20), "{before} bytes became {}", lua.memory_bytes());
+}
+
+#[test]
+fn ticks_come_at_least_every_ten_thousand_steps_or_so() {
+    struct Counting(TestHost, u64);
+    impl edgecask_core::script::Host for Counting {
+        fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
+            self.0.call(arguments, reply)
+        }
+        fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
+            self.0.may_call(arguments)
+        }
+        fn log(&mut self, level: edgecask_core::script::Level, text: &[u8]) {
+            self.0.log(level, text);
+        }
+        fn set_protocol(&mut self, protocol: edgecask_core::resp::Protocol) {
+            self.0.set_protocol(protocol);
+        }
+        fn register_function(
+            &mut self,
+            function: &edgecask_core::script::NewFunction<'_>,
+        ) -> Result<(), String> {
+            self.0.register_function(function)
+        }
+        fn tick(&mut self, steps: u64) -> Tick {
+            self.1 = self.1.max(steps);
+            self.0.tick(steps)
+        }
+        fn clock_seconds(&mut self) -> f64 {
+            0.0
+        }
+    }
+    let mut host = Counting(TestHost::new(), 0);
+    run(&mut lua(), &mut host, "local n = 0 for i = 1, 1e6 do n = n + i end return n").expect("runs");
+    assert!((1_900_000..2_500_000).contains(&host.0.steps), "{} steps", host.0.steps);
+    assert!(host.1 <= 11_000, "{} steps between two ticks", host.1);
+}
