@@ -93,6 +93,7 @@ fn breach_is_overlooked() {
         ("fn f<'a>(x: &'a str) -> char { '\\'' } // crate::top::X", false),
         ("fn f() { let c = '\"'; crate::top::f(); let d = '\"'; }", true),
         ("fn f<'a>(x: &'a crate::top::X) {}", true),
+        ("fn f<'a>(x: &'a str) -> impl Sized + use<'a> { x }", false),
     ] {
         let found =
             house(&[lib, ("top.rs", ""), ("middle/mod.rs", text), ("bottom.rs", "")]).upward_imports();

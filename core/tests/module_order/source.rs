@@ -54,7 +54,8 @@ impl Source {
                 }
                 "mod" if next(2) == "{" => inner.push((depth, next(1).to_owned())),
                 "mod" if next(2) == ";" => source.children.push(next(1).to_owned()),
-                "use" => {
+                // `use<'a>` says which lifetimes a type captures.
+                "use" if next(1) != "<" => {
                     let scope = scope();
                     at += 1;
                     read_use_tree(&tokens, &mut at, &scope, Vec::new(), &mut source.bindings);
