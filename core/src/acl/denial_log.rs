@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::check::{Denial, Reason};
+use super::denial::{Denial, Reason};
 
 /// Denials that are farther apart are entries of their own, as in Redis.
 const GROUPED_MS: u64 = 60_000;

@@ -17,6 +17,7 @@
 mod channels;
 mod check;
 mod commands;
+mod denial;
 mod denial_log;
 mod password;
 mod patterns;
@@ -29,7 +30,8 @@ mod users_file;
 mod tests;
 
 pub use channels::ChannelUse;
-pub use check::{Access, Denial, Permit, Reason};
+pub use check::{Access, Permit};
+pub use denial::{Denial, Reason};
 pub use denial_log::{Context, DenialLog, Entry};
 pub use password::Password;
 pub use registry::{Change, Registry};

@@ -1,8 +1,8 @@
 //! A selector: commands together with the keys and channels on which they are allowed.
 
 use super::channels::ChannelUse;
-use super::check::Missing;
 use super::commands::Commands;
+use super::denial::Missing;
 use super::patterns::{Channels, Keys, Uses};
 use super::rule::RuleError;
 use crate::catalog::{CommandSpec, Flags, KeyFlags, KeyUse};

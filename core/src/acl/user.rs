@@ -1,6 +1,6 @@
 //! A user: a name, passwords, and selectors.
 
-use super::check::Missing;
+use super::denial::Missing;
 use super::password::Password;
 use super::rule::RuleError;
 use super::selector::{KeyUses, Selector, join};
