@@ -181,3 +181,24 @@ pub const DENIED_ARGUMENT_MAX_BYTES: usize = 64 * 1024;
 
 /// ACL LOG keeps so many bytes of a key, a channel or a user's name: clients choose their length.
 pub const DENIED_NAME_MAX_BYTES: usize = 1024;
+
+/// Most scripts that only EVAL has brought and that stay, as with Redis 7.4: clients that write values into the text of their
+/// scripts bring a new one each time.
+pub const SCRIPTS_OF_EVAL_MAX: usize = 500;
+
+/// A script runs for so many nanoseconds where other connections wait; then it begins again on a thread of its own, if the home
+/// has such threads. Nearly all scripts take less.
+pub const SCRIPT_TURN_NS: u64 = 2_000_000;
+
+/// A library may take so many nanoseconds to load, as with Redis.
+pub const LIBRARY_LOAD_MAX_NS: u64 = 500_000_000;
+
+/// Memory of one script in bytes, beyond what its interpreter holds: a hundredth of what a server has, and more than any script
+/// that works on elements needs.
+pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Most interpreters of one language that wait for their next script: one for each thread that runs scripts at a time.
+pub const IDLE_INTERPRETERS_MAX: usize = 64;
+
+/// An interpreter that holds more bytes than this after a run is not kept.
+pub const INTERPRETER_KEPT_BYTES: u64 = 16 * 1024 * 1024;

@@ -24,6 +24,7 @@ pub mod scrub;
 pub mod brake;
 pub mod allocator;
 pub mod process_info;
+pub mod interpreters;
 pub mod users_file;
 pub mod web;
 pub mod loader;

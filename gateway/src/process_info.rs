@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use edgecask_core::script::Level;
 use edgecask_core::server::HostFacts;
+use tracing::{debug, info, warn};
 
 use crate::brake::Brake;
 use crate::spread::Spread;
@@ -100,6 +102,15 @@ impl HostFacts for ProcessInfo {
 
     fn fill_unguessable(&self, buffer: &mut [u8]) -> bool {
         getrandom::fill(buffer).is_ok()
+    }
+
+    fn log(&self, level: Level, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        match level {
+            Level::Debug => debug!(target: "edgecask::script", "{text}"),
+            Level::Verbose | Level::Notice => info!(target: "edgecask::script", "{text}"),
+            Level::Warning => warn!(target: "edgecask::script", "{text}"),
+        }
     }
 
     fn read_users(&self) -> Option<Result<Vec<u8>, String>> {

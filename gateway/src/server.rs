@@ -12,8 +12,9 @@ use std::time::Instant;
 
 use edgecask_core::acl::{Change, User};
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
+use edgecask_core::command::script::libraries;
 use edgecask_core::command::users;
-use edgecask_core::engine::Admin;
+use edgecask_core::engine::{Admin, EngineError};
 use edgecask_core::server::{Server, Shared};
 use tracing::{error, info, warn};
 
@@ -23,6 +24,7 @@ use crate::clock::now_ms;
 use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
+use crate::interpreters;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
 use crate::options::{Options, OptionsError, WebOptions};
@@ -53,6 +55,9 @@ pub enum StartError {
     /// The file of users cannot be used, or the users cannot be kept in the store.
     #[error("{0}")]
     Users(String),
+    /// The libraries of functions cannot be read.
+    #[error("the libraries of functions cannot be read: {0}")]
+    Libraries(EngineError),
     /// It was asked to stop before the store was read.
     #[error("stopped before the store was read")]
     Stopped,
@@ -135,12 +140,14 @@ pub fn start_and(
         engine: Store::empty(settings.databases())?,
         shared: Shared::new(settings, Box::new(facts), now_ms()),
     };
+    interpreters::add(&server.shared.scripts);
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;
     let show = |store: Bitcask| {
         store.set_unsynced_blobs_max(unsynced_blobs_max);
         gateway.server.engine.set(store);
+        restore_libraries(&gateway)?;
         restore_users(&gateway, users.clone())
     };
     // Nobody may come in as a user that the file knows otherwise.
@@ -304,6 +311,20 @@ fn restore_users(gateway: &Gateway, of_file: Option<Vec<Arc<User>>>) -> Result<(
     }
     if !restored.is_reachable {
         warn!("every user is off: nobody can log in");
+    }
+    Ok(())
+}
+
+/// Takes the libraries of functions over from the store.
+fn restore_libraries(gateway: &Gateway) -> Result<(), StartError> {
+    let unusable = libraries::restore(&gateway.server, now_ms()).map_err(StartError::Libraries)?;
+    for library in unusable {
+        let name = String::from_utf8_lossy(&library.name).into_owned();
+        warn!(
+            library = name,
+            reason = library.reason,
+            "a library of functions cannot be used; it stays in the store"
+        );
     }
     Ok(())
 }

@@ -98,6 +98,7 @@ impl Workers {
             connection.close(&self.gateway.server);
             self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
         }
+        self.gateway.server.shared.scripts.long.stop();
         // What is under way ends as soon as it notices that its connection has gone.
         self.gateway.long_runs.stop();
         for thread in self.long_threads {

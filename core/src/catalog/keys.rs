@@ -105,6 +105,8 @@ pub struct KeyRange {
     pub seek: Option<Seek>,
     /// With [`Begin::Unknown`]: where the key stands; without it the keys are not in the request.
     pub locate: Option<Locate>,
+    /// Whether a request may say that it has none of these keys.
+    pub is_optional: bool,
 }
 
 /// One key at a fixed position.
@@ -127,6 +129,7 @@ pub(super) const fn key_range(position: u8, last: i8, step: u8, flags: &str) -> 
         narrow: None,
         seek: None,
         locate: None,
+        is_optional: false,
     }
 }
 
@@ -138,6 +141,11 @@ pub(super) const fn unnamed_keys(flags: &str) -> KeyRange {
 /// A number of keys at a position, and the keys after it.
 pub(super) const fn numkeys(position: u8, flags: &str) -> KeyRange {
     KeyRange { find: Find::Keynum { count_at: 0, first: 1, step: 1 }, ..key(position, flags) }
+}
+
+/// The same, where the number may be 0.
+pub(super) const fn numkeys_or_none(position: u8, flags: &str) -> KeyRange {
+    KeyRange { is_optional: true, ..numkeys(position, flags) }
 }
 
 /// The first half of all arguments behind a word, which is searched from a position on.
@@ -393,7 +401,11 @@ impl KeyRange {
         let (first, last, step) = match self.find {
             Find::Range { last, step, limit } => (begin, range_end(begin, last, limit, args.len())?, step),
             Find::Keynum { count_at, first, step } => {
-                let count = args.get(begin + usize::from(count_at)).and_then(|text| positive(text));
+                let count_text = args.get(begin + usize::from(count_at));
+                let count = count_text.and_then(|text| positive(text));
+                if self.is_optional && count_text.is_some_and(|text| **text == *b"0") {
+                    return Ok(None);
+                }
                 let first = begin + usize::from(first);
                 let span = count.ok_or(KeysError)?.checked_sub(1).ok_or(KeysError)?;
                 let span = span.checked_mul(usize::from(step)).ok_or(KeysError)?;

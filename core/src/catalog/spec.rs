@@ -123,7 +123,8 @@ impl CommandSpec {
 
     /// Whether it may change the store.
     pub const fn may_commit(&self) -> bool {
-        self.flags.intersects(Flags::WRITE.with(Flags::WRITES_DEFINITIONS))
+        let runs_scripts = matches!(self.group, Group::Scripting) && self.is(Flags::MAY_REPLICATE);
+        runs_scripts || self.flags.intersects(Flags::WRITE.with(Flags::WRITES_DEFINITIONS))
     }
 
     /// Whether the executor notes the keys that the command found missing or expired.
@@ -190,6 +191,8 @@ named_bits! {
         NO_ASYNC_LOADING = "no_async_loading",
         /// Refused between MULTI and EXEC.
         NO_MULTI = "no_multi",
+        /// May be sent without keys though it has key arguments.
+        NO_MANDATORY_KEYS = "no_mandatory_keys",
         /// Not all keys stand at fixed positions. Derived from the key specs, never written in a row.
         MOVABLEKEYS = "movablekeys",
         /// Allowed while a script keeps the server busy.
@@ -345,6 +348,8 @@ pub enum Group {
     Stream,
     /// Positions in sorted sets.
     Geo,
+    /// Scripts and functions.
+    Scripting,
 }
 
 impl Group {
@@ -366,6 +371,7 @@ impl Group {
             Group::PubSub => "pubsub",
             Group::Stream => "stream",
             Group::Geo => "geo",
+            Group::Scripting => "scripting",
         }
     }
 
@@ -383,6 +389,7 @@ impl Group {
             Group::SortedSet => Categories::SORTEDSET,
             Group::Stream => Categories::STREAM,
             Group::Geo => Categories::GEO,
+            Group::Scripting => Categories::SCRIPTING,
             Group::Hyperloglog => Categories::HYPERLOGLOG,
         }
     }

@@ -47,6 +47,8 @@ pub enum Origin {
     Queue,
     /// A command that is running calls it (a script, SQL, a trigger).
     Nested,
+    /// The same, of a script that may go on though memory is short.
+    NestedAnyway,
 }
 
 /// The row of a request.
@@ -88,7 +90,7 @@ pub fn admit<'a>(
     if !spec.is(Flags::NO_AUTH) && client.must_authenticate(shared) {
         return Err(CommandError::text("NOAUTH Authentication required."));
     }
-    if origin == Origin::Nested && spec.is(Flags::NOSCRIPT) {
+    if matches!(origin, Origin::Nested | Origin::NestedAnyway) && spec.is(Flags::NOSCRIPT) {
         return Err(CommandError::text("ERR This Redis command is not allowed from script"));
     }
     let checked = client.access.check(&shared.acl, spec, args);
@@ -138,6 +140,9 @@ fn may_run_while_loading(shared: &Shared, spec: &CommandSpec) -> bool {
 #[inline]
 fn check_memory(shared: &Shared, spec: &CommandSpec, origin: Origin) -> Result<(), CommandError> {
     let Some(text) = shared.shortage_text() else { return Ok(()) };
+    if origin == Origin::NestedAnyway {
+        return Ok(());
+    }
     // What is queued stays in memory though it may write nothing, and so does a name.
     let is_queued = origin == Origin::Queue && spec.waits_for_exec() && shared.lacks_memory();
     let keeps_name = spec.is(Flags::KEEPS_NAMES) && shared.is_short_of_memory();

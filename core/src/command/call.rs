@@ -9,9 +9,10 @@ use super::admission::{self, Admitted, Origin};
 use super::pending_users;
 use super::{CommandError, Context, Outcome, client_info, handler};
 use crate::acl::{self, Denial, Reason};
-use crate::catalog::{CommandSpec, Flags};
+use crate::catalog::{CommandId, CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
 use crate::resp::{Decoder, Reply, Value};
+use crate::server::Shared;
 use crate::server::outbox::Action;
 
 /// The keys of one request.
@@ -32,12 +33,40 @@ pub struct Tally {
     pub hits: u64,
     /// Keys that they have not found.
     pub misses: u64,
+    /// Commands that scripts have called, and how often in a row.
+    pub calls: SmallVec<[(CommandId, u64); 2]>,
+    /// Commands that have failed though the transaction goes on: those that scripts called, and the scripts.
+    pub failed: Vec<CommandId>,
+    /// The errors that they replied with.
+    pub errors: Vec<String>,
 }
 
 impl Tally {
     /// Counts nothing.
     pub fn clear(&mut self) {
-        *self = Tally::default();
+        (self.hits, self.misses) = (0, 0);
+        self.calls.clear();
+        self.failed.clear();
+        self.errors.clear();
+    }
+
+    /// A script has called a command.
+    #[inline]
+    pub fn called(&mut self, command: CommandId) {
+        match self.calls.last_mut() {
+            Some((last, count)) if *last == command => *count += 1,
+            _ => self.calls.push((command, 1)),
+        }
+    }
+
+    /// Has the commands of scripts counted. The time that they took is that of the script.
+    #[inline]
+    pub fn count_calls(&mut self, shared: &Shared) {
+        for (command, count) in self.calls.drain(..) {
+            shared.statistics.ran(command, count, 0, false);
+        }
+        self.failed.drain(..).for_each(|command| shared.statistics.failed(command));
+        self.errors.drain(..).for_each(|text| shared.count_error(&text));
     }
 }
 
@@ -168,8 +197,22 @@ impl<'e> Context<'_, 'e> {
     /// # Errors
     /// As for [`Context::call`].
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
-        let admitted = admission::find(args)
-            .and_then(|spec| admission::admit(self.shared, self.client, spec, args, Origin::Nested, || {}));
+        let spec = admission::find(args)?;
+        self.call_row(spec, args, Origin::Nested, reply)
+    }
+
+    /// The same for a request whose row is known.
+    ///
+    /// # Errors
+    /// As for [`Context::call`].
+    pub(crate) fn call_row(
+        &mut self,
+        spec: &'static CommandSpec,
+        args: &[&[u8]],
+        origin: Origin,
+        reply: &mut Reply,
+    ) -> Outcome {
+        let admitted = admission::admit(self.shared, self.client, spec, args, origin, || {});
         let admitted = admitted.map_err(|error| match error {
             CommandError::Denied(denial) => {
                 let text = format!("NOPERM ACL failure in script: {}", denial.text(false));

@@ -26,6 +26,7 @@ mod pending_users;
 mod pubsub;
 pub mod random;
 pub mod scan;
+pub mod script;
 mod server;
 mod set;
 mod sorted_set;
@@ -129,6 +130,7 @@ const GROUPS: &[Group] = &[
     hyperloglog::HANDLERS,
     list::HANDLERS,
     pubsub::HANDLERS,
+    script::HANDLERS,
     server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,

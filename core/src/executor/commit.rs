@@ -63,6 +63,7 @@ impl Executor {
         let reread = if self.reads.is_empty() { Vec::new() } else { self.remember_reads(shared, caller) };
         self.hits += self.tally.hits;
         self.misses += self.tally.misses;
+        self.tally.count_calls(shared);
         let is_unchanged = self.overlay.is_empty();
         let is_kept_back = !is_unchanged && !plan.writes && is_paused(shared, now_ms);
         if is_kept_back {

@@ -21,7 +21,6 @@ mod eviction;
 mod expiry;
 mod group;
 mod meter;
-pub mod monitors;
 mod queue;
 mod serve;
 #[cfg(test)]
@@ -355,6 +354,7 @@ impl Executor {
                 Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before), now_ms),
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
                     let key = snapshot.undeclared();
+                    server.shared.reruns.fetch_add(1, Ordering::Relaxed);
                     drop(snapshot);
                     before.go_back(caller);
                     wider.widen(key)?;

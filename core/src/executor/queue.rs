@@ -2,14 +2,14 @@
 
 use smallvec::SmallVec;
 
-use super::{Caller, Executor, Plan, Ran, Stop, Waits, fits, monitors};
+use super::{Caller, Executor, Plan, Ran, Stop, Waits, fits};
 use crate::acl::{self, Reason};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command::call::{Keys, keys_of};
 use crate::command::{CommandError, Context, Outcome, has_handler};
 use crate::engine::{Drafts, Engine, EngineError, Watch};
-use crate::server::Server;
 use crate::server::hub::Interest;
+use crate::server::{Server, monitors};
 
 /// One command of a queue.
 pub struct Call<'q> {

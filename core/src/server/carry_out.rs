@@ -77,6 +77,10 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::ForgetDenials => shared.acl.log.reset(),
         Action::Users(change) => shared.change_users(&change),
         Action::Denied(denial, context, client) => shared.note_denial(*denial, context, client, now_ms),
+        Action::ForgetScripts => shared.scripts.cache.flush(),
+        Action::Libraries(change) => shared.scripts.libraries.apply(&change),
+        Action::Log(level, text) => shared.host.log(level, &text),
+        Action::ShowMonitors(line) => hub.show_monitors(&line),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),
     }
 }

@@ -11,9 +11,11 @@ pub mod feed;
 pub mod hub;
 mod loading;
 mod metrics;
+pub mod monitors;
 pub mod outbox;
 pub mod reaction;
 pub mod scan_positions;
+pub mod scripts;
 mod settings;
 mod shared;
 mod stored_blob;
@@ -30,8 +32,8 @@ pub use metrics::{
 };
 pub(crate) use metrics::{REDACTED, shown};
 pub use settings::{
-    Accepted, First, HomeBounds, MemorySettings, OutputLimits, Policy, SETTINGS, SettingError, SettingKind,
-    SettingPlace, SettingSpec, Settings,
+    Accepted, First, HomeBounds, MemorySettings, OutputLimits, Policy, SETTINGS, ScriptBounds, SettingError,
+    SettingKind, SettingPlace, SettingSpec, Settings,
 };
 pub use shared::{Counters, HostFacts, NoFacts, REDIS_VERSION, Shared, Shortage};
 pub(crate) use stored_blob::stored;

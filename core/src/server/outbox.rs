@@ -7,10 +7,12 @@ use super::Effect;
 use super::hub::notify::{self, MISS};
 use super::hub::{Pause, TopicKind, Tracking, Unblock};
 use super::scan_positions::Position;
+use super::scripts;
 use super::settings::Accepted;
 use crate::acl::{Change, Context, Denial};
 use crate::engine::Db;
 use crate::resp::Protocol;
+use crate::script::Level;
 
 /// One thing that a transaction wants of others.
 #[derive(Debug)]
@@ -77,6 +79,14 @@ pub enum Action {
     /// Note that something was denied to the connection, which is shown as CLIENT INFO shows it. It happens even if the
     /// transaction does not.
     Denied(Box<Denial>, Context, Vec<u8>),
+    /// Forget the scripts of EVAL.
+    ForgetScripts,
+    /// Change the libraries of functions.
+    Libraries(scripts::Change),
+    /// Write into the log of the host.
+    Log(Level, Vec<u8>),
+    /// Show the monitors a line. It happens even if the transaction does not.
+    ShowMonitors(Vec<u8>),
     /// Remember where a walk by HSCAN and its like goes on.
     KeepPosition(Position),
 }
@@ -150,6 +160,29 @@ impl Outbox {
         })
     }
 
+    /// The changes of libraries, in their order.
+    pub fn changes_of_libraries(&self) -> impl Iterator<Item = &scripts::Change> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Libraries(change) => Some(change),
+            _ => None,
+        })
+    }
+
+    /// A point to go back to.
+    pub fn mark(&self) -> OutboxMark {
+        OutboxMark { actions: self.actions.len(), effects: self.effects.len() }
+    }
+
+    /// Drops what came behind a mark, but for what was denied.
+    pub fn go_back(&mut self, mark: OutboxMark) {
+        let mut number = 0;
+        self.actions.retain(|action| {
+            number += 1;
+            number <= mark.actions || matches!(action, Action::Denied(..) | Action::ShowMonitors(_))
+        });
+        self.effects.truncate(mark.effects);
+    }
+
     /// Drops the events with this name.
     pub(crate) fn drop_event(&mut self, name: &str) {
         self.actions.retain(|action| !matches!(action, Action::Notify { event, .. } if *event == name));
@@ -159,7 +192,7 @@ impl Outbox {
     pub(crate) fn keep_reads(&mut self) {
         self.actions.retain(|action| match action {
             Action::Notify { event, .. } => *event == MISS,
-            Action::Denied(..) => true,
+            Action::Denied(..) | Action::ShowMonitors(_) => true,
             _ => false,
         });
         self.effects.clear();
@@ -185,6 +218,13 @@ impl Outbox {
     pub(crate) fn take_effects(&mut self, effects: &mut Vec<Effect>) {
         effects.append(&mut self.effects);
     }
+}
+
+/// A place in an outbox ([`Outbox::mark`]).
+#[derive(Clone, Copy, Debug)]
+pub struct OutboxMark {
+    actions: usize,
+    effects: usize,
 }
 
 /// Actions whose transaction has been committed.

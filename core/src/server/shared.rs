@@ -17,8 +17,10 @@ use super::metrics::Statistics;
 use super::metrics::{Rates, Sample};
 use super::reaction::Reactions;
 use super::scan_positions::Positions;
+use super::scripts::Scripts;
 use super::settings::Settings;
 use crate::acl::{Access, Change, Context, Denial, Registry, User};
+use crate::script::Level;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -41,6 +43,9 @@ pub trait HostFacts: Send + Sync {
     fn fill_unguessable(&self, _buffer: &mut [u8]) -> bool {
         false
     }
+
+    /// Writes a line of a script into the log.
+    fn log(&self, _level: Level, _text: &[u8]) {}
 
     /// Reads the file of users; None where users have none.
     fn read_users(&self) -> Option<Result<Vec<u8>, String>> {
@@ -149,6 +154,10 @@ pub struct Shared {
     pub merge_failed: AtomicBool,
     /// Where unfinished HSCAN, SSCAN and ZSCAN walks stand.
     pub scan_positions: Mutex<Positions>,
+    /// Scripts and functions, and what runs them.
+    pub scripts: Scripts,
+    /// Runs that were thrown away because a key was touched that was not declared.
+    pub reruns: AtomicU64,
     shortage: AtomicU8,
     next_client: AtomicU64,
 }
@@ -194,6 +203,8 @@ impl Shared {
             save_failed: AtomicBool::new(false),
             merge_failed: AtomicBool::new(false),
             scan_positions: Mutex::default(),
+            scripts: Scripts::default(),
+            reruns: AtomicU64::new(0),
             shortage: AtomicU8::new(Shortage::None as u8),
             next_client: AtomicU64::new(1),
         };
@@ -316,6 +327,9 @@ impl Shared {
         self.memory.evicted_clients.fetch_add(ids.len() as u64, Ordering::Relaxed);
         self.kill(&ids);
     }
+
+    /// Says whether a script has been running for longer than clients are to wait.
+    pub fn set_busy(&self, _is_busy: bool) {}
 
     /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
     pub fn saved(&self, changes: u64, now_ms: u64) {

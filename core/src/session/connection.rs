@@ -12,11 +12,11 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, client_info, has_handler};
 use crate::engine::{Drafts, Engine};
-use crate::executor::{Call, Caller, Executor, Ran, Stop, monitors, reply_error};
+use crate::executor::{Call, Caller, Executor, Ran, Stop, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
-use crate::server::{Client, Effect, ReplyMode, Server};
+use crate::server::{Client, Effect, ReplyMode, Server, monitors};
 
 const EXEC: CommandId = catalog::id("exec");
 

@@ -11,6 +11,7 @@ mod hash;
 mod hyperloglog;
 mod list;
 mod pubsub;
+mod scripting;
 mod server;
 mod set;
 mod sorted_set;
@@ -22,7 +23,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of `docs/commands.md`.
-pub(super) const GROUPS: [(Group, &[Row]); 15] = [
+pub(super) const GROUPS: [(Group, &[Row]); 16] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Cluster, cluster::ROWS),
@@ -38,4 +39,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 15] = [
     (Group::PubSub, pubsub::ROWS),
     (Group::Stream, stream::ROWS),
     (Group::Geo, geo::ROWS),
+    (Group::Scripting, scripting::ROWS),
 ];

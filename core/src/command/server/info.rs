@@ -269,6 +269,11 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
     let ratio = if used == 0 { 1.0 } else { resident as f64 / used as f64 };
     let more = i128::from(resident) - i128::from(used);
     let line = |name: &'static str, value: u64| (Cow::Borrowed(name), value.to_string());
+    let scripts = &sources.shared.scripts;
+    let interpreters = scripts.memory_bytes();
+    let (script_count, script_bytes) = scripts.cache.count_and_bytes();
+    let libraries = scripts.libraries.present();
+    let library_bytes = libraries.libraries().map(|library| library.source.len() as u64).sum::<u64>();
     let mut all = vec![
         line("used_memory", used),
         line("used_memory_rss", resident),
@@ -282,16 +287,17 @@ fn memory(sources: &Sources<'_, '_>, facts: &HostLines) -> Lines {
         line("allocator_active", used),
         line("allocator_resident", resident),
         line("total_system_memory", fact("total_system_memory")),
-        line("used_memory_lua", 0),
-        line("used_memory_vm_eval", 0),
-        line("used_memory_scripts_eval", 0),
-        line("number_of_cached_scripts", 0),
-        line("number_of_functions", 0),
-        line("number_of_libraries", 0),
+        line("used_memory_lua", interpreters),
+        line("used_memory_vm_eval", interpreters),
+        line("used_memory_scripts_eval", script_bytes),
+        line("number_of_cached_scripts", script_count),
+        line("number_of_functions", libraries.function_count() as u64),
+        line("number_of_libraries", libraries.libraries().count() as u64),
+        // Interpreters run scripts and functions alike.
         line("used_memory_vm_functions", 0),
-        line("used_memory_vm_total", 0),
-        line("used_memory_functions", 0),
-        line("used_memory_scripts", 0),
+        line("used_memory_vm_total", interpreters),
+        line("used_memory_functions", library_bytes),
+        line("used_memory_scripts", script_bytes + library_bytes),
         ("maxmemory".into(), setting(sources, "maxmemory")),
         ("maxmemory_policy".into(), setting(sources, "maxmemory-policy")),
         ("allocator_frag_ratio".into(), "1.00".to_string()),
@@ -441,6 +447,8 @@ fn stats(sources: &Sources<'_, '_>) -> Lines {
     all.push(("current_eviction_exceeded_time".into(), present_ms.to_string()));
     all.push(line("keyspace_hits", &counters.keyspace_hits));
     all.push(line("keyspace_misses", &counters.keyspace_misses));
+    // Runs of scripts and other commands that met a key which they had not declared and began again.
+    all.push(line("transaction_reruns", &sources.shared.reruns));
     all.push(("pubsub_channels".into(), channels.to_string()));
     all.push(("pubsub_patterns".into(), patterns.to_string()));
     all.push(("pubsubshard_channels".into(), shard_channels.to_string()));

@@ -80,6 +80,38 @@ pub fn open(payload: &[u8]) -> Option<&[u8]> {
     is_sound.then_some(body)
 }
 
+/// The mark of a library of functions in the format.
+const FUNCTION: u8 = 0xF5;
+
+/// The payload of FUNCTION DUMP: the sources of all libraries.
+pub fn dump_functions(sources: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for source in sources {
+        out.push(FUNCTION);
+        writer::put_string(&mut out, source);
+    }
+    let mut checksum = CHECKSUM.digest();
+    checksum.update(&out);
+    out.extend(save::foot(checksum));
+    out
+}
+
+/// The sources of libraries in the body of such a payload ([`open`]).
+///
+/// # Errors
+/// It holds something else.
+pub fn load_functions(body: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let mut reader = reader::Reader::new(body);
+    let mut sources = Vec::new();
+    while reader.left() > 0 {
+        if reader.byte()? != FUNCTION {
+            return Err(BadFormat);
+        }
+        sources.push(reader.string()?.into_owned());
+    }
+    Ok(sources)
+}
+
 /// The types of a value and their encodings, by their numbers in the format.
 mod types {
     pub const STRING: u8 = 0;

@@ -60,7 +60,7 @@ pub fn frame_of_blob(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root) -> Resu
 }
 
 /// Version and checksum behind what the checksum has seen.
-fn foot(mut checksum: crc::Digest<'_, u64, crc::Table<16>>) -> [u8; FOOT_BYTES] {
+pub(super) fn foot(mut checksum: crc::Digest<'_, u64, crc::Table<16>>) -> [u8; FOOT_BYTES] {
     let mut foot = [0; FOOT_BYTES];
     let (version, sum) = foot.split_at_mut(2);
     version.copy_from_slice(&VERSION_WRITTEN.to_le_bytes());

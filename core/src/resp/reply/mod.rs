@@ -142,6 +142,11 @@ impl Reply {
         Reply::new(self.protocol).bounded(self.bounds)
     }
 
+    /// The same output with the bounds of another one.
+    pub fn bounded_as(self, other: &Reply) -> Self {
+        self.bounded(other.bounds)
+    }
+
     /// How many bytes more it may hold.
     pub fn bytes_left(&self) -> u64 {
         self.bounds.max_bytes.saturating_sub(self.bytes.len()) as u64

@@ -171,8 +171,19 @@ pub struct HomeBounds {
     pub changes_max: u64,
     /// The most connections it can hold: the most that `maxclients` may be set to.
     pub clients_max: i64,
+    /// What one run of a script may take.
+    pub scripts: ScriptBounds,
     /// Tells how much memory is left.
     pub budget: MemoryBudget,
+}
+
+/// What one run of a script may take in a home.
+#[derive(Clone, Copy, Debug)]
+pub struct ScriptBounds {
+    /// Bytes of memory beyond those that its interpreter holds.
+    pub memory_bytes: u64,
+    /// Steps of its interpreter; None where a clock and operators watch over scripts.
+    pub steps: Option<u64>,
 }
 
 impl HomeBounds {
@@ -196,6 +207,7 @@ impl Default for HomeBounds {
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
             clients_max: i64::MAX,
+            scripts: ScriptBounds { memory_bytes: limits::SCRIPT_MEMORY_MAX_BYTES, steps: None },
             budget: MemoryBudget::UNBOUNDED,
         }
     }

@@ -1,0 +1,80 @@
+//! FUNCTION DUMP and FUNCTION RESTORE: all libraries as bytes that Redis understands.
+
+use super::function::{add, clear, exists, function_exists};
+use super::libraries;
+use crate::command::args::is_option;
+use crate::command::{CommandError, Context, Outcome};
+use crate::data::rdb;
+use crate::server::scripts::Library;
+
+pub(super) fn dump(ctx: &mut Context<'_, '_>) -> Outcome {
+    let set = libraries::present(ctx);
+    let sources: Vec<&[u8]> = set.libraries().map(|library| &*library.source).collect();
+    let payload = rdb::dump_functions(&sources);
+    ctx.reply.bulk(&payload);
+    Ok(())
+}
+
+/// What becomes of the libraries that there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Policy {
+    /// All of them go.
+    Flush,
+    /// They stay, and no new one may have the name of one.
+    Append,
+    /// They stay, but for those with the name of a new one.
+    Replace,
+}
+
+pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) -> Outcome {
+    let policy = match policy {
+        word if is_option(word, "FLUSH") => Policy::Flush,
+        word if is_option(word, "APPEND") => Policy::Append,
+        word if is_option(word, "REPLACE") => Policy::Replace,
+        _ => {
+            return Err(CommandError::text(
+                "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.",
+            ));
+        }
+    };
+    let body =
+        rdb::open(payload).ok_or(CommandError::text("ERR DUMP payload version or checksum are wrong"))?;
+    let sources =
+        rdb::load_functions(body).map_err(|_| CommandError::text("ERR failed loading functions payload"))?;
+    let present = libraries::present(ctx);
+    // All are looked at before the first is added.
+    let mut set = if policy == Policy::Flush { Default::default() } else { (*present).clone() };
+    let mut new: Vec<Library> = Vec::new();
+    for source in &sources {
+        let library = libraries::build(ctx.shared, source)?;
+        let is_known = set.library(&library.name).is_some();
+        let is_twice = new.iter().any(|other| other.name == library.name);
+        if is_twice || (is_known && policy != Policy::Replace) {
+            return Err(exists(&library.name));
+        }
+        if is_known {
+            set.apply(&crate::server::scripts::Change::Delete(library.name.clone()));
+        }
+        new.push(library);
+    }
+    for (at, library) in new.iter().enumerate() {
+        let of_new = |name: &[u8]| {
+            new.iter().take(at).any(|other| other.functions.iter().any(|function| *function.name == *name))
+        };
+        let taken = library
+            .functions
+            .iter()
+            .find(|function| set.function(&function.name).is_some() || of_new(&function.name));
+        if let Some(function) = taken {
+            return Err(function_exists(&function.name));
+        }
+    }
+    if policy == Policy::Flush {
+        clear(ctx)?;
+    }
+    for library in new {
+        add(ctx, library)?;
+    }
+    ctx.reply.ok();
+    Ok(())
+}

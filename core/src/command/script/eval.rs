@@ -1,0 +1,114 @@
+//! EVAL, EVALSHA, and their forms that only read.
+
+use std::sync::Arc;
+
+use super::run::{self, What};
+use super::shebang::flags_of_script;
+use crate::command::args::integer;
+use crate::command::{CommandError, Context, Outcome};
+use crate::script::ScriptFlags;
+use crate::server::scripts::{Script, ScriptEngine, ScriptHash};
+
+/// The language of EVAL.
+const ENGINE: &[u8] = b"lua";
+
+const NO_SCRIPT: CommandError = CommandError::text("NOSCRIPT No matching script. Please use EVAL.");
+
+/// `EVAL script numkeys [key ...] [arg ...]`
+pub(super) fn eval(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    eval_source(ctx, args, false)
+}
+
+/// `EVAL_RO script numkeys [key ...] [arg ...]`
+pub(super) fn eval_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    eval_source(ctx, args, true)
+}
+
+/// `EVALSHA sha1 numkeys [key ...] [arg ...]`
+pub(super) fn evalsha(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    eval_hash(ctx, args, false)
+}
+
+/// `EVALSHA_RO sha1 numkeys [key ...] [arg ...]`
+pub(super) fn evalsha_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    eval_hash(ctx, args, true)
+}
+
+/// The keys of a request, and the arguments behind them. The number of keys stands at 2.
+pub(super) fn keys_and_arguments<'a>(
+    args: &'a [&'a [u8]],
+    not_a_number: CommandError,
+) -> Result<(&'a [&'a [u8]], &'a [&'a [u8]]), CommandError> {
+    let number = args.get(2).map_or(Err(CommandError::SYNTAX), |number| integer(number));
+    let number = number.map_err(|_| not_a_number)?;
+    let rest = args.get(3..).unwrap_or_default();
+    if number < 0 {
+        return Err(CommandError::text("ERR Number of keys can't be negative"));
+    }
+    let count = usize::try_from(number).ok();
+    count
+        .and_then(|count| rest.split_at_checked(count))
+        .ok_or(CommandError::text("ERR Number of keys can't be greater than number of args"))
+}
+
+/// The language of EVAL, if this home has it.
+pub(super) fn engine(ctx: &Context<'_, '_>) -> Result<Arc<ScriptEngine>, CommandError> {
+    let engine = ctx.shared.scripts.engine(ENGINE);
+    engine.ok_or(CommandError::text("ERR this server was built without an interpreter of Lua"))
+}
+
+fn eval_source(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
+    let source = args[1];
+    run::show_request(ctx, args);
+    let hash = ScriptHash::of(source);
+    let known = ctx.shared.scripts.cache.get(hash);
+    let is_known = known.is_some();
+    let (keys, arguments) = keys_and_arguments(args, CommandError::NOT_INTEGER)?;
+    let script = match known {
+        Some(script) => script,
+        None => new_script(hash, source)?,
+    };
+    run_script(ctx, args, &script, (keys, arguments), reads)?;
+    if !is_known {
+        // It compiles, whatever it did.
+        ctx.shared.scripts.cache.add(script, false);
+    }
+    Ok(())
+}
+
+/// A script that is not kept yet.
+pub(super) fn new_script(hash: ScriptHash, source: &[u8]) -> Result<Arc<Script>, CommandError> {
+    Ok(Arc::new(Script { hash, source: source.into(), flags: flags_of_script(source)? }))
+}
+
+fn eval_hash(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
+    run::show_request(ctx, args);
+    let hash = ScriptHash::parse(args[1]);
+    let script = hash.and_then(|hash| ctx.shared.scripts.cache.get(hash));
+    let (keys, arguments) = keys_and_arguments(args, CommandError::NOT_INTEGER)?;
+    let script = script.ok_or(NO_SCRIPT)?;
+    run_script(ctx, args, &script, (keys, arguments), reads)
+}
+
+/// Runs a script. An error that it raises is the reply.
+fn run_script(
+    ctx: &mut Context<'_, '_>,
+    request: &[&[u8]],
+    script: &Script,
+    (keys, arguments): (&[&[u8]], &[&[u8]]),
+    reads: bool,
+) -> Outcome {
+    run::check_flags(ctx, script.flags, reads)?;
+    let engine = engine(ctx)?;
+    let flags = script.flags.unwrap_or(ScriptFlags::ALLOW_CROSS_SLOT_KEYS);
+    let job = run::Job {
+        engine: &engine,
+        what: What::Script(script),
+        request,
+        keys,
+        arguments,
+        reads: reads || flags.has(ScriptFlags::NO_WRITES),
+        ignores_memory: flags.has(ScriptFlags::ALLOW_OOM),
+    };
+    run::run(ctx, &job)
+}

@@ -1,0 +1,245 @@
+//! What a running script reaches: commands of its transaction, the log, and ticks by which it is stopped.
+
+use std::sync::Arc;
+
+use super::run::Job;
+use crate::catalog::Flags;
+use crate::command::admission::{self, Origin};
+use crate::command::{CommandError, Context};
+use crate::engine::EngineError;
+use crate::limits::SCRIPT_TURN_NS;
+use crate::resp::{Protocol, Reply};
+use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
+use crate::server::hub::Interest;
+use crate::server::monitors;
+use crate::server::outbox::Action;
+use crate::server::scripts::{LongScript, ScriptKind};
+
+/// Which command wished the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Script,
+    Function,
+}
+
+/// Why a run was killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kill {
+    /// SCRIPT KILL or FUNCTION KILL.
+    Wished(Wanted),
+    /// The server ends.
+    Stopping,
+    /// It is to run again where it may take its time.
+    TakesLong,
+}
+
+/// The host of one run.
+pub(super) struct ScriptHost<'h, 'c, 'e> {
+    ctx: &'h mut Context<'c, 'e>,
+    job: &'h Job<'h>,
+    reply: &'h mut Reply,
+    protocol: Protocol,
+    has_written: bool,
+    /// The host's clock at the first tick, which comes so early that it counts as the beginning.
+    began_ns: Option<u64>,
+    long: Option<Arc<LongScript>>,
+    kill: Option<Kill>,
+}
+
+impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
+    pub fn new(
+        ctx: &'h mut Context<'c, 'e>,
+        job: &'h Job<'h>,
+        reply: &'h mut Reply,
+    ) -> ScriptHost<'h, 'c, 'e> {
+        *reply = std::mem::take(reply).bounded_as(ctx.reply);
+        reply.set_protocol(Protocol::Resp2);
+        ScriptHost {
+            ctx,
+            job,
+            reply,
+            protocol: Protocol::Resp2,
+            has_written: false,
+            began_ns: None,
+            long: None,
+            kill: None,
+        }
+    }
+
+    /// The protocol that the script has chosen.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// The run has ended; tells why it was killed, if it was.
+    pub fn end(self) -> Option<Kill> {
+        if let Some(long) = &self.long
+            && self.ctx.shared.scripts.long.end(long)
+        {
+            self.ctx.shared.set_busy(false);
+        }
+        self.kill
+    }
+
+    fn kill(&mut self, why: Kill) -> Tick {
+        self.kill = Some(why);
+        Tick::Kill
+    }
+
+    /// The run has taken longer than a turn and nobody waits for it here: from now on it is known to others.
+    fn list(&mut self, began_ns: u64) -> Arc<LongScript> {
+        let what = self.job.what;
+        let request = self.job.request.iter().map(|argument| argument.to_vec()).collect();
+        let long = Arc::new(LongScript::new(what.kind(), what.name(), request, began_ns));
+        long.set_written(self.has_written);
+        self.ctx.shared.scripts.long.begin(long.clone());
+        self.long = Some(long.clone());
+        long
+    }
+
+    /// Why a command is not even tried.
+    fn refusal(&self, spec: &crate::catalog::CommandSpec, count: usize) -> Option<&'static str> {
+        if !spec.accepts(count) {
+            return Some("ERR Wrong number of args calling Redis command from script");
+        }
+        if spec.is(Flags::NOSCRIPT) {
+            return Some("ERR This Redis command is not allowed from script");
+        }
+        if self.job.reads && spec.may_commit() {
+            return Some("ERR Write commands are not allowed from read-only scripts.");
+        }
+        None
+    }
+
+    fn error(&mut self, text: &str, reply: &mut Writer) -> Answer {
+        self.ctx.tally.errors.push(text.to_owned());
+        reply.text(text.as_bytes());
+        Answer::Error
+    }
+}
+
+impl Host for ScriptHost<'_, '_, '_> {
+    fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
+        if self.ctx.interrupted.is_some() {
+            return Answer::Abandon;
+        }
+        let Ok(spec) = admission::find(arguments) else {
+            return self.error("ERR Unknown Redis command called from script", reply);
+        };
+        if let Some(refusal) = self.refusal(spec, arguments.len()) {
+            return self.error(refusal, reply);
+        }
+        let ignores_memory = self.job.ignores_memory || self.has_written;
+        let origin = if ignores_memory { Origin::NestedAnyway } else { Origin::Nested };
+        if spec.may_commit() && !self.has_written {
+            self.has_written = true;
+            if let Some(long) = &self.long {
+                long.set_written(true);
+            }
+        }
+        if self.ctx.shared.hub.interest.has(Interest::MONITORS) && !spec.is(Flags::SKIP_MONITOR) {
+            let at = (self.ctx.client.db, "lua");
+            let line = monitors::line(self.ctx.shared, at, spec, arguments, self.ctx.now_ms());
+            self.ctx.outbox.push(Action::ShowMonitors(line));
+        }
+        self.reply.clear();
+        self.reply.set_protocol(self.protocol);
+        let outcome = self.ctx.call_row(spec, arguments, origin, self.reply);
+        self.ctx.tally.called(spec.id);
+        match outcome {
+            Ok(()) => {}
+            Err(CommandError::Engine(error)) if error.asks_to_run_again() => return Answer::Abandon,
+            Err(error) => {
+                self.ctx.tally.failed.push(spec.id);
+                let text = error.reply_text();
+                return self.error(&text, reply);
+            }
+        }
+        let stored;
+        let bytes = if self.reply.has_stored() {
+            match self.reply.take() {
+                Ok(bytes) => {
+                    stored = bytes;
+                    stored.as_slice()
+                }
+                Err(error) => {
+                    let text = format!("ERR {}", EngineError::Damaged(error.to_string()));
+                    return self.error(&text, reply);
+                }
+            }
+        } else {
+            self.reply.as_bytes()
+        };
+        if let Some(error) = bytes.strip_prefix(b"-") {
+            let text = error.strip_suffix(b"\r\n").unwrap_or(error);
+            self.ctx.tally.errors.push(String::from_utf8_lossy(text).into_owned());
+            reply.text(text);
+            return Answer::Error;
+        }
+        match read_reply(bytes, reply) {
+            Ok(()) => Answer::Value,
+            Err(_) => self.error("ERR the reply of a nested call cannot be read", reply),
+        }
+    }
+
+    fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
+        let spec = admission::find(arguments).ok().filter(|spec| spec.accepts(arguments.len()))?;
+        Some(self.ctx.client.access.check(&self.ctx.shared.acl, spec, arguments).is_ok())
+    }
+
+    fn log(&mut self, level: Level, text: &[u8]) {
+        self.ctx.outbox.push(Action::Log(level, text.to_vec()));
+    }
+
+    fn set_protocol(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+    }
+
+    fn register_function(&mut self, _: &NewFunction<'_>) -> Result<(), String> {
+        Err("redis.register_function can only be called on FUNCTION LOAD command".to_owned())
+    }
+
+    fn tick(&mut self, _steps: u64) -> Tick {
+        let shared = self.ctx.shared;
+        if shared.scripts.long.is_stopping() {
+            return self.kill(Kill::Stopping);
+        }
+        let now_ns = shared.host.monotonic_ns();
+        let began_ns = *self.began_ns.get_or_insert(now_ns);
+        let took_ns = now_ns.saturating_sub(began_ns);
+        if took_ns < SCRIPT_TURN_NS {
+            return Tick::Continue;
+        }
+        if self.ctx.may_hand_over {
+            *self.ctx.interrupted = Some(EngineError::TakesLong);
+            return self.kill(Kill::TakesLong);
+        }
+        let long = match &self.long {
+            Some(long) => long.clone(),
+            None => self.list(began_ns),
+        };
+        if long.is_killed() {
+            let wanted = match long.kind {
+                ScriptKind::Script => Wanted::Script,
+                ScriptKind::Function => Wanted::Function,
+            };
+            return self.kill(Kill::Wished(wanted));
+        }
+        if !long.is_busy() {
+            let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
+            if threshold_ms > 0 && took_ns / 1_000_000 >= threshold_ms {
+                shared.scripts.long.set_busy(&long);
+                shared.set_busy(true);
+            }
+        }
+        Tick::Continue
+    }
+
+    fn clock_seconds(&mut self) -> f64 {
+        match self.ctx.shared.host.monotonic_ns() {
+            // A home without such a clock.
+            0 => self.ctx.now_ms() as f64 / 1e3,
+            now_ns => now_ns as f64 / 1e9,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The libraries of functions: in the store, where they last, and in interpreters, where they run.
+//!
+//! In the store they are a hash of the database [`CATALOG`]: its fields are the names of libraries, its values their sources.
+
+use std::sync::Arc;
+
+use super::shebang::line_of_library;
+use crate::command::{CommandError, Context};
+use crate::data::hash::{self, ListpackLimits};
+use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
+use crate::limits::LIBRARY_LOAD_MAX_NS;
+use crate::resp::Protocol;
+use crate::script::{
+    Answer, CompileError, Ended, FunctionId, Host, Level, LoadError, NewFunction, RunLimits, Tick, Writer,
+};
+use crate::server::scripts::{Change, Function, Interpreter, Library, LibrarySet};
+use crate::server::{Server, Shared};
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// The key of the hash.
+const KEY: &[u8] = b"functions";
+
+/// A small encoding would be no use: nobody asks for it.
+const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
+
+/// Redis' text for names of libraries, and of functions.
+const BAD_NAME: &str = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
+
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// The libraries as the running transaction sees them: those of the server, with the changes that the transaction has made.
+pub(super) fn present(ctx: &Context<'_, '_>) -> Arc<LibrarySet> {
+    let mut set = ctx.shared.scripts.libraries.present();
+    for change in ctx.outbox.changes_of_libraries() {
+        Arc::make_mut(&mut set).apply(change);
+    }
+    set
+}
+
+/// Reads a library from its source and has it registered by an interpreter, to see whether that works.
+///
+/// # Errors
+/// Redis' texts for what is wrong with it.
+pub(super) fn build(shared: &Shared, source: &[u8]) -> Result<Library> {
+    let line = line_of_library(source)?;
+    let name = line.name.ok_or(CommandError::text("ERR Library name was not given"))?;
+    if !is_name(&name) {
+        return Err(CommandError::owned(format!("ERR {BAD_NAME}")));
+    }
+    let engine = shared.scripts.engine(&line.engine).ok_or_else(|| {
+        let shown = crate::command::args::quoted(&line.engine, 128);
+        CommandError::owned(format!("ERR Engine '{shown}' not found"))
+    })?;
+    let number = shared.scripts.libraries.next_number();
+    let mut lent = engine.take();
+    let registered = register(shared, source, &mut lent);
+    if let Ok(registered) = &registered {
+        let ids = registered.iter().map(|(function, id)| (function.name.clone(), *id)).collect();
+        lent.libraries.insert(number, ids);
+    }
+    engine.give_back(lent);
+    let functions: Vec<Function> = registered?.into_iter().map(|(function, _)| function).collect();
+    if functions.is_empty() {
+        return Err(CommandError::text("ERR No functions registered"));
+    }
+    Ok(Library { number, name: name.into(), engine, source: source.into(), functions })
+}
+
+/// The names of functions that another library than the one of this name has already.
+pub(super) fn taken<'l>(set: &LibrarySet, library: &'l Library) -> Option<&'l Function> {
+    library
+        .functions
+        .iter()
+        .find(|function| set.function(&function.name).is_some_and(|(other, _)| other.name != library.name))
+}
+
+/// The function in this interpreter, which loads the library if it does not know it.
+pub(super) fn prepare(
+    shared: &Shared,
+    library: &Library,
+    function: &Function,
+    lent: &mut Interpreter,
+) -> Result<FunctionId> {
+    if !lent.libraries.contains_key(&library.number) {
+        let registered = register(shared, &library.source, lent)?;
+        let ids = registered.into_iter().map(|(function, id)| (function.name, id)).collect();
+        lent.libraries.insert(library.number, ids);
+    }
+    let ids = lent.libraries.get(&library.number).map(Vec::as_slice).unwrap_or_default();
+    let found = ids.iter().find(|(name, _)| *name == function.name).map(|(_, id)| *id);
+    // A library may register different functions from time to time, if it depends on a random number.
+    found.ok_or(CommandError::text("ERR Function not found"))
+}
+
+/// Has an interpreter forget libraries, by their numbers.
+pub(super) fn forget(lent: &mut Interpreter, is_meant: impl Fn(u64) -> bool) {
+    let runtime = &mut lent.runtime;
+    lent.libraries.retain(|number, functions| {
+        let goes = is_meant(*number);
+        if goes {
+            functions.iter().for_each(|(_, id)| runtime.drop_function(*id));
+        }
+        !goes
+    });
+}
+
+/// Has an interpreter load a library; the functions that it registered.
+fn register(shared: &Shared, source: &[u8], lent: &mut Interpreter) -> Result<Vec<(Function, FunctionId)>> {
+    let bounds = shared.settings.bounds().scripts;
+    let limits = RunLimits { memory_bytes: bounds.memory_bytes, steps: bounds.steps };
+    let mut host = LoadHost { shared, began_ns: None, is_late: false, functions: Vec::new() };
+    let loaded = lent.runtime.load_library(source, limits, &mut host);
+    let LoadHost { functions, is_late, .. } = host;
+    let Err(error) = loaded else { return Ok(functions) };
+    functions.iter().for_each(|(_, id)| lent.runtime.drop_function(*id));
+    let message = match error {
+        LoadError::Compile(CompileError::Syntax(text)) => {
+            let shown = String::from_utf8_lossy(&text).into_owned();
+            return Err(CommandError::owned(format!("ERR Error compiling function: {shown}")));
+        }
+        LoadError::Compile(CompileError::Stopped(ended)) | LoadError::Run(ended) => match ended {
+            Ended::Failed(failure) => String::from_utf8_lossy(&failure.message).into_owned(),
+            Ended::Killed(_) if is_late => "ERR FUNCTION LOAD timeout".to_owned(),
+            Ended::Killed(_) | Ended::Abandoned => "ERR the library was ended from outside".to_owned(),
+            Ended::OutOfSteps(_) => "ERR FUNCTION LOAD takes more steps than it may take here".to_owned(),
+        },
+    };
+    Err(CommandError::owned(format!("ERR Error registering functions: {message}")))
+}
+
+/// What a library reaches while it is loaded: only that it registers functions.
+struct LoadHost<'s> {
+    shared: &'s Shared,
+    began_ns: Option<u64>,
+    is_late: bool,
+    functions: Vec<(Function, FunctionId)>,
+}
+
+impl Host for LoadHost<'_> {
+    fn call(&mut self, _: &[&[u8]], reply: &mut Writer) -> Answer {
+        reply.text(b"ERR commands cannot be called while a library is loaded");
+        Answer::Error
+    }
+
+    fn may_call(&mut self, _: &[&[u8]]) -> Option<bool> {
+        None
+    }
+
+    fn log(&mut self, level: Level, text: &[u8]) {
+        self.shared.host.log(level, text);
+    }
+
+    fn set_protocol(&mut self, _: Protocol) {}
+
+    fn register_function(&mut self, function: &NewFunction<'_>) -> std::result::Result<(), String> {
+        if !is_name(function.name) {
+            return Err(BAD_NAME.to_owned());
+        }
+        if self.functions.iter().any(|(known, _)| *known.name == *function.name) {
+            return Err("Function already exists in the library".to_owned());
+        }
+        let registered = Function {
+            name: function.name.into(),
+            description: function.description.map(Into::into),
+            flags: function.flags,
+        };
+        self.functions.push((registered, function.id));
+        Ok(())
+    }
+
+    fn tick(&mut self, _steps: u64) -> Tick {
+        let now_ns = self.shared.host.monotonic_ns();
+        let began_ns = *self.began_ns.get_or_insert(now_ns);
+        self.is_late = now_ns.saturating_sub(began_ns) >= LIBRARY_LOAD_MAX_NS;
+        if self.is_late { Tick::Kill } else { Tick::Continue }
+    }
+
+    fn clock_seconds(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// Writes a library into the store.
+pub(super) fn write(txn: &mut Txn<'_>, library: &Library) -> Result<()> {
+    let root = hash::root(txn, CATALOG, KEY)?;
+    hash::set(txn, (CATALOG, KEY), root.as_ref(), &[&library.name, &library.source], || LIMITS)?;
+    Ok(())
+}
+
+/// Removes a library from the store.
+pub(super) fn delete(txn: &mut Txn<'_>, name: &[u8]) -> Result<()> {
+    if hash::root(txn, CATALOG, KEY)?.is_some() {
+        hash::remove(txn, CATALOG, KEY, &[name])?;
+    }
+    Ok(())
+}
+
+/// Removes all libraries from the store.
+pub(super) fn clear(txn: &mut Txn<'_>) -> Result<()> {
+    if hash::root(txn, CATALOG, KEY)?.is_some() {
+        txn.remove(CATALOG, KEY)?;
+    }
+    Ok(())
+}
+
+/// All libraries of the store: names and sources.
+fn read_all(txn: &mut Txn<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut all = Vec::new();
+    if hash::root(txn, CATALOG, KEY)?.is_some() {
+        for rank in 0..txn.sub_len(CATALOG, KEY)? {
+            if let Some(name) = txn.sub_select(CATALOG, KEY, rank)? {
+                let source = txn.sub_value(CATALOG, KEY, &name)?.unwrap_or_default();
+                all.push((name, source));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A library of the store that cannot be used. It stays in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Takes the libraries over that are in a store which was just opened. Those that this home or this version cannot load stay in
+/// the store, and are told.
+///
+/// # Errors
+/// The engine's.
+pub fn restore<E: Engine>(
+    server: &Server<E>,
+    now_ms: u64,
+) -> std::result::Result<Vec<Unusable>, EngineError> {
+    let mut snapshot = server.engine.begin(Scope::Keys(&[KEY]))?;
+    let mut overlay = Overlay::new();
+    let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms);
+    let all = read_all(&mut txn).map_err(|error| match error {
+        CommandError::Engine(error) => error,
+        other => EngineError::Damaged(other.reply_text().into_owned()),
+    })?;
+    drop(snapshot);
+    let mut unusable = Vec::new();
+    for (name, source) in all {
+        let built = build(&server.shared, &source).and_then(|library| {
+            match taken(&server.shared.scripts.libraries.present(), &library) {
+                Some(function) => {
+                    let shown = String::from_utf8_lossy(&function.name).into_owned();
+                    Err(CommandError::owned(format!("ERR Function {shown} already exists")))
+                }
+                None => Ok(library),
+            }
+        });
+        match built {
+            Ok(library) => {
+                server.shared.scripts.libraries.apply(&Change::Set(Arc::new(library)));
+            }
+            Err(error) => unusable.push(Unusable { name, reason: error.reply_text().into_owned() }),
+        }
+    }
+    Ok(unusable)
+}

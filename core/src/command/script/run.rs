@@ -1,0 +1,293 @@
+//! One run of a script or a function: an interpreter is borrowed, brought up to date, and its outcome becomes the reply.
+
+use std::sync::Arc;
+
+use super::host::{Kill, ScriptHost, Wanted};
+use super::libraries;
+use crate::catalog;
+use crate::command::{CommandError, Context, Outcome};
+use crate::engine::EngineError;
+use crate::limits::SCRIPTS_OF_EVAL_MAX;
+use crate::script::{
+    CompileError, Ended, Failure, Reader, Run, RunLimits, ScriptFlags, ScriptId, Value, returned_error,
+    write_reply,
+};
+use crate::server::hub::Interest;
+use crate::server::monitors;
+use crate::server::outbox::Action;
+use crate::server::scripts::{Function, Interpreter, Library, Script, ScriptEngine, ScriptKind};
+
+/// What runs.
+#[derive(Clone, Copy)]
+pub(super) enum What<'j> {
+    /// A script of EVAL.
+    Script(&'j Script),
+    /// A function of a library.
+    Function(&'j Arc<Library>, &'j Function),
+}
+
+impl What<'_> {
+    pub fn kind(self) -> ScriptKind {
+        match self {
+            What::Script(_) => ScriptKind::Script,
+            What::Function(..) => ScriptKind::Function,
+        }
+    }
+
+    /// The name in error texts: the SHA-1 of a script.
+    pub fn name(self) -> String {
+        match self {
+            What::Script(script) => script.hash.text(),
+            What::Function(_, function) => String::from_utf8_lossy(&function.name).into_owned(),
+        }
+    }
+}
+
+/// A run that is wanted.
+pub(super) struct Job<'j> {
+    pub engine: &'j ScriptEngine,
+    pub what: What<'j>,
+    /// The request that wants it.
+    pub request: &'j [&'j [u8]],
+    pub keys: &'j [&'j [u8]],
+    pub arguments: &'j [&'j [u8]],
+    /// Whether commands that write are refused.
+    pub reads: bool,
+    /// Whether commands that need memory may run though there is none.
+    pub ignores_memory: bool,
+}
+
+/// Shows a request to monitors before the commands that it calls.
+pub(super) fn show_request(ctx: &mut Context<'_, '_>, args: &[&[u8]]) {
+    if ctx.shared.hub.interest.has(Interest::MONITORS)
+        && let Some(spec) = args.first().and_then(|name| catalog::lookup(name))
+    {
+        let address = ctx.client.card.lock().address.clone();
+        let line = monitors::line(ctx.shared, (ctx.client.db, &address), spec, args, ctx.now_ms());
+        ctx.outbox.push(Action::ShowMonitors(line));
+    }
+}
+
+/// Looks whether flags allow a run at all.
+///
+/// # Errors
+/// Redis' texts.
+pub(super) fn check_flags(ctx: &Context<'_, '_>, flags: Option<ScriptFlags>, reads: bool) -> Outcome {
+    // Without a first line that names flags each command is looked at instead.
+    let Some(flags) = flags else { return Ok(()) };
+    if flags.has(ScriptFlags::NO_WRITES) {
+        return Ok(());
+    }
+    if reads {
+        return Err(CommandError::text("ERR Can not execute a script with write flag using *_ro command."));
+    }
+    if !flags.has(ScriptFlags::ALLOW_OOM) && ctx.shared.shortage_text().is_some() {
+        return Err(CommandError::text(
+            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+        ));
+    }
+    Ok(())
+}
+
+/// Compiles a script, to see whether it can be.
+///
+/// # Errors
+/// The compiler's.
+pub(super) fn compile(ctx: &mut Context<'_, '_>, engine: &ScriptEngine, script: &Script) -> Outcome {
+    let job = Job {
+        engine,
+        what: What::Script(script),
+        request: &[],
+        keys: &[],
+        arguments: &[],
+        reads: true,
+        ignores_memory: false,
+    };
+    let mut lent = take(ctx, engine);
+    let outcome = prepare_script(ctx, &job, script, &mut lent).map(drop);
+    engine.give_back(lent);
+    outcome
+}
+
+/// Runs a script or a function. Its value is the reply, and so is the error that it raises: what it wrote before stays, as with
+/// Redis, unless the language undoes it.
+///
+/// # Errors
+/// It could not run, or was ended from outside: nothing of it stays.
+pub(super) fn run(ctx: &mut Context<'_, '_>, job: &Job<'_>) -> Outcome {
+    let mut lent = take(ctx, job.engine);
+    let outcome = run_in(ctx, job, &mut lent);
+    job.engine.give_back(lent);
+    outcome
+}
+
+/// An interpreter that knows nothing which is not so any more.
+fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Box<Interpreter> {
+    let scripts = &ctx.shared.scripts;
+    let mut lent = engine.take();
+    let flushes = scripts.cache.flushes();
+    if lent.flushes != flushes {
+        for (_, id) in lent.scripts.drain() {
+            lent.runtime.drop_script(id);
+        }
+        lent.flushes = flushes;
+    }
+    let generation = scripts.libraries.generation();
+    if lent.generation != generation {
+        let present = scripts.libraries.present();
+        libraries::forget(&mut lent, |number| !present.has(number));
+        lent.generation = generation;
+    }
+    lent
+}
+
+/// What a run may take in this home.
+pub(super) fn limits(ctx: &Context<'_, '_>) -> RunLimits {
+    let bounds = ctx.shared.settings.bounds().scripts;
+    RunLimits { memory_bytes: bounds.memory_bytes, steps: bounds.steps }
+}
+
+/// The script in this interpreter, compiled if it is not yet.
+fn prepare_script(
+    ctx: &mut Context<'_, '_>,
+    job: &Job<'_>,
+    script: &Script,
+    lent: &mut Interpreter,
+) -> Result<ScriptId, CommandError> {
+    if let Some(id) = lent.scripts.get(&script.hash) {
+        return Ok(*id);
+    }
+    if lent.scripts.len() > 2 * SCRIPTS_OF_EVAL_MAX {
+        let cache = &ctx.shared.scripts.cache;
+        let runtime = &mut lent.runtime;
+        lent.scripts.retain(|hash, id| {
+            let is_kept = cache.get(*hash).is_some();
+            if !is_kept {
+                runtime.drop_script(*id);
+            }
+            is_kept
+        });
+    }
+    let limits = limits(ctx);
+    let mut host = ScriptHost::new(ctx, job, &mut lent.reply);
+    let compiled = lent.runtime.compile(&script.source, limits, &mut host);
+    let kill = host.end();
+    match compiled {
+        Ok(id) => {
+            lent.scripts.insert(script.hash, id);
+            Ok(id)
+        }
+        Err(CompileError::Syntax(text)) => Err(CommandError::owned(format!(
+            "ERR Error compiling script (new function): {}",
+            String::from_utf8_lossy(&text)
+        ))),
+        Err(CompileError::Stopped(Ended::Failed(failure))) => Err(CommandError::owned(format!(
+            "ERR Error compiling script (new function): {}",
+            String::from_utf8_lossy(&failure.message)
+        ))),
+        Err(CompileError::Stopped(ended)) => Err(stopped(ctx, job, ended, kill)),
+    }
+}
+
+fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> Outcome {
+    let db = ctx.client.db;
+    // Drawn from the connection's numbers, which go back with a run that is thrown away.
+    let run = Run {
+        keys: job.keys,
+        arguments: job.arguments,
+        limits: limits(ctx),
+        seed: ctx.client.random.i32(..),
+    };
+    let undo = job.engine.undoes_failures().then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
+    lent.value.reset(usize::try_from(run.limits.memory_bytes).unwrap_or(usize::MAX));
+    let (ended, protocol, kill) = match job.what {
+        What::Script(script) => {
+            let id = prepare_script(ctx, job, script, lent)?;
+            let mut host = ScriptHost::new(ctx, job, &mut lent.reply);
+            let ended = lent.runtime.run(id, &run, &mut host, &mut lent.value);
+            (ended, host.protocol(), host.end())
+        }
+        What::Function(library, function) => {
+            let id = libraries::prepare(ctx.shared, library, function, lent)?;
+            let mut host = ScriptHost::new(ctx, job, &mut lent.reply);
+            let ended = lent.runtime.call_function(id, &run, &mut host, &mut lent.value);
+            (ended, host.protocol(), host.end())
+        }
+    };
+    ctx.client.db = db;
+    if let Some(error) = ctx.interrupted.clone() {
+        return Err(error.into());
+    }
+    let failed = match ended {
+        Ok(()) => {
+            let value = Reader::new(lent.value.as_bytes()).next().unwrap_or(Value::Nil);
+            if let Some(error) = returned_error(value) {
+                note_failure(ctx, job, (!error.is_counted).then_some(error.text));
+            }
+            write_reply(value, protocol, ctx.reply);
+            None
+        }
+        Err(Ended::Failed(failure)) => Some(failure),
+        Err(ended) => return Err(stopped(ctx, job, ended, kill)),
+    };
+    match (failed, undo) {
+        (None, Some((savepoint, _))) => ctx.txn.release(savepoint),
+        (None, None) => {}
+        (Some(failure), undo) => {
+            let text = failure.reply(&job.what.name());
+            if let Some((savepoint, mark)) = undo {
+                ctx.txn.rollback_to(&savepoint);
+                ctx.txn.release(savepoint);
+                ctx.outbox.go_back(mark);
+            }
+            note_failure(ctx, job, (!failure.is_counted).then_some(&text));
+            ctx.reply.error_bytes(&text);
+        }
+    }
+    Ok(())
+}
+
+/// Counts a run that failed, and its error if that is not counted yet.
+fn note_failure(ctx: &mut Context<'_, '_>, job: &Job<'_>, error: Option<&[u8]>) {
+    let spec = job.request.first().and_then(|name| catalog::lookup(name));
+    ctx.tally.failed.extend(spec.map(|spec| spec.id));
+    ctx.tally.errors.extend(error.map(|text| String::from_utf8_lossy(text).into_owned()));
+}
+
+/// The error of a run that was ended from outside. Nothing of it happens, and nothing of the transaction around it: what it wrote
+/// cannot be told from what it would have written.
+fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill>) -> CommandError {
+    if let Some(error) = ctx.interrupted.clone() {
+        return error.into();
+    }
+    let (name, empty) = (job.what.name(), || Failure {
+        message: Vec::new(),
+        place: None,
+        is_plain: false,
+        is_counted: false,
+    });
+    let (reason, mut failure) = match (ended, kill) {
+        (Ended::OutOfSteps(failure), _) => {
+            (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
+        }
+        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Script))) => {
+            ("ERR Script killed by user with SCRIPT KILL.".to_owned(), failure)
+        }
+        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Function))) => {
+            ("ERR Script killed by user with FUNCTION KILL.".to_owned(), failure)
+        }
+        (Ended::Killed(failure), _) => {
+            ("ERR the script was ended because the server stops".to_owned(), failure)
+        }
+        (Ended::Failed(failure), _) => (String::new(), failure),
+        (Ended::Abandoned, _) => ("ERR the script was abandoned".to_owned(), empty()),
+    };
+    if !reason.is_empty() {
+        failure.message = reason.into_bytes();
+    }
+    EngineError::Refused(String::from_utf8_lossy(&failure.reply(&name)).into_owned()).into()
+}
+
+fn steps_text(ctx: &Context<'_, '_>) -> String {
+    limits(ctx).steps.unwrap_or_default().to_string()
+}

@@ -1,0 +1,81 @@
+//! The first line of a script or a library: `#!lua flags=no-writes`, `#!lua name=library`.
+
+use crate::command::CommandError;
+use crate::command::args::quoted;
+use crate::resp::split_line;
+use crate::script::ScriptFlags;
+
+/// Error texts show so many bytes of a word.
+const SHOWN_BYTES: usize = 128;
+
+/// What follows `#!` in the first line, cut into words; None if the source does not begin so, and nothing within if the line has
+/// no end.
+fn words(source: &[u8]) -> Option<Option<Vec<Vec<u8>>>> {
+    let rest = source.strip_prefix(b"#!")?;
+    let end = rest.iter().position(|byte| *byte == b'\n');
+    Some(end.and_then(|end| rest.get(..end)).map(|line| split_line(line).unwrap_or_default()))
+}
+
+fn error(text: &str, shown: &[u8]) -> CommandError {
+    CommandError::owned(format!("ERR {text}{}", quoted(shown, SHOWN_BYTES)))
+}
+
+/// The flags of a script of EVAL; None without a first line that names the language.
+///
+/// # Errors
+/// Redis' texts for a line that it does not understand.
+pub(super) fn flags_of_script(source: &[u8]) -> Result<Option<ScriptFlags>, CommandError> {
+    let Some(words) = words(source) else { return Ok(None) };
+    let words = words.ok_or(CommandError::text("ERR Invalid script shebang"))?;
+    let (engine, options) = match words.split_first() {
+        Some((engine, options)) => (engine.as_slice(), options),
+        None => (&b""[..], &[][..]),
+    };
+    if engine != b"lua" {
+        return Err(error("Unexpected engine in script shebang: #!", engine));
+    }
+    let mut flags = ScriptFlags::NONE;
+    for option in options {
+        let Some(names) = option.strip_prefix(b"flags=") else {
+            return Err(error("Unknown lua shebang option: ", option));
+        };
+        for name in names.split(|byte| *byte == b',').filter(|name| !name.is_empty()) {
+            let flag = ScriptFlags::named(name);
+            flags = flags.with(flag.ok_or_else(|| error("Unexpected flag in script shebang: ", name))?);
+        }
+    }
+    Ok(Some(flags))
+}
+
+/// What the first line of a library says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LibraryLine {
+    /// The name of the language.
+    pub engine: Vec<u8>,
+    /// The name of the library; None if it is missing.
+    pub name: Option<Vec<u8>>,
+}
+
+/// Reads the first line of a library.
+///
+/// # Errors
+/// Redis' texts for a line that it does not understand.
+pub(super) fn line_of_library(source: &[u8]) -> Result<LibraryLine, CommandError> {
+    const INVALID: CommandError = CommandError::text("ERR Invalid library metadata");
+    let words = words(source).ok_or(CommandError::text("ERR Missing library metadata"))?;
+    let words = words.ok_or(INVALID)?;
+    let (engine, options) = words.split_first().ok_or(INVALID)?;
+    let mut name = None;
+    for option in options {
+        match option.strip_prefix(b"name=") {
+            None => return Err(error("Invalid metadata value given: ", option)),
+            Some(_) if name.is_some() => {
+                return Err(CommandError::text(
+                    "ERR Invalid metadata value, name argument was given multiple times",
+                ));
+            }
+            Some(given) => name = Some(given.to_vec()),
+        }
+    }
+    Ok(LibraryLine { engine: engine.clone(), name })
+}

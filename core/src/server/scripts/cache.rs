@@ -1,0 +1,149 @@
+//! The scripts of EVAL, by the SHA-1 of their sources.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::limits::SCRIPTS_OF_EVAL_MAX;
+use crate::script::ScriptFlags;
+
+/// The SHA-1 of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScriptHash([u8; 20]);
+
+impl ScriptHash {
+    /// That of this source.
+    pub fn of(source: &[u8]) -> ScriptHash {
+        ScriptHash(sha1_smol::Sha1::from(source).digest().bytes())
+    }
+
+    /// Reads forty digits of either case.
+    pub fn parse(text: &[u8]) -> Option<ScriptHash> {
+        let mut hash = [0; 20];
+        let is_long_enough = text.len() == 2 * hash.len();
+        let read = data_encoding::HEXLOWER_PERMISSIVE.decode_mut(text.get(..40)?, &mut hash);
+        (is_long_enough && read.is_ok()).then_some(ScriptHash(hash))
+    }
+
+    /// Forty digits in lower case.
+    pub fn text(self) -> String {
+        data_encoding::HEXLOWER.encode(&self.0)
+    }
+}
+
+/// A script that has been compiled once.
+#[derive(Debug)]
+pub struct Script {
+    /// Its name.
+    pub hash: ScriptHash,
+    /// The whole text.
+    pub source: Box<[u8]>,
+    /// The flags of its first line; None without such a line, for which older rules hold.
+    pub flags: Option<ScriptFlags>,
+}
+
+/// The scripts. Those that SCRIPT LOAD brought stay; of those that only EVAL brought so many stay as [`SCRIPTS_OF_EVAL_MAX`],
+/// the oldest go, as with Redis 7.4: clients that put values into the text of scripts would fill the memory.
+#[derive(Debug, Default)]
+pub struct ScriptCache {
+    inner: RwLock<Inner>,
+    /// Grows with every flush, so that interpreters forget what they have compiled.
+    flushes: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    scripts: HashMap<ScriptHash, Arc<Script>>,
+    /// Those that only EVAL brought, the oldest first.
+    of_eval: VecDeque<ScriptHash>,
+    bytes: u64,
+}
+
+impl ScriptCache {
+    /// A script.
+    #[inline]
+    pub fn get(&self, hash: ScriptHash) -> Option<Arc<Script>> {
+        self.inner.read().scripts.get(&hash).cloned()
+    }
+
+    /// Keeps a script. `is_loaded`: by SCRIPT LOAD, for good.
+    pub fn add(&self, script: Arc<Script>, is_loaded: bool) {
+        let mut inner = self.inner.write();
+        let hash = script.hash;
+        let bytes = script.source.len() as u64;
+        if inner.scripts.insert(hash, script).is_none() {
+            inner.bytes += bytes;
+            if !is_loaded {
+                inner.of_eval.push_back(hash);
+            }
+        }
+        if is_loaded {
+            inner.of_eval.retain(|other| *other != hash);
+        }
+        while inner.of_eval.len() > SCRIPTS_OF_EVAL_MAX
+            && let Some(oldest) = inner.of_eval.pop_front()
+            && let Some(script) = inner.scripts.remove(&oldest)
+        {
+            inner.bytes -= script.source.len() as u64;
+        }
+    }
+
+    /// Forgets all scripts.
+    pub fn flush(&self) {
+        *self.inner.write() = Inner::default();
+        self.flushes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How often all scripts were forgotten.
+    pub fn flushes(&self) -> u64 {
+        self.flushes.load(Ordering::Acquire)
+    }
+
+    /// How many scripts there are, and the bytes of their sources.
+    pub fn count_and_bytes(&self) -> (u64, u64) {
+        let inner = self.inner.read();
+        (inner.scripts.len() as u64, inner.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(text: &str) -> Arc<Script> {
+        let source: Box<[u8]> = text.as_bytes().into();
+        Arc::new(Script { hash: ScriptHash::of(&source), source, flags: None })
+    }
+
+    #[test]
+    fn hash_is_read_as_it_is_written() {
+        let hash = ScriptHash::of(b"return 1");
+        assert_eq!(hash.text(), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+        assert_eq!(ScriptHash::parse(hash.text().to_uppercase().as_bytes()), Some(hash));
+        for wrong in [
+            "",
+            "abc",
+            "g0e1f9fabfc9d4800c877a703b823ac0578ff8db",
+            "e0e1f9fabfc9d4800c877a703b823ac0578ff8db0",
+        ] {
+            assert_eq!(ScriptHash::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn eval_with_values_in_its_text_fills_the_memory() {
+        let cache = ScriptCache::default();
+        let loaded = script("return 'loaded'");
+        cache.add(loaded.clone(), true);
+        for number in 0..2 * SCRIPTS_OF_EVAL_MAX {
+            cache.add(script(&format!("return {number}")), false);
+        }
+        assert_eq!(cache.count_and_bytes().0, 1 + SCRIPTS_OF_EVAL_MAX as u64);
+        assert!(cache.get(loaded.hash).is_some(), "what was loaded stays");
+        assert!(cache.get(script("return 0").hash).is_none());
+        cache.flush();
+        assert_eq!(cache.count_and_bytes(), (0, 0));
+    }
+}
