@@ -1,11 +1,10 @@
 //! FUNCTION DUMP and FUNCTION RESTORE: all libraries as bytes that Redis understands.
 
-use super::function::{add, clear, exists, function_exists};
-use super::libraries;
+use super::libraries::{self, add, clear, exists, function_exists};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::rdb;
-use crate::server::scripts::Library;
+use crate::server::scripts::{Change, Library, LibrarySet};
 
 pub(super) fn dump(ctx: &mut Context<'_, '_>) -> Outcome {
     let set = libraries::present(ctx);
@@ -43,7 +42,7 @@ pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) 
         rdb::load_functions(body).map_err(|_| CommandError::text("ERR failed loading functions payload"))?;
     let present = libraries::present(ctx);
     // All are looked at before the first is added.
-    let mut set = if policy == Policy::Flush { Default::default() } else { (*present).clone() };
+    let mut set = if policy == Policy::Flush { LibrarySet::default() } else { (*present).clone() };
     let mut new: Vec<Library> = Vec::new();
     for source in &sources {
         let library = libraries::build(ctx.shared, source)?;
@@ -53,7 +52,7 @@ pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) 
             return Err(exists(&library.name));
         }
         if is_known {
-            set.apply(&crate::server::scripts::Change::Delete(library.name.clone()));
+            set.apply(&Change::Delete(library.name.clone()));
         }
         new.push(library);
     }

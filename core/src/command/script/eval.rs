@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::run::{self, What};
+use super::job::{Job, What};
+use super::run;
 use super::shebang::flags_of_script;
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
@@ -101,7 +102,7 @@ fn run_script(
     run::check_flags(ctx, script.flags, reads)?;
     let engine = engine(ctx)?;
     let flags = script.flags.unwrap_or(ScriptFlags::ALLOW_CROSS_SLOT_KEYS);
-    let job = run::Job {
+    let job = Job {
         engine: &engine,
         what: What::Script(script),
         request,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::eval::keys_and_arguments;
+use super::job::{Job, What};
 use super::libraries;
-use super::run::{self, What};
+use super::run;
 use crate::command::{CommandError, Context, Outcome};
 use crate::script::ScriptFlags;
 use crate::server::scripts::{Function, Library};
@@ -38,7 +39,7 @@ fn call_function(
     reads: bool,
 ) -> Outcome {
     run::check_flags(ctx, Some(function.flags), reads)?;
-    let job = run::Job {
+    let job = Job {
         engine: &library.engine,
         what: What::Function(library, function),
         request,

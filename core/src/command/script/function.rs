@@ -43,31 +43,16 @@ fn load(ctx: &mut Context<'_, '_>, source: &[u8], replaces: bool) -> Outcome {
         && !replaces
         && set.library(name).is_some()
     {
-        return Err(exists(name));
+        return Err(libraries::exists(name));
     }
     let library = libraries::build(ctx.shared, source)?;
     if let Some(function) = taken(&set, &library) {
-        return Err(function_exists(&function.name));
+        return Err(libraries::function_exists(&function.name));
     }
     let name = library.name.clone();
-    add(ctx, library)?;
+    libraries::add(ctx, library)?;
     ctx.reply.bulk(&name);
     Ok(())
-}
-
-/// Makes a library part of the transaction.
-pub(super) fn add(ctx: &mut Context<'_, '_>, library: Library) -> Outcome {
-    libraries::write(ctx.txn, &library)?;
-    ctx.outbox.push(Action::Libraries(Change::Set(Arc::new(library))));
-    Ok(())
-}
-
-pub(super) fn exists(name: &[u8]) -> CommandError {
-    CommandError::owned(format!("ERR Library '{}' already exists", quoted(name, 128)))
-}
-
-pub(super) fn function_exists(name: &[u8]) -> CommandError {
-    CommandError::owned(format!("ERR Function {} already exists", quoted(name, 128)))
 }
 
 fn delete(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
@@ -81,15 +66,8 @@ fn delete(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
 }
 
 fn flush(ctx: &mut Context<'_, '_>) -> Outcome {
-    clear(ctx)?;
+    libraries::clear(ctx)?;
     ctx.reply.ok();
-    Ok(())
-}
-
-/// Removes all libraries.
-pub(super) fn clear(ctx: &mut Context<'_, '_>) -> Outcome {
-    libraries::clear(ctx.txn)?;
-    ctx.outbox.push(Action::Libraries(Change::Flush));
     Ok(())
 }
 

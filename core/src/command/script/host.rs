@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::run::Job;
+use super::job::Job;
 use crate::catalog::Flags;
 use crate::command::admission::{self, Origin};
 use crate::command::{CommandError, Context};

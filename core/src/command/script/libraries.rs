@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use super::shebang::line_of_library;
-use crate::command::{CommandError, Context};
+use crate::command::args::quoted;
+use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash::{self, ListpackLimits};
 use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
 use crate::limits::LIBRARY_LOAD_MAX_NS;
@@ -13,6 +14,7 @@ use crate::resp::Protocol;
 use crate::script::{
     Answer, CompileError, Ended, FunctionId, Host, Level, LoadError, NewFunction, RunLimits, Tick, Writer,
 };
+use crate::server::outbox::Action;
 use crate::server::scripts::{Change, Function, Interpreter, Library, LibrarySet};
 use crate::server::{Server, Shared};
 
@@ -51,7 +53,7 @@ pub(super) fn build(shared: &Shared, source: &[u8]) -> Result<Library> {
         return Err(CommandError::owned(format!("ERR {BAD_NAME}")));
     }
     let engine = shared.scripts.engine(&line.engine).ok_or_else(|| {
-        let shown = crate::command::args::quoted(&line.engine, 128);
+        let shown = quoted(&line.engine, 128);
         CommandError::owned(format!("ERR Engine '{shown}' not found"))
     })?;
     let number = shared.scripts.libraries.next_number();
@@ -184,7 +186,7 @@ impl Host for LoadHost<'_> {
 }
 
 /// Writes a library into the store.
-pub(super) fn write(txn: &mut Txn<'_>, library: &Library) -> Result<()> {
+fn write(txn: &mut Txn<'_>, library: &Library) -> Result<()> {
     let root = hash::root(txn, CATALOG, KEY)?;
     hash::set(txn, (CATALOG, KEY), root.as_ref(), &[&library.name, &library.source], || LIMITS)?;
     Ok(())
@@ -199,10 +201,32 @@ pub(super) fn delete(txn: &mut Txn<'_>, name: &[u8]) -> Result<()> {
 }
 
 /// Removes all libraries from the store.
-pub(super) fn clear(txn: &mut Txn<'_>) -> Result<()> {
+fn clear_store(txn: &mut Txn<'_>) -> Result<()> {
     if hash::root(txn, CATALOG, KEY)?.is_some() {
         txn.remove(CATALOG, KEY)?;
     }
+    Ok(())
+}
+
+/// Makes a library part of the transaction.
+pub(super) fn add(ctx: &mut Context<'_, '_>, library: Library) -> Outcome {
+    write(ctx.txn, &library)?;
+    ctx.outbox.push(Action::Libraries(Change::Set(Arc::new(library))));
+    Ok(())
+}
+
+pub(super) fn exists(name: &[u8]) -> CommandError {
+    CommandError::owned(format!("ERR Library '{}' already exists", quoted(name, 128)))
+}
+
+pub(super) fn function_exists(name: &[u8]) -> CommandError {
+    CommandError::owned(format!("ERR Function {} already exists", quoted(name, 128)))
+}
+
+/// Removes all libraries.
+pub(super) fn clear(ctx: &mut Context<'_, '_>) -> Outcome {
+    clear_store(ctx.txn)?;
+    ctx.outbox.push(Action::Libraries(Change::Flush));
     Ok(())
 }
 

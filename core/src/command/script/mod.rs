@@ -17,6 +17,7 @@ mod eval;
 mod fcall;
 mod function;
 mod host;
+mod job;
 pub mod libraries;
 mod run;
 mod script_admin;

@@ -1,8 +1,7 @@
 //! One run of a script or a function: an interpreter is borrowed, brought up to date, and its outcome becomes the reply.
 
-use std::sync::Arc;
-
 use super::host::{Kill, ScriptHost, Wanted};
+use super::job::{Job, What};
 use super::libraries;
 use crate::catalog;
 use crate::command::{CommandError, Context, Outcome};
@@ -15,47 +14,7 @@ use crate::script::{
 use crate::server::hub::Interest;
 use crate::server::monitors;
 use crate::server::outbox::Action;
-use crate::server::scripts::{Function, Interpreter, Library, Script, ScriptEngine, ScriptKind};
-
-/// What runs.
-#[derive(Clone, Copy)]
-pub(super) enum What<'j> {
-    /// A script of EVAL.
-    Script(&'j Script),
-    /// A function of a library.
-    Function(&'j Arc<Library>, &'j Function),
-}
-
-impl What<'_> {
-    pub fn kind(self) -> ScriptKind {
-        match self {
-            What::Script(_) => ScriptKind::Script,
-            What::Function(..) => ScriptKind::Function,
-        }
-    }
-
-    /// The name in error texts: the SHA-1 of a script.
-    pub fn name(self) -> String {
-        match self {
-            What::Script(script) => script.hash.text(),
-            What::Function(_, function) => String::from_utf8_lossy(&function.name).into_owned(),
-        }
-    }
-}
-
-/// A run that is wanted.
-pub(super) struct Job<'j> {
-    pub engine: &'j ScriptEngine,
-    pub what: What<'j>,
-    /// The request that wants it.
-    pub request: &'j [&'j [u8]],
-    pub keys: &'j [&'j [u8]],
-    pub arguments: &'j [&'j [u8]],
-    /// Whether commands that write are refused.
-    pub reads: bool,
-    /// Whether commands that need memory may run though there is none.
-    pub ignores_memory: bool,
-}
+use crate::server::scripts::{Interpreter, Script, ScriptEngine};
 
 /// Shows a request to monitors before the commands that it calls.
 pub(super) fn show_request(ctx: &mut Context<'_, '_>, args: &[&[u8]]) {
