@@ -35,11 +35,14 @@ pub(super) fn evalsha_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     eval_hash(ctx, args, true)
 }
 
+/// A part of a request.
+pub(super) type Arguments<'a> = &'a [&'a [u8]];
+
 /// The keys of a request, and the arguments behind them. The number of keys stands at 2.
 pub(super) fn keys_and_arguments<'a>(
     args: &'a [&'a [u8]],
     not_a_number: CommandError,
-) -> Result<(&'a [&'a [u8]], &'a [&'a [u8]]), CommandError> {
+) -> Result<(Arguments<'a>, Arguments<'a>), CommandError> {
     let number = args.get(2).map_or(Err(CommandError::SYNTAX), |number| integer(number));
     let number = number.map_err(|_| not_a_number)?;
     let rest = args.get(3..).unwrap_or_default();

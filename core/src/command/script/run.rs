@@ -81,7 +81,7 @@ pub(super) fn run(ctx: &mut Context<'_, '_>, job: &Job<'_>) -> Outcome {
 }
 
 /// An interpreter that knows nothing which is not so any more.
-fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Box<Interpreter> {
+fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Interpreter {
     let scripts = &ctx.shared.scripts;
     let mut lent = engine.take();
     let flushes = scripts.cache.flushes();

@@ -18,7 +18,7 @@ pub struct ScriptEngine {
     name: &'static str,
     undoes_failures: bool,
     new: NewRuntime,
-    idle: Mutex<Vec<Box<Interpreter>>>,
+    idle: Mutex<Vec<Interpreter>>,
 }
 
 impl fmt::Debug for ScriptEngine {
@@ -26,6 +26,9 @@ impl fmt::Debug for ScriptEngine {
         write!(formatter, "ScriptEngine({})", self.name)
     }
 }
+
+/// The functions of a library in one interpreter, by their names.
+pub type Registered = Vec<(Box<[u8]>, FunctionId)>;
 
 /// An interpreter, and what it knows already.
 pub struct Interpreter {
@@ -36,7 +39,7 @@ pub struct Interpreter {
     /// How often scripts had been forgotten when it was last used ([`super::ScriptCache::flushes`]).
     pub flushes: u64,
     /// The functions of the libraries that it has loaded, by the numbers of the libraries.
-    pub libraries: HashMap<u64, Vec<(Box<[u8]>, FunctionId)>>,
+    pub libraries: HashMap<u64, Registered>,
     /// The generation of the libraries when it was last used ([`super::Libraries::generation`]).
     pub generation: u64,
     /// Where commands that a script calls reply.
@@ -69,14 +72,14 @@ impl ScriptEngine {
     }
 
     /// An interpreter that nobody else uses.
-    pub fn take(&self) -> Box<Interpreter> {
+    pub fn take(&self) -> Interpreter {
         let idle = self.idle.lock().pop();
         idle.unwrap_or_else(|| self.fresh())
     }
 
     /// An interpreter that knows nothing.
-    pub fn fresh(&self) -> Box<Interpreter> {
-        Box::new(Interpreter {
+    pub fn fresh(&self) -> Interpreter {
+        Interpreter {
             runtime: (self.new)(),
             scripts: HashMap::new(),
             flushes: 0,
@@ -84,11 +87,11 @@ impl ScriptEngine {
             generation: 0,
             reply: Reply::default(),
             value: Writer::default(),
-        })
+        }
     }
 
     /// Gives an interpreter back. One that holds much memory goes, and one more than is needed.
-    pub fn give_back(&self, mut interpreter: Box<Interpreter>) {
+    pub fn give_back(&self, mut interpreter: Interpreter) {
         if interpreter.runtime.memory_bytes() > INTERPRETER_KEPT_BYTES {
             return;
         }
