@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 
 use super::histogram::Histogram;
 use crate::catalog::{self, CommandId, CommandSpec};
+use crate::limits::ERROR_CODES_MAX;
 
 /// The counters of all commands and errors since the start or since CONFIG RESETSTAT.
 pub struct Statistics {
@@ -58,22 +59,22 @@ impl Statistics {
         }
     }
 
-    /// A command that ran replied with an error.
-    pub(crate) fn failed(&self, command: CommandId) {
+    /// A command that ran replied with an error, so many times.
+    pub(crate) fn failed(&self, command: CommandId, times: u64) {
         if let Some(counters) = self.commands.get(command.index()) {
-            counters.failed.fetch_add(1, Ordering::Relaxed);
+            counters.failed.fetch_add(times, Ordering::Relaxed);
         }
     }
 
-    /// An error was replied; its code is the first word of the text.
-    pub(crate) fn error(&self, text: &str) {
+    /// An error was replied, so many times; its code is the first word of the text.
+    pub(crate) fn errors_of(&self, text: &str, times: u64) {
         let code = text.split(' ').next().unwrap_or_default();
         let mut errors = self.errors.lock();
-        match errors.get_mut(code) {
-            Some(count) => *count += 1,
-            None => {
-                errors.insert(code.to_owned(), 1);
-            }
+        if let Some(count) = errors.get_mut(code) {
+            *count += times;
+        } else if errors.len() < ERROR_CODES_MAX {
+            // Beyond that they are not counted one by one: scripts make up codes.
+            errors.insert(code.to_owned(), times);
         }
     }
 
