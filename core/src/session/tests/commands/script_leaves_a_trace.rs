@@ -213,3 +213,15 @@ fn library_that_this_home_cannot_load_goes_from_the_store() {
     let server = server(&storage);
     assert_eq!(Client::of(&server).call(&["FCALL", "third", "1", "k"]), ":1");
 }
+
+#[test]
+fn made_up_error_codes_fill_the_memory() {
+    let server = server(&memory());
+    let mut client = Client::of(&server);
+    for number in 0..1000 {
+        client.call(&["EVAL", &format!("fail CODE{number} text"), "0"]);
+    }
+    let shown = client.call(&["INFO", "errorstats"]);
+    assert!(shown.matches("errorstat_").count() <= 128, "{shown}");
+    assert!(client.call(&["INFO", "stats"]).contains("total_error_replies:1000"));
+}
