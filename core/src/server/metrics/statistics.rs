@@ -70,9 +70,10 @@ impl Statistics {
     pub(crate) fn error(&self, text: &str) {
         let code = text.split(' ').next().unwrap_or_default();
         let mut errors = self.errors.lock();
+        let has_room = errors.len() < ERROR_CODES_MAX;
         match errors.get_mut(code) {
             Some(count) => *count += 1,
-            None if errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES => {
+            None if has_room && code.len() <= ERROR_CODE_MAX_BYTES => {
                 errors.insert(code.to_owned(), 1);
             }
             None => {}
