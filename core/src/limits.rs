@@ -199,9 +199,6 @@ pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Bytes that one script writes into the log at most. The lines are kept until its commit.
 pub const SCRIPT_LOG_MAX_BYTES: usize = 1024 * 1024;
 
-/// Most codes of errors that are counted one by one, as with Redis: scripts make up codes.
-pub const ERROR_CODES_MAX: usize = 128;
-
 /// Memory of one script in bytes, beyond what its interpreter holds: a hundredth of what a server has, and more than any script
 /// that works on elements needs.
 pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -211,3 +208,9 @@ pub const IDLE_INTERPRETERS_MAX: usize = 64;
 
 /// An interpreter that holds more bytes than this after a run is not kept.
 pub const INTERPRETER_KEPT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Most error codes that INFO errorstats counts, as with Redis; this program's own texts have some forty.
+pub const ERROR_CODES_MAX: usize = 128;
+
+/// A first word of an error with more bytes is no code that is counted.
+pub const ERROR_CODE_MAX_BYTES: usize = 64;

@@ -11,7 +11,7 @@ use super::{CommandError, Context, Outcome, client_info, handler};
 use crate::acl::{self, Denial, Reason};
 use crate::catalog::{CommandId, CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
-use crate::limits::ERROR_CODES_MAX;
+use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 use crate::resp::{Decoder, Reply, Value};
 use crate::server::Shared;
 use crate::server::outbox::Action;
@@ -82,7 +82,8 @@ impl Tally {
     pub fn error(&mut self, text: &str) {
         let code = text.split(' ').next().unwrap_or_default();
         // Scripts make up codes.
-        if self.errors.len() < ERROR_CODES_MAX || self.errors.iter().any(|(other, _)| other == code) {
+        let has_room = self.errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES;
+        if has_room || self.errors.iter().any(|(other, _)| other == code) {
             count(&mut self.errors, code);
         }
     }

@@ -1,6 +1,6 @@
 //! SCRIPT: the scripts of EVAL that the server keeps, and the end of one that runs.
 
-use super::eval::{engine, new_script};
+use super::eval::new_script;
 use super::run;
 use crate::catalog;
 use crate::command::args::is_option;
@@ -62,10 +62,9 @@ fn load(ctx: &mut Context<'_, '_>, source: &[u8]) -> Outcome {
         Some(script) => script,
         // It stays for good, and a home that has no memory left ends.
         None if ctx.shared.is_short_of_memory() => return Err(CommandError::text(NO_MEMORY)),
-        None => new_script(hash, source)?,
+        None => new_script(ctx, hash, source)?,
     };
-    let engine = engine(ctx)?;
-    run::compile(ctx, &engine, &script)?;
+    run::compile(ctx, &script)?;
     ctx.shared.scripts.cache.add_loaded(script);
     ctx.reply.bulk(hash.text().as_bytes());
     Ok(())

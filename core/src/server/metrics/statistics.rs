@@ -10,13 +10,13 @@ use parking_lot::Mutex;
 
 use super::histogram::Histogram;
 use crate::catalog::{self, CommandId, CommandSpec};
-use crate::limits::ERROR_CODES_MAX;
+use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 
 /// The counters of all commands and errors since the start or since CONFIG RESETSTAT.
 pub struct Statistics {
     /// Parallel to the catalog.
     commands: Box<[CommandStatistics]>,
-    /// Replies that were errors, by error code. There are only as many codes as this program's texts have.
+    /// Replies that were errors, by error code. Scripts may make up codes: so many are counted as [`ERROR_CODES_MAX`].
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -72,8 +72,7 @@ impl Statistics {
         let mut errors = self.errors.lock();
         if let Some(count) = errors.get_mut(code) {
             *count += times;
-        } else if errors.len() < ERROR_CODES_MAX {
-            // Beyond that they are not counted one by one: scripts make up codes.
+        } else if errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES {
             errors.insert(code.to_owned(), times);
         }
     }
