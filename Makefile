@@ -134,9 +134,10 @@ lua: rust
 
 # The same as the edge worker has it.
 LUA_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/wasm_tests.wasm
-lua-wasm: rust node wasm-tools
+lua-wasm: rust node wasm-tools .build/venv/ready
 	cargo build -q -p edgecask-lua --example wasm_tests --target wasm32-unknown-unknown --profile edge
 	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
+	$(PYTHON) core/lua/tests/wasm/run.py $(LUA_WASM)
 
 # A compiler of C for WebAssembly, and a C library for it: for Lua there (the edge worker), and for nothing else.
 wasm-tools:
