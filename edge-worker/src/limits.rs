@@ -158,7 +158,7 @@ pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 6 * 1024 * 1024;
 
 /// Steps of one script, about a second of processor (`make edge-figures` prints how long). The platform gives an event 30
 /// seconds, and nothing else of the object happens meanwhile. There is no clock by which a script could be ended.
-pub const SCRIPT_STEPS_MAX: u64 = 100_000_000;
+pub const SCRIPT_STEPS_MAX: u64 = 200_000_000;
 
 /// Bytes of sources of scripts that only EVAL has brought and that stay.
 pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 1024 * 1024;

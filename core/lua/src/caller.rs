@@ -170,6 +170,8 @@ impl Callbacks for Caller<'_> {
             _ => Level::Warning,
         };
         self.meter.host.log(level, text);
+        // A run that has no steps left is ended by the next tick.
+        let _ = self.meter.work(STEPS_OF_A_CALL + (text.len() / COPIED_BYTES_OF_A_STEP) as u64);
     }
 
     fn set_protocol(&mut self, version: std::ffi::c_int) {
