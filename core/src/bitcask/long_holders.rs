@@ -69,6 +69,12 @@ impl Waiter {
     fn has_precedence(&self) -> bool {
         self.in_vain >= TRIES_IN_VAIN
     }
+
+    /// Whether it has precedence over one that is about to hold these shards.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn precedes(&self, shards: ShardSet) -> bool {
+        self.has_precedence() && self.shards & shards != 0
+    }
 }
 
 impl LongHolders {
@@ -123,21 +129,29 @@ impl LongHolders {
     }
 
     /// Keeps the calling thread, which is about to hold these shards for long and holds none yet, until those that have
-    /// precedence have had them. One that does not come for a lock that is free is not waited for: its session may be waiting for its peer.
+    /// precedence have had them. One that does not come for locks that are free loses it: its session may be waiting for its
+    /// peer.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn let_pass(&self, shards: ShardSet) {
-        let preceded = || self.preceded.load(Ordering::Acquire);
-        if preceded() & shards == 0 {
+        if self.preceded.load(Ordering::Acquire) & shards == 0 {
             return;
         }
         let mut waiting = self.waiting.lock();
-        while preceded() & shards != 0 {
-            let may_come = self.held.load(Ordering::Acquire) & preceded() == 0;
-            let has_ended = !self.passed.wait_for(&mut waiting, PRECEDENCE_PERIOD).timed_out();
-            if may_come && !has_ended {
+        loop {
+            let held = self.held.load(Ordering::Acquire);
+            let mut preceding =
+                waiting.by_ticket.values().filter(|waiter| waiter.precedes(shards)).peekable();
+            if preceding.peek().is_none() {
                 return;
             }
+            let may_come = preceding.all(|waiter| waiter.shards & held == 0);
+            if self.passed.wait_for(&mut waiting, PRECEDENCE_PERIOD).timed_out() && may_come {
+                break;
+            }
         }
+        let late = waiting.by_ticket.values_mut().filter(|waiter| waiter.precedes(shards));
+        late.for_each(|waiter| waiter.in_vain = 0);
+        self.count_preceded(&waiting);
     }
 
     /// Without threads nobody could pass.

@@ -592,7 +592,13 @@ impl Connection {
             self.reply.null_array();
             return Ok(());
         }
-        let outcome = self.run_multi(server, now_ms);
+        let outcome = match self.run_multi(server, now_ms) {
+            // It waited for a lock, and a script keeps the server busy by now: as if it had come only now.
+            Err(Stop::Error(error)) if error.reply_text().starts_with("BUSY ") => {
+                Err(self.refused(server, error, now_ms).into())
+            }
+            outcome => outcome,
+        };
         if !matches!(outcome, Err(Stop::Suspended)) {
             self.transaction.end(&server.engine, &mut self.client);
         }

@@ -58,6 +58,8 @@ fn is_silent(client: &Client) -> bool {
     nothing
 }
 
+type Requests<'r> = &'r [&'r [&'r [u8]]];
+
 fn check(threads: usize) {
     let server = Server::start(&format!("--threads {threads} --enable-debug-command yes"));
     let mut clients: Vec<Client> = (0..8).map(|_| server.connect()).collect();
@@ -67,7 +69,7 @@ fn check(threads: usize) {
     let free = free.as_bytes();
     clients[0].expect(&[b"SET", free, b"2"], b"+OK\r\n");
     // Some for each way to wait, on every worker.
-    let requests: &[(&[&[&[u8]]], &[u8])] = &[
+    let requests: &[(Requests<'_>, &[u8])] = &[
         (&[&[b"GET", b"key"], &[b"PING"]], b"$4\r\nheld\r\n+PONG\r\n"),
         (&[&[b"SET", b"key", b"held"]], b"+OK\r\n"),
         (&[&[b"SETRANGE", b"key", b"0", b"h"], &[b"SETRANGE", b"key", b"1", b"e"]], b":4\r\n:4\r\n"),

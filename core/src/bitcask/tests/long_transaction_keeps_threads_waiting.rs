@@ -140,12 +140,14 @@ fn wrong_one_is_woken() {
     assert!(store.resume(ticket, Scope::Keys(&[one])).expect("healthy").is_some());
 }
 
+type Change<'c> = &'c dyn Fn(&mut Txn<'_>) -> Result<()>;
+
 #[test]
 fn watch_waits_for_a_lock() {
     let store = store();
     let keys = keys(&store, 2);
     let (held, other) = (keys[0].as_slice(), keys[1].as_slice());
-    let changes: [&dyn Fn(&mut Txn<'_>) -> Result<()>; 6] = [
+    let changes: [Change<'_>; 6] = [
         &|txn| txn.put(0, held, NewRoot::of(Kind::String), b"changed"),
         &|txn| {
             txn.put(0, held, NewRoot::of(Kind::Hash), b"").and_then(|()| txn.sub_add(0, held, b"field", b"1"))

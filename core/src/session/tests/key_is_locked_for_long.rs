@@ -149,19 +149,25 @@ fn long_request_does_not_say_so() {
 #[test]
 fn busy_server_does_not_say_so() {
     let server = server();
-    let [mut one, mut queue, mut watch, mut other] = [(); 4].map(|()| Connection::new(&server));
+    let [mut one, mut queue, mut watch, mut exec, mut other] = [(); 5].map(|()| Connection::new(&server));
     one.run(&server, &["SET held 1", "SET free 2"]);
     let holder = hold(&server, &[b"held"]);
     one.waits(&server, &["GET held", "GET free"], "");
     queue.run(&server, &["MULTI", "GET held"]);
     watch.waits(&server, &["WATCH held"], "");
+    exec.waits(&server, &["MULTI", "SET free 4", "GET held", "EXEC"], "+OK\r\n+QUEUED\r\n+QUEUED\r\n");
     server.shared.loading.begin_busy(BusyWith::Script);
     server.engine.wake_waiting();
     one.goes_on(&server, &BUSY.repeat(2));
     watch.goes_on(&server, BUSY);
-    let exec = "-EXECABORT Transaction discarded because of: BUSY Redis is busy running a script. You can only call SCRIPT \
-                KILL or SHUTDOWN NOSAVE.\r\n";
-    assert_eq!(queue.run(&server, &["EXEC", "DISCARD"]).0, format!("{exec}-ERR DISCARD without MULTI\r\n"));
+    let aborted = "-EXECABORT Transaction discarded because of: BUSY Redis is busy running a script. You can only call SCRIPT \
+                   KILL or SHUTDOWN NOSAVE.\r\n";
+    exec.goes_on(&server, aborted);
+    assert_eq!(exec.run(&server, &["DISCARD"]).0, "-ERR DISCARD without MULTI\r\n");
+    assert_eq!(
+        queue.run(&server, &["EXEC", "DISCARD"]).0,
+        format!("{aborted}-ERR DISCARD without MULTI\r\n")
+    );
     assert_eq!(queue.run(&server, &["MULTI", "GET free", "DISCARD"]).0, format!("+OK\r\n{BUSY}+OK\r\n"));
     for refused in ["PING", "SET free 3", "INFO", "SUBSCRIBE channel", "SHUTDOWN", "DBSIZE"] {
         assert_eq!(other.run(&server, &[refused]).0, BUSY, "{refused}");
