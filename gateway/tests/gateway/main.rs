@@ -22,4 +22,5 @@ mod stopping;
 mod storage;
 mod support;
 mod web;
+mod worker_waits_for_a_lock;
 mod writers_outrun_merge;
