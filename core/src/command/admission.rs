@@ -51,6 +51,10 @@ pub enum Origin {
     NestedAnyway,
 }
 
+fn is_nested(origin: Origin) -> bool {
+    matches!(origin, Origin::Nested | Origin::NestedAnyway)
+}
+
 /// The row of a request.
 ///
 /// # Errors
@@ -90,7 +94,7 @@ pub fn admit<'a>(
     if !spec.is(Flags::NO_AUTH) && client.must_authenticate(shared) {
         return Err(CommandError::text("NOAUTH Authentication required."));
     }
-    if matches!(origin, Origin::Nested | Origin::NestedAnyway) && spec.is(Flags::NOSCRIPT) {
+    if is_nested(origin) && spec.is(Flags::NOSCRIPT) {
         return Err(CommandError::text("ERR This Redis command is not allowed from script"));
     }
     let checked = client.access.check(&shared.acl, spec, args);
@@ -133,9 +137,7 @@ fn check_restrictions(shared: &Shared, spec: &CommandSpec, origin: Origin) -> Re
     }
     match shared.loading.busy_text() {
         // The script itself, and those that run beside it, go on.
-        Some(text) if origin != Origin::Nested && !spec.is(Flags::ALLOW_BUSY) => {
-            Err(CommandError::text(text))
-        }
+        Some(text) if !is_nested(origin) && !spec.is(Flags::ALLOW_BUSY) => Err(CommandError::text(text)),
         _ => Ok(()),
     }
 }
