@@ -17,6 +17,7 @@ mod origin_answers_differ;
 mod out_of_descriptors;
 mod refused_while_loading;
 mod rest;
+mod script_cannot_be_ended;
 mod serving;
 mod stopping;
 mod storage;

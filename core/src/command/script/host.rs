@@ -15,18 +15,11 @@ use crate::server::outbox::Action;
 use crate::server::scripts::{LongScript, ScriptKind};
 use crate::server::{BusyWith, monitors};
 
-/// Which command wished the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Script,
-    Function,
-}
-
 /// Why a run was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kill {
     /// SCRIPT KILL or FUNCTION KILL.
-    Wished(Wanted),
+    Wished,
     /// The server ends.
     Stopping,
     /// It is to run again where it may take its time.
@@ -220,11 +213,7 @@ impl Host for ScriptHost<'_, '_, '_> {
             None => self.list(began_ns),
         };
         if long.is_killed() {
-            let wanted = match long.kind {
-                ScriptKind::Script => Wanted::Script,
-                ScriptKind::Function => Wanted::Function,
-            };
-            return self.kill(Kill::Wished(wanted));
+            return self.kill(Kill::Wished);
         }
         if self.busy.is_none() {
             let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
