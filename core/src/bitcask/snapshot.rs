@@ -71,11 +71,26 @@ impl<'e> Snapshot<'e> {
     pub(super) fn shard(&mut self, at: usize) -> Result<&mut Shard> {
         let place = match self.shards.as_slice() {
             [(only, _)] if *only == at => 0,
-            shards => {
-                shards.binary_search_by_key(&at, |(shard, _)| *shard).map_err(|_| EngineError::Undeclared)?
-            }
+            shards => match shards.binary_search_by_key(&at, |(shard, _)| *shard) {
+                Ok(place) => place,
+                Err(place) => self.extend(at, place)?,
+            },
         };
         Ok(&mut self.shards[place].1)
+    }
+
+    /// Locks one shard more if that is free at this moment: a transaction that waits for no lock while it has others can wait
+    /// for nobody in a circle. All locks are held to its end, so what it has read before still holds.
+    #[cold]
+    fn extend(&mut self, at: usize, place: usize) -> Result<usize> {
+        let store = self.store;
+        let shard = store.shards.get(at).and_then(|shard| shard.try_lock()).ok_or(EngineError::Undeclared)?;
+        if self.is_long {
+            store.long_holders.hold(1 << at);
+        }
+        store.counts.lock_extensions.fetch_add(1, Ordering::Relaxed);
+        self.shards.insert(place, (at, shard));
+        Ok(place)
     }
 
     fn collection(&mut self, root: &Root) -> Result<Option<&Tree>> {
