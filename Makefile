@@ -104,7 +104,8 @@ setup: .build/apt .build/venv/ready
 	$(VENV)/bin/pip install -q -r tests/requirements.txt
 	touch $@
 
-lint: rust
+# The edge worker's lints compile Lua for WebAssembly first.
+lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
@@ -133,11 +134,12 @@ lua: rust
 
 # The same as the edge worker has it.
 LUA_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/wasm_tests.wasm
-lua-wasm: rust node wasm-tools
+lua-wasm: rust node wasm-tools .build/venv/ready
 	cargo build -q -p edgecask-lua --example wasm_tests --target wasm32-unknown-unknown --profile edge
 	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
+	$(PYTHON) core/lua/tests/wasm/run.py $(LUA_WASM)
 
-# A compiler of C for WebAssembly, and a C library for it: for Lua there, and for nothing else.
+# A compiler of C for WebAssembly, and a C library for it: for Lua there (the edge worker), and for nothing else.
 wasm-tools:
 	@if ! type clang-19 llvm-ar-19 > /dev/null 2>&1 || ! [ -e /usr/lib/wasm32-wasi/libc.a ]; then
 		.ci/apt --no-install-recommends clang-19 llvm-19 wasi-libc

@@ -203,6 +203,12 @@ pub const SCRIPT_TURN_NS: u64 = 2_000_000;
 /// A library may take so many nanoseconds to load, as with Redis.
 pub const LIBRARY_LOAD_MAX_NS: u64 = 500_000_000;
 
+/// Bytes of the sources of these scripts: they are kept for clients that send only the hash afterwards, and those send small ones.
+pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Bytes that one script writes into the log at most. The lines are kept until its commit.
+pub const SCRIPT_LOG_MAX_BYTES: usize = 1024 * 1024;
+
 /// Memory of one script in bytes, beyond what its interpreter holds: a hundredth of what a server has, and more than any script
 /// that works on elements needs.
 pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 256 * 1024 * 1024;

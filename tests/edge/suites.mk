@@ -6,7 +6,7 @@ EDGE_GATEWAY := $(CURDIR)/tests/edge/gateway.mjs
 .PHONY: edge-test edge-suites edge-figures
 
 # wrangler serves the console with the worker, and the transcripts run in Python's wasmtime, too.
-edge-test: edge console .build/apt .build/venv/ready
+edge-test: edge console lua-wasm .build/apt .build/venv/ready
 	node --test --test-concurrency 1 tests/edge/*.test.mjs
 	cargo test $(ALL_BUT_CORE) --test edge -- --nocapture --test-threads 1
 

@@ -11,6 +11,7 @@ use super::{CommandError, Context, Outcome, client_info, handler};
 use crate::acl::{self, Denial, Reason};
 use crate::catalog::{CommandId, CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
+use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 use crate::resp::{Decoder, Reply, Value};
 use crate::server::Shared;
 use crate::server::outbox::Action;
@@ -33,12 +34,28 @@ pub struct Tally {
     pub hits: u64,
     /// Keys that they have not found.
     pub misses: u64,
-    /// Commands that scripts have called, and how often in a row.
-    pub calls: SmallVec<[(CommandId, u64); 2]>,
+    /// Commands that scripts have called, each once, and how often.
+    calls: Counts<CommandId>,
     /// Commands that have failed though the transaction goes on: those that scripts called, and the scripts.
-    pub failed: Vec<CommandId>,
-    /// The errors that they replied with.
-    pub errors: Vec<String>,
+    failed: Counts<CommandId>,
+    /// The codes of the errors that they replied with.
+    errors: Counts<String>,
+}
+
+/// How often there was what. A script makes millions of calls, so each is here once.
+type Counts<T> = SmallVec<[(T, u64); 2]>;
+
+/// Counts one more.
+#[inline]
+fn count<T, Q>(counts: &mut Counts<T>, what: &Q)
+where
+    T: std::borrow::Borrow<Q>,
+    Q: ToOwned<Owned = T> + PartialEq + ?Sized,
+{
+    match counts.iter_mut().find(|(other, _)| (*other).borrow() == what) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((what.to_owned(), 1)),
+    }
 }
 
 impl Tally {
@@ -53,9 +70,21 @@ impl Tally {
     /// A script has called a command.
     #[inline]
     pub fn called(&mut self, command: CommandId) {
-        match self.calls.last_mut() {
-            Some((last, count)) if *last == command => *count += 1,
-            _ => self.calls.push((command, 1)),
+        count(&mut self.calls, &command);
+    }
+
+    /// A command has failed though the transaction goes on.
+    pub fn failed(&mut self, command: CommandId) {
+        count(&mut self.failed, &command);
+    }
+
+    /// An error was the reply, though the transaction goes on. Its code is the first word.
+    pub fn error(&mut self, text: &str) {
+        let code = text.split(' ').next().unwrap_or_default();
+        // Scripts make up codes.
+        let has_room = self.errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES;
+        if has_room || self.errors.iter().any(|(other, _)| other == code) {
+            count(&mut self.errors, code);
         }
     }
 
@@ -65,8 +94,8 @@ impl Tally {
         for (command, count) in self.calls.drain(..) {
             shared.statistics.ran(command, count, 0, false);
         }
-        self.failed.drain(..).for_each(|command| shared.statistics.failed(command));
-        self.errors.drain(..).for_each(|text| shared.count_error(&text));
+        self.failed.drain(..).for_each(|(command, count)| shared.statistics.failed(command, count));
+        self.errors.drain(..).for_each(|(code, count)| shared.count_errors(&code, count));
     }
 }
 

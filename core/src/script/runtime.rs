@@ -132,7 +132,20 @@ pub struct Failure {
     pub is_counted: bool,
 }
 
+/// Lua's text where a run has used up its memory.
+pub const NO_MEMORY: &[u8] = b"not enough memory";
+
 impl Failure {
+    /// The run needed more memory than it may have, and did not catch that.
+    pub fn out_of_memory() -> Failure {
+        Failure { message: NO_MEMORY.to_vec(), place: None, is_plain: true, is_counted: false }
+    }
+
+    /// Whether it is [`Failure::out_of_memory`].
+    pub fn is_out_of_memory(&self) -> bool {
+        self.is_plain && self.message == NO_MEMORY
+    }
+
     /// The error reply for a script of this name, which is its SHA-1 or the function's name.
     pub fn reply(&self, name: &str) -> Vec<u8> {
         if self.is_plain {

@@ -246,7 +246,9 @@ impl Writer {
     }
 
     fn has_room(&mut self, bytes: usize) -> bool {
-        let fits = bytes <= self.limit.saturating_sub(self.bytes.len());
+        // A home with little memory may have less than the limit.
+        let fits =
+            bytes <= self.limit.saturating_sub(self.bytes.len()) && self.bytes.try_reserve(bytes).is_ok();
         self.is_full |= !fits;
         fits
     }

@@ -350,8 +350,13 @@ impl Shared {
 
     /// Counts a reply that was an error, by its text.
     pub(crate) fn count_error(&self, text: &str) {
-        self.counters.error_replies.fetch_add(1, Ordering::Relaxed);
-        self.statistics.error(text);
+        self.count_errors(text, 1);
+    }
+
+    /// Counts so many errors with the code of this one.
+    pub(crate) fn count_errors(&self, text: &str, count: u64) {
+        self.counters.error_replies.fetch_add(count, Ordering::Relaxed);
+        self.statistics.errors_of(text, count);
     }
 
     /// Says what the home is short of: commands that may need more of it are refused as long as it is.

@@ -530,7 +530,7 @@ impl Connection {
             }
             Err(Stop::Suspended) => return Err(Stop::Suspended),
             Err(Stop::Error(error)) => {
-                server.shared.statistics.failed(spec.id);
+                server.shared.statistics.failed(spec.id, 1);
                 self.executor.meter().end((server, &self.client), spec, &begin, args, now_ms);
                 return Err(Stop::Error(error));
             }

@@ -7,13 +7,17 @@ use crate::catalog::Flags;
 use crate::command::admission::{self, Origin};
 use crate::command::{Busy, CommandError, Context};
 use crate::engine::EngineError;
-use crate::limits::SCRIPT_TURN_NS;
+use crate::limits::{SCRIPT_LOG_MAX_BYTES, SCRIPT_TURN_NS};
+use crate::memory_budget::MARGIN_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
 use crate::server::hub::Interest;
 use crate::server::outbox::Action;
 use crate::server::scripts::{LongScript, ScriptKind};
 use crate::server::{BusyWith, monitors};
+
+/// A line of the log counts as so many bytes more.
+const LOG_LINE_BYTES: usize = 64;
 
 /// Why a run was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +28,8 @@ pub(super) enum Kill {
     Stopping,
     /// It is to run again where it may take its time.
     TakesLong,
+    /// What it wants of others, and has written, fills the memory of this home.
+    NoMemory,
 }
 
 /// The host of one run.
@@ -39,6 +45,7 @@ pub(super) struct ScriptHost<'h, 'c, 'e> {
     /// Clients have waited for it for long enough.
     busy: Option<Busy<'c>>,
     kill: Option<Kill>,
+    logged_bytes: usize,
 }
 
 impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
@@ -59,6 +66,7 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
             long: None,
             busy: None,
             kill: None,
+            logged_bytes: 0,
         }
     }
 
@@ -105,8 +113,15 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
         None
     }
 
+    /// Whether there may be too little memory for one more command in a home that counts its memory. The commands of a script
+    /// ask for what they need by themselves; their messages and lines of the log are here until the commit.
+    fn is_short_of_memory(&self) -> bool {
+        let left_bytes = (self.ctx.shared.settings.bounds().budget.left_bytes())();
+        left_bytes != u64::MAX && left_bytes < MARGIN_BYTES + self.ctx.outbox.growth_bytes()
+    }
+
     fn error(&mut self, text: &str, reply: &mut Writer) -> Answer {
-        self.ctx.tally.errors.push(text.to_owned());
+        self.ctx.tally.error(text);
         reply.text(text.as_bytes());
         Answer::Error
     }
@@ -116,6 +131,10 @@ impl Host for ScriptHost<'_, '_, '_> {
     fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
         if self.ctx.interrupted.is_some() {
             return Answer::Abandon;
+        }
+        if self.is_short_of_memory() {
+            self.kill = Some(Kill::NoMemory);
+            return Answer::Kill;
         }
         let Ok(spec) = admission::find(arguments) else {
             return self.error("ERR Unknown Redis command called from script", reply);
@@ -144,13 +163,18 @@ impl Host for ScriptHost<'_, '_, '_> {
             Ok(()) => {}
             Err(CommandError::Engine(error)) if error.asks_to_run_again() => return Answer::Abandon,
             Err(error) => {
-                self.ctx.tally.failed.push(spec.id);
+                self.ctx.tally.failed(spec.id);
                 let text = error.reply_text();
                 return self.error(&text, reply);
             }
         }
         let stored;
         let bytes = if self.reply.has_stored() {
+            let size_bytes = self.reply.unsent();
+            let budget = self.ctx.shared.settings.bounds().budget;
+            if size_bytes > reply.room_bytes() as u64 || budget.ask(2, size_bytes).is_err() {
+                return self.error("ERR the reply does not fit into the memory of a script", reply);
+            }
             match self.reply.take() {
                 Ok(bytes) => {
                     stored = bytes;
@@ -166,7 +190,7 @@ impl Host for ScriptHost<'_, '_, '_> {
         };
         if let Some(error) = bytes.strip_prefix(b"-") {
             let text = error.strip_suffix(b"\r\n").unwrap_or(error);
-            self.ctx.tally.errors.push(String::from_utf8_lossy(text).into_owned());
+            self.ctx.tally.error(&String::from_utf8_lossy(text));
             reply.text(text);
             return Answer::Error;
         }
@@ -182,7 +206,14 @@ impl Host for ScriptHost<'_, '_, '_> {
     }
 
     fn log(&mut self, level: Level, text: &[u8]) {
-        self.ctx.outbox.push(Action::Log(level, text.to_vec()));
+        if self.logged_bytes >= SCRIPT_LOG_MAX_BYTES {
+            return;
+        }
+        self.logged_bytes = self.logged_bytes.saturating_add(text.len()).saturating_add(LOG_LINE_BYTES);
+        let is_last = self.logged_bytes >= SCRIPT_LOG_MAX_BYTES;
+        let line =
+            if is_last { b"the script has filled the log; what else it says is left out" } else { text };
+        self.ctx.outbox.push(Action::Log(level, line.to_vec()));
     }
 
     fn set_protocol(&mut self, protocol: Protocol) {

@@ -55,6 +55,16 @@ impl<'s> Client<'s> {
 
 #[cfg(not(target_arch = "wasm32"))]
 #[test]
+fn run_without_memory_keeps_what_it_wrote() {
+    let server = server(&memory());
+    let mut client = Client::of(&server);
+    let said = client.call(&["EVAL", "SET K1 x\nPUBLISH news x\ndevour", "1", "half"]);
+    assert!(said.starts_with("-ERR Error running script "), "{said}");
+    assert!(said.ends_with(", not enough memory (it may have 268435456 bytes here)"), "{said}");
+    assert_eq!(client.call(&["EXISTS", "half"]), ":0");
+}
+
+#[test]
 fn abandoned_run_is_seen() {
     let server = server(&memory());
     let mut listener = Client::of(&server);
