@@ -5,32 +5,25 @@ use std::sync::Arc;
 use super::job::Job;
 use crate::catalog::Flags;
 use crate::command::admission::{self, Origin};
-use crate::command::{CommandError, Context};
+use crate::command::{Busy, CommandError, Context};
 use crate::engine::EngineError;
 use crate::limits::{SCRIPT_LOG_MAX_BYTES, SCRIPT_TURN_NS};
 use crate::memory_budget::MARGIN_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
 use crate::server::hub::Interest;
-use crate::server::monitors;
 use crate::server::outbox::Action;
 use crate::server::scripts::{LongScript, ScriptKind};
+use crate::server::{BusyWith, monitors};
 
 /// A line of the log counts as so many bytes more.
 const LOG_LINE_BYTES: usize = 64;
-
-/// Which command wished the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Script,
-    Function,
-}
 
 /// Why a run was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kill {
     /// SCRIPT KILL or FUNCTION KILL.
-    Wished(Wanted),
+    Wished,
     /// The server ends.
     Stopping,
     /// It is to run again where it may take its time.
@@ -49,6 +42,8 @@ pub(super) struct ScriptHost<'h, 'c, 'e> {
     /// The host's clock at the first tick, which comes so early that it counts as the beginning.
     began_ns: Option<u64>,
     long: Option<Arc<LongScript>>,
+    /// Clients have waited for it for long enough.
+    busy: Option<Busy<'c>>,
     kill: Option<Kill>,
     logged_bytes: usize,
 }
@@ -69,6 +64,7 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
             has_written: false,
             began_ns: None,
             long: None,
+            busy: None,
             kill: None,
             logged_bytes: 0,
         }
@@ -81,10 +77,8 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
 
     /// The run has ended; tells why it was killed, if it was.
     pub fn end(self) -> Option<Kill> {
-        if let Some(long) = &self.long
-            && self.ctx.shared.scripts.long.end(long)
-        {
-            self.ctx.shared.set_busy(false);
+        if let Some(long) = &self.long {
+            self.ctx.shared.scripts.long.end(long);
         }
         self.kill
     }
@@ -250,17 +244,15 @@ impl Host for ScriptHost<'_, '_, '_> {
             None => self.list(began_ns),
         };
         if long.is_killed() {
-            let wanted = match long.kind {
-                ScriptKind::Script => Wanted::Script,
-                ScriptKind::Function => Wanted::Function,
-            };
-            return self.kill(Kill::Wished(wanted));
+            return self.kill(Kill::Wished);
         }
-        if !long.is_busy() {
+        if self.busy.is_none() {
             let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
             if threshold_ms > 0 && took_ns / 1_000_000 >= threshold_ms {
-                shared.scripts.long.set_busy(&long);
-                shared.set_busy(true);
+                self.busy = Some(self.ctx.keep_busy(match long.kind {
+                    ScriptKind::Script => BusyWith::Script,
+                    ScriptKind::Function => BusyWith::Function,
+                }));
             }
         }
         Tick::Continue

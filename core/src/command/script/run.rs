@@ -1,6 +1,6 @@
 //! One run of a script or a function: an interpreter is borrowed, brought up to date, and its outcome becomes the reply.
 
-use super::host::{Kill, ScriptHost, Wanted};
+use super::host::{Kill, ScriptHost};
 use super::job::{Job, What};
 use super::libraries;
 use crate::catalog;
@@ -227,11 +227,9 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         (Ended::OutOfSteps(failure), _) => {
             (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
         }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Script))) => {
-            ("ERR Script killed by user with SCRIPT KILL.".to_owned(), failure)
-        }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Function))) => {
-            ("ERR Script killed by user with FUNCTION KILL.".to_owned(), failure)
+        // Redis' words, for FUNCTION KILL as well.
+        (Ended::Killed(failure), Some(Kill::Wished)) => {
+            ("ERR Script killed by user with SCRIPT KILL...".to_owned(), failure)
         }
         (Ended::Killed(failure), Some(Kill::NoMemory)) => {
             ("OOM the script needs more memory than is left".to_owned(), failure)
