@@ -202,3 +202,9 @@ pub const IDLE_INTERPRETERS_MAX: usize = 64;
 
 /// An interpreter that holds more bytes than this after a run is not kept.
 pub const INTERPRETER_KEPT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Most error codes that INFO errorstats counts, as with Redis; this program's own texts have some forty.
+pub const ERROR_CODES_MAX: usize = 128;
+
+/// A first word of an error with more bytes is no code that is counted.
+pub const ERROR_CODE_MAX_BYTES: usize = 64;

@@ -11,6 +11,8 @@
 //! script that was killed or abandoned leaves its runtime fit for the next one.
 
 mod flags;
+#[cfg(test)]
+pub(crate) mod lines;
 mod reply;
 mod runtime;
 mod value;

@@ -56,7 +56,7 @@ pub(super) fn keys_and_arguments<'a>(
 }
 
 /// The language of EVAL, if this home has it.
-pub(super) fn engine(ctx: &Context<'_, '_>) -> Result<Arc<ScriptEngine>, CommandError> {
+fn engine(ctx: &Context<'_, '_>) -> Result<Arc<ScriptEngine>, CommandError> {
     let engine = ctx.shared.scripts.engine(ENGINE);
     engine.ok_or(CommandError::text("ERR this server was built without an interpreter of Lua"))
 }
@@ -70,7 +70,7 @@ fn eval_source(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcom
     let (keys, arguments) = keys_and_arguments(args, CommandError::NOT_INTEGER)?;
     let script = match known {
         Some(script) => script,
-        None => new_script(hash, source)?,
+        None => new_script(ctx, hash, source)?,
     };
     run_script(ctx, args, &script, (keys, arguments), reads)?;
     if !is_known {
@@ -81,8 +81,13 @@ fn eval_source(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcom
 }
 
 /// A script that is not kept yet.
-pub(super) fn new_script(hash: ScriptHash, source: &[u8]) -> Result<Arc<Script>, CommandError> {
-    Ok(Arc::new(Script { hash, source: source.into(), flags: flags_of_script(source)? }))
+pub(super) fn new_script(
+    ctx: &Context<'_, '_>,
+    hash: ScriptHash,
+    source: &[u8],
+) -> Result<Arc<Script>, CommandError> {
+    let flags = flags_of_script(source)?;
+    Ok(Arc::new(Script { hash, engine: engine(ctx)?, source: source.into(), flags }))
 }
 
 fn eval_hash(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
@@ -103,10 +108,9 @@ fn run_script(
     reads: bool,
 ) -> Outcome {
     run::check_flags(ctx, script.flags, reads)?;
-    let engine = engine(ctx)?;
     let flags = script.flags.unwrap_or(ScriptFlags::ALLOW_CROSS_SLOT_KEYS);
     let job = Job {
-        engine: &engine,
+        engine: &script.engine,
         what: What::Script(script),
         request,
         keys,

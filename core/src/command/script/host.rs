@@ -52,7 +52,7 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
         job: &'h Job<'h>,
         reply: &'h mut Reply,
     ) -> ScriptHost<'h, 'c, 'e> {
-        *reply = std::mem::take(reply).bounded_as(ctx.reply);
+        reply.take_bounds_of(ctx.reply);
         reply.set_protocol(Protocol::Resp2);
         ScriptHost {
             ctx,

@@ -52,7 +52,8 @@ pub(super) fn check_flags(ctx: &Context<'_, '_>, flags: Option<ScriptFlags>, rea
 ///
 /// # Errors
 /// The compiler's.
-pub(super) fn compile(ctx: &mut Context<'_, '_>, engine: &ScriptEngine, script: &Script) -> Outcome {
+pub(super) fn compile(ctx: &mut Context<'_, '_>, script: &Script) -> Outcome {
+    let engine = &*script.engine;
     let job = Job {
         engine,
         what: What::Script(script),
@@ -81,7 +82,7 @@ pub(super) fn run(ctx: &mut Context<'_, '_>, job: &Job<'_>) -> Outcome {
 }
 
 /// An interpreter that knows nothing which is not so any more.
-fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Interpreter {
+fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Box<Interpreter> {
     let scripts = &ctx.shared.scripts;
     let mut lent = engine.take();
     let flushes = scripts.cache.flushes();

@@ -1,6 +1,6 @@
 //! SCRIPT: the scripts of EVAL that the server keeps, and the end of one that runs.
 
-use super::eval::{engine, new_script};
+use super::eval::new_script;
 use super::run;
 use crate::catalog;
 use crate::command::args::is_option;
@@ -57,10 +57,9 @@ fn load(ctx: &mut Context<'_, '_>, source: &[u8]) -> Outcome {
     let known = ctx.shared.scripts.cache.get(hash);
     let script = match known {
         Some(script) => script,
-        None => new_script(hash, source)?,
+        None => new_script(ctx, hash, source)?,
     };
-    let engine = engine(ctx)?;
-    run::compile(ctx, &engine, &script)?;
+    run::compile(ctx, &script)?;
     ctx.shared.scripts.cache.add(script, true);
     ctx.reply.bulk(hash.text().as_bytes());
     Ok(())

@@ -142,9 +142,9 @@ impl Reply {
         Reply::new(self.protocol).bounded(self.bounds)
     }
 
-    /// The same output with the bounds of another one.
-    pub fn bounded_as(self, other: &Reply) -> Self {
-        self.bounded(other.bounds)
+    /// Takes the bounds of another output.
+    pub fn take_bounds_of(&mut self, other: &Reply) {
+        self.bounds = other.bounds;
     }
 
     /// How many bytes more it may hold.

@@ -10,12 +10,13 @@ use parking_lot::Mutex;
 
 use super::histogram::Histogram;
 use crate::catalog::{self, CommandId, CommandSpec};
+use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 
 /// The counters of all commands and errors since the start or since CONFIG RESETSTAT.
 pub struct Statistics {
     /// Parallel to the catalog.
     commands: Box<[CommandStatistics]>,
-    /// Replies that were errors, by error code. There are only as many codes as this program's texts have.
+    /// Replies that were errors, by error code. Scripts may make up codes: so many are counted as [`ERROR_CODES_MAX`].
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -69,11 +70,13 @@ impl Statistics {
     pub(crate) fn error(&self, text: &str) {
         let code = text.split(' ').next().unwrap_or_default();
         let mut errors = self.errors.lock();
+        let has_room = errors.len() < ERROR_CODES_MAX;
         match errors.get_mut(code) {
             Some(count) => *count += 1,
-            None => {
+            None if has_room && code.len() <= ERROR_CODE_MAX_BYTES => {
                 errors.insert(code.to_owned(), 1);
             }
+            None => {}
         }
     }
 

@@ -6,38 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
+use super::engine::ScriptEngine;
+use super::hash::{OfHash, ScriptHash};
 use crate::limits::SCRIPTS_OF_EVAL_MAX;
 use crate::script::ScriptFlags;
-
-/// The SHA-1 of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ScriptHash([u8; 20]);
-
-impl ScriptHash {
-    /// That of this source.
-    pub fn of(source: &[u8]) -> ScriptHash {
-        ScriptHash(sha1_smol::Sha1::from(source).digest().bytes())
-    }
-
-    /// Reads forty digits of either case.
-    pub fn parse(text: &[u8]) -> Option<ScriptHash> {
-        let mut hash = [0; 20];
-        let is_long_enough = text.len() == 2 * hash.len();
-        let read = data_encoding::HEXLOWER_PERMISSIVE.decode_mut(text.get(..40)?, &mut hash);
-        (is_long_enough && read.is_ok()).then_some(ScriptHash(hash))
-    }
-
-    /// Forty digits in lower case.
-    pub fn text(self) -> String {
-        data_encoding::HEXLOWER.encode(&self.0)
-    }
-}
 
 /// A script that has been compiled once.
 #[derive(Debug)]
 pub struct Script {
     /// Its name.
     pub hash: ScriptHash,
+    /// Its language.
+    pub engine: Arc<ScriptEngine>,
     /// The whole text.
     pub source: Box<[u8]>,
     /// The flags of its first line; None without such a line, for which older rules hold.
@@ -55,7 +35,7 @@ pub struct ScriptCache {
 
 #[derive(Debug, Default)]
 struct Inner {
-    scripts: HashMap<ScriptHash, Arc<Script>>,
+    scripts: HashMap<ScriptHash, Arc<Script>, OfHash>,
     /// Those that only EVAL brought, the oldest first.
     of_eval: VecDeque<ScriptHash>,
     bytes: u64,
@@ -111,10 +91,12 @@ impl ScriptCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::lines::Lines;
 
     fn script(text: &str) -> Arc<Script> {
         let source: Box<[u8]> = text.as_bytes().into();
-        Arc::new(Script { hash: ScriptHash::of(&source), source, flags: None })
+        let engine = ScriptEngine::new("lua", false, Box::new(|| Box::new(Lines::default())));
+        Arc::new(Script { hash: ScriptHash::of(&source), engine: Arc::new(engine), source, flags: None })
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use parking_lot::Mutex;
 
-use super::ScriptHash;
+use super::hash::{OfHash, ScriptHash};
 use crate::limits::{IDLE_INTERPRETERS_MAX, INTERPRETER_KEPT_BYTES};
 use crate::resp::Reply;
 use crate::script::{FunctionId, Runtime, ScriptId, Writer};
@@ -14,11 +14,12 @@ use crate::script::{FunctionId, Runtime, ScriptId, Writer};
 pub type NewRuntime = Box<dyn Fn() -> Box<dyn Runtime> + Send + Sync>;
 
 /// A language in which scripts or functions are written.
+#[expect(clippy::vec_box, reason = "an interpreter is large to move, and every run takes one")]
 pub struct ScriptEngine {
     name: &'static str,
     undoes_failures: bool,
     new: NewRuntime,
-    idle: Mutex<Vec<Interpreter>>,
+    idle: Mutex<Vec<Box<Interpreter>>>,
 }
 
 impl fmt::Debug for ScriptEngine {
@@ -35,7 +36,7 @@ pub struct Interpreter {
     /// It.
     pub runtime: Box<dyn Runtime>,
     /// The scripts that it has compiled.
-    pub scripts: HashMap<ScriptHash, ScriptId>,
+    pub scripts: HashMap<ScriptHash, ScriptId, OfHash>,
     /// How often scripts had been forgotten when it was last used ([`super::ScriptCache::flushes`]).
     pub flushes: u64,
     /// The functions of the libraries that it has loaded, by the numbers of the libraries.
@@ -72,26 +73,26 @@ impl ScriptEngine {
     }
 
     /// An interpreter that nobody else uses.
-    pub fn take(&self) -> Interpreter {
+    pub fn take(&self) -> Box<Interpreter> {
         let idle = self.idle.lock().pop();
         idle.unwrap_or_else(|| self.fresh())
     }
 
     /// An interpreter that knows nothing.
-    pub fn fresh(&self) -> Interpreter {
-        Interpreter {
+    pub fn fresh(&self) -> Box<Interpreter> {
+        Box::new(Interpreter {
             runtime: (self.new)(),
-            scripts: HashMap::new(),
+            scripts: HashMap::default(),
             flushes: 0,
             libraries: HashMap::new(),
             generation: 0,
             reply: Reply::default(),
             value: Writer::default(),
-        }
+        })
     }
 
     /// Gives an interpreter back. One that holds much memory goes, and one more than is needed.
-    pub fn give_back(&self, mut interpreter: Interpreter) {
+    pub fn give_back(&self, mut interpreter: Box<Interpreter>) {
         if interpreter.runtime.memory_bytes() > INTERPRETER_KEPT_BYTES {
             return;
         }

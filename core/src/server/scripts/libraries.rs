@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use super::ScriptEngine;
+use super::engine::ScriptEngine;
 use crate::script::ScriptFlags;
 
 /// A function of a library.

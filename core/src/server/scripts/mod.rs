@@ -9,6 +9,7 @@
 
 mod cache;
 mod engine;
+mod hash;
 mod libraries;
 mod long;
 
@@ -16,8 +17,9 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-pub use cache::{Script, ScriptCache, ScriptHash};
+pub use cache::{Script, ScriptCache};
 pub use engine::{Interpreter, NewRuntime, ScriptEngine};
+pub use hash::ScriptHash;
 pub use libraries::{Change, Function, Libraries, Library, LibrarySet};
 pub use long::{Killed, LongScript, LongScripts, ScriptKind};
 

@@ -11,6 +11,7 @@ mod maxmemory_limits_nothing;
 mod pipelined_request_differs;
 mod reload_changes_a_reply;
 mod scan_of_a_foreign_cursor;
+mod script_leaves_a_trace;
 mod server_reply_differs;
 mod short_way_differs;
 mod sorted_set_reply_differs;
