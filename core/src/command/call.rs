@@ -37,6 +37,8 @@ pub struct Tally {
     pub calls: SmallVec<[(CommandId, u64); 2]>,
     /// Commands that have failed though the transaction goes on: those that scripts called, and the scripts.
     pub failed: Vec<CommandId>,
+    /// Commands that scripts called and that were refused before they ran.
+    pub rejected: Vec<CommandId>,
     /// The errors that they replied with.
     pub errors: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Tally {
         (self.hits, self.misses) = (0, 0);
         self.calls.clear();
         self.failed.clear();
+        self.rejected.clear();
         self.errors.clear();
     }
 
@@ -66,6 +69,7 @@ impl Tally {
             shared.statistics.ran(command, count, 0, false);
         }
         self.failed.drain(..).for_each(|command| shared.statistics.failed(command));
+        self.rejected.drain(..).for_each(|command| shared.statistics.rejected(command));
         self.errors.drain(..).for_each(|text| shared.count_error(&text));
     }
 }
@@ -198,30 +202,37 @@ impl<'e> Context<'_, 'e> {
     /// As for [`Context::call`].
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
         let spec = admission::find(args)?;
-        self.call_row(spec, args, Origin::Nested, reply)
+        let admitted = self.admit_nested(spec, args, Origin::Nested)?;
+        self.run_nested(&admitted, reply)
     }
 
-    /// The same for a request whose row is known.
+    /// Lets a command run inside the running one.
     ///
     /// # Errors
-    /// As for [`Context::call`].
-    pub(crate) fn call_row(
+    /// Why it may not, in Redis' words.
+    pub(crate) fn admit_nested<'a>(
         &mut self,
         spec: &'static CommandSpec,
-        args: &[&[u8]],
+        args: &'a [&'a [u8]],
         origin: Origin,
-        reply: &mut Reply,
-    ) -> Outcome {
+    ) -> Result<Admitted<'a>, CommandError> {
         let admitted = admission::admit(self.shared, self.client, spec, args, origin, || {});
-        let admitted = admitted.map_err(|error| match error {
+        admitted.map_err(|error| match error {
             CommandError::Denied(denial) => {
                 let text = format!("NOPERM ACL failure in script: {}", denial.text(false));
                 self.note_denial(denial, acl::Context::Lua);
                 CommandError::owned(text)
             }
             error => error,
-        })?;
-        self.inner(Some(reply), &Drafts::new()).run(&admitted)
+        })
+    }
+
+    /// Runs a command inside the running one, with its reply as bytes in the protocol of `reply`, which must be empty.
+    ///
+    /// # Errors
+    /// As for [`Context::call`].
+    pub(crate) fn run_nested(&mut self, admitted: &Admitted<'_>, reply: &mut Reply) -> Outcome {
+        self.inner(Some(reply), &Drafts::new()).run(admitted)
     }
 
     /// Lets a request run that was admitted some time ago, if its user still may run it: a queued one, or one that has been

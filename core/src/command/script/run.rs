@@ -1,6 +1,6 @@
 //! One run of a script or a function: an interpreter is borrowed, brought up to date, and its outcome becomes the reply.
 
-use super::host::{Kill, ScriptHost, Wanted};
+use super::host::{Kill, ScriptHost};
 use super::job::{Job, What};
 use super::libraries;
 use crate::catalog;
@@ -37,13 +37,13 @@ pub(super) fn check_flags(ctx: &Context<'_, '_>, flags: Option<ScriptFlags>, rea
     if flags.has(ScriptFlags::NO_WRITES) {
         return Ok(());
     }
+    if let Some(text) = ctx.shared.shortage_text()
+        && !flags.has(ScriptFlags::ALLOW_OOM)
+    {
+        return Err(CommandError::text(text));
+    }
     if reads {
         return Err(CommandError::text("ERR Can not execute a script with write flag using *_ro command."));
-    }
-    if !flags.has(ScriptFlags::ALLOW_OOM) && ctx.shared.shortage_text().is_some() {
-        return Err(CommandError::text(
-            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-        ));
     }
     Ok(())
 }
@@ -230,11 +230,9 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         (Ended::OutOfSteps(failure), _) => {
             (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
         }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Script))) => {
-            ("ERR Script killed by user with SCRIPT KILL.".to_owned(), failure)
-        }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Function))) => {
-            ("ERR Script killed by user with FUNCTION KILL.".to_owned(), failure)
+        // Of a function it says the same.
+        (Ended::Killed(failure), Some(Kill::Wished)) => {
+            ("ERR Script killed by user with SCRIPT KILL...".to_owned(), failure)
         }
         (Ended::Killed(failure), _) => {
             ("ERR the script was ended because the server stops".to_owned(), failure)
