@@ -53,6 +53,7 @@ RUNS = [
 # so that they run by hand against any server.
 REST_RUNS = [
     ("upstash", ["node", HERE / "upstash" / "flows.mjs"]),
+    ("upstash-ratelimit", ["node", HERE / "upstash" / "ratelimit.mjs"]),
     ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
 ]
 # Programs that speak TLS, to a server of their own with certificates made for the occasion, which asks clients for theirs
