@@ -328,9 +328,6 @@ impl Shared {
         self.kill(&ids);
     }
 
-    /// Says whether a script has been running for longer than clients are to wait.
-    pub fn set_busy(&self, _is_busy: bool) {}
-
     /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
     pub fn saved(&self, changes: u64, now_ms: u64) {
         self.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);

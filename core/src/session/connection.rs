@@ -58,10 +58,10 @@ pub(super) enum Step {
 impl Connection {
     pub(super) fn new(client: Client, reply: Reply) -> Connection {
         Connection {
-            client,
             reply,
             drafts: Drafts::new(),
-            executor: Executor::default(),
+            executor: Executor::of(client.inbox.clone()),
+            client,
             transaction: Transaction::default(),
             waiting: Waiting::default(),
             group_len: 0,
@@ -367,8 +367,9 @@ impl Connection {
     pub(super) fn look_after<E: Engine>(&mut self, server: &Server<E>, count: u64, now_ms: u64) {
         self.commands += count;
         self.serve_ready(server, now_ms);
-        // What a command did to its own connection through others comes behind its reply.
-        if self.client.inbox.has_mail() {
+        // What a command did to its own connection through others comes behind its reply. A session that was suspended just
+        // now takes it when it goes on: that it was woken meanwhile must not be forgotten.
+        if self.client.inbox.has_mail() && !self.waiting.is_suspended() {
             self.take_mail(server, now_ms);
         }
     }
@@ -591,7 +592,13 @@ impl Connection {
             self.reply.null_array();
             return Ok(());
         }
-        let outcome = self.run_multi(server, now_ms);
+        let outcome = match self.run_multi(server, now_ms) {
+            // It waited for a lock, and a script keeps the server busy by now: as if it had come only now.
+            Err(Stop::Error(error)) if error.reply_text().starts_with("BUSY ") => {
+                Err(self.refused(server, error, now_ms).into())
+            }
+            outcome => outcome,
+        };
         if !matches!(outcome, Err(Stop::Suspended)) {
             self.transaction.end(&server.engine, &mut self.client);
         }

@@ -6,15 +6,15 @@ use super::job::Job;
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::{self, Origin};
 use crate::command::args::is_option;
-use crate::command::{CommandError, Context};
+use crate::command::{Busy, CommandError, Context};
 use crate::engine::EngineError;
 use crate::limits::SCRIPT_TURN_NS;
 use crate::resp::{Protocol, Reply};
 use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
 use crate::server::hub::Interest;
-use crate::server::monitors;
 use crate::server::outbox::Action;
-use crate::server::scripts::LongScript;
+use crate::server::scripts::{LongScript, ScriptKind};
+use crate::server::{BusyWith, monitors};
 
 /// Why a run was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(super) struct ScriptHost<'h, 'c, 'e> {
     /// The host's clock at the first tick, which comes so early that it counts as the beginning.
     began_ns: Option<u64>,
     long: Option<Arc<LongScript>>,
+    /// Clients have waited for it for long enough.
+    busy: Option<Busy<'c>>,
     kill: Option<Kill>,
 }
 
@@ -56,6 +58,7 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
             has_written: false,
             began_ns: None,
             long: None,
+            busy: None,
             kill: None,
         }
     }
@@ -67,10 +70,8 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
 
     /// The run has ended; tells why it was killed, if it was.
     pub fn end(self) -> Option<Kill> {
-        if let Some(long) = &self.long
-            && self.ctx.shared.scripts.long.end(long)
-        {
-            self.ctx.shared.set_busy(false);
+        if let Some(long) = &self.long {
+            self.ctx.shared.scripts.long.end(long);
         }
         self.kill
     }
@@ -248,11 +249,13 @@ impl Host for ScriptHost<'_, '_, '_> {
         if long.is_killed() {
             return self.kill(Kill::Wished);
         }
-        if !long.is_busy() {
+        if self.busy.is_none() {
             let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
             if threshold_ms > 0 && took_ns / 1_000_000 >= threshold_ms {
-                shared.scripts.long.set_busy(&long);
-                shared.set_busy(true);
+                self.busy = Some(self.ctx.keep_busy(match long.kind {
+                    ScriptKind::Script => BusyWith::Script,
+                    ScriptKind::Function => BusyWith::Function,
+                }));
             }
         }
         Tick::Continue

@@ -230,7 +230,7 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         (Ended::OutOfSteps(failure), _) => {
             (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
         }
-        // Of a function it says the same.
+        // Redis' words, for FUNCTION KILL as well.
         (Ended::Killed(failure), Some(Kill::Wished)) => {
             ("ERR Script killed by user with SCRIPT KILL...".to_owned(), failure)
         }

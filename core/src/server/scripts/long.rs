@@ -29,7 +29,6 @@ pub struct LongScript {
     pub began_ns: u64,
     has_written: AtomicBool,
     is_killed: AtomicBool,
-    is_busy: AtomicBool,
 }
 
 impl LongScript {
@@ -42,7 +41,6 @@ impl LongScript {
             began_ns,
             has_written: AtomicBool::new(false),
             is_killed: AtomicBool::new(false),
-            is_busy: AtomicBool::new(false),
         }
     }
 
@@ -54,11 +52,6 @@ impl LongScript {
     /// Whether somebody wants it to end.
     pub fn is_killed(&self) -> bool {
         self.is_killed.load(Ordering::Acquire)
-    }
-
-    /// Whether it has been under way for longer than clients are to wait.
-    pub fn is_busy(&self) -> bool {
-        self.is_busy.load(Ordering::Acquire)
     }
 }
 
@@ -88,16 +81,9 @@ impl LongScripts {
         self.list.lock().push(run);
     }
 
-    /// A run has ended. True if clients need not be told any more that the server is busy.
-    pub fn end(&self, run: &Arc<LongScript>) -> bool {
-        let mut list = self.list.lock();
-        list.retain(|other| !Arc::ptr_eq(other, run));
-        run.is_busy() && !list.iter().any(|other| other.is_busy())
-    }
-
-    /// Says that clients have waited for a run for long enough.
-    pub fn set_busy(&self, run: &LongScript) {
-        run.is_busy.store(true, Ordering::Release);
+    /// A run has ended.
+    pub fn end(&self, run: &Arc<LongScript>) {
+        self.list.lock().retain(|other| !Arc::ptr_eq(other, run));
     }
 
     /// The run that has been under way for longest.
