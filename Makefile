@@ -153,6 +153,7 @@ conversations: edgecask
 
 conformance: edgecask .build/venv/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/scripts/run.py
 
 examples-test: edgecask
 	if [ -e examples/run ]; then EDGECASK_BIN=$(CURDIR)/$(BIN) examples/run; fi

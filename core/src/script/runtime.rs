@@ -214,7 +214,7 @@ pub trait Runtime: Send {
         value: &mut Writer,
     ) -> Result<(), Ended>;
 
-    /// Loads a library: its body runs once and registers functions with the host.
+    /// Loads a library: its body runs once and registers functions with the host. If it fails, these are forgotten already.
     fn load_library(
         &mut self,
         source: &[u8],
