@@ -5,8 +5,8 @@
 //! is used up.
 
 use ::wasmi::{
-    Caller, Config, Engine, Error, Extern, ExternType, FuncType, Linker, Memory, Module, ResourceLimiter,
-    Store, TypedFunc, TypedResumableCall, ValType,
+    Caller, Config, CustomFuelCosts, Engine, Error, Extern, ExternType, FuncType, Linker, Memory, Module,
+    ResourceLimiter, Store, TypedFunc, TypedResumableCall, ValType,
     errors::{ErrorKind, HostError},
 };
 use edgecask_core::script::Runtime;
@@ -21,6 +21,11 @@ use crate::runtime::Functions;
 
 /// Fuel between two questions to the host, some ten microseconds of a machine and a millisecond of WebAssembly inside WebAssembly.
 const FUEL_BETWEEN_TICKS: u64 = 10_000;
+
+/// A function is translated when it is first called. That costs no fuel: wasmi 2.0 cannot go on with a run whose fuel ends there, and
+/// the size of a function is bounded.
+const FUEL_COSTS: CustomFuelCosts =
+    CustomFuelCosts { bytes_copied_per_fuel: 64, fuel_per_bytes_translated: 0, fuel_per_bytes_validated: 0 };
 
 /// Bytes of the interpreter's stack that stay from run to run.
 const STACK_BYTES_MIN: usize = 16 << 10;
@@ -95,6 +100,7 @@ impl Wasmi {
         let mut config = Config::default();
         config
             .consume_fuel(true)
+            .fuel_cost(FUEL_COSTS)
             .set_max_stack_height(STACK_BYTES)
             .set_min_stack_height(STACK_BYTES_MIN)
             .set_max_recursion_depth(CALL_DEPTH_MAX)

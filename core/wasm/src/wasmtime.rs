@@ -80,11 +80,10 @@ impl Wasmtime {
         config
             .epoch_interruption(true)
             .max_wasm_stack(STACK_BYTES)
-            .wasm_backtrace(false)
+            .wasm_backtrace_max_frames(None)
             // What both engines offer, and compilers of today use.
             .wasm_bulk_memory(true)
             .wasm_multi_value(true)
-            .wasm_reference_types(true)
             .wasm_extended_const(true)
             .wasm_simd(false)
             .wasm_relaxed_simd(false)

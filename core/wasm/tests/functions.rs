@@ -3,7 +3,10 @@
 mod common;
 
 use common::{Loaded, TestHost, calls, engines, library, limits, load_error, reply, source};
-use edgecask_core::script::{Answer, Ended, Failure, Level, Run, RunLimits, ScriptFlags, Writer};
+use edgecask_core::resp::Protocol;
+use edgecask_core::script::{
+    Answer, Ended, Failure, Host, Level, NewFunction, Run, RunLimits, ScriptFlags, Tick, Writer,
+};
 
 const FUNCTIONS: &str = include_str!("guests/functions.wat");
 
@@ -264,6 +267,58 @@ fn a_failed_command_before_a_failure_stays_done() {
         loaded.call(&mut host, "set_then_fail", &[b"a"], &[]);
         assert_eq!(host.data.get(&b"a"[..]).map(Vec::as_slice), Some(&b"hello"[..]));
     });
+}
+
+/// A host whose commands run a function of another runtime, as a trigger does.
+struct NestingHost {
+    inner: Loaded,
+    host: TestHost,
+}
+
+impl Host for NestingHost {
+    fn call(&mut self, _arguments: &[&[u8]], reply: &mut Writer) -> Answer {
+        let id = self.inner.id("get");
+        let run = Run { keys: &[b"b"], arguments: &[], limits: limits(), seed: 1 };
+        self.inner.runtime.call_function(id, &run, &mut self.host, reply).expect("the inner function runs");
+        Answer::Value
+    }
+
+    fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
+        self.host.may_call(arguments)
+    }
+
+    fn log(&mut self, level: Level, text: &[u8]) {
+        self.host.log(level, text);
+    }
+
+    fn set_protocol(&mut self, protocol: Protocol) {
+        self.host.set_protocol(protocol);
+    }
+
+    fn register_function(&mut self, function: &NewFunction<'_>) -> Result<(), String> {
+        self.host.register_function(function)
+    }
+
+    fn tick(&mut self, steps: u64) -> Tick {
+        self.host.tick(steps)
+    }
+
+    fn clock_seconds(&mut self) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn a_command_may_run_a_function_of_another_runtime() {
+    let source = source(FUNCTIONS);
+    for (_, make) in engines() {
+        let mut host = NestingHost { inner: Loaded::new(make(), &source), host: TestHost::new() };
+        let mut outer = Loaded::new(make(), &source);
+        let id = outer.id("get");
+        let mut value = Writer::with_integers(1 << 20);
+        outer.runtime.call_function(id, &a_run(&[]), &mut host, &mut value).expect("runs");
+        assert_eq!(reply("get", Ok(value.as_bytes().to_vec())), b"$1\r\n2\r\n");
+    }
 }
 
 /// All bytes of a module, one after the other, are changed: it loads or is refused, and the next is loaded well.
