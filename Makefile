@@ -139,8 +139,9 @@ lua-wasm: rust node wasm-tools
 	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
 
 # Functions as modules of WebAssembly, compiled and interpreted: calls, hostile modules, the examples of guests. The engines are built
-# here and nowhere else, so no other build of the tests takes longer for them.
+# here and nowhere else, so no other build of the tests takes longer for them: some six minutes of a processor.
 functions: rust functions-tools
+	cargo clippy -q -p edgecask-wasm --features wasmtime,wasmi --all-targets -- -D warnings
 	cargo test -q -p edgecask-wasm --features wasmtime,wasmi
 
 # The same calls and hostile modules on the interpreter as the edge worker has it.

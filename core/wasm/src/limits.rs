@@ -15,6 +15,9 @@ pub(crate) const LOCALS_MAX: u64 = 2_000;
 /// Entries of any section. Each becomes something larger in memory than it was in the module.
 pub(crate) const ENTRIES_MAX: u64 = 20_000;
 
+/// Bytes of any section but code and data, for the same reason: a reference of one byte becomes a hundred.
+pub(crate) const SECTION_BYTES_MAX: u64 = 256 << 10;
+
 /// Tables of a module: compilers of today make one.
 pub(crate) const TABLES_MAX: u64 = 4;
 

@@ -5,7 +5,7 @@
 //! out.
 
 use crate::limits::{
-    BODY_BYTES_MAX, CODE_BYTES_MAX, ENTRIES_MAX, LOCALS_MAX, MODULE_BYTES_MAX, PAGE_BYTES,
+    BODY_BYTES_MAX, CODE_BYTES_MAX, ENTRIES_MAX, LOCALS_MAX, MODULE_BYTES_MAX, PAGE_BYTES, SECTION_BYTES_MAX,
     TABLE_ELEMENTS_MAX, TABLES_MAX,
 };
 
@@ -34,6 +34,7 @@ const TABLE: u8 = 4;
 const MEMORY: u8 = 5;
 const START: u8 = 8;
 const CODE: u8 = 10;
+const DATA: u8 = 11;
 const DATA_COUNT: u8 = 12;
 
 /// Bytes that have not been read.
@@ -109,6 +110,9 @@ fn scan_section(section: u8, name: &str, mut body: Input<'_>, memory_bytes: u64)
         _ => {}
     }
     let size = body.left.len() as u64;
+    if !matches!(section, CODE | DATA) && size > SECTION_BYTES_MAX {
+        return Err(format!("the {name} section has {size} bytes; up to {SECTION_BYTES_MAX} are allowed"));
+    }
     let count = body.number().ok_or_else(|| cut_short(name))?;
     let most = if section == TABLE { TABLES_MAX } else { ENTRIES_MAX };
     if count > most {

@@ -108,6 +108,11 @@ fn made() -> Vec<Module> {
             &module(&[section(7, &number(20_001))]),
         ),
         named(
+            "half a million references",
+            "load wrong: the element section has 500008 bytes; up to 262144 are allowed",
+            &module(&[section(9, &[&[1, 1, 0][..], &[0xa0, 0xc2, 0x1e, 0, 0], &vec![0; 500_000]].concat())]),
+        ),
+        named(
             "four billion local variables",
             "load wrong: body 0 of the code has 8589934590 local variables; up to 2000 are allowed",
             &module(&[section(
