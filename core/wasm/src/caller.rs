@@ -7,7 +7,7 @@ use edgecask_core::script::{
 use slab::Slab;
 use smallvec::SmallVec;
 
-use crate::guest_value::{self, BULK, ERROR, STATUS, put_bytes, put_integer};
+use crate::guest_value::{self, Answers, BULK, ERROR, NoValue, STATUS, put_bytes, put_integer};
 use crate::imports::{Imports, Span, Stop};
 use crate::interface::{Outline, check_count, check_entry};
 use crate::limits::{ARGUMENTS_MAX, LOG_LINE_BYTES_MAX};
@@ -127,16 +127,20 @@ impl<'r> Caller<'r> {
         Caller { host, buffers, phase, bytes_max, steps_left: steps, pending: 0, random, end: None }
     }
 
-    /// Writes the answer of a run that ended well. The error is a text for the caller of the function.
-    pub fn finish(self, value: &mut Writer) -> Result<(), String> {
-        let Buffers { flat, answer, error, .. } = self.buffers;
+    /// Writes the answer of a run that ended well.
+    pub fn finish(&mut self, value: &mut Writer) -> Result<(), NoValue> {
+        // Out of the buffers, since the host is asked meanwhile whether this may go on.
+        let mut flat = std::mem::take(&mut self.buffers.flat);
+        let answer = std::mem::take(&mut self.buffers.answer);
         flat.reset(self.bytes_max);
-        guest_value::decode(answer, flat, |text| !error.is_empty() && error == text)?;
-        if flat.is_full() {
-            return Err(NO_ROOM.into());
-        }
-        value.append(flat.as_bytes());
-        if value.is_full() { Err(NO_ROOM.into()) } else { Ok(()) }
+        let outcome = guest_value::decode(&answer, &mut flat, self).and_then(|()| {
+            let has_room = !flat.is_full();
+            value.append(flat.as_bytes());
+            if has_room && !value.is_full() { Ok(()) } else { Err(NoValue::Wrong(NO_ROOM.into())) }
+        });
+        self.buffers.flat = flat;
+        self.buffers.answer = answer;
+        outcome
     }
 
     fn stop(&mut self, end: End) -> Stop {
@@ -161,7 +165,7 @@ impl<'r> Caller<'r> {
             return Ok(());
         }
         let steps = std::mem::take(&mut self.pending);
-        self.tick(steps)
+        Imports::tick(self, steps)
     }
 
     fn run(&mut self, import: &str) -> Result<&'r Run<'r>, Stop> {
@@ -265,6 +269,19 @@ impl<'r> Caller<'r> {
         }
         add(self.buffers);
         Ok(())
+    }
+}
+
+/// Steps of a value that is answered.
+const STEPS_PER_VALUE: u64 = 10;
+
+impl Answers for Caller<'_> {
+    fn is_counted(&self, error: &[u8]) -> bool {
+        !error.is_empty() && self.buffers.error == error
+    }
+
+    fn tick(&mut self, values: u64) -> bool {
+        Imports::tick(self, values * STEPS_PER_VALUE).is_ok()
     }
 }
 
@@ -410,7 +427,7 @@ impl Imports for Caller<'_> {
     fn fail(&mut self, memory: &[u8], text: Span) -> Result<(), Stop> {
         let text = self.read(memory, text, "fail")?;
         let message = if text.is_empty() { b"ERR the function failed".to_vec() } else { one_line(text) };
-        let is_counted = !text.is_empty() && self.buffers.error == text;
+        let is_counted = self.is_counted(text);
         Err(self.stop(End::Failed { message, is_counted }))
     }
 

@@ -179,33 +179,60 @@ struct Open {
     left: u64,
 }
 
-/// Turns what a guest answered into a flat value; no bytes at all are nil. `is_counted` is whether an error of this text came from
-/// a command. The error is a text for the caller of the function: the bytes are no whole value, or one that no client can get.
-pub(crate) fn decode(
-    answer: &[u8],
-    out: &mut Writer,
-    is_counted: impl Fn(&[u8]) -> bool,
-) -> Result<(), String> {
+/// Why there is no value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoValue {
+    /// The bytes are no whole value, or one that no client can get.
+    Wrong(String),
+    /// [`Answers::tick`] said so.
+    Stopped,
+}
+
+impl From<String> for NoValue {
+    fn from(text: String) -> NoValue {
+        NoValue::Wrong(text)
+    }
+}
+
+/// What the way of an answer needs beside its bytes.
+pub(crate) trait Answers {
+    /// Whether an error of this text came from a command.
+    fn is_counted(&self, error: &[u8]) -> bool;
+
+    /// Counts the work of so many values, and says whether it may go on.
+    fn tick(&mut self, values: u64) -> bool;
+}
+
+/// Values between two ticks.
+const VALUES_BETWEEN_TICKS: u64 = 4_096;
+
+/// Turns what a guest answered into a flat value; no bytes at all are nil.
+pub(crate) fn decode(answer: &[u8], out: &mut Writer, answers: &mut dyn Answers) -> Result<(), NoValue> {
     if answer.is_empty() {
         out.nil();
         return Ok(());
     }
+    let mut values: u64 = 0;
     let mut input = Input { left: answer };
     let mut open: Vec<Open> = Vec::new();
     loop {
+        values += 1;
+        if values.is_multiple_of(VALUES_BETWEEN_TICKS) && !answers.tick(VALUES_BETWEEN_TICKS) {
+            return Err(NoValue::Stopped);
+        }
         let [kind] = input.take()?;
         if matches!(kind, ARRAY | MAP | SET) {
             if open.len() >= DEPTH_MAX {
-                return Err(format!("the function's answer is nested more than {DEPTH_MAX} deep"));
+                return Err(format!("the function's answer is nested more than {DEPTH_MAX} deep").into());
             }
             open.push(begin(kind, input.count()?, out));
         } else {
-            scalar(kind, &mut input, out, &is_counted)?;
+            scalar(kind, &mut input, out, answers)?;
             close_member(&open, out);
         }
         loop {
             let Some(innermost) = open.last_mut() else {
-                return if input.left.is_empty() { Ok(()) } else { Err(MALFORMED.into()) };
+                return if input.left.is_empty() { Ok(()) } else { Err(NoValue::Wrong(MALFORMED.into())) };
             };
             if innermost.left > 0 {
                 innermost.left -= 1;
@@ -251,12 +278,7 @@ fn line(text: &[u8]) -> Result<&[u8], String> {
     Ok(text)
 }
 
-fn scalar(
-    kind: u8,
-    input: &mut Input<'_>,
-    out: &mut Writer,
-    is_counted: impl Fn(&[u8]) -> bool,
-) -> Result<(), String> {
+fn scalar(kind: u8, input: &mut Input<'_>, out: &mut Writer, answers: &dyn Answers) -> Result<(), String> {
     match kind {
         NIL => out.nil(),
         INTEGER => out.integer(i64::from_le_bytes(input.take()?)),
@@ -268,7 +290,7 @@ fn scalar(
             out.text(b"err");
             out.text(text);
             out.text(b"ignore_error_stats_update");
-            out.boolean(is_counted(text));
+            out.boolean(answers.is_counted(text));
             out.table_end(mark, 0, 2);
         }
         DOUBLE => {

@@ -13,6 +13,7 @@ use slab::Slab;
 
 use crate::caller::{Buffers, Caller, End, Function, Phase};
 use crate::engine::{Budget, Engine, Fault};
+use crate::guest_value::NoValue;
 use crate::imports::{Imports, RUNNING};
 use crate::interface::{INITIALIZE, LOAD};
 use crate::limits::KEPT_MEMORY_BYTES;
@@ -179,7 +180,7 @@ impl<E: Engine> Runtime for Functions<E> {
         let source = module_of(source);
         scan(source, limits.memory_bytes).map_err(wrong)?;
         let mut caller = Caller::new(host, &mut self.buffers, Phase::Initialize, 0, limits.steps);
-        let compiled = self.modules.get(source, &mut || caller.tick(0));
+        let compiled = self.modules.get(source, &mut || Imports::tick(&mut caller, 0));
         let module = match compiled {
             Ok(module) => module,
             Err(NoModule::Wrong(text)) => return Err(wrong(text)),
@@ -243,7 +244,11 @@ impl<E: Engine> Runtime for Functions<E> {
                 if bytes <= KEPT_MEMORY_BYTES.max(instance.begin_bytes) {
                     library.instance = Some(instance);
                 }
-                caller.finish(value).map_err(plain)
+                match caller.finish(value) {
+                    Ok(()) => Ok(()),
+                    Err(NoValue::Wrong(text)) => Err(plain(text)),
+                    Err(NoValue::Stopped) => Err(ended(Fault::Stopped, caller.end)),
+                }
             }
             Err(fault) => Err(ended(fault, caller.end)),
         };
