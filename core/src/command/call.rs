@@ -266,7 +266,16 @@ impl<'e> Context<'_, 'e> {
     /// # Errors
     /// As for [`Context::call`].
     pub(crate) fn run_nested(&mut self, admitted: &Admitted<'_>, reply: &mut Reply) -> Outcome {
-        self.inner(Some(reply), &Drafts::new()).run(admitted)
+        let drafts = Drafts::new();
+        let mut inner = self.inner(Some(reply), &drafts);
+        // The transaction around it may have been opened for some keys only.
+        if admitted.spec().touches_all_keys(admitted.args())
+            && let Err(error) = inner.txn.require_everything()
+        {
+            *inner.interrupted = Some(error.clone());
+            return Err(error.into());
+        }
+        inner.run(admitted)
     }
 
     /// Lets a request run that was admitted some time ago, if its user still may run it: a queued one, or one that has been

@@ -112,16 +112,7 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
         if self.job.reads && (spec.may_commit() || spec.is(Flags::MAY_REPLICATE)) {
             return Some("ERR Write commands are not allowed from read-only scripts.");
         }
-        match spec.name {
-            _ if !spec.is(Flags::BLOCKING) => None,
-            "xread" if blocks(arguments.get(1..)) => {
-                Some("ERR xread command is not allowed with BLOCK option from scripts")
-            }
-            "xreadgroup" if blocks(arguments.get(4..)) => {
-                Some("ERR xreadgroup command is not allowed with BLOCK option from scripts")
-            }
-            _ => None,
-        }
+        None
     }
 
     /// Whether there may be too little memory for one more command in a home that counts its memory. The commands of a script
@@ -138,8 +129,14 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
     }
 }
 
-/// Whether options of XREAD or XREADGROUP ask to wait.
-fn blocks(options: Option<&[&[u8]]>) -> bool {
+/// Whether an XREAD or XREADGROUP asks to wait, which is an error in a script; other commands that could wait do not.
+fn asks_to_wait(spec: &CommandSpec, arguments: &[&[u8]]) -> bool {
+    let options = match spec.name {
+        _ if !spec.is(Flags::BLOCKING) => None,
+        "xread" => arguments.get(1..),
+        "xreadgroup" => arguments.get(4..),
+        _ => None,
+    };
     let mut options = options.unwrap_or_default().iter();
     while let Some(option) = options.next().filter(|option| !is_option(option, "STREAMS")) {
         if is_option(option, "BLOCK") {
@@ -182,6 +179,13 @@ impl Host for ScriptHost<'_, '_, '_> {
             if let Some(long) = &self.long {
                 long.set_written(true);
             }
+        }
+        if asks_to_wait(spec, arguments) {
+            self.ctx.tally.called(spec.id);
+            self.ctx.tally.failed.push(spec.id);
+            let name = spec.name;
+            return self
+                .error(&format!("ERR {name} command is not allowed with BLOCK option from scripts"), reply);
         }
         self.reply.clear();
         self.reply.set_protocol(self.protocol);

@@ -105,6 +105,9 @@ fn script_swaps_only_the_keys_that_it_has_declared() {
         let found = names.iter().filter(|name| client.call(&["EXISTS", name]) == ":1").count();
         assert_eq!(found, if keys[0] == "1" { 0 } else { names.len() }, "all of them or none");
     }
+    assert_eq!(client.call(&["EVAL", "DBSIZE", "1", "key:1"]), ":50", "not those of one shard");
+    assert_eq!(client.call(&["EVAL", "SET K1 again\nFLUSHDB\nDBSIZE", "1", "key:1"]), ":0");
+    assert_eq!(client.call(&["DBSIZE"]), ":0");
 }
 
 /// Threads whose scripts touch keys that they do not declare, in opposite orders, among them one that reads both keys at once.
