@@ -129,7 +129,7 @@ test('a change of somebody else is overwritten without a word', async () => {
   assert.equal((await call('FUNCTION', 'LIST', 'WITHCODE'))[0][7], theirs);
   await region('shop').getByRole('button', { name: 'Load changes' }).click();
   await dialog.getByRole('button', { name: 'Overwrite' }).click();
-  await message('shop is loaded.').last().waitFor();
+  await region('shop').getByText('Loaded.', { exact: true }).waitFor();
   assert.equal((await call('FUNCTION', 'LIST', 'WITHCODE'))[0][7], `${SHOP}-- mine\n`);
   assert.equal(await region('shop').getByRole('button', { name: 'Load changes' }).isDisabled(), true);
 });

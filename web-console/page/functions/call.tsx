@@ -77,7 +77,7 @@ export function Call(): VNode | null {
         <label class="field">
           <span>Function</span>
           <select
-            class="select code" value={name.value}
+            class="select mono" value={name.value}
             onChange={(event) => choose(all.find((each) => each.name === event.currentTarget.value) ?? first)}
           >
             {libraries.value.filter((library) => library.functions.length > 0).map((library) => (
@@ -113,7 +113,7 @@ function Words(props: { label: string; words: typeof keys }): VNode {
     <label class="field">
       <span>{label}</span>
       <input
-        class="input code" autocomplete="off" autocapitalize="off" spellcheck={false} value={words.value}
+        class="input mono" autocomplete="off" autocapitalize="off" spellcheck={false} value={words.value}
         onInput={(event) => (words.value = event.currentTarget.value)}
       />
     </label>

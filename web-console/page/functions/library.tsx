@@ -142,6 +142,7 @@ function CodeForm(props: { library: Library | undefined; shown: string; choose: 
   const [problem, setProblem] = useState('');
   const [wrong, setWrong] = useState<{ line: number }>();
   const [isBusy, setBusy] = useState(false);
+  const [isLoaded, setLoaded] = useState(false);
   const draft = drafts.value.get(key);
   const save = async () => {
     if (isBusy) return;
@@ -149,6 +150,7 @@ function CodeForm(props: { library: Library | undefined; shown: string; choose: 
     setBusy(true);
     setProblem('');
     setWrong(undefined);
+    setLoaded(false);
     try {
       // Under another name it is another library: the one that is shown stays.
       const isSame = library !== undefined && nameIn(source) === library.name;
@@ -158,9 +160,13 @@ function CodeForm(props: { library: Library | undefined; shown: string; choose: 
         const typed = drafts.value.get(key)?.text ?? source;
         if (typed === source) discard(key);
         else if (isSame) keep(key, { text: typed, shown: source });
-        toast(`${name} is loaded.`);
-        if (isSame) setShown(source);
-        else props.choose(name);
+        if (isSame) {
+          setShown(source);
+          setLoaded(true);
+        } else {
+          toast(`${name} is loaded.`);
+          props.choose(name);
+        }
       }
     } catch (error) {
       const text = problemOf(error);
@@ -183,6 +189,7 @@ function CodeForm(props: { library: Library | undefined; shown: string; choose: 
       />
       {problem !== '' && <p class="bad" role="alert">{problem}</p>}
       <div class="form-end">
+        <output>{isLoaded && !draft && 'Loaded.'}</output>
         {draft && props.discarded && (
           <button type="button" class="button" onClick={() => { discard(key); props.discarded?.(); }}>
             Discard changes

@@ -59,7 +59,7 @@ export function ModuleForm(props: { name?: string; loaded(name: string): void })
         <label class="field">
           <span>Name</span>
           <input
-            class="input code" required pattern="\w+" title="Letters, digits and underscores" autocomplete="off" spellcheck={false}
+            class="input mono" required pattern="\w+" title="Letters, digits and underscores" autocomplete="off" spellcheck={false}
             value={typed} onInput={(event) => setTyped(event.currentTarget.value)}
           />
         </label>
