@@ -205,3 +205,17 @@ test('a page whose user may see no functions says nothing', async () => {
   await page.getByText("NOPERM User default has no permissions to run the 'function|list' command").waitFor();
   await call('ACL', 'SETUSER', 'default', '+function');
 });
+
+test('a server without functions looks like one without libraries', async () => {
+  // This server knows them: on the way their command becomes an unknown one.
+  await page.routeWebSocket(/.*/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const changed = Buffer.from(message).toString('latin1').replaceAll('$8\r\nFUNCTION\r\n', '$8\r\nFUNCTIOX\r\n');
+      server.send(typeof message === 'string' ? message : Buffer.from(changed, 'latin1'));
+    });
+  });
+  await page.reload();
+  await page.getByText('This server has no functions: it does not know the command FUNCTION.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'New library' }).count(), 0);
+});
