@@ -1,7 +1,7 @@
 // One instance of the WebAssembly module, and the way of bytes into and out of its memory; edge-worker/src/ffi.rs is the other
 // side. Nothing here knows the meaning of the bytes.
 
-import { luaImports } from './lua';
+import { LuaErrors } from './lua';
 
 export interface Exports {
   memory: WebAssembly.Memory;
@@ -45,8 +45,9 @@ export class Instance {
 
   constructor(module: WebAssembly.Module, imports: Imports) {
     const edgecask = imports as unknown as WebAssembly.ModuleImports;
-    const lua = luaImports(() => this.exports.lua_enter);
-    this.exports = new WebAssembly.Instance(module, { edgecask, lua }).exports as unknown as Exports;
+    const errors = new LuaErrors();
+    this.exports = new WebAssembly.Instance(module, { edgecask, lua: errors.imports }).exports as unknown as Exports;
+    errors.enter = this.exports.lua_enter;
   }
 
   // Fills the next buffer of the next call.

@@ -10,7 +10,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { EDGE_WORKER, workerd } from './workerd.mjs';
+import { cpuSeconds, EDGE_WORKER, workerd } from './workerd.mjs';
 
 const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)];
 const BASE = process.argv[4] ?? os.tmpdir();
@@ -23,8 +23,6 @@ const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$${VALUE_BYTES}\r\n${valueOf(
 const CASES = [[1, 1], [1, 16], [1, 256], [50, 1], [50, 16]];
 // So many requests a socket are made beforehand, in at least so many frames.
 const [REQUESTS, FRAMES_MIN] = [1024, 32];
-// What the kernel counts processor time in.
-const TICKS_PER_SECOND = 100;
 
 const SCRIPT = "return redis.call('GET', KEYS[1])";
 const LIBRARY = "#!lua name=look\nredis.register_function('look', function(keys) return redis.call('GET', keys[1]) end)";
@@ -133,11 +131,6 @@ class Counter {
     if (this.#missing < 0) throw new Error('more came than was asked for');
     if (this.#missing === 0 && this.#inFrame === 0) this.#done?.();
   }
-}
-
-function cpuSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').pop().split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function residentBytes(pid) {
