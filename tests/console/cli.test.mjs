@@ -85,6 +85,51 @@ describe('the command line', () => {
     await page.getByText('PONG').waitFor();
   });
 
+  it('completes the functions of the server behind FCALL, and behind FCALL_RO those that do not write', async () => {
+    const library = `#!lua name=shop
+      local function none() return 0 end
+      redis.register_function('sell', none)
+      redis.register_function{function_name = 'sold', callback = none, flags = {'no-writes'}, description = 'What was sold'}
+      redis.register_function{function_name = 'stock', callback = none, flags = {'no-writes'}}`;
+    await console_.redis.call('FUNCTION', 'LOAD', library);
+    const labels = () => page.locator('.cm-completionLabel').allInnerTexts();
+    await editor().fill('');
+    await page.keyboard.type('FCALL ');
+    await page.locator('.cm-tooltip-autocomplete').waitFor();
+    assert.deepEqual(await labels(), ['sell', 'sold', 'stock']);
+    await page.keyboard.type('so');
+    await page.locator('.cm-completionLabel').getByText('sell').waitFor({ state: 'detached' });
+    await page.getByText('What was sold').waitFor();
+    assert.deepEqual(await labels(), ['sold']);
+    await page.keyboard.press('Tab');
+    assert.match(await editor().innerText(), /^FCALL sold /);
+    await editor().fill('');
+    await page.keyboard.type('fcall_ro s');
+    await page.locator('.cm-completionLabel').getByText('stock').waitFor();
+    assert.deepEqual(await labels(), ['sold', 'stock']);
+    await console_.shot('cli-functions');
+    await page.keyboard.press('Escape');
+    await editor().fill('');
+    await page.keyboard.type('FUNCTION LI');
+    await page.keyboard.press('Tab');
+    assert.match(await editor().innerText(), /^FUNCTION LIST /);
+  });
+
+  it('hints behind a script of EVAL, also of several lines', async () => {
+    await editor().fill('');
+    await page.keyboard.type('EVAL "return {KEYS[1], ');
+    assert.equal(await page.locator('.cm-tooltip-autocomplete').count(), 0);
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type("'FCALL s'");
+    assert.equal(await page.locator('.cm-tooltip-autocomplete').count(), 0);
+    await page.keyboard.type('}" 1 ');
+    assert.equal(await page.locator('.cm-ghost').innerText(), '[key [key ...]] [arg [arg ...]]');
+    await page.keyboard.type('k');
+    await page.keyboard.press('Enter');
+    await last().getByText('"FCALL s"').waitFor();
+    assert.deepEqual(await results(), ['1) "k"', '2) "FCALL s"']);
+  });
+
   it('walks through the history, over a reload, and searches it', async () => {
     await run('SET first 1');
     await run('SET second 2');

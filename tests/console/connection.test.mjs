@@ -30,6 +30,23 @@ describe('the first view', () => {
     console.log(`first paint ${Math.round(paint)} ms, ${Math.round(weight / 1000)} kB compressed`);
     assert.ok(paint <= FIRST_PAINT_MAX_MS, `${paint} ms`);
   });
+
+  it('has a header without parts that lie over others, in every width', async () => {
+    const { page } = console_;
+    const size = page.viewportSize();
+    for (const width of [1280, 1081, 1080, 900, 600, 360]) {
+      await page.setViewportSize({ width, height: 700 });
+      const overlaps = await page.evaluate(() => {
+        const boxes = [...document.querySelectorAll('.brand, .tab > span, .bar-end > :not(.off-screen)')].map((part) => part.getBoundingClientRect());
+        const isOver = (one, other) =>
+          one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+        const isOutside = (box) => box.right > innerWidth || box.left < 0;
+        return boxes.filter((box, at) => isOutside(box) || boxes.slice(at + 1).some((other) => isOver(box, other))).length;
+      });
+      assert.equal(overlaps, 0, `at ${width} pixels`);
+    }
+    await page.setViewportSize(size);
+  });
 });
 
 describe('the connection', () => {

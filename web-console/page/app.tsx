@@ -23,6 +23,7 @@ const PAGES: Page[] = [
   { name: 'live', label: 'Live', icon: 'live' },
   { name: 'pubsub', label: 'Pub/sub', icon: 'pubsub' },
   { name: 'monitor', label: 'Monitor', icon: 'monitor' },
+  { name: 'functions', label: 'Functions', icon: 'functions' },
   { name: 'users', label: 'Users', icon: 'users' },
 ];
 

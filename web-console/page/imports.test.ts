@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
 /** The shared folders from the bottom up. Pages are above them, and the files of the shell above the pages. */
-const SHARED = ['style', 'parts', 'resp', 'connection'];
+const SHARED = ['style', 'parts', 'resp', 'replies', 'connection'];
 const PAGES_LEVEL = SHARED.length;
 
 const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
@@ -45,7 +45,8 @@ function circleFrom(file: string, above: string[], done: Set<string>): string[] 
 
 test('imports are found in every form', () => {
   expect(imports.get('main.tsx')).toEqual(expect.arrayContaining(['style/base.css', 'app.tsx']));
-  expect(imports.get('keys/text-edit.tsx')).toEqual(expect.arrayContaining(['keys/code-editor.tsx', 'parts/json.ts']));
+  expect(imports.get('keys/text-edit.tsx')).toEqual(expect.arrayContaining(['parts/editor.tsx', 'parts/json.ts']));
+  expect(imports.get('parts/editor.tsx')).toContain('parts/code-editor.tsx');
   expect(imports.get('keys/set-view.tsx')).toContain('keys/value-props.ts');
 });
 

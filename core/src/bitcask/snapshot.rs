@@ -424,6 +424,10 @@ impl Reader for Snapshot<'_> {
         }
     }
 
+    fn require_everything(&mut self) -> Result<()> {
+        if self.shards.len() < SHARDS { Err(EngineError::Undeclared) } else { Ok(()) }
+    }
+
     fn key_count(&mut self, db: Db) -> Result<u64> {
         let spaces = self.spaces_of(db);
         Ok(spaces.map(|space| space.short.len() + space.long.len()).sum())

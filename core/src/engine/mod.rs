@@ -339,6 +339,12 @@ pub trait Reader {
     /// Walks the subkeys of a root until the visitor breaks or none is left.
     fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()>;
 
+    /// Makes sure that the snapshot has every key of every database, for what is about to happen to whole databases: counting,
+    /// emptying, swapping and walking see no more than it has. Fails with [`EngineError::Undeclared`] if it has only some.
+    fn require_everything(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Number of keys of a database, those that expired but were not collected yet included.
     fn key_count(&mut self, db: Db) -> Result<u64>;
 

@@ -115,11 +115,15 @@ impl Runtime for Lines {
                 _ => functions.last_mut().into_iter().for_each(|(_, body)| body.push(line.clone())),
             }
         }
+        let mut ids = Vec::new();
         for (name, body) in functions {
             let id = FunctionId(self.add(body));
+            ids.push(id);
             let new = NewFunction { name: &name, description: None, flags: ScriptFlags::NONE, id };
-            host.register_function(&new)
-                .map_err(|text| LoadError::Run(Ended::Failed(failure(format!("ERR {text}").as_bytes()))))?;
+            if let Err(text) = host.register_function(&new) {
+                ids.into_iter().for_each(|id| self.drop_function(id));
+                return Err(LoadError::Run(Ended::Failed(failure(format!("ERR {text}").as_bytes()))));
+            }
         }
         Ok(())
     }

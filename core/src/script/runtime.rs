@@ -103,7 +103,8 @@ pub trait Host {
     fn register_function(&mut self, function: &NewFunction<'_>) -> Result<(), String>;
 
     /// Called every so often while a script or the compiler runs, at least once in about `TICK_STEPS` steps of the interpreter
-    /// (some ten microseconds); `steps` is how many have been taken since the last call.
+    /// (some ten microseconds), or once in a millisecond where compiled code runs; `steps` is about how many have been taken since
+    /// the last call.
     fn tick(&mut self, steps: u64) -> Tick;
 
     /// `os.clock`: seconds, from any origin; frozen for a run where time is.
@@ -214,7 +215,7 @@ pub trait Runtime: Send {
         value: &mut Writer,
     ) -> Result<(), Ended>;
 
-    /// Loads a library: its body runs once and registers functions with the host.
+    /// Loads a library: its body runs once and registers functions with the host. If it fails, these are forgotten already.
     fn load_library(
         &mut self,
         source: &[u8],

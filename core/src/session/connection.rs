@@ -435,7 +435,7 @@ impl Connection {
         let make_room = || executor.make_room(server, now_ms);
         let request = admission::admit(&server.shared, &self.client, spec, args, origin, make_room)
             .and_then(|request| self.check_queue(server, request))
-            .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+            .inspect_err(|_| server.shared.statistics.rejected(spec.id, 1))?;
         match self.drafts.failure() {
             Some(error) => Err(CommandError::Engine(error.clone())),
             None => Ok(request),
@@ -511,7 +511,7 @@ impl Connection {
         if self.transaction.is_open() && spec.waits_for_exec() {
             self.transaction
                 .queue(&mut self.client, request, &mut self.drafts, &server.shared.settings)
-                .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+                .inspect_err(|_| server.shared.statistics.rejected(spec.id, 1))?;
             self.reply.simple("QUEUED");
             return Ok(());
         }

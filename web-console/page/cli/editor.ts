@@ -13,6 +13,8 @@ import {
   Decoration, EditorView, highlightSpecialChars, keymap, placeholder, ViewPlugin, type ViewUpdate, WidgetType,
 } from '@codemirror/view';
 import { type Assistance, assist, commands } from '../resp/codec.ts';
+import { functionsFor, readFunctions } from './functions.ts';
+import { calledFunction } from './words.ts';
 
 /** Longer inputs were pasted, and get no help. */
 const ASSIST_MAX_CHARACTERS = 5000;
@@ -49,7 +51,17 @@ function helpAt(state: EditorState): Assistance | undefined {
     for (const [word, detail] of OWN_COMMANDS) if (word.startsWith(typed)) help.completions.push({ word, detail });
     if (typed === 'HELP') help.hint = '[command | @group]';
   }
+  if (isCall(help)) {
+    // Begins with the command's name, so that the functions are known when Tab asks for them.
+    void readFunctions();
+    const called = calledFunction(text);
+    if (called) help.completions.push(...functionsFor(called));
+  }
   return help;
+}
+
+function isCall(help: Assistance): boolean {
+  return help.command === 'FCALL' || help.command === 'FCALL_RO';
 }
 
 const OWN_COMMANDS = [
@@ -59,6 +71,12 @@ const OWN_COMMANDS = [
 
 function complete(context: CompletionContext) {
   const help = helpAt(context.state);
+  return help && isCall(help)
+    ? readFunctions().then(() => completionsAt(context, helpAt(context.state)))
+    : completionsAt(context, help);
+}
+
+function completionsAt(context: CompletionContext, help: Assistance | undefined) {
   if (!help || help.completions.length === 0) return null;
   // Before the first letter, the list of all commands opens only on request; options and subcommands open at once.
   if (!context.explicit && help.replaces === 0 && help.command === '') return null;

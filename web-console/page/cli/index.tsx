@@ -11,8 +11,8 @@ import { type Assistance, commands, splitInput } from '../resp/codec.ts';
 import { createEditor, setText } from './editor.ts';
 import { HelpView } from './help-view.tsx';
 import { History } from './history.ts';
-import { copyOf } from './lines.ts';
-import { ReplyView } from './reply-view.tsx';
+import { copyOf } from '../replies/lines.ts';
+import { ReplyView } from '../replies/reply-view.tsx';
 import { clear, entries, type Entry, type Outcome, run, running, stop, transaction } from './session.ts';
 import { showDuration } from './words.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { REPEATS_MAX, selects, showDuration, stepsOf } from './words.ts';
+import { calledFunction, REPEATS_MAX, selects, showDuration, stepsOf } from './words.ts';
 
 const words = (line: string) => line.split(' ').map((word) => new TextEncoder().encode(word));
 const kinds = (line: string) => stepsOf(words(line)).map((step) => step.kind);
@@ -23,6 +23,12 @@ it('SELECT is seen', () => {
   expect(selects(words('select 3'))).toBe(3);
   expect(selects(words('SELECT x'))).toBeUndefined();
   expect(selects(words('SELECT 1 2'))).toBeUndefined();
+});
+
+it('only the word behind FCALL is a function', () => {
+  expect(calledFunction('FCALL ')).toEqual({ readOnly: false, typed: '' });
+  expect(calledFunction('PING\n 5 fcall_ro so')).toEqual({ readOnly: true, typed: 'so' });
+  expect(['FCALL', 'FCALL so 1', 'FCALLS so', 'SET fcall so', 'FCALL "so'].map(calledFunction)).toEqual(Array(5).fill(undefined));
 });
 
 it('durations have a unit that fits', () => {

@@ -35,6 +35,18 @@ export function selects(args: Uint8Array[]): number | undefined {
   return textOf(args[0]).toUpperCase() === 'SELECT' && args.length === 2 && /^\d+$/.test(number) ? Number(number) : undefined;
 }
 
+export interface CalledFunction {
+  readOnly: boolean;
+  /** The beginning of the function's name. */
+  typed: string;
+}
+
+/** The function of the FCALL or FCALL_RO that a text ends with, while its name is typed. */
+export function calledFunction(text: string): CalledFunction | undefined {
+  const [, command, typed] = /(?:^|\n)[^\S\n]*(?:\d+\s+)?(fcall(?:_ro)?)\s+(\w*)$/i.exec(text) ?? [];
+  return command === undefined ? undefined : { readOnly: /_ro$/i.test(command), typed: typed ?? '' };
+}
+
 /** `0.8 ms`, `12 ms`, `1.24 s`. */
 export function showDuration(ms: number): string {
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;

@@ -2,38 +2,17 @@
 // bytes of its content, or the mistake in it.
 
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type CodeEditorComponent from './code-editor.tsx';
+import { useState } from 'preact/hooks';
 import { draftBytes, draftOf, switched, type Draft } from './drafts.ts';
 import { plainText } from './escapes.ts';
 import { hexBytes, hexText } from './hexadecimal.ts';
+import { Editor } from '../parts/editor.tsx';
 import { checkJson, compactJson, prettyJson } from '../parts/json.ts';
 import { PART_BYTES } from './ranges.ts';
 import { problemIn } from './replies.ts';
 
 export type Edited = Uint8Array | Error;
 export type EditProps = { bytes: Uint8Array; onEdit(edited: Edited): void; onSave(): void };
-
-/** CodeMirror is a chunk of its own, loaded on first use. */
-function Editor(props: {
-  text: string;
-  label: string;
-  language: 'json' | 'none';
-  onText(text: string): void;
-  onSave(): void;
-}): VNode {
-  const [Loaded, setLoaded] = useState<typeof CodeEditorComponent | undefined>(undefined);
-  useEffect(() => {
-    let here = true;
-    void import('./code-editor.tsx').then((module) => {
-      if (here) setLoaded(() => module.default);
-    });
-    return () => {
-      here = false;
-    };
-  }, []);
-  return Loaded === undefined ? <div class="keys-editor" aria-busy="true" /> : <Loaded {...props} />;
-}
 
 export function TextEdit(props: EditProps): VNode {
   const [draft, setDraft] = useState<Draft>(() => draftOf(props.bytes, 'many'));

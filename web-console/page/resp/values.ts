@@ -1,7 +1,7 @@
 // Replies as plain values, without trusting their shape: a missing or unexpected reply reads as empty or null.
 // Never throws: the server may be of another kind or version than this page.
 
-import type { Reply } from './reply.ts';
+import { CommandError, type Reply } from './reply.ts';
 
 const decoder = new TextDecoder();
 
@@ -56,4 +56,15 @@ export function pairsOf(reply: Reply | undefined): [Reply, Reply][] {
     if (name && value) pairs.push([name, value]);
   }
   return pairs;
+}
+
+/** A map by the names of its fields, which are text. */
+export function fieldsOf(reply: Reply | undefined): Map<string, Reply> {
+  return new Map(pairsOf(reply).map(([name, value]) => [textOf(name), value]));
+}
+
+/** The text of an error for a person. */
+export function problemOf(error: unknown): string {
+  if (error instanceof CommandError) return error.message.replace(/^ERR /, '');
+  return error instanceof Error ? error.message : String(error);
 }

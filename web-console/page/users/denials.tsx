@@ -4,7 +4,8 @@ import type { VNode } from 'preact';
 import * as format from '../parts/format.ts';
 import { confirm } from '../parts/confirm.tsx';
 import { toast } from '../parts/toast.tsx';
-import { addressOf, describe, problemOf } from './model.ts';
+import { problemOf } from '../resp/values.ts';
+import { addressOf, describe } from './model.ts';
 import { change, denials, denialsProblem } from './store.ts';
 
 export function Denials(): VNode {

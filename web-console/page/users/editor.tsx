@@ -4,8 +4,8 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { Icon } from '../parts/icon.tsx';
-import { textOf } from '../resp/values.ts';
-import { problemOf, rulesOf, setUser, type User } from './model.ts';
+import { problemOf, textOf } from '../resp/values.ts';
+import { rulesOf, setUser, type User } from './model.ts';
 import { change } from './store.ts';
 
 interface Props {

@@ -1,7 +1,7 @@
 // What ACL GETUSER and ACL LOG say, and rules as a person types them.
 
-import { type Argument, CommandError, type Reply } from '../resp/reply.ts';
-import { itemsOf, numberOf, pairsOf, textOf } from '../resp/values.ts';
+import type { Argument, Reply } from '../resp/reply.ts';
+import { fieldsOf, itemsOf, numberOf, textOf } from '../resp/values.ts';
 
 export interface Selector {
   commands: string;
@@ -27,10 +27,6 @@ export interface Denial {
   /** When it happened last, in ms since 1970. */
   atMs: number;
   client: string;
-}
-
-function fieldsOf(reply: Reply | undefined): Map<string, Reply> {
-  return new Map(pairsOf(reply).map(([name, value]) => [textOf(name), value]));
 }
 
 function selectorOf(fields: Map<string, Reply>): Selector {
@@ -102,10 +98,4 @@ export function rulesOf(typed: string): string[] {
 /** The request that makes or changes a user. A password of the form's own field may have spaces. */
 export function setUser(name: string, typed: string, password: string): Argument[] {
   return ['ACL', 'SETUSER', name, ...rulesOf(typed), ...(password === '' ? [] : [`>${password}`])];
-}
-
-/** The text of an error for a person. */
-export function problemOf(error: unknown): string {
-  if (error instanceof CommandError) return error.message.replace(/^ERR /, '');
-  return error instanceof Error ? error.message : String(error);
 }

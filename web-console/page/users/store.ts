@@ -3,8 +3,8 @@
 import { signal } from '@preact/signals';
 import { connection } from '../connection/state.ts';
 import type { Argument, Reply } from '../resp/reply.ts';
-import { itemsOf, textOf } from '../resp/values.ts';
-import { type Denial, parseLog, parseUser, problemOf, type User } from './model.ts';
+import { itemsOf, problemOf, textOf } from '../resp/values.ts';
+import { type Denial, parseLog, parseUser, type User } from './model.ts';
 
 /** So many entries of the log are shown. */
 const DENIALS_MAX = 100;

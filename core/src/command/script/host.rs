@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::job::Job;
-use crate::catalog::Flags;
+use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::{self, Origin};
+use crate::command::args::is_option;
 use crate::command::{Busy, CommandError, Context};
 use crate::engine::EngineError;
 use crate::limits::{SCRIPT_LOG_MAX_BYTES, SCRIPT_TURN_NS};
@@ -100,14 +101,15 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
     }
 
     /// Why a command is not even tried.
-    fn refusal(&self, spec: &crate::catalog::CommandSpec, count: usize) -> Option<&'static str> {
-        if !spec.accepts(count) {
+    fn refusal(&self, spec: &CommandSpec, arguments: &[&[u8]]) -> Option<&'static str> {
+        if !spec.accepts(arguments.len()) {
             return Some("ERR Wrong number of args calling Redis command from script");
         }
         if spec.is(Flags::NOSCRIPT) {
             return Some("ERR This Redis command is not allowed from script");
         }
-        if self.job.reads && spec.may_commit() {
+        // Redis counts what replicas would have to hear among the writes: PUBLISH, PFCOUNT.
+        if self.job.reads && (spec.may_commit() || spec.is(Flags::MAY_REPLICATE)) {
             return Some("ERR Write commands are not allowed from read-only scripts.");
         }
         None
@@ -127,6 +129,26 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
     }
 }
 
+/// Whether an XREAD or XREADGROUP asks to wait, which is an error in a script; other commands that could wait do not.
+fn asks_to_wait(spec: &CommandSpec, arguments: &[&[u8]]) -> bool {
+    let options = match spec.name {
+        _ if !spec.is(Flags::BLOCKING) => None,
+        "xread" => arguments.get(1..),
+        "xreadgroup" => arguments.get(4..),
+        _ => None,
+    };
+    let mut options = options.unwrap_or_default().iter();
+    while let Some(option) = options.next().filter(|option| !is_option(option, "STREAMS")) {
+        if is_option(option, "BLOCK") {
+            return true;
+        }
+        if is_option(option, "COUNT") {
+            options.next();
+        }
+    }
+    false
+}
+
 impl Host for ScriptHost<'_, '_, '_> {
     fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
         if self.ctx.interrupted.is_some() {
@@ -139,26 +161,42 @@ impl Host for ScriptHost<'_, '_, '_> {
         let Ok(spec) = admission::find(arguments) else {
             return self.error("ERR Unknown Redis command called from script", reply);
         };
-        if let Some(refusal) = self.refusal(spec, arguments.len()) {
+        if let Some(refusal) = self.refusal(spec, arguments) {
+            self.ctx.tally.rejected(spec.id);
             return self.error(refusal, reply);
         }
         let ignores_memory = self.job.ignores_memory || self.has_written;
         let origin = if ignores_memory { Origin::NestedAnyway } else { Origin::Nested };
+        let admitted = match self.ctx.admit_nested(spec, arguments, origin) {
+            Ok(admitted) => admitted,
+            Err(error) => {
+                self.ctx.tally.rejected(spec.id);
+                return self.error(&error.reply_text(), reply);
+            }
+        };
         if spec.may_commit() && !self.has_written {
             self.has_written = true;
             if let Some(long) = &self.long {
                 long.set_written(true);
             }
         }
+        if asks_to_wait(spec, arguments) {
+            self.ctx.tally.called(spec.id);
+            self.ctx.tally.failed.push(spec.id);
+            let name = spec.name;
+            return self
+                .error(&format!("ERR {name} command is not allowed with BLOCK option from scripts"), reply);
+        }
+        self.reply.clear();
+        self.reply.set_protocol(self.protocol);
+        let outcome = self.ctx.run_nested(&admitted, self.reply);
+        self.ctx.tally.called(spec.id);
         if self.ctx.shared.hub.interest.has(Interest::MONITORS) && !spec.is(Flags::SKIP_MONITOR) {
+            // With the database that SELECT has chosen.
             let at = (self.ctx.client.db, "lua");
             let line = monitors::line(self.ctx.shared, at, spec, arguments, self.ctx.now_ms());
             self.ctx.outbox.push(Action::ShowMonitors(line));
         }
-        self.reply.clear();
-        self.reply.set_protocol(self.protocol);
-        let outcome = self.ctx.call_row(spec, arguments, origin, self.reply);
-        self.ctx.tally.called(spec.id);
         match outcome {
             Ok(()) => {}
             Err(CommandError::Engine(error)) if error.asks_to_run_again() => return Answer::Abandon,

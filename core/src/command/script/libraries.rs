@@ -116,7 +116,6 @@ fn register(shared: &Shared, source: &[u8], lent: &mut Interpreter) -> Result<Ve
     let loaded = lent.runtime.load_library(source, limits, &mut host);
     let LoadHost { functions, is_late, .. } = host;
     let Err(error) = loaded else { return Ok(functions) };
-    functions.iter().for_each(|(_, id)| lent.runtime.drop_function(*id));
     let message = match error {
         LoadError::Compile(CompileError::Syntax(text)) => {
             let shown = String::from_utf8_lossy(&text).into_owned();

@@ -36,13 +36,13 @@ pub(super) fn check_flags(ctx: &Context<'_, '_>, flags: Option<ScriptFlags>, rea
     if flags.has(ScriptFlags::NO_WRITES) {
         return Ok(());
     }
+    if let Some(text) = ctx.shared.shortage_text()
+        && !flags.has(ScriptFlags::ALLOW_OOM)
+    {
+        return Err(CommandError::text(text));
+    }
     if reads {
         return Err(CommandError::text("ERR Can not execute a script with write flag using *_ro command."));
-    }
-    if !flags.has(ScriptFlags::ALLOW_OOM) && ctx.shared.shortage_text().is_some() {
-        return Err(CommandError::text(
-            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-        ));
     }
     Ok(())
 }

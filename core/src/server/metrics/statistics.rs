@@ -52,10 +52,10 @@ impl Statistics {
         }
     }
 
-    /// A command was refused before it ran.
-    pub(crate) fn rejected(&self, command: CommandId) {
+    /// A command was refused before it ran, so many times.
+    pub(crate) fn rejected(&self, command: CommandId, times: u64) {
         if let Some(counters) = self.commands.get(command.index()) {
-            counters.rejected.fetch_add(1, Ordering::Relaxed);
+            counters.rejected.fetch_add(times, Ordering::Relaxed);
         }
     }
 

@@ -94,19 +94,17 @@ impl LongScripts {
     /// Ends all runs of a kind that have not written.
     pub fn kill(&self, kind: ScriptKind) -> Killed {
         let list = self.list.lock();
-        let of_kind = list.iter().filter(|run| run.kind == kind);
-        let mut outcome = if list.is_empty() { Killed::NothingRuns } else { Killed::OfOtherKind };
-        for run in of_kind {
-            if run.has_written.load(Ordering::Acquire) {
-                if outcome != Killed::Yes {
-                    outcome = Killed::HasWritten;
-                }
-            } else {
-                run.is_killed.store(true, Ordering::Release);
-                outcome = Killed::Yes;
-            }
+        let (have_written, have_not): (Vec<_>, Vec<_>) =
+            list.iter().partition(|run| run.has_written.load(Ordering::Acquire));
+        let of_kind = || have_not.iter().filter(|run| run.kind == kind);
+        of_kind().for_each(|run| run.is_killed.store(true, Ordering::Release));
+        // That a run has written is said before that it is of the other kind, as in Redis.
+        match () {
+            () if of_kind().next().is_some() => Killed::Yes,
+            () if !have_written.is_empty() => Killed::HasWritten,
+            () if !have_not.is_empty() => Killed::OfOtherKind,
+            () => Killed::NothingRuns,
         }
-        outcome
     }
 
     /// Ends all runs, because the server ends; what they wrote is undone.

@@ -92,6 +92,24 @@ fn abandoned_run_is_seen() {
     assert!(client.call(&["INFO", "commandstats"]).contains("cmdstat_incr:calls=3,"));
 }
 
+#[test]
+fn script_swaps_only_the_keys_that_it_has_declared() {
+    let server = server(&memory());
+    let mut client = Client::of(&server);
+    let names: Vec<String> = (0..50).map(|number| format!("key:{number}")).collect();
+    for name in &names {
+        assert_eq!(client.call(&["SET", name, "of 0"]), "+OK");
+    }
+    for keys in [["1", "key:1"], ["0", "no key"]] {
+        assert_eq!(client.call(&["EVAL", "SWAPDB 0 1", keys[0], keys[1]]), "+OK");
+        let found = names.iter().filter(|name| client.call(&["EXISTS", name]) == ":1").count();
+        assert_eq!(found, if keys[0] == "1" { 0 } else { names.len() }, "all of them or none");
+    }
+    assert_eq!(client.call(&["EVAL", "DBSIZE", "1", "key:1"]), ":50", "not those of one shard");
+    assert_eq!(client.call(&["EVAL", "SET K1 again\nFLUSHDB\nDBSIZE", "1", "key:1"]), ":0");
+    assert_eq!(client.call(&["DBSIZE"]), ":0");
+}
+
 /// Threads whose scripts touch keys that they do not declare, in opposite orders, among them one that reads both keys at once.
 #[cfg(not(target_arch = "wasm32"))]
 #[test]

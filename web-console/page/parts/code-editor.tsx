@@ -1,14 +1,15 @@
-// The editor for texts: CodeMirror, loaded when the first text is opened.
+// The editor for texts: CodeMirror, a chunk of its own that editor.tsx loads when the first text is opened.
 //
 // Its root is a shadow root: there CodeMirror adds its styles as constructed style sheets. In the document itself it
 // would add <style> elements, which the content security policy forbids.
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { lua } from '@codemirror/legacy-modes/mode/lua';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import { EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -30,23 +31,54 @@ const THEME = EditorView.theme({
   },
   '.cm-panels': { background: 'var(--raised)', color: 'var(--text)', borderColor: 'var(--line)' },
   '.cm-specialChar': { color: 'var(--bad)' },
+  '.cm-wrong': { background: 'var(--bad-ground)', boxShadow: 'inset 3px 0 var(--bad)' },
 });
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--type-string)' },
-  { tag: tags.string, color: 'var(--type-hash)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--type-list)' },
+  { tag: [tags.propertyName, tags.standard(tags.variableName)], color: 'var(--key)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--number)' },
+  { tag: tags.keyword, color: 'var(--type)' },
+  { tag: [tags.comment, tags.meta], color: 'var(--text-soft)' },
 ]);
 
-/** `text` is read only when the editor is created; another text needs another `key`. */
-export default function CodeEditor(props: {
+/** Lua, and the line `#!lua name=…` that begins a library. */
+const LUA = StreamLanguage.define({
+  ...lua,
+  token: (stream, state) => (stream.sol() && stream.match(/^#!.*/) ? 'meta' : lua.token(stream, state)),
+});
+
+const LANGUAGES: Record<CodeEditorProps['language'], Extension> = { json: json(), lua: LUA, none: [] };
+
+/** Marks the line with this number, counted from 1; null marks none. */
+const markLine = StateEffect.define<number | null>();
+
+const markedLine = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    const effect = transaction.effects.find((each) => each.is(markLine));
+    if (!effect) return marks.map(transaction.changes);
+    const { doc } = transaction.state;
+    if (effect.value === null || effect.value < 1 || effect.value > doc.lines) return Decoration.none;
+    return Decoration.set(Decoration.line({ class: 'cm-wrong' }).range(doc.line(effect.value).from));
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+export interface CodeEditorProps {
+  /** Read only when the editor is created; another text needs another `key`. */
   text: string;
   label: string;
-  language: 'json' | 'none';
+  language: 'json' | 'lua' | 'none';
+  /** A line that is wrong, counted from 1: it is marked and scrolled into view whenever the object changes. */
+  wrong?: { line: number } | undefined;
   onText(text: string): void;
   onSave(): void;
-}): VNode {
+}
+
+export default function CodeEditor(props: CodeEditorProps): VNode {
   const parent = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
   useEffect(() => {
@@ -68,7 +100,8 @@ export default function CodeEditor(props: {
           // Only line feeds separate lines: CodeMirror must not rewrite a carriage return.
           EditorState.lineSeparator.of('\n'),
           props.text.split('\n').every((line) => line.length < WRAP_MAX) ? EditorView.lineWrapping : [],
-          props.language === 'json' ? json() : [],
+          LANGUAGES[props.language],
+          markedLine,
           EditorView.contentAttributes.of({ 'aria-label': props.label }),
           keymap.of([
             { key: 'Mod-s', run: () => (latest.current.onSave(), true) },
@@ -82,7 +115,20 @@ export default function CodeEditor(props: {
         ],
       }),
     });
+    editor.current = view;
     return () => view.destroy();
   }, []);
-  return <div class="keys-editor" ref={parent} />;
+  useEffect(() => {
+    const view = editor.current;
+    if (!view) return;
+    const line = props.wrong?.line ?? null;
+    const shown = line !== null && line >= 1 && line <= view.state.doc.lines;
+    view.dispatch({
+      effects: [
+        markLine.of(line),
+        ...(shown ? [EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' })] : []),
+      ],
+    });
+  }, [props.wrong]);
+  return <div class="code-editor" ref={parent} />;
 }

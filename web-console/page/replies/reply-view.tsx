@@ -1,6 +1,7 @@
 // A reply on the screen: its first lines and the first part of each string, more on demand. Everything is a text node:
 // bytes of a server are never markup.
 
+import './replies.css';
 import { useMemo, useState } from 'preact/hooks';
 import { beginning, quoteText, showSize } from '../parts/bytes.ts';
 import type { Reply } from '../resp/reply.ts';
