@@ -3,6 +3,8 @@
 //! The executor calls the commands of requests and queues; a handler that runs commands itself (scripts, SQL, triggers)
 //! uses [`Context::call`]. Both come through [`Context::run`], so a command behaves the same whatever runs it.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::admission::{self, Admitted, Origin};
@@ -14,6 +16,7 @@ use crate::engine::{Drafts, EngineError};
 use crate::resp::{Decoder, Reply, Value};
 use crate::server::Shared;
 use crate::server::outbox::Action;
+use crate::server::triggers::{Trigger, TriggerEnd};
 
 /// The keys of one request.
 pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
@@ -39,6 +42,26 @@ pub struct Tally {
     pub failed: Vec<CommandId>,
     /// The errors that they replied with.
     pub errors: Vec<String>,
+    /// Triggers that have run.
+    pub triggers: SmallVec<[TriggerRun; 1]>,
+}
+
+/// A trigger that has run in a transaction.
+#[derive(Debug)]
+pub struct TriggerRun {
+    /// It.
+    pub trigger: Arc<Trigger>,
+    /// How that ended.
+    pub end: TriggerEnd,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+}
+
+impl TriggerRun {
+    /// Counts it.
+    pub fn count(&self) {
+        self.trigger.counts.add(self.end, self.took_ns);
+    }
 }
 
 impl Tally {
@@ -48,6 +71,14 @@ impl Tally {
         self.calls.clear();
         self.failed.clear();
         self.errors.clear();
+        self.triggers.clear();
+    }
+
+    /// Counts the triggers that have refused a transaction or failed in it, though it has not happened.
+    pub fn count_refusals(&mut self) {
+        for run in self.triggers.drain(..).filter(|run| run.end != TriggerEnd::Ran) {
+            run.count();
+        }
     }
 
     /// A script has called a command.
@@ -272,7 +303,11 @@ impl<'e> Context<'_, 'e> {
 
     /// The context of another command of the same transaction, which must not wait; it replies into `reply`, or where this
     /// one does.
-    fn inner<'i>(&'i mut self, reply: Option<&'i mut Reply>, drafts: &'i Drafts) -> Context<'i, 'e> {
+    pub(super) fn inner<'i>(
+        &'i mut self,
+        reply: Option<&'i mut Reply>,
+        drafts: &'i Drafts,
+    ) -> Context<'i, 'e> {
         self.txn.next_command();
         Context {
             txn: &mut *self.txn,
@@ -288,6 +323,7 @@ impl<'e> Context<'_, 'e> {
             wait: None,
             later: None,
             may_hand_over: self.may_hand_over,
+            in_trigger: self.in_trigger,
         }
     }
 }
