@@ -182,7 +182,7 @@ impl Host for ScriptHost<'_, '_, '_> {
         }
         if asks_to_wait(spec, arguments) {
             self.ctx.tally.called(spec.id);
-            self.ctx.tally.failed.push(spec.id);
+            self.ctx.tally.failed(spec.id);
             let name = spec.name;
             return self
                 .error(&format!("ERR {name} command is not allowed with BLOCK option from scripts"), reply);
