@@ -156,7 +156,7 @@ pub const CHECKPOINT_BYTES: u64 = 1024 * 1024;
 /// returns and what a command replies to it may take as much again.
 pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 6 * 1024 * 1024;
 
-/// Steps of one script, about a second of processor (`make edge-figures` prints how long). The platform gives an event 30
+/// Steps of one script, a second of processor or less (`make edge-figures` prints how long). The platform gives an event 30
 /// seconds, and nothing else of the object happens meanwhile. There is no clock by which a script could be ended.
 pub const SCRIPT_STEPS_MAX: u64 = 200_000_000;
 
