@@ -1,7 +1,7 @@
 //! An interpreter for tests: every line of a source is a command that is called. `K1` stands for the first key, `A1` for the first
 //! argument, `V` for what the line before has given. The value is that of the last line.
 //!
-//! `fail TEXT` raises an error, `spin` goes on until it is killed, `devour` needs more memory than there is, and in a library
+//! `fail TEXT` raises an error, `trap TEXT` is the interpreter's own end, `spin` goes on until it is killed, `devour` needs more memory than there is, and in a library
 //! `function NAME` begins a function, which is registered.
 
 use std::collections::HashMap;
@@ -71,6 +71,12 @@ impl Lines {
             let words: Vec<Vec<u8>> = line.iter().map(|word| argument(word).unwrap_or_default()).collect();
             match words.first().map(Vec::as_slice) {
                 Some(b"fail") => return Err(Ended::Failed(failure(&words[1..].join(&b' ')))),
+                Some(b"trap") => {
+                    return Err(Ended::Failed(Failure {
+                        is_plain: true,
+                        ..failure(&words[1..].join(&b' '))
+                    }));
+                }
                 Some(b"devour") => return Err(Ended::Failed(Failure::out_of_memory())),
                 Some(b"spin") => {
                     while host.tick(10_000) == Tick::Continue {}
