@@ -8,6 +8,7 @@
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make lua    the interpreter of scripts beside the recorded answers of redis-server (make lua-wasm: as WebAssembly)
+# make functions  functions as WebAssembly on both engines, with their examples (make functions-wasm: the interpreter as WebAssembly)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
 # make demo   a real data set in, kill -9, and out again
 #
@@ -40,7 +41,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 # all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
 ALL_BUT_CORE := --workspace --exclude edgecask-core
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway lua lua-wasm wasm-tools black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -49,7 +50,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway lua lua-wasm black-box conversations conformance clients-setup clients console-test edge edge-test \
+AFTER_GATE := setup console gateway lua lua-wasm functions functions-wasm black-box conversations conformance clients-setup clients console-test edge edge-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -104,7 +105,8 @@ setup: .build/apt .build/venv/ready
 	$(VENV)/bin/pip install -q -r tests/requirements.txt
 	touch $@
 
-lint: rust
+# The edge worker's lints compile Lua for WebAssembly first.
+lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
@@ -133,11 +135,32 @@ lua: rust
 
 # The same as the edge worker has it.
 LUA_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/wasm_tests.wasm
-lua-wasm: rust node wasm-tools
+lua-wasm: rust node wasm-tools .build/venv/ready
 	cargo build -q -p edgecask-lua --example wasm_tests --target wasm32-unknown-unknown --profile edge
 	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
+	$(PYTHON) core/lua/tests/wasm/run.py $(LUA_WASM)
 
-# A compiler of C for WebAssembly, and a C library for it: for Lua there, and for nothing else.
+# Functions as modules of WebAssembly, compiled and interpreted: calls, hostile modules, the examples of guests. The engines are built
+# here and nowhere else, so no other build of the tests takes longer for them: some six minutes of a processor.
+functions: rust functions-tools
+	cargo clippy -q -p edgecask-wasm --features wasmtime,wasmi --all-targets -- -D warnings
+	cargo test -q -p edgecask-wasm --features wasmtime,wasmi
+
+# The same calls and hostile modules on the interpreter as the edge worker has it.
+FUNCTIONS_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/functions_wasm_tests.wasm
+functions-wasm: rust node
+	cargo build -q -p edgecask-wasm --features wasmi --example functions_wasm_tests --target wasm32-unknown-unknown --profile edge
+	node core/wasm/tests/wasm/run.mjs $(FUNCTIONS_WASM)
+
+# The compilers of the examples of guests.
+ASSEMBLYSCRIPT := examples/functions/assemblyscript
+functions-tools: wasm-tools $(ASSEMBLYSCRIPT)/node_modules/ready
+
+$(ASSEMBLYSCRIPT)/node_modules/ready: $(ASSEMBLYSCRIPT)/package-lock.json | node
+	npm ci --prefix $(ASSEMBLYSCRIPT) --silent --no-audit --no-fund --ignore-scripts
+	touch $@
+
+# A compiler of C for WebAssembly, and a C library for it: for Lua there (the edge worker), and for the example of a guest in C.
 wasm-tools:
 	@if ! type clang-19 llvm-ar-19 > /dev/null 2>&1 || ! [ -e /usr/lib/wasm32-wasi/libc.a ]; then
 		.ci/apt --no-install-recommends clang-19 llvm-19 wasi-libc
@@ -151,6 +174,7 @@ conversations: edgecask
 
 conformance: edgecask .build/venv/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/scripts/run.py
 
 examples-test: edgecask
 	if [ -e examples/run ]; then EDGECASK_BIN=$(CURDIR)/$(BIN) examples/run; fi

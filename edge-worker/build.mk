@@ -5,7 +5,7 @@ EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/edgeca
 
 .PHONY: edge edge-wasm
 
-edge-wasm: rust
+edge-wasm: rust wasm-tools
 	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile edge
 
 $(EDGE)/node_modules/ready: $(EDGE)/package-lock.json | node

@@ -8,6 +8,16 @@ pub const LONG_WORK_ELEMENTS: u64 = 8 * 1024;
 /// So many bytes that are read or written count as one of these elements: a command may so read 4 MiB, a millisecond's worth.
 pub const LONG_WORK_ELEMENT_BYTES: u64 = 512;
 
+/// A transaction that waits for a lock looks again after this time whether its holder has turned out to keep it for long
+/// (`bitcask::long_holders`). Long beside what a short transaction takes, short beside what other connections of the waiting thread notice.
+#[cfg(not(target_arch = "wasm32"))]
+pub const LOCK_LOOK_PERIOD: std::time::Duration = std::time::Duration::from_millis(2);
+
+/// A transaction that is about to hold locks for long waits for so long for one that has precedence and could have them, but does
+/// not come. Long beside a round of a worker.
+#[cfg(not(target_arch = "wasm32"))]
+pub const PRECEDENCE_PERIOD: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// Most commands in the queue of one MULTI, whatever `client-query-buffer-limit` lets them hold: they run under their locks
 /// together, and a million take some seconds.
 pub const MULTI_QUEUE_MAX: usize = 1024 * 1024;
@@ -192,6 +202,12 @@ pub const SCRIPT_TURN_NS: u64 = 2_000_000;
 
 /// A library may take so many nanoseconds to load, as with Redis.
 pub const LIBRARY_LOAD_MAX_NS: u64 = 500_000_000;
+
+/// Bytes of the sources of these scripts: they are kept for clients that send only the hash afterwards, and those send small ones.
+pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Bytes that one script writes into the log at most. The lines are kept until its commit.
+pub const SCRIPT_LOG_MAX_BYTES: usize = 1024 * 1024;
 
 /// Memory of one script in bytes, beyond what its interpreter holds: a hundredth of what a server has, and more than any script
 /// that works on elements needs.

@@ -19,7 +19,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::host::{Entry, Host};
+use crate::host::{Entry, Host, LogLevel};
 use crate::limits::{GAPS_BYTES, MEMORY_MAX_BYTES};
 use crate::object::{Config, Object};
 use crate::origin::decide;
@@ -79,6 +79,7 @@ unsafe extern "C" {
     fn stored_bytes() -> f64;
     fn read_random(len: usize);
     fn deliver(messages: *const u8, len: usize);
+    fn write_log(level: u32, text: *const u8, len: usize);
 }
 
 /// A buffer that JavaScript has filled.
@@ -168,6 +169,11 @@ impl Host for JavaScript {
     fn deliver(&self, messages: &[u8]) {
         // SAFETY: the slice lives until the call returns; see above.
         unsafe { deliver(messages.as_ptr(), messages.len()) }
+    }
+
+    fn write_log(&self, level: LogLevel, text: &str) {
+        // SAFETY: the slice lives until the call returns; see above.
+        unsafe { write_log(level as u32, text.as_ptr(), text.len()) }
     }
 }
 

@@ -39,6 +39,23 @@ pub trait Host: Send + Sync + 'static {
 
     /// Delivers messages of the outbox. All writes that they acknowledge are in rows already.
     fn deliver(&self, messages: &[u8]);
+
+    /// Writes a line to the worker's console.
+    fn write_log(&self, level: LogLevel, text: &str);
+}
+
+/// The level of a line of the console; JavaScript knows the numbers (`LOG_LEVELS` in worker/core.ts).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum LogLevel {
+    /// `console.debug`
+    Debug = 0,
+    /// `console.log`
+    Verbose = 1,
+    /// `console.info`
+    Notice = 2,
+    /// `console.warn`
+    Warning = 3,
 }
 
 /// A part of a value.

@@ -4,9 +4,10 @@
 //! The platform gives an object 128 MB for all its memory. They are meant for:
 //!
 //! ```text
-//!  48 MiB  keydir, caches, sessions, queues of transactions                   HEAP_MAX_BYTES
+//!  48 MiB  keydir, caches, sessions, queues of transactions, an idle          HEAP_MAX_BYTES
+//!          interpreter of scripts
 //!  24 MiB  requests that have not come whole                                  INPUTS_MAX_BYTES
-//!  24 MiB  one request while it runs, its reply included;                     the rest of MEMORY_MAX_BYTES;
+//!  24 MiB  one request while it runs, its reply and its script included;                     the rest of MEMORY_MAX_BYTES;
 //!          it is charged as it goes                                           BUDGET in lib.rs
 //!  16 MiB  the message that is being received, in JavaScript's memory         MESSAGE_MAX_BYTES in object.ts
 //!  some    replies that wait for the output gate, code and JavaScript itself
@@ -150,3 +151,17 @@ pub const GARBAGE_STEP: u64 = 50_000;
 /// Hints are written for the active datafile, too, once so many bytes were appended since the last ones: the next start reads
 /// all bytes without hints.
 pub const CHECKPOINT_BYTES: u64 = 1024 * 1024;
+
+/// Memory of one script in bytes, beyond what its interpreter holds. It is part of the memory of a request: what the script
+/// returns and what a command replies to it may take as much again.
+pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 6 * 1024 * 1024;
+
+/// Steps of one script, about a second of processor (`make edge-figures` prints how long). The platform gives an event 30
+/// seconds, and nothing else of the object happens meanwhile. There is no clock by which a script could be ended.
+pub const SCRIPT_STEPS_MAX: u64 = 200_000_000;
+
+/// Bytes of sources of scripts that only EVAL has brought and that stay.
+pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 1024 * 1024;
+
+/// An interpreter that holds more bytes than this after a run is not kept: one with a hundred compiled scripts has about one MB.
+pub const INTERPRETER_KEPT_BYTES: u64 = 4 * 1024 * 1024;

@@ -19,6 +19,8 @@ export enum Kind {
 export type CarryOut = (kind: Kind, connection: number, bytes: Uint8Array) => void;
 
 const HEADER_BYTES = 9;
+// By the numbers of edge-worker/src/host.rs.
+const LOG_LEVELS = ['debug', 'log', 'info', 'warn'] as const;
 // The instance gets messages in pieces, so that it never holds a long one whole.
 const PIECE_BYTES = 1024 * 1024;
 
@@ -82,6 +84,10 @@ export class Core {
           carryOut(memory[from] as Kind, connection, memory.slice(begin, next));
           from = next;
         }
+      },
+      write_log: (level, at, length) => {
+        const text = new TextDecoder().decode(instance.viewOf(at, length));
+        console[LOG_LEVELS[level] ?? 'warn'](text);
       },
     });
     this.#instance = instance;

@@ -1,6 +1,8 @@
 // One instance of the WebAssembly module, and the way of bytes into and out of its memory; edge-worker/src/ffi.rs is the other
 // side. Nothing here knows the meaning of the bytes.
 
+import { LuaErrors } from './lua';
+
 export interface Exports {
   memory: WebAssembly.Memory;
   edgecask_take(number: number, length: number): number;
@@ -17,6 +19,7 @@ export interface Exports {
   edgecask_alarm(nowMs: number): void;
   edgecask_finish(nowMs: number): void;
   edgecask_error(): number;
+  lua_enter(call: number, state: number, argument: number): void;
 }
 
 // The functions that the module imports.
@@ -30,6 +33,7 @@ export interface Imports {
   stored_bytes(): number;
   read_random(length: number): void;
   deliver(at: number, length: number): void;
+  write_log(level: number, at: number, length: number): void;
 }
 
 const encoder = new TextEncoder();
@@ -41,7 +45,9 @@ export class Instance {
 
   constructor(module: WebAssembly.Module, imports: Imports) {
     const edgecask = imports as unknown as WebAssembly.ModuleImports;
-    this.exports = new WebAssembly.Instance(module, { edgecask }).exports as unknown as Exports;
+    const errors = new LuaErrors();
+    this.exports = new WebAssembly.Instance(module, { edgecask, lua: errors.imports }).exports as unknown as Exports;
+    errors.enter = this.exports.lua_enter;
   }
 
   // Fills the next buffer of the next call.

@@ -59,4 +59,5 @@ const NO_ROWS: Imports = {
   stored_bytes: unused,
   read_random: unused,
   deliver: unused,
+  write_log: unused,
 };

@@ -9,6 +9,13 @@ pub const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Threads for requests that take long, at least: so one that takes minutes does not hold up the next.
 pub const LONG_RUN_THREADS_MIN: usize = 2;
 
+/// Threads for requests that take long, at most: so many scripts may run for minutes at a time, and each has a thread's stack.
+pub const LONG_RUN_THREADS_MAX: usize = 64;
+
+/// A request that takes long waits for one of the usual threads for so long before it gets one of its own. Many short ones are served
+/// faster by a few threads, which leave the processors to the workers.
+pub const LONG_RUN_PATIENCE: Duration = Duration::from_millis(100);
+
 /// Bytes that one connection is sent before it is the turn of the others: a few hundred microseconds.
 pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 

@@ -7,12 +7,13 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 
 use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
 use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{
-    Admin, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root, Sample,
-    Sampled, Scope, Sought, Stored, Touch, Watch,
+    Admin, Begun, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root,
+    Sample, Sampled, Scope, Sought, Stored, Ticket, Touch, Watch,
 };
 use edgecask_core::storage::{DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
@@ -276,6 +277,23 @@ impl Engine for Store {
     }
 
     #[inline]
+    fn begin_soon(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
+        Engine::begin_soon(&**self, scope, waker)
+    }
+
+    fn begin_long(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
+        Engine::begin_long(&**self, scope, waker)
+    }
+
+    fn resume(&self, ticket: Ticket, scope: Scope<'_>) -> Result<Option<Self::Snapshot<'_>>> {
+        Engine::resume(&**self, ticket, scope)
+    }
+
+    fn forget(&self, ticket: Ticket) {
+        Engine::forget(&**self, ticket);
+    }
+
+    #[inline]
     fn commit(
         &self,
         snapshot: Self::Snapshot<'_>,
@@ -334,6 +352,10 @@ impl Admin for Store {
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         Admin::report(&**self)
+    }
+
+    fn wake_waiting(&self) {
+        Admin::wake_waiting(&**self);
     }
 
     fn last_finding(&self) -> Option<String> {

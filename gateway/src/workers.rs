@@ -13,7 +13,7 @@ use tracing::warn;
 
 use crate::clock;
 use crate::gateway::Gateway;
-use crate::limits::LONG_RUN_THREADS_MIN;
+use crate::limits::{LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
 use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::worker::Worker;
@@ -68,6 +68,9 @@ impl Workers {
             let thread = std::thread::Builder::new().name(format!("long-{number}"));
             workers.long_threads.push(thread.spawn(move || run_long(&gateway))?);
         }
+        let gateway = gateway.clone();
+        let thread = std::thread::Builder::new().name("long-spare".into());
+        workers.long_threads.push(thread.spawn(move || run_spare(&gateway))?);
         Ok(workers)
     }
 
@@ -111,8 +114,43 @@ impl Workers {
 
 /// The loop of a thread for long requests.
 fn run_long(gateway: &Gateway) {
-    while let Some(LongRun { mut driver, mailbox, slot }) = gateway.long_runs.next() {
-        driver.run_at_length(&gateway.server, clock::now());
-        mailbox.give_back(slot, driver);
+    while let Some(run) = gateway.long_runs.next() {
+        run_one(gateway, run);
+    }
+}
+
+fn run_one(gateway: &Gateway, LongRun { mut driver, mailbox, slot }: LongRun) {
+    driver.run_at_length(&gateway.server, clock::now());
+    mailbox.give_back(slot, driver);
+}
+
+/// The loop of the spare thread: each request for which no other thread has time gets a thread for itself.
+fn run_spare(gateway: &Arc<Gateway>) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let most = LONG_RUN_THREADS_MAX.saturating_sub(LONG_RUN_THREADS_MIN);
+    while let Some(run) = gateway.long_runs.next_late() {
+        threads.retain(|thread| !thread.is_finished());
+        let thread = std::thread::Builder::new().name("long-extra".into());
+        // A thread that the system refuses drops what it was given, so it is given nothing before it is there.
+        let (give, take) = std::sync::mpsc::sync_channel(1);
+        let spawned = (threads.len() < most).then(|| {
+            let gateway = gateway.clone();
+            thread.spawn(move || take.into_iter().for_each(|run| run_one(&gateway, run)))
+        });
+        match spawned {
+            Some(Ok(thread)) => {
+                threads.push(thread);
+                if let Err(error) = give.send(run) {
+                    run_one(gateway, error.0);
+                }
+            }
+            // As many as may be run already: it takes its turn here.
+            Some(Err(_)) | None => run_one(gateway, run),
+        }
+    }
+    for thread in threads {
+        if thread.join().is_err() {
+            warn!("a thread for long requests panicked");
+        }
     }
 }

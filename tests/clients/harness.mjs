@@ -1,13 +1,11 @@
-// How a Node program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
-// failed, skipped), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`. A flow that
-// needs a command which the server lacks, as the driver's LACKING says, is skipped.
+// How a Node program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok or
+// failed), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 // No flow waits longer than a few seconds on a healthy machine; it only bounds how long a broken one hangs.
 const FLOW_LIMIT_MS = 30_000;
-const LACKING = (process.env.LACKING ?? '').split(' ');
 
 export const [PORT, PROTOCOL] = process.argv.slice(2).map(Number);
 export const ALL_BYTES = Buffer.concat([Buffer.from([...Array(1024).keys()]), Buffer.from('\r\n$3\r\n\0')]);
@@ -35,15 +33,9 @@ export async function later(call) {
   await Promise.resolve().then(call).catch((error) => console.error(error));
 }
 
-// Runs the flows in order; each gets a function that it tells how to close what it opened. A flow is a function, or a
-// pair of the command it needs and the function.
+// Runs the flows in order; each gets a function that it tells how to close what it opened.
 export async function run(flows) {
-  for (const [name, given] of Object.entries(flows)) {
-    const [needs, flow] = Array.isArray(given) ? given : [null, given];
-    if (LACKING.includes(needs)) {
-      tell(name, 'skipped', 0, `needs ${needs}`);
-      continue;
-    }
+  for (const [name, flow] of Object.entries(flows)) {
     const closers = [];
     const begin = Date.now();
     const limit = new AbortController();
@@ -71,6 +63,6 @@ function tell(name, outcome, tookMs, detail) {
 
 // The line of the program itself, not of a library below it.
 function place(error) {
-  const line = (error.stack ?? '').split('\n').find((each) => /tests\/clients\/[a-z-]+\/(flows|dialect)/.test(each));
+  const line = (error.stack ?? '').split('\n').find((each) => /tests\/clients\/[a-z-]+\/\w+\.mjs/.test(each));
   return line ? `(line ${line.match(/:(\d+):\d+\)?$/)?.[1]})` : '';
 }

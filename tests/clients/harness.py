@@ -1,9 +1,8 @@
 """How a Python program runs its flows and tells the driver about each.
 
 A flow is a function named like what it proves; it returns if all is well and raises if not. For each one line goes
-to stdout: its name, the outcome (`ok`, `failed`, `skipped`), the milliseconds it took, and what was wrong, separated
-by tabs; after the last one comes a line `end`. The other languages' programs print the same lines. A flow whose
-attribute `needs` names a command that the server lacks, as the driver's LACKING says, is skipped.
+to stdout: its name, the outcome (`ok` or `failed`), the milliseconds it took, and what was wrong, separated
+by tabs; after the last one comes a line `end`. The other languages' programs print the same lines.
 """
 
 import os
@@ -44,12 +43,7 @@ def eventually(condition, what):
 def run(flows):
     """Runs the flows in order; the process' exit code says whether any failed."""
     failures = 0
-    lacking = os.environ.get("LACKING", "").split()
     for flow in flows:
-        needs = getattr(flow, "needs", None)
-        if needs in lacking:
-            tell(flow, "skipped", 0, f"needs {needs}")
-            continue
         begin = time.monotonic()
         outcome, detail = "ok", ""
         signal.signal(signal.SIGALRM, too_long)

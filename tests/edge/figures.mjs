@@ -1,15 +1,16 @@
 // What the edge worker does in a second beside a plain Durable Object (plain-object.mjs) and beside one that does nothing
-// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, and how large it is:
+// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, what scripts cost, and how large it is:
 // node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. All run under workerd alone, by turns, in one run; medians
 // of the rounds. Keys are drawn at random, as redis-benchmark -r does. Frames are made before the clock runs and replies are
 // only counted, so that the machine is workerd's.
 
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { EDGE_WORKER, workerd } from './workerd.mjs';
+import { cpuSeconds, EDGE_WORKER, workerd } from './workerd.mjs';
 
 const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)];
 const BASE = process.argv[4] ?? os.tmpdir();
@@ -22,8 +23,16 @@ const REPLY_BYTES = { SET: '+OK\r\n'.length, GET: `$${VALUE_BYTES}\r\n${valueOf(
 const CASES = [[1, 1], [1, 16], [1, 256], [50, 1], [50, 16]];
 // So many requests a socket are made beforehand, in at least so many frames.
 const [REQUESTS, FRAMES_MIN] = [1024, 32];
-// What the kernel counts processor time in.
-const TICKS_PER_SECOND = 100;
+
+const SCRIPT = "return redis.call('GET', KEYS[1])";
+const LIBRARY = "#!lua name=look\nredis.register_function('look', function(keys) return redis.call('GET', keys[1]) end)";
+const ENDLESS = {
+  'an empty loop': 'while true do end',
+  'calls of functions': 'local function f(n) return n end while true do f(1) end',
+  'tables and strings': "local n = 0 while true do n = n + 1 local t = {tostring(n)} end",
+  'commands that read': "while true do redis.call('GET', 'key:000001') end",
+  'commands that fail': "while true do redis.pcall('LPUSH', 'key:000001', 'x') end",
+};
 
 function request(...words) {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
@@ -124,11 +133,6 @@ class Counter {
   }
 }
 
-function cpuSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').pop().split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
 function residentBytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) * 1024;
 }
@@ -152,6 +156,46 @@ async function measure({ port, pid }, command, sockets, pipeline) {
   const used = cpuSeconds(pid) - cpu;
   counters.forEach((counter) => counter.close());
   return { rate: commands / seconds, micros: (used / commands) * 1e6 };
+}
+
+const SHA = createHash('sha1').update(SCRIPT).digest('hex');
+const CALLS = {
+  GET: (key) => request('GET', key),
+  EVALSHA: (key) => request('EVALSHA', SHA, '1', key),
+  FCALL: (key) => request('FCALL', 'look', '1', key),
+};
+
+// A script that does one GET beside a GET, 256 in a message, by turns; and how long the longest script takes.
+async function scripts() {
+  const folder = mkdtempSync(path.join(BASE, 'figures-scripts-'));
+  const { port, pid, stop } = await workerd(folder, EDGE_WORKER);
+  const counter = await fill(port, KEYS);
+  await counter.exchange(frame(request('SCRIPT', 'LOAD', SCRIPT)), `$40\r\n${SHA}\r\n`.length);
+  await counter.exchange(frame(request('FUNCTION', 'LOAD', LIBRARY)), '$4\r\nlook\r\n'.length);
+  const names = Object.keys(CALLS);
+  const random = generator(1);
+  const keys = Array.from({ length: 256 }, () => keyOf(random() % KEYS));
+  const found = names.map(() => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, name] of names.entries()) {
+      const message = frame(keys.map(CALLS[name]).join(''));
+      const [cpu, begin] = [cpuSeconds(pid), performance.now()];
+      let commands = 0;
+      for (; performance.now() - begin < SECONDS * 1000; commands += keys.length) {
+        await counter.exchange(message, REPLY_BYTES.GET * keys.length);
+      }
+      found[index].push(((cpuSeconds(pid) - cpu) / commands) * 1e6);
+    }
+  }
+  console.log(`workerd us/call, 256 in a message: ${names.map((name, index) => `${name} ${median(found[index]).toFixed(2)}`).join(', ')}`);
+  for (const [what, body] of Object.entries(ENDLESS)) {
+    const cpu = cpuSeconds(pid);
+    const { error } = await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: JSON.stringify(['EVAL', body, '0']) })).json();
+    console.log(`a script of ${what} is ended after ${(cpuSeconds(pid) - cpu).toFixed(2)} s: ${error}`);
+  }
+  counter.close();
+  await stop();
+  rmSync(folder, { recursive: true });
 }
 
 async function fill(port, keys, where) {
@@ -216,5 +260,6 @@ async function coldStart(keys) {
 
 const wasm = EDGE_WORKER[1][1];
 console.log(`wasm ${statSync(wasm).size} bytes, ${gzipSync(readFileSync(wasm), { level: 9 }).length} by gzip`);
+await scripts();
 for (const keys of [10_000, 100_000, 500_000]) await coldStart(keys);
 await beside();

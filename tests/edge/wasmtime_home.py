@@ -53,17 +53,23 @@ class Socket:
         self.attached = None
 
 
+class LuaError(Exception):
+    """What Lua throws (edge-worker/worker/lua.ts)."""
+
+
 class Rows:
     """An object's rows, as core.ts has them, and the imports that reach them."""
 
-    def __init__(self, give, bytes_at, deliver):
+    def __init__(self, give, bytes_at, deliver, enter_lua):
         self.sql = sqlite3.connect(":memory:", isolation_level=None)
         self.sql.execute("CREATE TABLE chunk (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
         self.sql.execute(
             "CREATE TABLE entry (key BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (key, part)) WITHOUT ROWID"
         )
-        self.give, self.bytes_at, self.out = give, bytes_at, deliver
+        self.give, self.bytes_at, self.out, self.enter_lua = give, bytes_at, deliver, enter_lua
         self.linker = Linker(engine)
+        self.linker.define_func("lua", "try", FuncType([I32, I32, I32], []), self.lua_try)
+        self.linker.define_func("lua", "throw", FuncType([], []), self.lua_throw)
         for function, takes, gives in (
             (self.insert_chunk, [F64, I32, I32], []),
             (self.read_chunks, [F64, F64], []),
@@ -74,8 +80,18 @@ class Rows:
             (self.stored_bytes, [], [F64]),
             (self.read_random, [I32], []),
             (self.deliver, [I32, I32], []),
+            (self.write_log, [I32, I32, I32], []),
         ):
             self.linker.define_func("edgecask", function.__name__, FuncType(takes, gives), function)
+
+    def lua_try(self, *call):
+        try:
+            self.enter_lua(*call)
+        except LuaError:
+            pass
+
+    def lua_throw(self):
+        raise LuaError
 
     def read_random(self, length):
         self.give(os.urandom(length))
@@ -116,6 +132,9 @@ class Rows:
     def deliver(self, at, length):
         self.out(self.bytes_at(at, length))
 
+    def write_log(self, level, at, length):
+        print(level, self.bytes_at(at, length).decode(errors="replace"), file=sys.stderr)
+
 
 class Core:
     """One instance, and what passes its border."""
@@ -143,7 +162,10 @@ class Object:
     def __init__(self, forgets):
         self.forgets = forgets
         self.rows = Rows(
-            lambda *row: self.core.give(*row), lambda *place: self.core.bytes_at(*place), self.carry_all_out
+            lambda *row: self.core.give(*row),
+            lambda *place: self.core.bytes_at(*place),
+            self.carry_all_out,
+            lambda *call: self.core.exports["lua_enter"](self.core.store, *call),
         )
         # Kinds of what the running event has led to.
         self.done = set()

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,8 @@ import { freePort } from '../support/ports.mjs';
 const FOLDER = new URL('../../edge-worker/', import.meta.url).pathname;
 const PROGRAM = createRequire(`${FOLDER}package.json`).resolve('@cloudflare/workerd-linux-64/bin/workerd');
 const START_LIMIT_MS = 10_000;
+// What the kernel counts processor time in.
+const TICKS_PER_SECOND = 100;
 
 /** The modules of the edge worker: names and files. */
 export const EDGE_WORKER = [['index.js', `${FOLDER}dist/index.js`], ['edgecask.wasm', `${FOLDER}dist/edgecask.wasm`]];
@@ -51,6 +53,12 @@ const main :Workerd.Worker = (
     return ended;
   };
   return { port, pid: child.pid, stop };
+}
+
+/** The processor's time that a process has used. */
+export function cpuSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').pop().split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function answers(port) {

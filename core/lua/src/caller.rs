@@ -39,6 +39,13 @@ impl Buffers {
 /// Steps that a library may take before it asks whether it may go on.
 const STEPS_BETWEEN_TICKS: u64 = 10_000;
 
+/// Steps that a call of a command counts as: about the time of a short one. A home that counts steps has no clock, and a script
+/// may call nothing but commands.
+const STEPS_OF_A_CALL: u64 = 200;
+
+/// Bytes of arguments and of a reply that count as a step: they are copied.
+const COPIED_BYTES_OF_A_STEP: usize = 32;
+
 /// Counts the steps of a run and asks the host whether it may go on.
 pub(crate) struct Meter<'h> {
     host: &'h mut dyn Host,
@@ -123,7 +130,15 @@ impl Callbacks for Caller<'_> {
     fn call(&mut self, arguments: &[Argument<'_>]) -> Reply<'_> {
         let reply = &mut self.buffers.reply;
         reply.reset(self.reply_limit);
-        let answer = with_bytes(arguments, |arguments| self.meter.host.call(arguments, reply));
+        let mut bytes = 0;
+        let answer = with_bytes(arguments, |arguments| {
+            bytes = arguments.iter().map(|argument| argument.len()).sum();
+            self.meter.host.call(arguments, reply)
+        });
+        bytes += reply.as_bytes().len();
+        if self.meter.work(STEPS_OF_A_CALL + (bytes / COPIED_BYTES_OF_A_STEP) as u64).is_err() {
+            return Reply::Kill;
+        }
         match answer {
             Answer::Value | Answer::Error if reply.is_full() => {
                 reply.reset(usize::MAX);
@@ -155,6 +170,8 @@ impl Callbacks for Caller<'_> {
             _ => Level::Warning,
         };
         self.meter.host.log(level, text);
+        // A run that has no steps left is ended by the next tick.
+        let _ = self.meter.work(STEPS_OF_A_CALL + (text.len() / COPIED_BYTES_OF_A_STEP) as u64);
     }
 
     fn set_protocol(&mut self, version: std::ffi::c_int) {

@@ -274,6 +274,7 @@ impl Encoder<'_, '_> {
         match value {
             Value::Text(text) => self.text(text)?,
             Value::Number(number) => self.number(number)?,
+            Value::Integer(number) => self.number(number as f64)?,
             Value::Boolean(value) => self.json.extend_from_slice(if value { b"true" } else { b"false" }),
             Value::Nil | Value::Null => self.json.extend_from_slice(b"null"),
             Value::Table(table) if depth < self.settings.encode_depth.min(DEPTH_MAX) as usize => {

@@ -135,7 +135,7 @@ pub(crate) fn type_name(value: Value<'_>) -> &'static str {
     match value {
         Value::Nil => "nil",
         Value::Boolean(_) => "boolean",
-        Value::Number(_) => "number",
+        Value::Number(_) | Value::Integer(_) => "number",
         Value::Text(_) => "string",
         Value::Table(_) | Value::TooDeep => "table",
         Value::Null => "userdata",

@@ -26,6 +26,7 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
             Value::Nil | Value::Null | Value::TooDeep | Value::Other(_) => packed.push(0xc0),
             Value::Boolean(value) => packed.push(0xc2 + u8::from(value)),
             Value::Number(number) => pack_number(number, &mut packed),
+            Value::Integer(number) => pack_number(number as f64, &mut packed),
             Value::Text(text) => {
                 meter.work_on(text.len() / 8)?;
                 pack_length(text.len() as u64, [(0xa0, 32), (0xd9, 1 << 8)], 0xda, &mut packed);

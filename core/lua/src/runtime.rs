@@ -2,15 +2,12 @@
 //! globals, as in Redis; each state is made when it is first needed.
 
 use edgecask_core::script::{
-    CompileError, Ended, Failure, FunctionId, Host, LoadError, Reader, Run, RunLimits, Runtime, ScriptId,
-    Value, Writer,
+    CompileError, Ended, Failure, FunctionId, Host, LoadError, NO_MEMORY, Reader, Run, RunLimits, Runtime,
+    ScriptId, Value, Writer,
 };
 
 use crate::caller::{Buffers, Caller, Stop};
 use crate::ffi::{Call, Environment, Interpreter, Outcome};
-
-/// Lua's text where there is no memory for a state.
-const NO_MEMORY: &[u8] = b"not enough memory";
 
 /// The interpreter of scripts and functions in Lua.
 pub struct Lua {
@@ -67,7 +64,7 @@ macro_rules! state_of {
 }
 
 fn no_memory() -> Ended {
-    Ended::Failed(Failure { message: NO_MEMORY.to_vec(), place: None, is_plain: true, is_counted: false })
+    Ended::Failed(Failure::out_of_memory())
 }
 
 fn text(flat: &[u8]) -> Vec<u8> {
@@ -113,12 +110,7 @@ fn take(outcome: Outcome<'_>, value: Option<&mut Writer>) -> Taken {
             if let Some(value) = value {
                 value.append(flat);
                 if value.is_full() {
-                    return Taken::Failed(Failure {
-                        message: NO_MEMORY.to_vec(),
-                        place: None,
-                        is_plain: true,
-                        is_counted: false,
-                    });
+                    return Taken::Failed(Failure::out_of_memory());
                 }
             }
             Taken::Done

@@ -161,6 +161,23 @@ fn work_of_libraries_is_counted() {
 }
 
 #[test]
+fn steps_by_time_count_more_than_instructions() {
+    for script in [
+        "for i = 1, 20000 do local t = {i} end",
+        "for i = 1, 10000 do local s = tostring(i) end",
+        "for i = 1, 10000 do local n = '1' + 1 end",
+        "for i = 1, 10000 do local s = string.format('%d', i) end",
+    ] {
+        let mut lua = lua();
+        let mut host = TestHost::new();
+        let id = lua.compile(script.as_bytes(), limits(), &mut host).expect("compiles");
+        let run = Run { limits: RunLimits { steps: Some(1_000_000), ..limits() }, ..a_run() };
+        let outcome = lua.run(id, &run, &mut host, &mut Writer::new(usize::MAX));
+        assert!(matches!(outcome, Err(Ended::OutOfSteps(_))), "{script}: {outcome:?}");
+    }
+}
+
+#[test]
 fn steps_of_sort_end_it() {
     let mut lua = lua();
     let mut host = TestHost::new();

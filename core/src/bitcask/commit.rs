@@ -245,7 +245,7 @@ impl Snapshot<'_> {
             // So that the counters of a datafile begun by this very frame are found.
             shard.notice(store, begin.file);
             shard.count_tombstones(store, begin.file, frame.tombstones_len);
-            shard.trip(db, change.key);
+            store.watches.trip(shard_of_root(root), db, change.key);
             apply_subs(shard, change, root.collection, &mut frame.locations(begin));
             store.held.count(shard);
         }
@@ -321,12 +321,11 @@ impl Snapshot<'_> {
         }
         // What the transaction put into the spaces it shows.
         for change in overlay.db_changes() {
-            for (_, shard) in &self.shards {
-                shard
-                    .databases
-                    .get(change.db as usize)
+            for (at, shard) in &self.shards {
+                let space = shard.databases.get(change.db as usize);
+                space
                     .into_iter()
-                    .for_each(|space| shard.trip_shown(change.db, *space));
+                    .for_each(|space| self.store.watches.trip_shown((*at, shard), change.db, *space));
             }
         }
         for (_, shard) in &mut self.shards {
@@ -367,7 +366,7 @@ impl Snapshot<'_> {
         let store = self.store;
         let shard = self.shard(plan.shard).ok()?;
         if let Source::Base(db) = change.source {
-            shard.trip(db, change.key);
+            store.watches.trip(plan.shard, db, change.key);
         }
         let name = Name::of(store.seed, change.key);
         let before = match change.root {
@@ -405,10 +404,12 @@ impl Snapshot<'_> {
     /// Makes every shard show these spaces; what no database shows any more becomes garbage.
     fn show_databases(&mut self, overlay: &Overlay, after: &[u64]) {
         let adopted: Arc<[u64]> = adopted_collections(overlay).into_iter().collect();
-        for (_, shard) in &mut self.shards {
+        let watches = &self.store.watches;
+        for (at, shard) in &mut self.shards {
             for change in overlay.db_changes() {
                 let spaces = [shard.databases.get(change.db as usize), after.get(change.db as usize)];
-                spaces.into_iter().flatten().for_each(|space| shard.trip_shown(change.db, *space));
+                let shown = spaces.into_iter().flatten();
+                shown.for_each(|space| watches.trip_shown((*at, shard), change.db, *space));
             }
             shard.databases.clear();
             shard.databases.extend_from_slice(after);

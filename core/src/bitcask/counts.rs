@@ -12,6 +12,8 @@ use crate::engine::EngineError;
 #[derive(Default)]
 pub(super) struct Counts {
     merges: AtomicU64,
+    /// Locks that transactions took which they had not asked for at their beginning.
+    pub(super) lock_extensions: AtomicU64,
     merged_bytes: AtomicU64,
     /// Bytes that the merge under way has to read, and has read.
     merge_input_bytes: AtomicU64,
@@ -109,6 +111,7 @@ impl Bitcask {
             ("log_appended_bytes", self.appended()),
             ("log_unsynced_bytes", self.appended().saturating_sub(self.synced())),
             ("log_syncs", self.log.syncs()),
+            ("lock_extensions", get(&self.counts.lock_extensions)),
             ("log_read_only", u64::from(self.log.check_poison().is_err())),
             ("log_full", u64::from(matches!(self.log.refusal(), Some(EngineError::Full(_))))),
             ("merges", get(&self.counts.merges)),

@@ -37,7 +37,8 @@ impl Bitcask {
     ) -> Result<Sought> {
         let name = Name::of(self.seed, key);
         let hash = name.hash(self.seed);
-        let mut shard = self.shards[shard_of(hash)].lock();
+        // Only a transaction can wait for a lock that is held for long.
+        let Some(mut shard) = self.lock_soon(shard_of(hash)) else { return Ok(Sought::Unclear) };
         let found = shard.look_up(self, db, key, &name, hash, touch)?;
         let Some((entry, prefix_len)) = found else { return Ok(Sought::Missing) };
         if entry.kind != Kind::String || entry.is_expired(now_ms) || entry.blob.is_some() {
@@ -68,15 +69,15 @@ impl Bitcask {
         put: &StringPut<'_>,
         (touch, now_ms): (Touch, u64),
         scratch: &mut Vec<u8>,
-    ) -> Result<Stored> {
+    ) -> Result<Option<Stored>> {
         let name = Name::of(self.seed, put.key);
         let hash = name.hash(self.seed);
-        let mut shard = self.shards[shard_of(hash)].lock();
+        let Some(mut shard) = self.lock_soon(shard_of(hash)) else { return Ok(None) };
         let before = touch.depends_on_the_past().then(|| shard.root(shard.space_of(put.db)?, &name, hash));
         let access = before.flatten().map_or(touch.fresh(), |before| touch.used(before.access));
         let put = &StringPut { access, ..*put };
         let (receipt, before) = shard.put_string(self, put, &name, hash, (scratch, now_ms, &mut |_| {}))?;
-        Ok(Stored { receipt, has_expired: before.is_some_and(|before| before.is_expired(now_ms)) })
+        Ok(Some(Stored { receipt, has_expired: before.is_some_and(|before| before.is_expired(now_ms)) }))
     }
 }
 
@@ -109,7 +110,7 @@ impl Shard {
         };
         // So that the counters of a datafile begun by this very record are found.
         self.notice(store, location.file);
-        self.trip(db, key);
+        store.watches.trip(shard_of(hash), db, key);
         let entry = RootEntry {
             kind: Kind::String,
             encoding,

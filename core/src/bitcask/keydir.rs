@@ -40,7 +40,7 @@ use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::rare::Rare;
 use super::record::{Header, RecordType, read_varint, varint_len};
-use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue, Watch};
+use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
 use crate::storage::BlobId;
@@ -483,7 +483,6 @@ pub(super) struct Shard {
     pub(super) databases: Vec<u64>,
     pub(super) spaces: Vec<Space>,
     pub(super) collections: ByCollection<Tree>,
-    pub(super) watches: Vec<(Db, Vec<u8>, Watch)>,
     pub(super) garbage: Vec<Garbage>,
     /// The datafiles as this shard last saw them.
     pub(super) files: Arc<FileTable>,
@@ -502,7 +501,6 @@ impl Shard {
             databases,
             spaces: Vec::new(),
             collections: ByCollection::default(),
-            watches: Vec::new(),
             garbage: Vec::new(),
             files,
             tree_bytes: 0,
@@ -579,25 +577,6 @@ impl Shard {
             space.expiry_changed(hash, false);
         }
         Some(before)
-    }
-
-    /// Trips the watches of a key that changed.
-    pub(super) fn trip(&self, db: Db, key: &[u8]) {
-        for (watched_db, watched, watch) in &self.watches {
-            if *watched_db == db && watched == key {
-                watch.trip();
-            }
-        }
-    }
-
-    /// Says that a database came to show, or no longer shows, a space: that changes the watched keys the space has.
-    pub(super) fn trip_shown(&self, db: Db, space: u64) {
-        for (watched_db, key, watch) in &self.watches {
-            let name = Name::of(self.seed, key);
-            if *watched_db == db && self.root(space, &name, name.hash(self.seed)).is_some() {
-                watch.trip();
-            }
-        }
     }
 
     /// Takes the tree of a collection out of the shard.

@@ -25,6 +25,7 @@ mod hint;
 mod keydir;
 mod listing;
 mod log;
+mod long_holders;
 mod losses;
 mod lost;
 mod manifest;
@@ -48,12 +49,14 @@ mod scan;
 mod scrub;
 mod sub_scan;
 mod successor;
+mod watches;
 mod words;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::Waker;
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -73,9 +76,11 @@ use self::direct::StringPut;
 use self::held::Held;
 use self::keydir::{ByCollection, LONG_KEY_BYTES, Location, Name, SHARDS, Shard, shard_of};
 use self::log::Log;
+use self::long_holders::{LongHolders, ShardSet};
+use self::watches::Watches;
 use crate::engine::{
-    Admin, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Receipt, Result,
-    Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Touch, Watch,
+    Admin, Begun, CATALOG, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Reader, Receipt,
+    Result, Rewriting, Root, Sample, Sampled, Scope, Sought, Stored, Ticket, Touch, Watch,
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
@@ -107,6 +112,8 @@ impl Default for Options {
 pub struct Bitcask {
     seed: u64,
     shards: Box<[Mutex<Shard>]>,
+    long_holders: LongHolders,
+    watches: Watches,
     log: Log,
     blobs: Arc<Blobs>,
     /// The shard of every collection, for merge, which meets subkeys without their keys.
@@ -187,16 +194,20 @@ impl Bitcask {
         self.unsynced_blobs_max.store(most.max(1), Ordering::Relaxed);
     }
 
-    /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O.
+    /// Frees about `budget` entries of dropped collections and databases; returns how many. Costs no I/O. Shards that are
+    /// locked for long are left to later calls.
     pub fn drain_garbage(&self, budget: u64) -> u64 {
         let mut freed = 0;
-        let mut count = KeydirCount::default();
-        for shard in &self.shards {
+        let (mut count, mut is_complete) = (KeydirCount::default(), true);
+        for at in 0..SHARDS {
             let mut gone = Vec::new();
             let mut blobs = BlobChanges::default();
             let mut remember = |collection| gone.push(collection);
             {
-                let mut shard = shard.lock();
+                let Some(mut shard) = self.lock_soon(at) else {
+                    is_complete = false;
+                    continue;
+                };
                 freed += shard.drain_garbage(budget.saturating_sub(freed), &mut remember, &mut blobs);
                 self.held.count(&mut shard);
                 count.add(&shard);
@@ -209,7 +220,9 @@ impl Bitcask {
                 });
             }
         }
-        self.counts.note_keydir(&count);
+        if is_complete {
+            self.counts.note_keydir(&count);
+        }
         freed
     }
 
@@ -275,7 +288,7 @@ impl Engine for Bitcask {
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
         let put = StringPut { db, key, encoding: 0, expires_at_ms: None, value, access: 0 };
-        self.write_string(&put, (touch, now_ms), scratch).map(Some)
+        self.write_string(&put, (touch, now_ms), scratch)
     }
 
     fn draft(&self) -> Result<Draft> {
@@ -285,6 +298,36 @@ impl Engine for Bitcask {
 
     fn begin(&self, scope: Scope<'_>) -> Result<Snapshot<'_>> {
         Ok(Snapshot::new(self, scope))
+    }
+
+    #[inline]
+    fn begin_soon(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Snapshot<'_>>> {
+        match Snapshot::soon(self, scope) {
+            Some(snapshot) => Ok(Begun::Open(snapshot)),
+            None => Ok(self.wait_for_holder(scope, waker())),
+        }
+    }
+
+    fn begin_long(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Snapshot<'_>>> {
+        self.long_holders.let_pass(snapshot::shard_set(self, scope));
+        let mut begun = self.begin_soon(scope, waker)?;
+        if let Begun::Open(snapshot) = &mut begun {
+            snapshot.hold_for_long();
+        }
+        Ok(begun)
+    }
+
+    fn resume(&self, ticket: Ticket, scope: Scope<'_>) -> Result<Option<Snapshot<'_>>> {
+        let snapshot = Snapshot::soon(self, scope);
+        match snapshot {
+            Some(_) => self.long_holders.forget(ticket),
+            None => self.long_holders.note_in_vain(ticket),
+        }
+        Ok(snapshot)
+    }
+
+    fn forget(&self, ticket: Ticket) {
+        self.long_holders.forget(ticket);
     }
 
     fn commit(
@@ -353,12 +396,11 @@ impl Engine for Bitcask {
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
-        self.shards[self.shard_of_key(key)].lock().watches.push((db, key.to_vec(), watch.clone()));
+        self.watches.add(self.shard_of_key(key), (db, key), watch);
     }
 
     fn unwatch(&self, db: Db, key: &[u8], watch: &Watch) {
-        let ended = |entry: &(Db, Vec<u8>, Watch)| entry.0 == db && entry.1 == key && entry.2.is_same(watch);
-        self.shards[self.shard_of_key(key)].lock().watches.retain(|entry| !ended(entry));
+        self.watches.remove(self.shard_of_key(key), (db, key), watch);
     }
 }
 
@@ -392,6 +434,10 @@ impl Admin for Bitcask {
         self.counted()
     }
 
+    fn wake_waiting(&self) {
+        self.long_holders.wake(ShardSet::MAX);
+    }
+
     fn last_finding(&self) -> Option<String> {
         self.scrub.last_finding()
     }
@@ -413,7 +459,22 @@ impl Admin for Bitcask {
 type DbKey = (Db, Vec<u8>);
 
 impl Bitcask {
-    /// The expired keys of a shard from a position on, after about `budget` entries; and where to go on in the shard.
+    /// Has the caller woken when it may lock the shards of a scope, one of which is locked for long.
+    #[cold]
+    fn wait_for_holder(&self, scope: Scope<'_>, waker: Waker) -> Begun<Snapshot<'_>> {
+        let ticket = self.long_holders.wait(snapshot::shard_set(self, scope), waker);
+        // The holder may have ended before the waker was there.
+        match Snapshot::soon(self, scope) {
+            None => Begun::Waits(ticket),
+            Some(snapshot) => {
+                self.long_holders.forget(ticket);
+                Begun::Open(snapshot)
+            }
+        }
+    }
+
+    /// The expired keys of a shard from a position on, after about `budget` entries; and where to go on in the shard. A shard that
+    /// is locked for long is left to the next turn around the store.
     fn expired_in(
         &self,
         at: usize,
@@ -423,7 +484,7 @@ impl Bitcask {
         visited: &mut u64,
     ) -> Result<(Vec<DbKey>, Option<u64>)> {
         let mut expired = Vec::new();
-        let mut shard = self.shards[at].lock();
+        let Some(mut shard) = self.lock_soon(at) else { return Ok((expired, None)) };
         if shard.spaces.iter().all(|space| space.expiring == 0) {
             return Ok((expired, None));
         }

@@ -28,6 +28,7 @@ use super::hint;
 use super::keydir::CATALOG_SPACE;
 use super::listing::{self, Begun, Listing};
 use super::log::{Counters, Log};
+use super::long_holders::LongHolders;
 use super::losses::{self, DamagedBlob, Loss};
 use super::manifest::{Keeper, Manifest};
 use super::pages;
@@ -35,6 +36,7 @@ use super::record::FileHeader;
 use super::replay::{Replay, Replayed};
 use super::scan;
 use super::successor::{self, Ending, Evidence};
+use super::watches::Watches;
 use super::{Bitcask, Options, mend, merge, notes};
 use crate::engine::{BlobRef, Db, checksum_append};
 use crate::limits::UNSYNCED_BLOBS_MAX;
@@ -159,6 +161,8 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
     let store = Bitcask {
         seed,
         shards: shards.into_iter().map(Mutex::new).collect(),
+        long_holders: LongHolders::default(),
+        watches: Watches::default(),
         log,
         blobs,
         owners: Mutex::new(owners),

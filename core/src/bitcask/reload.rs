@@ -16,7 +16,8 @@ use super::file_replay::Trust;
 use super::keydir::{Shard, Sums};
 use super::recovery::{New, Recovered, recover};
 use super::replay::Replayed;
-use crate::engine::{EngineError, Result};
+use super::snapshot::Snapshot;
+use crate::engine::{EngineError, Reader, Result, Scope};
 use crate::storage::StorageError;
 
 impl Bitcask {
@@ -26,12 +27,20 @@ impl Bitcask {
         let mut before: Vec<Shard> = Vec::new();
         let mut merge = self.merging.lock();
         let _hinting = self.hinting.lock();
-        let _preparing = self.log.turn_to_prepare();
-        let turn = self.log.turn_to_sync();
-        let mut shards: Vec<_> = self.shards.iter().map(|shard| shard.lock()).collect();
+        let (_preparing, turn, mut all) = loop {
+            let (preparing, turn) = (self.log.turn_to_prepare(), self.log.turn_to_sync());
+            if let Some(all) = Snapshot::soon(self, Scope::Everything) {
+                break (preparing, turn, all);
+            }
+            drop((preparing, turn));
+            // A transaction takes long. Nothing that others need is held while this waits for it.
+            self.wait_for_commits();
+        };
+        all.hold_for_long();
+        let shards = &mut all.shards;
         let position = self.log.sync_in(&turn, self.appended())?;
         let active = self.log.active_synced().map(|(header, len)| (header.id, len));
-        let databases = shards.first().map_or(0, |shard| shard.databases.len());
+        let databases = shards.first().map_or(0, |(_, shard)| shard.databases.len());
         let storage = self.log.storage();
         let mut findings = Findings::new(OnDamage::Refuse);
         let trust = Trust::Records(active);
@@ -52,15 +61,14 @@ impl Bitcask {
         merge.reopen(litter);
         storage.set_lent_bytes(0);
         self.counts.forget_merge();
-        for (shard, mut found) in shards.iter_mut().zip(found) {
-            found.watches = std::mem::take(&mut shard.watches);
+        for ((_, shard), mut found) in shards.iter_mut().zip(found) {
             found.recount();
             let held = shard.swap_held(Sums::default());
             found.swap_held(held);
             self.held.count(&mut found);
             before.push(std::mem::replace(&mut **shard, found));
         }
-        drop((shards, turn));
+        drop((all, turn));
         Ok(())
     }
 }

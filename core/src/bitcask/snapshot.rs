@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use parking_lot::MutexGuard;
 use smallvec::{SmallVec, smallvec};
 
 use super::Bitcask;
 use super::damage::name_of_file;
 use super::files::File;
 use super::keydir::{Location, Name, RootEntry, SHARD_BITS, SHARDS, Shard, SubEntry, set_access, shard_of};
+use super::long_holders::{Locked, ShardSet};
 use super::record::{Header, Record, carries_checksum};
 use super::sub_scan::{SubScan, known_file};
 use crate::engine::{
@@ -29,36 +29,68 @@ const CHECKED_PART_BYTES: u64 = 256 * 1024;
 /// The locks of one transaction. Invariant: sorted by shard, each at most once.
 pub struct Snapshot<'e> {
     pub(super) store: &'e Bitcask,
-    pub(super) shards: SmallVec<[(usize, MutexGuard<'e, Shard>); 2]>,
+    pub(super) shards: Locked<'e>,
     /// The first key that was asked for and whose shard is not locked.
     undeclared: Option<Vec<u8>>,
+    /// Whether its shards are marked as locked for long.
+    is_long: bool,
 }
 
 impl<'e> Snapshot<'e> {
+    /// Waits for its locks, however long that takes.
     pub(super) fn new(store: &'e Bitcask, scope: Scope<'_>) -> Snapshot<'e> {
-        if let Scope::Keys([key]) = scope {
-            let at = store.shard_of_key(key);
-            return Snapshot { store, shards: smallvec![(at, store.shards[at].lock())], undeclared: None };
-        }
-        let mut wanted: SmallVec<[usize; 8]> = match scope {
-            Scope::Nothing => SmallVec::new(),
-            Scope::Keys(keys) => keys.iter().map(|key| store.shard_of_key(key)).collect(),
-            Scope::Everything => (0..SHARDS).collect(),
+        let shards = wanted(store, scope).into_iter().map(|at| (at, store.shards[at].lock())).collect();
+        Snapshot { store, shards, undeclared: None, is_long: false }
+    }
+
+    /// None, and nothing is locked, if a transaction keeps one of its locks for long.
+    pub(super) fn soon(store: &'e Bitcask, scope: Scope<'_>) -> Option<Snapshot<'e>> {
+        let shards = match scope {
+            Scope::Keys([key]) => {
+                let at = store.shard_of_key(key);
+                smallvec![(at, store.lock_soon(at)?)]
+            }
+            scope => store.lock_all_soon(&wanted(store, scope))?,
         };
-        wanted.sort_unstable();
-        wanted.dedup();
-        let shards = wanted.into_iter().map(|at| (at, store.shards[at].lock())).collect();
-        Snapshot { store, shards, undeclared: None }
+        Some(Snapshot { store, shards, undeclared: None, is_long: false })
+    }
+
+    /// The shards that are locked.
+    fn set(&self) -> ShardSet {
+        self.shards.iter().fold(0, |set, (at, _)| set | 1 << at)
+    }
+
+    #[cold]
+    fn end_long(&mut self) {
+        let (holders, set) = (&self.store.long_holders, self.set());
+        holders.release(set);
+        self.shards.clear();
+        holders.wake(set);
     }
 
     pub(super) fn shard(&mut self, at: usize) -> Result<&mut Shard> {
         let place = match self.shards.as_slice() {
             [(only, _)] if *only == at => 0,
-            shards => {
-                shards.binary_search_by_key(&at, |(shard, _)| *shard).map_err(|_| EngineError::Undeclared)?
-            }
+            shards => match shards.binary_search_by_key(&at, |(shard, _)| *shard) {
+                Ok(place) => place,
+                Err(place) => self.extend(at, place)?,
+            },
         };
         Ok(&mut self.shards[place].1)
+    }
+
+    /// Locks one shard more if that is free at this moment: a transaction that waits for no lock while it has others can wait
+    /// for nobody in a circle. All locks are held to its end, so what it has read before still holds.
+    #[cold]
+    fn extend(&mut self, at: usize, place: usize) -> Result<usize> {
+        let store = self.store;
+        let shard = store.shards.get(at).and_then(|shard| shard.try_lock()).ok_or(EngineError::Undeclared)?;
+        if self.is_long {
+            store.long_holders.hold(1 << at);
+        }
+        store.counts.lock_extensions.fetch_add(1, Ordering::Relaxed);
+        self.shards.insert(place, (at, shard));
+        Ok(place)
     }
 
     fn collection(&mut self, root: &Root) -> Result<Option<&Tree>> {
@@ -68,6 +100,32 @@ impl<'e> Snapshot<'e> {
         let shard = self.shard((root.place.1 >> (u64::BITS - SHARD_BITS)) as usize)?;
         Ok(shard.collections.get(&root.collection))
     }
+}
+
+impl Drop for Snapshot<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_long {
+            self.end_long();
+        }
+    }
+}
+
+/// The shards of a scope, by number and each once.
+fn wanted(store: &Bitcask, scope: Scope<'_>) -> SmallVec<[usize; 8]> {
+    let mut wanted: SmallVec<[usize; 8]> = match scope {
+        Scope::Nothing => SmallVec::new(),
+        Scope::Keys(keys) => keys.iter().map(|key| store.shard_of_key(key)).collect(),
+        Scope::Everything => (0..SHARDS).collect(),
+    };
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// The shards of a scope, a bit each.
+pub(super) fn shard_set(store: &Bitcask, scope: Scope<'_>) -> ShardSet {
+    wanted(store, scope).into_iter().fold(0, |set, at| set | 1 << at)
 }
 
 /// A root as readers see it. The second number of its place: shard in the top bits, record bytes before the value.
@@ -239,6 +297,13 @@ impl Reader for Snapshot<'_> {
         if is_inside { Ok(()) } else { Err(outside()) }
     }
 
+    fn hold_for_long(&mut self) {
+        if !self.is_long {
+            self.is_long = true;
+            self.store.long_holders.hold(self.set());
+        }
+    }
+
     fn undeclared(&self) -> Option<Vec<u8>> {
         self.undeclared.clone()
     }
@@ -357,6 +422,10 @@ impl Reader for Snapshot<'_> {
                 scan.walk(tree.iter_back_from_key(subkey), visit)
             }
         }
+    }
+
+    fn require_everything(&mut self) -> Result<()> {
+        if self.shards.len() < SHARDS { Err(EngineError::Undeclared) } else { Ok(()) }
     }
 
     fn key_count(&mut self, db: Db) -> Result<u64> {

@@ -51,6 +51,10 @@ pub enum Origin {
     NestedAnyway,
 }
 
+fn is_nested(origin: Origin) -> bool {
+    matches!(origin, Origin::Nested | Origin::NestedAnyway)
+}
+
 /// The row of a request.
 ///
 /// # Errors
@@ -90,7 +94,7 @@ pub fn admit<'a>(
     if !spec.is(Flags::NO_AUTH) && client.must_authenticate(shared) {
         return Err(CommandError::text("NOAUTH Authentication required."));
     }
-    if matches!(origin, Origin::Nested | Origin::NestedAnyway) && spec.is(Flags::NOSCRIPT) {
+    if is_nested(origin) && spec.is(Flags::NOSCRIPT) {
         return Err(CommandError::text("ERR This Redis command is not allowed from script"));
     }
     let checked = client.access.check(&shared.acl, spec, args);
@@ -104,8 +108,8 @@ pub fn admit<'a>(
     if client.is_listening() && !spec.is(Flags::WHILE_SUBSCRIBED) {
         return Err(only_listens(spec));
     }
-    if shared.loading.is_on() && !may_run_while_loading(shared, spec) {
-        return Err(CommandError::text("LOADING Redis is loading the dataset in memory"));
+    if shared.loading.restricts() {
+        check_restrictions(shared, spec, origin)?;
     }
     Ok(Admitted { permit, args })
 }
@@ -125,12 +129,24 @@ fn denied(spec: &CommandSpec, origin: Origin, denial: Box<Denial>) -> CommandErr
     denial.into()
 }
 
+/// Refuses what has to wait until the store is read, or until no script keeps the server busy.
+#[cold]
+fn check_restrictions(shared: &Shared, spec: &CommandSpec, origin: Origin) -> Result<(), CommandError> {
+    if shared.loading.is_on() && !may_run_while_loading(shared, spec) {
+        return Err(CommandError::text("LOADING Redis is loading the dataset in memory"));
+    }
+    match shared.loading.busy_text() {
+        // The script itself, and those that run beside it, go on.
+        Some(text) if !is_nested(origin) && !spec.is(Flags::ALLOW_BUSY) => Err(CommandError::text(text)),
+        _ => Ok(()),
+    }
+}
+
 /// Operators look at a server that is being read, and may give it up.
 const OF_LOADING: [CommandId; 2] = [catalog::id("info"), catalog::id("shutdown")];
 
 /// Whether a command runs while the store is being read. As long as the users in it are not known either, an operator's
 /// commands do not: the default user may turn out to be a stranger.
-#[cold]
 fn may_run_while_loading(shared: &Shared, spec: &CommandSpec) -> bool {
     let is_for_operators = spec.categories.contains(Categories::DANGEROUS) && !OF_LOADING.contains(&spec.id);
     spec.is(Flags::LOADING) && (shared.acl.is_complete() || !is_for_operators)

@@ -11,6 +11,7 @@ use super::{CommandError, Context, Outcome, client_info, handler};
 use crate::acl::{self, Denial, Reason};
 use crate::catalog::{CommandId, CommandSpec, Flags};
 use crate::engine::{Drafts, EngineError};
+use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 use crate::resp::{Decoder, Reply, Value};
 use crate::server::Shared;
 use crate::server::outbox::Action;
@@ -33,12 +34,30 @@ pub struct Tally {
     pub hits: u64,
     /// Keys that they have not found.
     pub misses: u64,
-    /// Commands that scripts have called, and how often in a row.
-    pub calls: SmallVec<[(CommandId, u64); 2]>,
+    /// Commands that scripts have called, each once, and how often.
+    calls: Counts<CommandId>,
     /// Commands that have failed though the transaction goes on: those that scripts called, and the scripts.
-    pub failed: Vec<CommandId>,
-    /// The errors that they replied with.
-    pub errors: Vec<String>,
+    failed: Counts<CommandId>,
+    /// Commands that scripts called and that were refused before they ran.
+    rejected: Counts<CommandId>,
+    /// The codes of the errors that they replied with.
+    errors: Counts<String>,
+}
+
+/// How often there was what. A script makes millions of calls, so each is here once.
+type Counts<T> = SmallVec<[(T, u64); 2]>;
+
+/// Counts one more.
+#[inline]
+fn count<T, Q>(counts: &mut Counts<T>, what: &Q)
+where
+    T: std::borrow::Borrow<Q>,
+    Q: ToOwned<Owned = T> + PartialEq + ?Sized,
+{
+    match counts.iter_mut().find(|(other, _)| (*other).borrow() == what) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((what.to_owned(), 1)),
+    }
 }
 
 impl Tally {
@@ -47,15 +66,33 @@ impl Tally {
         (self.hits, self.misses) = (0, 0);
         self.calls.clear();
         self.failed.clear();
+        self.rejected.clear();
         self.errors.clear();
     }
 
     /// A script has called a command.
     #[inline]
     pub fn called(&mut self, command: CommandId) {
-        match self.calls.last_mut() {
-            Some((last, count)) if *last == command => *count += 1,
-            _ => self.calls.push((command, 1)),
+        count(&mut self.calls, &command);
+    }
+
+    /// A command has failed though the transaction goes on.
+    pub fn failed(&mut self, command: CommandId) {
+        count(&mut self.failed, &command);
+    }
+
+    /// A command that a script called was refused before it ran.
+    pub fn rejected(&mut self, command: CommandId) {
+        count(&mut self.rejected, &command);
+    }
+
+    /// An error was the reply, though the transaction goes on. Its code is the first word.
+    pub fn error(&mut self, text: &str) {
+        let code = text.split(' ').next().unwrap_or_default();
+        // Scripts make up codes.
+        let has_room = self.errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES;
+        if has_room || self.errors.iter().any(|(other, _)| other == code) {
+            count(&mut self.errors, code);
         }
     }
 
@@ -65,8 +102,9 @@ impl Tally {
         for (command, count) in self.calls.drain(..) {
             shared.statistics.ran(command, count, 0, false);
         }
-        self.failed.drain(..).for_each(|command| shared.statistics.failed(command));
-        self.errors.drain(..).for_each(|text| shared.count_error(&text));
+        self.failed.drain(..).for_each(|(command, count)| shared.statistics.failed(command, count));
+        self.rejected.drain(..).for_each(|(command, count)| shared.statistics.rejected(command, count));
+        self.errors.drain(..).for_each(|(code, count)| shared.count_errors(&code, count));
     }
 }
 
@@ -198,30 +236,46 @@ impl<'e> Context<'_, 'e> {
     /// As for [`Context::call`].
     pub fn call_into(&mut self, args: &[&[u8]], reply: &mut Reply) -> Outcome {
         let spec = admission::find(args)?;
-        self.call_row(spec, args, Origin::Nested, reply)
+        let admitted = self.admit_nested(spec, args, Origin::Nested)?;
+        self.run_nested(&admitted, reply)
     }
 
-    /// The same for a request whose row is known.
+    /// Lets a command run inside the running one.
     ///
     /// # Errors
-    /// As for [`Context::call`].
-    pub(crate) fn call_row(
+    /// Why it may not, in Redis' words.
+    pub(crate) fn admit_nested<'a>(
         &mut self,
         spec: &'static CommandSpec,
-        args: &[&[u8]],
+        args: &'a [&'a [u8]],
         origin: Origin,
-        reply: &mut Reply,
-    ) -> Outcome {
+    ) -> Result<Admitted<'a>, CommandError> {
         let admitted = admission::admit(self.shared, self.client, spec, args, origin, || {});
-        let admitted = admitted.map_err(|error| match error {
+        admitted.map_err(|error| match error {
             CommandError::Denied(denial) => {
                 let text = format!("NOPERM ACL failure in script: {}", denial.text(false));
                 self.note_denial(denial, acl::Context::Lua);
                 CommandError::owned(text)
             }
             error => error,
-        })?;
-        self.inner(Some(reply), &Drafts::new()).run(&admitted)
+        })
+    }
+
+    /// Runs a command inside the running one, with its reply as bytes in the protocol of `reply`, which must be empty.
+    ///
+    /// # Errors
+    /// As for [`Context::call`].
+    pub(crate) fn run_nested(&mut self, admitted: &Admitted<'_>, reply: &mut Reply) -> Outcome {
+        let drafts = Drafts::new();
+        let mut inner = self.inner(Some(reply), &drafts);
+        // The transaction around it may have been opened for some keys only.
+        if admitted.spec().touches_all_keys(admitted.args())
+            && let Err(error) = inner.txn.require_everything()
+        {
+            *inner.interrupted = Some(error.clone());
+            return Err(error.into());
+        }
+        inner.run(admitted)
     }
 
     /// Lets a request run that was admitted some time ago, if its user still may run it: a queued one, or one that has been

@@ -51,7 +51,7 @@ use crate::limits::{LONG_WORK_ELEMENT_BYTES, LONG_WORK_ELEMENTS};
 use crate::resp::Reply;
 use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
-use crate::server::{Client, Shared};
+use crate::server::{BusyWith, Client, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
 pub type Outcome = std::result::Result<(), CommandError>;
@@ -75,6 +75,19 @@ impl Work {
             return Err(EngineError::TakesLong.into());
         }
         Ok(())
+    }
+}
+
+/// A server that is busy ([`Context::keep_busy`]) until this is dropped.
+#[must_use]
+pub struct Busy<'c> {
+    shared: &'c Shared,
+    with: BusyWith,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.shared.loading.end_busy(self.with);
     }
 }
 
@@ -158,7 +171,7 @@ pub fn has_handler(spec: &CommandSpec) -> bool {
     handler_of(spec).is_some()
 }
 
-impl Context<'_, '_> {
+impl<'c> Context<'c, '_> {
     /// The database the connection has selected.
     pub fn db(&self) -> Db {
         self.client.db
@@ -293,6 +306,16 @@ impl Context<'_, '_> {
     /// As for [`Context::expect_work`].
     pub fn expect_bytes(&self, bytes: u64) -> Outcome {
         self.expect_work(bytes / LONG_WORK_ELEMENT_BYTES)
+    }
+
+    /// Has the server answer BUSY to others, as long as the guard lives: what runs here has taken longer than
+    /// `busy-reply-threshold` and goes on.
+    pub fn keep_busy(&self, with: BusyWith) -> Busy<'c> {
+        let (shared, admin) = (self.shared, self.admin);
+        shared.loading.begin_busy(with);
+        // Those that wait for its keys are refused, too.
+        admin.wake_waiting();
+        Busy { shared, with }
     }
 
     /// Unix time in milliseconds.

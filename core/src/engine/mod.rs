@@ -339,6 +339,12 @@ pub trait Reader {
     /// Walks the subkeys of a root until the visitor breaks or none is left.
     fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()>;
 
+    /// Makes sure that the snapshot has every key of every database, for what is about to happen to whole databases: counting,
+    /// emptying, swapping and walking see no more than it has. Fails with [`EngineError::Undeclared`] if it has only some.
+    fn require_everything(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Number of keys of a database, those that expired but were not collected yet included.
     fn key_count(&mut self, db: Db) -> Result<u64>;
 
@@ -358,6 +364,10 @@ pub trait Reader {
 
     /// The same of subkeys of a root.
     fn announce_subs(&mut self, _root: &Root, _subkeys: &[&[u8]]) {}
+
+    /// Says that it lives for long from here on, so that transactions which want its locks need not keep their threads waiting
+    /// ([`Engine::begin_soon`]). To be called before anything that takes long.
+    fn hold_for_long(&mut self) {}
 
     /// The key because of which a read failed with [`EngineError::Undeclared`].
     fn undeclared(&self) -> Option<Vec<u8>> {
@@ -388,6 +398,15 @@ pub struct Stored {
 /// A transaction that waits for its engine, by a number that only the engine can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
+
+/// The outcome of [`Engine::begin_soon`].
+#[derive(Debug)]
+pub enum Begun<S> {
+    /// The reads of the transaction.
+    Open(S),
+    /// Nothing is open; the transaction waits under this ticket.
+    Waits(Ticket),
+}
 
 /// The outcome of [`Engine::commit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -444,8 +463,25 @@ pub trait Engine: Admin + Send + Sync {
     /// Begins a blob outside of any transaction, for a value that is arriving.
     fn draft(&self) -> Result<Draft>;
 
-    /// Opens a transaction over the keys of `scope`.
+    /// Opens a transaction over the keys of `scope`, however long others hold the locks.
     fn begin(&self, scope: Scope<'_>) -> Result<Self::Snapshot<'_>>;
+
+    /// As [`Engine::begin`], but keeps the calling thread waiting for short transactions only. If one holds a lock for long
+    /// ([`Reader::hold_for_long`]), nothing is open, and the waker that `waker` makes is woken when [`Engine::resume`] has more to
+    /// say. Engines that never hold locks for long need not implement it.
+    fn begin_soon(&self, scope: Scope<'_>, _waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
+        self.begin(scope).map(Begun::Open)
+    }
+
+    /// As [`Engine::begin_soon`], for a transaction that is going to hold its locks for long, on a thread that serves nobody else: others
+    /// that have waited for long may be let pass first.
+    fn begin_long(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
+        let mut begun = self.begin_soon(scope, waker)?;
+        if let Begun::Open(snapshot) = &mut begun {
+            snapshot.hold_for_long();
+        }
+        Ok(begun)
+    }
 
     /// Ends a run that failed with [`EngineError::NotHere`] and begins to fetch what it missed. The waker is woken once
     /// [`Engine::resume`] has more to say. Engines that never answer so need not implement it.
@@ -453,7 +489,8 @@ pub trait Engine: Admin + Send + Sync {
         Ticket(0)
     }
 
-    /// Opens a transaction again that was parked, with what was fetched for it; None while it still waits.
+    /// Opens a transaction again that was parked, with what was fetched for it, or that waited for locks; None while it still
+    /// waits.
     fn resume(&self, _ticket: Ticket, scope: Scope<'_>) -> Result<Option<Self::Snapshot<'_>>> {
         self.begin(scope).map(Some)
     }
@@ -531,6 +568,9 @@ pub trait Admin {
 
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
+
+    /// Wakes the transactions that wait for locks which others hold for long, so that their sessions may give up.
+    fn wake_waiting(&self) {}
 
     /// The last thing that a background read of everything found damaged, in words, if there was one.
     fn last_finding(&self) -> Option<String> {

@@ -336,6 +336,12 @@ impl<'e> Txn<'e> {
         Ok(())
     }
 
+    /// Makes sure that the transaction was opened for [`Scope::Everything`](super::Scope::Everything), as what is about to happen
+    /// to whole databases needs it.
+    pub fn require_everything(&mut self) -> Result<()> {
+        self.reader.require_everything()
+    }
+
     /// Number of keys in a database; like Redis it counts keys that expired and were not collected yet.
     pub fn key_count(&mut self, db: Db) -> Result<u64> {
         let source = self.overlay.source(db);

@@ -134,7 +134,7 @@ impl Executor {
                 shared.feed.append(Entry { receipt, ..entry });
             }
         };
-        let outcome = server.engine.committed(pending.ticket, &caller.client.inbox.waker(), &mut ordered);
+        let outcome = server.engine.committed(pending.ticket, &self.waker(caller, plan), &mut ordered);
         match outcome {
             Ok(None) => {
                 let commit = Box::new(pending);

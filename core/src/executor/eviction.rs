@@ -313,6 +313,11 @@ impl Eviction {
                 Try::Evicted
             }
             Ok(_) => Try::Missed,
+            // A transaction has begun to hold its lock for long. Other keys may go.
+            Err(Stop::Suspended) if server.engine.is_busy(db, key) => {
+                self.executor.forget_suspended(server);
+                Try::Busy
+            }
             Err(Stop::Suspended) => {
                 (self.pending, self.is_evicting) = (Some(pending), is_evicted);
                 Try::Suspended

@@ -67,6 +67,12 @@ impl Expiry {
             let (db, key) = (*db, key.clone());
             match self.remove(server, db, &key, now_ms) {
                 Ok(()) => {}
+                // A transaction holds its lock for long. A later step finds it again.
+                Err(Stop::Suspended) if server.engine.is_busy(db, &key) => {
+                    self.executor.forget_suspended(server);
+                    self.keys.pop();
+                    continue;
+                }
                 Err(Stop::Suspended) => {
                     return Ok(Expired { keys: count, has_more: true, is_suspended: true });
                 }

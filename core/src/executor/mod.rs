@@ -6,6 +6,7 @@
 //!     |  run: handlers over one transaction; writes go to the overlay, wishes to the outbox
 //!     |     a key was not declared   -> drop all, begin again with more locks
 //!     |     the engine must fetch    -> drop all, suspend; resumed once it is there
+//!     |     a lock is held for long  -> suspend; resumed once it may be free
 //!     |     it takes long            -> drop all, suspend; run again where it may
 //!     |  reactions see the changes, add to them or refuse
 //!     |  commit: one frame; its place in the log is fixed, an entry joins the feed
@@ -33,16 +34,17 @@ pub use queue::Call;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
 use crate::command::{CommandError, Context, Later, Outcome};
-use crate::engine::{Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
+use crate::engine::{Begun, Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
 use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
 use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
-use crate::server::hub::{Interest, Unblock, Wait, Waiter};
+use crate::server::hub::{Inbox, Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
 
@@ -70,7 +72,8 @@ pub enum Ran {
 pub enum Stop {
     /// Nothing has happened; this is the reply.
     Error(CommandError),
-    /// The engine must fetch something: run the same again when the connection is woken. Or it takes long: run it again where
+    /// The engine must fetch something, or another transaction holds a lock for long: run the same again when the connection is
+    /// woken. Or it takes long: run it again where
     /// nobody waits for it ([`Client::takes_long`]).
     Suspended,
 }
@@ -132,7 +135,7 @@ enum Waits {
     Goes,
 }
 
-/// A transaction that was thrown away because its engine must fetch something, or that waits for its commit.
+/// A transaction that was thrown away because its engine must fetch something, that waits for locks, or for its commit.
 enum Suspended {
     Reads { identity: u64, ticket: Ticket, wider: Wider },
     Commit { identity: u64, commit: Box<commit::Pending> },
@@ -200,9 +203,16 @@ pub struct Executor {
     direct_changes: u64,
     /// Evicts keys before commands, once that was necessary.
     eviction: Option<Box<Eviction>>,
+    /// That of the connection to which it belongs, if it belongs to one.
+    inbox: Option<Arc<Inbox>>,
 }
 
 impl Executor {
+    /// The workspace of the connection with this inbox.
+    pub fn of(inbox: Arc<Inbox>) -> Executor {
+        Executor { inbox: Some(inbox), ..Executor::default() }
+    }
+
     /// Runs one command as a transaction of its own.
     ///
     /// # Errors
@@ -313,11 +323,16 @@ impl Executor {
             }
         }
         loop {
-            let Some(mut snapshot) = open(&server.engine, plan, &wider, ticket)? else {
-                self.park(plan, ticket, wider);
-                return Err(Stop::Suspended);
+            let waker = || self.waker(caller, plan);
+            // While a blocked connection is served its own thread may want its state.
+            let is_long = caller.client.runs_at_length && plan.identity == 0;
+            let mut snapshot = match open(&server.engine, plan, &wider, (ticket.take(), is_long, &waker))? {
+                Begun::Open(snapshot) => snapshot,
+                Begun::Waits(ticket) => {
+                    self.park(plan, Some(ticket), wider);
+                    return Err(self.wait_or_refuse(server, plan));
+                }
             };
-            ticket = None;
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
             let mut interrupted = None;
@@ -367,7 +382,7 @@ impl Executor {
                 }
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);
-                    let ticket = server.engine.park(snapshot, &caller.client.inbox.waker());
+                    let ticket = server.engine.park(snapshot, &self.waker(caller, plan));
                     self.park(plan, Some(ticket), wider);
                     return Err(Stop::Suspended);
                 }
@@ -381,7 +396,28 @@ impl Executor {
         }
     }
 
-    /// Notes that a transaction waits for what the engine fetches under this ticket.
+    /// A transaction waits for its engine. While a script keeps the server busy, a request is refused instead; a blocked
+    /// connection goes on waiting.
+    #[cold]
+    fn wait_or_refuse<E: Engine>(&mut self, server: &Server<E>, plan: &Plan<'_>) -> Stop {
+        // Looked at behind the beginning of the wait: who becomes busy wakes those who wait.
+        match server.shared.loading.busy_text() {
+            Some(text) if !matches!(plan.may_wait, Waits::Goes) => {
+                self.forget_suspended(server);
+                Stop::Error(CommandError::text(text))
+            }
+            _ => Stop::Suspended,
+        }
+    }
+
+    /// Wakes the connection that runs a transaction again: the one whose executor this is, though it may be serving a blocked one.
+    #[cold]
+    fn waker(&self, caller: &Caller<'_>, plan: &Plan<'_>) -> Waker {
+        let own = self.inbox.as_ref().filter(|_| matches!(plan.may_wait, Waits::Goes));
+        own.unwrap_or(&caller.client.inbox).waker()
+    }
+
+    /// Notes that a transaction waits for what the engine fetches, or for locks, under this ticket.
     fn park(&mut self, plan: &Plan<'_>, ticket: Option<Ticket>, wider: Wider) {
         self.suspended = ticket.map(|ticket| Suspended::Reads { identity: plan.identity, ticket, wider });
     }
@@ -524,14 +560,14 @@ impl Wider {
     }
 }
 
-/// Opens a transaction over the keys of a plan and those that it turned out to need; None while it waits under its ticket.
+/// Opens a transaction over the keys of a plan and those that it turned out to need, or goes on with the wait of a ticket.
 #[inline]
 fn open<'e, E: Engine>(
     engine: &'e E,
     plan: &Plan<'_>,
     wider: &Wider,
-    ticket: Option<Ticket>,
-) -> Result<Option<E::Snapshot<'e>>, EngineError> {
+    (ticket, is_long, waker): (Option<Ticket>, bool, &dyn Fn() -> Waker),
+) -> Result<Begun<E::Snapshot<'e>>, EngineError> {
     let widened: Keys<'_> = match wider.keys.as_slice() {
         [] => Keys::new(),
         more => plan.keys.iter().copied().chain(more.iter().map(Vec::as_slice)).collect(),
@@ -543,8 +579,9 @@ fn open<'e, E: Engine>(
         (_, _, keys) => Scope::Keys(keys),
     };
     match ticket {
-        None => engine.begin(scope).map(Some),
-        Some(ticket) => engine.resume(ticket, scope),
+        None if is_long => engine.begin_long(scope, waker),
+        None => engine.begin_soon(scope, waker),
+        Some(ticket) => Ok(engine.resume(ticket, scope)?.map_or(Begun::Waits(ticket), Begun::Open)),
     }
 }
 

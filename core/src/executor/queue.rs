@@ -92,7 +92,7 @@ impl Executor {
         for (call, ended) in calls.iter().zip(ended) {
             let (spec, args) = (call.spec, call.args);
             if let Some(error) = &ended.error {
-                server.shared.statistics.failed(spec.id);
+                server.shared.statistics.failed(spec.id, 1);
                 server.shared.count_error(&error.reply_text());
             }
             if has_handler(spec) {

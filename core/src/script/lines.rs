@@ -1,8 +1,8 @@
 //! An interpreter for tests: every line of a source is a command that is called. `K1` stands for the first key, `A1` for the first
 //! argument. The value is that of the last line.
 //!
-//! `fail TEXT` raises an error, `spin` goes on until it is killed, and in a library `function NAME` begins a function, which is
-//! registered.
+//! `fail TEXT` raises an error, `spin` goes on until it is killed, `devour` needs more memory than there is, and in a library
+//! `function NAME` begins a function, which is registered.
 
 use std::collections::HashMap;
 
@@ -60,6 +60,7 @@ impl Lines {
             let words: Vec<Vec<u8>> = line.iter().map(|word| argument(word).unwrap_or_default()).collect();
             match words.first().map(Vec::as_slice) {
                 Some(b"fail") => return Err(Ended::Failed(failure(&words[1..].join(&b' ')))),
+                Some(b"devour") => return Err(Ended::Failed(Failure::out_of_memory())),
                 Some(b"spin") => {
                     while host.tick(10_000) == Tick::Continue {}
                     return Err(Ended::Killed(failure(b"")));
@@ -114,11 +115,15 @@ impl Runtime for Lines {
                 _ => functions.last_mut().into_iter().for_each(|(_, body)| body.push(line.clone())),
             }
         }
+        let mut ids = Vec::new();
         for (name, body) in functions {
             let id = FunctionId(self.add(body));
+            ids.push(id);
             let new = NewFunction { name: &name, description: None, flags: ScriptFlags::NONE, id };
-            host.register_function(&new)
-                .map_err(|text| LoadError::Run(Ended::Failed(failure(format!("ERR {text}").as_bytes()))))?;
+            if let Err(text) = host.register_function(&new) {
+                ids.into_iter().for_each(|id| self.drop_function(id));
+                return Err(LoadError::Run(Ended::Failed(failure(format!("ERR {text}").as_bytes()))));
+            }
         }
         Ok(())
     }

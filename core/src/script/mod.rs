@@ -23,7 +23,7 @@ mod tests;
 pub use flags::ScriptFlags;
 pub use reply::{ReplyError, ReturnedError, read_reply, returned_error, write_reply};
 pub use runtime::{
-    Answer, CompileError, Ended, Failure, FunctionId, Host, Level, LoadError, NewFunction, Run, RunLimits,
-    Runtime, ScriptId, Tick,
+    Answer, CompileError, Ended, Failure, FunctionId, Host, Level, LoadError, NO_MEMORY, NewFunction, Run,
+    RunLimits, Runtime, ScriptId, Tick,
 };
 pub use value::{Kind, Mark, Reader, TABLE_HEADER_BYTES, Table, Tag, Value, Writer};

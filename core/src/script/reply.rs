@@ -78,6 +78,7 @@ fn write_one<'a>(value: Value<'a>, script: Protocol, reply: &mut Reply) -> Optio
     match value {
         Value::Text(text) => reply.bulk(text),
         Value::Number(number) => reply.integer(whole(number)),
+        Value::Integer(number) => reply.integer(number),
         Value::Boolean(value) => match (script, value) {
             (Protocol::Resp3, value) => reply.boolean(value),
             (Protocol::Resp2, true) => reply.integer(1),
@@ -321,7 +322,7 @@ fn read_one(input: &mut Input<'_>, out: &mut Writer) -> Result<Option<Open>, Rep
 fn read_scalar(kind: u8, text: &[u8], input: &mut Input<'_>, out: &mut Writer) -> Result<(), ReplyError> {
     match kind {
         b'$' => out.text(input.bulk(text)?),
-        b':' => out.number(crate::number::parse_i64(text).ok_or(ReplyError::Malformed)? as f64),
+        b':' => out.integer(crate::number::parse_i64(text).ok_or(ReplyError::Malformed)?),
         b'+' => out.field("ok", text),
         b'-' => write_error(text, out),
         b'_' => out.nil(),

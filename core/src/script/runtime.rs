@@ -103,7 +103,8 @@ pub trait Host {
     fn register_function(&mut self, function: &NewFunction<'_>) -> Result<(), String>;
 
     /// Called every so often while a script or the compiler runs, at least once in about `TICK_STEPS` steps of the interpreter
-    /// (some ten microseconds); `steps` is how many have been taken since the last call.
+    /// (some ten microseconds), or once in a millisecond where compiled code runs; `steps` is about how many have been taken since
+    /// the last call.
     fn tick(&mut self, steps: u64) -> Tick;
 
     /// `os.clock`: seconds, from any origin; frozen for a run where time is.
@@ -132,7 +133,20 @@ pub struct Failure {
     pub is_counted: bool,
 }
 
+/// Lua's text where a run has used up its memory.
+pub const NO_MEMORY: &[u8] = b"not enough memory";
+
 impl Failure {
+    /// The run needed more memory than it may have, and did not catch that.
+    pub fn out_of_memory() -> Failure {
+        Failure { message: NO_MEMORY.to_vec(), place: None, is_plain: true, is_counted: false }
+    }
+
+    /// Whether it is [`Failure::out_of_memory`].
+    pub fn is_out_of_memory(&self) -> bool {
+        self.is_plain && self.message == NO_MEMORY
+    }
+
     /// The error reply for a script of this name, which is its SHA-1 or the function's name.
     pub fn reply(&self, name: &str) -> Vec<u8> {
         if self.is_plain {
@@ -201,7 +215,7 @@ pub trait Runtime: Send {
         value: &mut Writer,
     ) -> Result<(), Ended>;
 
-    /// Loads a library: its body runs once and registers functions with the host.
+    /// Loads a library: its body runs once and registers functions with the host. If it fails, these are forgotten already.
     fn load_library(
         &mut self,
         source: &[u8],

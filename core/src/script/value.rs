@@ -6,7 +6,10 @@
 //! text     04  length, 8 bytes   bytes
 //! table    05  size of what follows the header, 8 bytes   items, 8 bytes   pairs, 8 bytes   items…   (key value)…
 //! other    08  kind, 1 byte: function, userdata, thread
+//! integer  09  64 bits with a sign
 //! ```
+//!
+//! Integers are only in bytes whose writer [keeps them](Writer::with_integers); to Lua every number is a double.
 //!
 //! All numbers are little-endian. The items of a table have the keys 1, 2, 3 and so on; pairs follow in the order in which the
 //! interpreter walks its table, so a table is written in exactly that order. *Null* is what `cjson.null` is. *Too deep* stands for
@@ -37,6 +40,8 @@ pub enum Tag {
     TooDeep = 7,
     /// A value with no flat form.
     Other = 8,
+    /// An integer of 64 bits, for interpreters that have those.
+    Integer = 9,
 }
 
 /// Bytes of a table's header.
@@ -73,6 +78,8 @@ pub enum Value<'a> {
     Boolean(bool),
     /// A number.
     Number(f64),
+    /// An integer that a double may not hold.
+    Integer(i64),
     /// A string.
     Text(&'a [u8]),
     /// A table.
@@ -179,6 +186,7 @@ impl<'a> Reader<'a> {
                 [1] => Kind::Userdata,
                 _ => Kind::Thread,
             }),
+            9 => Value::Integer(i64::from_le_bytes(self.take()?)),
             _ => return None,
         })
     }
@@ -208,12 +216,18 @@ pub struct Writer {
     bytes: Vec<u8>,
     limit: usize,
     is_full: bool,
+    keeps_integers: bool,
 }
 
 impl Writer {
     /// Writes up to `limit_bytes` bytes. What does not fit is left out, and [`is_full`](Self::is_full) says so.
     pub fn new(limit_bytes: usize) -> Writer {
-        Writer { bytes: Vec::new(), limit: limit_bytes, is_full: false }
+        Writer { bytes: Vec::new(), limit: limit_bytes, is_full: false, keeps_integers: false }
+    }
+
+    /// The same for an interpreter with integers of 64 bits: [`integer`](Self::integer) writes them as they are.
+    pub fn with_integers(limit_bytes: usize) -> Writer {
+        Writer { keeps_integers: true, ..Writer::new(limit_bytes) }
     }
 
     /// Forgets what was written and takes another limit; the memory stays for what comes.
@@ -246,7 +260,9 @@ impl Writer {
     }
 
     fn has_room(&mut self, bytes: usize) -> bool {
-        let fits = bytes <= self.limit.saturating_sub(self.bytes.len());
+        // A home with little memory may have less than the limit.
+        let fits =
+            bytes <= self.limit.saturating_sub(self.bytes.len()) && self.bytes.try_reserve(bytes).is_ok();
         self.is_full |= !fits;
         fits
     }
@@ -276,6 +292,17 @@ impl Writer {
     pub fn number(&mut self, value: f64) {
         if self.has_room(9) {
             self.bytes.push(Tag::Number as u8);
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// An integer: as such if the writer keeps them, else as a number, which may be the nearest one only.
+    pub fn integer(&mut self, value: i64) {
+        if !self.keeps_integers {
+            return self.number(value as f64);
+        }
+        if self.has_room(9) {
+            self.bytes.push(Tag::Integer as u8);
             self.bytes.extend_from_slice(&value.to_le_bytes());
         }
     }

@@ -36,6 +36,8 @@ pub struct Client {
     pub hands_over: bool,
     /// Whether the request in the input is one of these.
     pub takes_long: bool,
+    /// Whether it is running in that place: its transactions say that they hold their locks for long.
+    pub runs_at_length: bool,
     /// What CLIENT REPLY asked for.
     pub reply_mode: ReplyMode,
     /// Whether commands leave access times alone (CLIENT NO-TOUCH).
@@ -77,6 +79,7 @@ impl Client {
             random: fastrand::Rng::with_seed(seed),
             hands_over: false,
             takes_long: false,
+            runs_at_length: false,
             reply_mode: ReplyMode::On,
             no_touch: false,
             last_command: "",

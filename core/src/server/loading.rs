@@ -1,11 +1,29 @@
-//! Whether the store is still being read, and how far: a home may serve connections before it has opened its store.
+//! What keeps most commands from running for a while: the store is still being read, or a script takes long. A home may
+//! serve connections before it has opened its store.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The state of loading, as INFO tells of it.
+/// The kind of script that keeps the server busy: each is ended by a command of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusyWith {
+    /// A script of EVAL or EVALSHA.
+    Script,
+    /// A function of FCALL.
+    Function,
+}
+
+/// The bit of the word that says that the store is being read.
+const LOADING: u32 = 1;
+/// One busy script, in the word: their count has the bits below that of functions.
+const SCRIPT: u32 = 1 << 1;
+/// One busy function, in the word.
+const FUNCTION: u32 = 1 << 16;
+
+/// Whether commands are restricted, and the state of loading, as INFO tells of it.
 #[derive(Debug, Default)]
 pub struct Loading {
-    is_on: AtomicBool,
+    /// One word, so that admission looks once: [`LOADING`], and how many scripts and functions keep the server busy.
+    word: AtomicU32,
     began_at_ms: AtomicU64,
     total_bytes: AtomicU64,
     loaded_bytes: AtomicU64,
@@ -16,7 +34,7 @@ impl Loading {
     pub fn begin(&self, total_bytes: u64, now_ms: u64) {
         self.began_at_ms.store(now_ms, Ordering::Relaxed);
         self.total_bytes.store(total_bytes, Ordering::Relaxed);
-        self.is_on.store(true, Ordering::Release);
+        self.word.fetch_or(LOADING, Ordering::Release);
     }
 
     /// So many bytes are done by now.
@@ -26,18 +44,55 @@ impl Loading {
 
     /// All commands run from now on.
     pub fn end(&self) {
-        self.is_on.store(false, Ordering::Release);
+        self.word.fetch_and(!LOADING, Ordering::Release);
     }
 
     /// Whether commands that need data are refused.
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Relaxed)
+        self.word.load(Ordering::Relaxed) & LOADING != 0
+    }
+
+    /// Whether the store is being read or the server is busy.
+    #[inline]
+    pub fn restricts(&self) -> bool {
+        self.word.load(Ordering::Relaxed) != 0
+    }
+
+    /// A script has begun to keep the server busy: commands that are not flagged for that are refused.
+    pub(crate) fn begin_busy(&self, with: BusyWith) {
+        self.word.fetch_add(unit(with), Ordering::SeqCst);
+    }
+
+    /// It does not any more.
+    pub(crate) fn end_busy(&self, with: BusyWith) {
+        self.word.fetch_sub(unit(with), Ordering::SeqCst);
+    }
+
+    /// The error for commands that a busy server refuses; None where it is not busy.
+    pub fn busy_text(&self) -> Option<&'static str> {
+        let busy = self.word.load(Ordering::SeqCst) & !LOADING;
+        match busy {
+            0 => None,
+            busy if busy & (FUNCTION - 1) != 0 => {
+                Some("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
+            }
+            _ => Some(
+                "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
+            ),
+        }
     }
 
     /// Unix time in milliseconds of the beginning, bytes to read, and bytes done.
     pub fn progress(&self) -> (u64, u64, u64) {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
         (get(&self.began_at_ms), get(&self.total_bytes), get(&self.loaded_bytes))
+    }
+}
+
+fn unit(with: BusyWith) -> u32 {
+    match with {
+        BusyWith::Script => SCRIPT,
+        BusyWith::Function => FUNCTION,
     }
 }

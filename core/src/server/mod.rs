@@ -26,7 +26,7 @@ pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
 pub(crate) use eviction::Candidate;
 pub use eviction::Memory;
-pub use loading::Loading;
+pub use loading::{BusyWith, Loading};
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };

@@ -114,6 +114,12 @@ impl Outbox {
         self.actions.push(action);
     }
 
+    /// Bytes that one more action takes, its own aside: many when the list has to grow.
+    pub fn growth_bytes(&self) -> u64 {
+        let is_full = self.actions.len() == self.actions.capacity();
+        if is_full { 2 * self.actions.capacity() as u64 * size_of::<Action>() as u64 } else { 0 }
+    }
+
     /// Adds something for the host, which does it after the replies.
     pub fn effect(&mut self, effect: Effect) {
         self.effects.push(effect);

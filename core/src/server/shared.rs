@@ -328,9 +328,6 @@ impl Shared {
         self.kill(&ids);
     }
 
-    /// Says whether a script has been running for longer than clients are to wait.
-    pub fn set_busy(&self, _is_busy: bool) {}
-
     /// Notes a checkpoint at `now_ms`, before which so many changes had been counted.
     pub fn saved(&self, changes: u64, now_ms: u64) {
         self.saved_at_s.store(now_ms / 1000, Ordering::Relaxed);
@@ -353,8 +350,13 @@ impl Shared {
 
     /// Counts a reply that was an error, by its text.
     pub(crate) fn count_error(&self, text: &str) {
-        self.counters.error_replies.fetch_add(1, Ordering::Relaxed);
-        self.statistics.error(text);
+        self.count_errors(text, 1);
+    }
+
+    /// Counts so many errors with the code of this one.
+    pub(crate) fn count_errors(&self, text: &str, count: u64) {
+        self.counters.error_replies.fetch_add(count, Ordering::Relaxed);
+        self.statistics.errors_of(text, count);
     }
 
     /// Says what the home is short of: commands that may need more of it are refused as long as it is.

@@ -58,10 +58,10 @@ pub(super) enum Step {
 impl Connection {
     pub(super) fn new(client: Client, reply: Reply) -> Connection {
         Connection {
-            client,
             reply,
             drafts: Drafts::new(),
-            executor: Executor::default(),
+            executor: Executor::of(client.inbox.clone()),
+            client,
             transaction: Transaction::default(),
             waiting: Waiting::default(),
             group_len: 0,
@@ -367,8 +367,9 @@ impl Connection {
     pub(super) fn look_after<E: Engine>(&mut self, server: &Server<E>, count: u64, now_ms: u64) {
         self.commands += count;
         self.serve_ready(server, now_ms);
-        // What a command did to its own connection through others comes behind its reply.
-        if self.client.inbox.has_mail() {
+        // What a command did to its own connection through others comes behind its reply. A session that was suspended just
+        // now takes it when it goes on: that it was woken meanwhile must not be forgotten.
+        if self.client.inbox.has_mail() && !self.waiting.is_suspended() {
             self.take_mail(server, now_ms);
         }
     }
@@ -434,7 +435,7 @@ impl Connection {
         let make_room = || executor.make_room(server, now_ms);
         let request = admission::admit(&server.shared, &self.client, spec, args, origin, make_room)
             .and_then(|request| self.check_queue(server, request))
-            .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+            .inspect_err(|_| server.shared.statistics.rejected(spec.id, 1))?;
         match self.drafts.failure() {
             Some(error) => Err(CommandError::Engine(error.clone())),
             None => Ok(request),
@@ -510,7 +511,7 @@ impl Connection {
         if self.transaction.is_open() && spec.waits_for_exec() {
             self.transaction
                 .queue(&mut self.client, request, &mut self.drafts, &server.shared.settings)
-                .inspect_err(|_| server.shared.statistics.rejected(spec.id))?;
+                .inspect_err(|_| server.shared.statistics.rejected(spec.id, 1))?;
             self.reply.simple("QUEUED");
             return Ok(());
         }
@@ -529,7 +530,7 @@ impl Connection {
             }
             Err(Stop::Suspended) => return Err(Stop::Suspended),
             Err(Stop::Error(error)) => {
-                server.shared.statistics.failed(spec.id);
+                server.shared.statistics.failed(spec.id, 1);
                 self.executor.meter().end((server, &self.client), spec, &begin, args, now_ms);
                 return Err(Stop::Error(error));
             }
@@ -591,7 +592,13 @@ impl Connection {
             self.reply.null_array();
             return Ok(());
         }
-        let outcome = self.run_multi(server, now_ms);
+        let outcome = match self.run_multi(server, now_ms) {
+            // It waited for a lock, and a script keeps the server busy by now: as if it had come only now.
+            Err(Stop::Error(error)) if error.reply_text().starts_with("BUSY ") => {
+                Err(self.refused(server, error, now_ms).into())
+            }
+            outcome => outcome,
+        };
         if !matches!(outcome, Err(Stop::Suspended)) {
             self.transaction.end(&server.engine, &mut self.client);
         }

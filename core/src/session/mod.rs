@@ -187,9 +187,12 @@ impl Session {
     /// The same where a request may take its time, for a host that lets the session hand over what takes long
     /// ([`Session::set_hands_over`]).
     pub fn process_at_length<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
-        let hands_over = std::mem::replace(&mut self.connection.client_mut().hands_over, false);
+        let client = self.connection.client_mut();
+        let hands_over = std::mem::replace(&mut client.hands_over, false);
+        client.runs_at_length = true;
         let progress = self.process(server, now_ms);
-        self.connection.client_mut().hands_over = hands_over;
+        let client = self.connection.client_mut();
+        (client.hands_over, client.runs_at_length) = (hands_over, false);
         progress
     }
 

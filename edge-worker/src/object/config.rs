@@ -3,12 +3,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use edgecask_core::server::{HomeBounds, HostFacts, SETTINGS, Settings};
+use edgecask_core::script::Level;
+use edgecask_core::server::{HomeBounds, HostFacts, SETTINGS, ScriptBounds, Settings};
 
 use crate::BUDGET;
-use crate::host::Host;
+use crate::host::{Host, LogLevel};
 use crate::limits::{
-    ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, NAME_MAX_BYTES, REPLY_MAX_BYTES, VALUE_MAX_BYTES,
+    ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, NAME_MAX_BYTES, REPLY_MAX_BYTES, SCRIPT_MEMORY_MAX_BYTES,
+    SCRIPT_STEPS_MAX, SOURCES_OF_EVAL_MAX_BYTES, VALUE_MAX_BYTES,
 };
 use crate::storage::RowStorage;
 
@@ -82,6 +84,11 @@ impl Config {
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,
             clients_max: i64::MAX,
+            scripts: ScriptBounds {
+                memory_bytes: SCRIPT_MEMORY_MAX_BYTES,
+                steps: Some(SCRIPT_STEPS_MAX),
+                sources_bytes: SOURCES_OF_EVAL_MAX_BYTES,
+            },
             budget: BUDGET,
         }))
     }
@@ -138,6 +145,16 @@ impl<H: Host> HostFacts for EdgeFacts<H> {
             buffer.copy_from_slice(&bytes);
         }
         is_whole
+    }
+
+    fn log(&self, level: Level, text: &[u8]) {
+        let level = match level {
+            Level::Debug => LogLevel::Debug,
+            Level::Verbose => LogLevel::Verbose,
+            Level::Notice => LogLevel::Notice,
+            Level::Warning => LogLevel::Warning,
+        };
+        self.storage.write_log(level, &String::from_utf8_lossy(text));
     }
 
     fn facts(&self) -> Vec<(&'static str, &'static str, String)> {

@@ -14,6 +14,7 @@ mod http_request;
 mod persisted;
 mod maintenance;
 mod connection;
+mod scripts;
 #[cfg(test)]
 mod tests;
 
@@ -85,6 +86,7 @@ impl<H: Host> Object<H> {
         let saved_at_s = persisted::restore(&shared, &storage);
         let (expiry, eviction) = (Expiry::new(&shared), Eviction::new(&shared));
         let server = Server { engine: opened.store, shared };
+        scripts::open(&server, &storage, now_ms)?;
         users::restore(&server, None, now_ms).map_err(|error| error.to_string())?;
         let has_expiring = has_expiring(&server.engine, databases);
         let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);

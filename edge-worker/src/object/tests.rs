@@ -1,6 +1,6 @@
 //! Objects on rows in memory: sleeps, limits and settings.
 
-use crate::host::Host;
+use crate::host::{Host, LogLevel};
 use crate::limits::{EVENT_OUTPUT_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES};
 use crate::storage::tests::FakeHost;
 
@@ -368,4 +368,17 @@ fn object_that_is_a_cache_refuses_writes() {
     one.sleep();
     assert_eq!(one.ask("DBSIZE\r\n"), left);
     assert_eq!(one.ask("OBJECT IDLETIME key:2999\r\n"), ":0\r\n");
+}
+
+#[test]
+fn sleep_forgets_functions_or_their_log_is_written_nowhere() {
+    let mut one = One::new(Config::default());
+    let body = "redis.register_function('f', function(keys) \
+                redis.log(redis.LOG_WARNING, 'called') return redis.call('INCR', keys[1]) end)";
+    assert_eq!(one.ask(&format!("FUNCTION LOAD \"#!lua name=l\\n{body}\"\r\n")), "$1\r\nl\r\n");
+    one.sleep();
+    assert_eq!(one.ask("FCALL f 1 n\r\n"), ":1\r\n");
+    one.sleep();
+    assert_eq!(one.ask("FCALL f 1 n\r\n"), ":2\r\n");
+    assert_eq!(one.host.take_log(), vec![(LogLevel::Warning, "called".to_owned()); 2]);
 }

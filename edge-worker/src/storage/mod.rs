@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 
 use self::cache::Cache;
 use self::file::RowFile;
-use crate::host::{Entry, Host};
+use crate::host::{Entry, Host, LogLevel};
 use crate::limits::{
     DATAFILES_MAX, ENTRIES_AT_A_TIME, META_KEY_MAX_BYTES, ROOM_LOOK_BYTES, ROW_MAX_BYTES,
     STORAGE_HARD_MAX_BYTES,
@@ -104,6 +104,11 @@ impl<H: Host> RowStorage<H> {
     /// So many bytes that nobody can guess.
     pub fn random(&self, len: usize) -> Vec<u8> {
         self.rows.host.random(len)
+    }
+
+    /// Writes a line to the worker's console.
+    pub fn write_log(&self, level: LogLevel, text: &str) {
+        self.rows.host.write_log(level, text);
     }
 
     /// Bytes of heap in use.

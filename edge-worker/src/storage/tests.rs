@@ -7,7 +7,7 @@ use edgecask_core::storage::{BootId, DatafileId, MetaMap, MetaOp, Part, Storage,
 use parking_lot::Mutex;
 
 use super::RowStorage;
-use crate::host::{Entry, Host};
+use crate::host::{Entry, Host, LogLevel};
 use crate::limits::{CHUNK_BYTES, FRAME_MAX_BYTES, ROW_MAX_BYTES, STORAGE_HARD_MAX_BYTES};
 
 /// Rows in memory, which outlive a storage.
@@ -20,6 +20,7 @@ struct Tables {
     entries: BTreeMap<(Vec<u8>, u32), Vec<u8>>,
     stored_bytes: u64,
     messages: Vec<u8>,
+    log: Vec<(LogLevel, String)>,
 }
 
 impl Host for FakeHost {
@@ -81,12 +82,21 @@ impl Host for FakeHost {
     fn deliver(&self, messages: &[u8]) {
         self.0.lock().messages.extend_from_slice(messages);
     }
+
+    fn write_log(&self, level: LogLevel, text: &str) {
+        self.0.lock().log.push((level, text.to_owned()));
+    }
 }
 
 impl FakeHost {
     /// The delivered messages.
     pub fn take_messages(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().messages)
+    }
+
+    /// The lines of the log.
+    pub fn take_log(&self) -> Vec<(LogLevel, String)> {
+        std::mem::take(&mut self.0.lock().log)
     }
 
     /// Says how full SQLite is.

@@ -121,7 +121,8 @@ enum Event {
 /// Serves a session until its peer or the server ends the connection.
 pub async fn serve<T: Transport>(gateway: Arc<Gateway>, transport: T, peer: Peer) {
     let now = clock::now();
-    let session = Session::new(&gateway.server.shared, peer, seed(), now.unix_ms);
+    let mut session = Session::new(&gateway.server.shared, peer, seed(), now.unix_ms);
+    session.set_hands_over(true);
     let driver = Driver::new(session, now);
     let stopping = gateway.clone();
     let first_ping = instant_at(now.steady_ms + whole_ms(gateway.deadlines.silence));
@@ -208,6 +209,10 @@ impl<T: Transport> WebConnection<T> {
         let OpenSession { gateway, driver } = &mut self.session;
         driver.set_logged_max(gateway.brake.turn_bytes());
         driver.run(&gateway.server, clock::now());
+        if driver.takes_long() {
+            // It keeps this thread, but says so of its locks, so that threads which want them go on.
+            driver.run_at_length(&gateway.server, clock::now());
+        }
         if driver.has_changed_settings() {
             // Before the reply: a client that has read it may rely on the change.
             gateway.settings_changed();

@@ -1,40 +1,22 @@
-// BullMQ end to end: flows.mjs PORT. Everything it does is a script, so all flows need EVAL.
+// BullMQ end to end: flows.mjs PORT. It proves that jobs, delays, retries, priorities and trees of jobs work; everything it does is a
+// script.
 
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { FlowProducer, Queue, QueueEvents } from 'bullmq';
-import { PORT, eventually, run, same } from '../harness.mjs';
-
-const connection = { port: PORT, host: '127.0.0.1' };
-
-// A worker in a process of its own, ended with the flow.
-async function worker(close, queue) {
-  const child = fork(fileURLToPath(new URL('worker.mjs', import.meta.url)), [String(PORT), queue]);
-  close(() => new Promise((resolve) => child.once('exit', resolve) && child.kill()));
-  await new Promise((resolve) => child.once('message', resolve));
-}
-
-function closing(close, opened) {
-  close(() => opened.close());
-  return opened;
-}
+import { FlowProducer, QueueEvents } from 'bullmq';
+import { eventually, run, same } from '../harness.mjs';
+import { closing, connection, queueWithEvents, worker } from './processes.mjs';
 
 await run({
-  'jobs through a worker process': ['EVAL', async (close) => {
-    const queue = closing(close, new Queue('plain', { connection }));
-    const events = closing(close, new QueueEvents('plain', { connection }));
-    await events.waitUntilReady();
+  async 'jobs through a worker process'(close) {
+    const [queue, events] = await queueWithEvents(close, 'plain');
     await worker(close, 'plain');
     const jobs = await queue.addBulk([...Array(50).keys()].map((number) => ({ name: 'double', data: { number } })));
     same(await Promise.all(jobs.map((job) => job.waitUntilFinished(events, 20_000))),
       [...Array(50).keys()].map((number) => number * 2));
     same((await queue.getJobCounts()).completed, 50);
-  }],
+  },
 
-  'delays, retries, priorities': ['EVAL', async (close) => {
-    const queue = closing(close, new Queue('special', { connection }));
-    const events = closing(close, new QueueEvents('special', { connection }));
-    await events.waitUntilReady();
+  async 'delays, retries, priorities'(close) {
+    const [queue, events] = await queueWithEvents(close, 'special');
     const order = [];
     events.on('completed', ({ jobId }) => order.push(jobId));
     await queue.add('double', { number: 1 }, { jobId: 'later', priority: 10 });
@@ -50,9 +32,9 @@ await run({
     same(processedOn - timestamp >= 500, true);
     await eventually(() => order.length === 4, 'the last event');
     same(order.indexOf('sooner') < order.indexOf('later'), true);
-  }],
+  },
 
-  'parent and children': ['EVAL', async (close) => {
+  async 'parent and children'(close) {
     const producer = closing(close, new FlowProducer({ connection }));
     const events = closing(close, new QueueEvents('tree', { connection }));
     await events.waitUntilReady();
@@ -60,5 +42,5 @@ await run({
       ({ name: 'double', queueName: 'tree', data: { number } })) });
     await worker(close, 'tree');
     same(await job.waitUntilFinished(events, 20_000), 12);
-  }],
+  },
 });

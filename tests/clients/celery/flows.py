@@ -1,43 +1,20 @@
-"""Celery end to end, with a worker process: `flows.py PORT`."""
+"""Celery end to end with its defaults: `flows.py PORT`. It proves that tasks, retries, delays, groups, chains and chords work.
+
+Celery keeps what a worker has taken in a hash until it is done, counts chords, and locks what workers left there: all with scripts.
+"""
 
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import raises, run, same
 
 os.environ["REDIS_PORT"] = sys.argv[1]
 import tasks
 from celery import chain, chord, group
-
-PATIENCE_S = 20
-
-
-class Worker:
-    """A worker process with two children; what it says is shown if a flow fails."""
-
-    def __init__(self, queue, **environment):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "celery", "--quiet", "-A", "tasks", "worker", "--pool", "prefork",
-             "--concurrency", "2", "--queues", queue, "--loglevel", "WARNING",
-             "--without-mingle", "--without-gossip", "--without-heartbeat"],
-            cwd=HERE, stdout=sys.stderr,
-            env={**os.environ, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **environment})
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+from worker import PATIENCE_S, Worker
 
 
 def tasks_through_a_worker_process():
@@ -67,19 +44,17 @@ def chords():
     same(summed.get(timeout=PATIENCE_S), 55)
 
 
-chords.needs = "EVAL"
+def chords_of_chords():
+    inner = [chord((tasks.add.s(number, 1), tasks.add.s(number, 2)), tasks.total.s()) for number in range(3)]
+    same(chord(inner, tasks.total.s()).delay().get(timeout=PATIENCE_S), 15)
+    failed = chord([tasks.add.s(1, 1), tasks.broken.s()], tasks.total.s()).delay()
+    raises("as asked", lambda: failed.get(timeout=PATIENCE_S))
 
 
-def acknowledged_tasks_and_broadcasts():
-    with Worker(tasks.ACKNOWLEDGED, SCRIPTS="1"):
-        results = [tasks.add.apply_async((number, 1), queue=tasks.ACKNOWLEDGED) for number in range(20)]
-        same([result.get(timeout=PATIENCE_S) for result in results], [number + 1 for number in range(20)])
-        pongs = tasks.app.control.ping(timeout=5, limit=1)
-        same([list(each.values()) for each in pongs], [[{"ok": "pong"}]])
+def broadcasts():
+    pongs = tasks.app.control.ping(timeout=5, limit=1)
+    same([list(each.values()) for each in pongs], [[{"ok": "pong"}]])
 
-
-acknowledged_tasks_and_broadcasts.needs = "EVAL"
 
 with Worker("celery"):
-    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_and_chains, chords,
-         acknowledged_tasks_and_broadcasts])
+    run([tasks_through_a_worker_process, retries_errors_and_delays, groups_and_chains, chords, chords_of_chords, broadcasts])

@@ -1,24 +1,19 @@
-"""The Celery application of the flows; the worker process imports it too.
-
-`SCRIPTS=1` runs it as Celery does by default: a worker keeps what it took in a hash until it is done, gives back what
-others left there under a lock of redis-py's, and listens to broadcasts by a queue that expires, all of which it does
-with scripts. Without it a taken task is the worker's and lost with it, and nobody can speak to the worker.
-"""
+"""The Celery application of the flows; the worker process imports it too."""
 
 import os
+import time
 
 from celery import Celery
 
-# The queue of the worker that acknowledges.
-ACKNOWLEDGED = "acknowledged"
 URL = f"redis://127.0.0.1:{os.environ['REDIS_PORT']}"
-HAS_SCRIPTS = os.environ.get("SCRIPTS") == "1"
 
 app = Celery("flows", broker=f"{URL}/0", backend=f"{URL}/1")
-app.conf.broker_transport_options = {"ack_emulation": HAS_SCRIPTS}
-app.conf.worker_enable_remote_control = HAS_SCRIPTS
 app.conf.worker_hijack_root_logger = False
 app.conf.broker_connection_retry_on_startup = True
+if "GIVEN_BACK_AFTER_S" in os.environ:
+    # What a worker has taken and not acknowledged for so long is given back by another one, which looks once a second.
+    app.conf.broker_transport_options = {
+        "visibility_timeout": int(os.environ["GIVEN_BACK_AFTER_S"]), "unacked_restore_interval": 1, "unacked_restore_throttle": 1}
 
 
 @app.task
@@ -41,3 +36,12 @@ def flaky(self):
 @app.task
 def broken():
     raise ValueError("as asked")
+
+
+@app.task(bind=True, acks_late=True)
+def hangs_at_first(self):
+    """Only a task that was given back ends."""
+    if not self.request.delivery_info.get("redelivered"):
+        app.backend.client.set("hanging", self.request.id)
+        time.sleep(1000)
+    return "given back"

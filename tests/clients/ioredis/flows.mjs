@@ -408,9 +408,9 @@ await run({
     same((await message)[0], ['lasting', 'still here']);
   },
 
-  'script of the client': ['EVAL', async (close) => {
+  async 'script of the client'(close) {
     const r = opener(close)();
     r.defineCommand('addTo', { numberOfKeys: 1, lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' });
     same([await r.addTo('counter', 40), await r.addTo('counter', 2)], [40, 42]);
-  }],
+  },
 });

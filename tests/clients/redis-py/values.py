@@ -253,17 +253,6 @@ def lock_without_scripts():
         same(other.set("lock", "two", nx=True, px=10_000), True)
 
 
-def lock_of_the_client():
-    with client() as r:
-        with r.lock("own lock", timeout=10) as lock:
-            same(r.lock("own lock", timeout=10).acquire(blocking=False), False)
-            same(lock.extend(10), True)
-        same(r.exists("own lock"), 0)
-
-
-lock_of_the_client.needs = "EVAL"
-
-
 def scan_iterators():
     with client() as r:
         names = {f"scan:{number}" for number in range(1000)}
@@ -283,5 +272,5 @@ def scan_iterators():
 FLOWS = [
     connect, strings, hashes, lists, sets, sorted_sets, bits, hyperloglog, geo, sort, expiry, administration,
     dump_and_restore, binary_values, large_values, pipelines, transactions, aborted_transaction,
-    lock_without_scripts, lock_of_the_client, scan_iterators,
+    lock_without_scripts, scan_iterators,
 ]

@@ -18,6 +18,7 @@ mod hints_are_needed;
 mod injected_fault_unnoticed;
 mod judge;
 mod large_collection_takes_memory_for_its_values;
+mod long_transaction_keeps_threads_waiting;
 mod lost_checksums_of_a_whole_blob;
 mod lost_key_is_not_named;
 mod manifest_of_another_time;

@@ -1,6 +1,6 @@
 //! FUNCTION DUMP and FUNCTION RESTORE: all libraries as bytes that Redis understands.
 
-use super::libraries::{self, add, clear, exists, function_exists};
+use super::libraries::{self, add, clear, function_exists};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::rdb;
@@ -49,7 +49,8 @@ pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) 
         let is_known = set.library(&library.name).is_some();
         let is_twice = new.iter().any(|other| other.name == library.name);
         if is_twice || (is_known && policy != Policy::Replace) {
-            return Err(exists(&library.name));
+            let name = String::from_utf8_lossy(&library.name);
+            return Err(CommandError::owned(format!("ERR Library {name} already exists")));
         }
         if is_known {
             set.apply(&Change::Delete(library.name.clone()));

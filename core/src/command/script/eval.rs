@@ -75,7 +75,8 @@ fn eval_source(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcom
     run_script(ctx, args, &script, (keys, arguments), reads)?;
     if !is_known {
         // It compiles, whatever it did.
-        ctx.shared.scripts.cache.add(script, false);
+        let most_bytes = ctx.shared.settings.bounds().scripts.sources_bytes;
+        ctx.shared.scripts.cache.add_of_eval(script, most_bytes);
     }
     Ok(())
 }

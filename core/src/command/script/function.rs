@@ -23,11 +23,14 @@ pub(super) fn function(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         (b"help", []) => help::reply_help(ctx.reply, catalog::spec(catalog::id("function"))),
         (b"kill", []) => kill(ctx, ScriptKind::Function),
         (b"list", options) => list(ctx, options),
-        (b"load", [source]) => load(ctx, source, false),
-        (b"load", [option, source]) => match is_option(option, "REPLACE") {
-            true => load(ctx, source, true),
-            false => Err(CommandError::owned(format!("ERR Unknown option given: {}", quoted(option, 128)))),
-        },
+        (b"load", [options @ .., source]) => {
+            match options.iter().find(|option| !is_option(option, "REPLACE")) {
+                None => load(ctx, source, !options.is_empty()),
+                Some(other) => {
+                    Err(CommandError::owned(format!("ERR Unknown option given: {}", quoted(other, 128))))
+                }
+            }
+        }
         (b"restore", [payload]) => dump::restore(ctx, payload, b"APPEND"),
         (b"restore", [payload, policy]) => dump::restore(ctx, payload, policy),
         (b"stats", []) => stats(ctx),

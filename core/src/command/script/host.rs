@@ -3,34 +3,34 @@
 use std::sync::Arc;
 
 use super::job::Job;
-use crate::catalog::Flags;
+use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::{self, Origin};
-use crate::command::{CommandError, Context};
+use crate::command::args::is_option;
+use crate::command::{Busy, CommandError, Context};
 use crate::engine::EngineError;
-use crate::limits::SCRIPT_TURN_NS;
+use crate::limits::{SCRIPT_LOG_MAX_BYTES, SCRIPT_TURN_NS};
+use crate::memory_budget::MARGIN_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
 use crate::server::hub::Interest;
-use crate::server::monitors;
 use crate::server::outbox::Action;
 use crate::server::scripts::{LongScript, ScriptKind};
+use crate::server::{BusyWith, monitors};
 
-/// Which command wished the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Script,
-    Function,
-}
+/// A line of the log counts as so many bytes more.
+const LOG_LINE_BYTES: usize = 64;
 
 /// Why a run was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kill {
     /// SCRIPT KILL or FUNCTION KILL.
-    Wished(Wanted),
+    Wished,
     /// The server ends.
     Stopping,
     /// It is to run again where it may take its time.
     TakesLong,
+    /// What it wants of others, and has written, fills the memory of this home.
+    NoMemory,
 }
 
 /// The host of one run.
@@ -43,7 +43,10 @@ pub(super) struct ScriptHost<'h, 'c, 'e> {
     /// The host's clock at the first tick, which comes so early that it counts as the beginning.
     began_ns: Option<u64>,
     long: Option<Arc<LongScript>>,
+    /// Clients have waited for it for long enough.
+    busy: Option<Busy<'c>>,
     kill: Option<Kill>,
+    logged_bytes: usize,
 }
 
 impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
@@ -62,7 +65,9 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
             has_written: false,
             began_ns: None,
             long: None,
+            busy: None,
             kill: None,
+            logged_bytes: 0,
         }
     }
 
@@ -73,10 +78,8 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
 
     /// The run has ended; tells why it was killed, if it was.
     pub fn end(self) -> Option<Kill> {
-        if let Some(long) = &self.long
-            && self.ctx.shared.scripts.long.end(long)
-        {
-            self.ctx.shared.set_busy(false);
+        if let Some(long) = &self.long {
+            self.ctx.shared.scripts.long.end(long);
         }
         self.kill
     }
@@ -98,24 +101,52 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
     }
 
     /// Why a command is not even tried.
-    fn refusal(&self, spec: &crate::catalog::CommandSpec, count: usize) -> Option<&'static str> {
-        if !spec.accepts(count) {
+    fn refusal(&self, spec: &CommandSpec, arguments: &[&[u8]]) -> Option<&'static str> {
+        if !spec.accepts(arguments.len()) {
             return Some("ERR Wrong number of args calling Redis command from script");
         }
         if spec.is(Flags::NOSCRIPT) {
             return Some("ERR This Redis command is not allowed from script");
         }
-        if self.job.reads && spec.may_commit() {
+        // Redis counts what replicas would have to hear among the writes: PUBLISH, PFCOUNT.
+        if self.job.reads && (spec.may_commit() || spec.is(Flags::MAY_REPLICATE)) {
             return Some("ERR Write commands are not allowed from read-only scripts.");
         }
         None
     }
 
+    /// Whether there may be too little memory for one more command in a home that counts its memory. The commands of a script
+    /// ask for what they need by themselves; their messages and lines of the log are here until the commit.
+    fn is_short_of_memory(&self) -> bool {
+        let left_bytes = (self.ctx.shared.settings.bounds().budget.left_bytes())();
+        left_bytes != u64::MAX && left_bytes < MARGIN_BYTES + self.ctx.outbox.growth_bytes()
+    }
+
     fn error(&mut self, text: &str, reply: &mut Writer) -> Answer {
-        self.ctx.tally.errors.push(text.to_owned());
+        self.ctx.tally.error(text);
         reply.text(text.as_bytes());
         Answer::Error
     }
+}
+
+/// Whether an XREAD or XREADGROUP asks to wait, which is an error in a script; other commands that could wait do not.
+fn asks_to_wait(spec: &CommandSpec, arguments: &[&[u8]]) -> bool {
+    let options = match spec.name {
+        _ if !spec.is(Flags::BLOCKING) => None,
+        "xread" => arguments.get(1..),
+        "xreadgroup" => arguments.get(4..),
+        _ => None,
+    };
+    let mut options = options.unwrap_or_default().iter();
+    while let Some(option) = options.next().filter(|option| !is_option(option, "STREAMS")) {
+        if is_option(option, "BLOCK") {
+            return true;
+        }
+        if is_option(option, "COUNT") {
+            options.next();
+        }
+    }
+    false
 }
 
 impl Host for ScriptHost<'_, '_, '_> {
@@ -123,40 +154,65 @@ impl Host for ScriptHost<'_, '_, '_> {
         if self.ctx.interrupted.is_some() {
             return Answer::Abandon;
         }
+        if self.is_short_of_memory() {
+            self.kill = Some(Kill::NoMemory);
+            return Answer::Kill;
+        }
         let Ok(spec) = admission::find(arguments) else {
             return self.error("ERR Unknown Redis command called from script", reply);
         };
-        if let Some(refusal) = self.refusal(spec, arguments.len()) {
+        if let Some(refusal) = self.refusal(spec, arguments) {
+            self.ctx.tally.rejected(spec.id);
             return self.error(refusal, reply);
         }
         let ignores_memory = self.job.ignores_memory || self.has_written;
         let origin = if ignores_memory { Origin::NestedAnyway } else { Origin::Nested };
+        let admitted = match self.ctx.admit_nested(spec, arguments, origin) {
+            Ok(admitted) => admitted,
+            Err(error) => {
+                self.ctx.tally.rejected(spec.id);
+                return self.error(&error.reply_text(), reply);
+            }
+        };
         if spec.may_commit() && !self.has_written {
             self.has_written = true;
             if let Some(long) = &self.long {
                 long.set_written(true);
             }
         }
+        if asks_to_wait(spec, arguments) {
+            self.ctx.tally.called(spec.id);
+            self.ctx.tally.failed.push(spec.id);
+            let name = spec.name;
+            return self
+                .error(&format!("ERR {name} command is not allowed with BLOCK option from scripts"), reply);
+        }
+        self.reply.clear();
+        self.reply.set_protocol(self.protocol);
+        let outcome = self.ctx.run_nested(&admitted, self.reply);
+        self.ctx.tally.called(spec.id);
         if self.ctx.shared.hub.interest.has(Interest::MONITORS) && !spec.is(Flags::SKIP_MONITOR) {
+            // With the database that SELECT has chosen.
             let at = (self.ctx.client.db, "lua");
             let line = monitors::line(self.ctx.shared, at, spec, arguments, self.ctx.now_ms());
             self.ctx.outbox.push(Action::ShowMonitors(line));
         }
-        self.reply.clear();
-        self.reply.set_protocol(self.protocol);
-        let outcome = self.ctx.call_row(spec, arguments, origin, self.reply);
-        self.ctx.tally.called(spec.id);
         match outcome {
             Ok(()) => {}
             Err(CommandError::Engine(error)) if error.asks_to_run_again() => return Answer::Abandon,
             Err(error) => {
-                self.ctx.tally.failed.push(spec.id);
+                self.ctx.tally.failed(spec.id);
                 let text = error.reply_text();
                 return self.error(&text, reply);
             }
         }
         let stored;
         let bytes = if self.reply.has_stored() {
+            let size_bytes = self.reply.unsent();
+            let budget = self.ctx.shared.settings.bounds().budget;
+            if size_bytes > reply.room_bytes() as u64 || budget.ask(2, size_bytes).is_err() {
+                return self.error("ERR the reply does not fit into the memory of a script", reply);
+            }
             match self.reply.take() {
                 Ok(bytes) => {
                     stored = bytes;
@@ -172,7 +228,7 @@ impl Host for ScriptHost<'_, '_, '_> {
         };
         if let Some(error) = bytes.strip_prefix(b"-") {
             let text = error.strip_suffix(b"\r\n").unwrap_or(error);
-            self.ctx.tally.errors.push(String::from_utf8_lossy(text).into_owned());
+            self.ctx.tally.error(&String::from_utf8_lossy(text));
             reply.text(text);
             return Answer::Error;
         }
@@ -188,7 +244,14 @@ impl Host for ScriptHost<'_, '_, '_> {
     }
 
     fn log(&mut self, level: Level, text: &[u8]) {
-        self.ctx.outbox.push(Action::Log(level, text.to_vec()));
+        if self.logged_bytes >= SCRIPT_LOG_MAX_BYTES {
+            return;
+        }
+        self.logged_bytes = self.logged_bytes.saturating_add(text.len()).saturating_add(LOG_LINE_BYTES);
+        let is_last = self.logged_bytes >= SCRIPT_LOG_MAX_BYTES;
+        let line =
+            if is_last { b"the script has filled the log; what else it says is left out" } else { text };
+        self.ctx.outbox.push(Action::Log(level, line.to_vec()));
     }
 
     fn set_protocol(&mut self, protocol: Protocol) {
@@ -219,17 +282,15 @@ impl Host for ScriptHost<'_, '_, '_> {
             None => self.list(began_ns),
         };
         if long.is_killed() {
-            let wanted = match long.kind {
-                ScriptKind::Script => Wanted::Script,
-                ScriptKind::Function => Wanted::Function,
-            };
-            return self.kill(Kill::Wished(wanted));
+            return self.kill(Kill::Wished);
         }
-        if !long.is_busy() {
+        if self.busy.is_none() {
             let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
             if threshold_ms > 0 && took_ns / 1_000_000 >= threshold_ms {
-                shared.scripts.long.set_busy(&long);
-                shared.set_busy(true);
+                self.busy = Some(self.ctx.keep_busy(match long.kind {
+                    ScriptKind::Script => BusyWith::Script,
+                    ScriptKind::Function => BusyWith::Function,
+                }));
             }
         }
         Tick::Continue

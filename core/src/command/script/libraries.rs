@@ -12,7 +12,7 @@ use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
 use crate::limits::LIBRARY_LOAD_MAX_NS;
 use crate::resp::Protocol;
 use crate::script::{
-    Answer, CompileError, Ended, FunctionId, Host, Level, LoadError, NewFunction, RunLimits, Tick, Writer,
+    Answer, CompileError, Ended, FunctionId, Host, Level, LoadError, NewFunction, Tick, Writer,
 };
 use crate::server::outbox::Action;
 use crate::server::scripts::{Change, Function, Interpreter, Library, LibrarySet};
@@ -111,13 +111,11 @@ pub(super) fn forget(lent: &mut Interpreter, is_meant: impl Fn(u64) -> bool) {
 
 /// Has an interpreter load a library; the functions that it registered.
 fn register(shared: &Shared, source: &[u8], lent: &mut Interpreter) -> Result<Vec<(Function, FunctionId)>> {
-    let bounds = shared.settings.bounds().scripts;
-    let limits = RunLimits { memory_bytes: bounds.memory_bytes, steps: bounds.steps };
+    let limits = shared.settings.bounds().script_limits();
     let mut host = LoadHost { shared, began_ns: None, is_late: false, functions: Vec::new() };
     let loaded = lent.runtime.load_library(source, limits, &mut host);
     let LoadHost { functions, is_late, .. } = host;
     let Err(error) = loaded else { return Ok(functions) };
-    functions.iter().for_each(|(_, id)| lent.runtime.drop_function(*id));
     let message = match error {
         LoadError::Compile(CompileError::Syntax(text)) => {
             let shown = String::from_utf8_lossy(&text).into_owned();
@@ -127,7 +125,10 @@ fn register(shared: &Shared, source: &[u8], lent: &mut Interpreter) -> Result<Ve
             Ended::Failed(failure) => String::from_utf8_lossy(&failure.message).into_owned(),
             Ended::Killed(_) if is_late => "ERR FUNCTION LOAD timeout".to_owned(),
             Ended::Killed(_) | Ended::Abandoned => "ERR the library was ended from outside".to_owned(),
-            Ended::OutOfSteps(_) => "ERR FUNCTION LOAD takes more steps than it may take here".to_owned(),
+            Ended::OutOfSteps(_) => {
+                let most = shared.settings.bounds().scripts.steps.unwrap_or_default();
+                format!("ERR FUNCTION LOAD takes more steps than it may take here ({most})")
+            }
         },
     };
     Err(CommandError::owned(format!("ERR Error registering functions: {message}")))

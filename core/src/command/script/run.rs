@@ -1,6 +1,6 @@
 //! One run of a script or a function: an interpreter is borrowed, brought up to date, and its outcome becomes the reply.
 
-use super::host::{Kill, ScriptHost, Wanted};
+use super::host::{Kill, ScriptHost};
 use super::job::{Job, What};
 use super::libraries;
 use crate::catalog;
@@ -8,8 +8,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::engine::EngineError;
 use crate::limits::SCRIPTS_OF_EVAL_MAX;
 use crate::script::{
-    CompileError, Ended, Failure, Reader, Run, RunLimits, ScriptFlags, ScriptId, Value, returned_error,
-    write_reply,
+    CompileError, Ended, Failure, Reader, Run, ScriptFlags, ScriptId, Value, returned_error, write_reply,
 };
 use crate::server::hub::Interest;
 use crate::server::monitors;
@@ -37,13 +36,13 @@ pub(super) fn check_flags(ctx: &Context<'_, '_>, flags: Option<ScriptFlags>, rea
     if flags.has(ScriptFlags::NO_WRITES) {
         return Ok(());
     }
+    if let Some(text) = ctx.shared.shortage_text()
+        && !flags.has(ScriptFlags::ALLOW_OOM)
+    {
+        return Err(CommandError::text(text));
+    }
     if reads {
         return Err(CommandError::text("ERR Can not execute a script with write flag using *_ro command."));
-    }
-    if !flags.has(ScriptFlags::ALLOW_OOM) && ctx.shared.shortage_text().is_some() {
-        return Err(CommandError::text(
-            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-        ));
     }
     Ok(())
 }
@@ -101,12 +100,6 @@ fn take(ctx: &Context<'_, '_>, engine: &ScriptEngine) -> Box<Interpreter> {
     lent
 }
 
-/// What a run may take in this home.
-pub(super) fn limits(ctx: &Context<'_, '_>) -> RunLimits {
-    let bounds = ctx.shared.settings.bounds().scripts;
-    RunLimits { memory_bytes: bounds.memory_bytes, steps: bounds.steps }
-}
-
 /// The script in this interpreter, compiled if it is not yet.
 fn prepare_script(
     ctx: &mut Context<'_, '_>,
@@ -128,7 +121,7 @@ fn prepare_script(
             is_kept
         });
     }
-    let limits = limits(ctx);
+    let limits = ctx.shared.settings.bounds().script_limits();
     let mut host = ScriptHost::new(ctx, job, &mut lent.reply);
     let compiled = lent.runtime.compile(&script.source, limits, &mut host);
     let kill = host.end();
@@ -155,7 +148,7 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
     let run = Run {
         keys: job.keys,
         arguments: job.arguments,
-        limits: limits(ctx),
+        limits: ctx.shared.settings.bounds().script_limits(),
         seed: ctx.client.random.i32(..),
     };
     let undo = job.engine.undoes_failures().then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
@@ -187,7 +180,7 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
             write_reply(value, protocol, ctx.reply);
             None
         }
-        Err(Ended::Failed(failure)) => Some(failure),
+        Err(Ended::Failed(failure)) if !failure.is_out_of_memory() => Some(failure),
         Err(ended) => return Err(stopped(ctx, job, ended, kill)),
     };
     match (failed, undo) {
@@ -210,8 +203,12 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
 /// Counts a run that failed, and its error if that is not counted yet.
 fn note_failure(ctx: &mut Context<'_, '_>, job: &Job<'_>, error: Option<&[u8]>) {
     let spec = job.request.first().and_then(|name| catalog::lookup(name));
-    ctx.tally.failed.extend(spec.map(|spec| spec.id));
-    ctx.tally.errors.extend(error.map(|text| String::from_utf8_lossy(text).into_owned()));
+    if let Some(spec) = spec {
+        ctx.tally.failed(spec.id);
+    }
+    if let Some(text) = error {
+        ctx.tally.error(&String::from_utf8_lossy(text));
+    }
 }
 
 /// The error of a run that was ended from outside. Nothing of it happens, and nothing of the transaction around it: what it wrote
@@ -230,16 +227,21 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         (Ended::OutOfSteps(failure), _) => {
             (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
         }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Script))) => {
-            ("ERR Script killed by user with SCRIPT KILL.".to_owned(), failure)
+        // Redis' words, for FUNCTION KILL as well.
+        (Ended::Killed(failure), Some(Kill::Wished)) => {
+            ("ERR Script killed by user with SCRIPT KILL...".to_owned(), failure)
         }
-        (Ended::Killed(failure), Some(Kill::Wished(Wanted::Function))) => {
-            ("ERR Script killed by user with FUNCTION KILL.".to_owned(), failure)
+        (Ended::Killed(failure), Some(Kill::NoMemory)) => {
+            ("OOM the script needs more memory than is left".to_owned(), failure)
         }
         (Ended::Killed(failure), _) => {
             ("ERR the script was ended because the server stops".to_owned(), failure)
         }
-        (Ended::Failed(failure), _) => (String::new(), failure),
+        (Ended::Failed(mut failure), _) => {
+            let most_bytes = ctx.shared.settings.bounds().scripts.memory_bytes;
+            failure.message.extend_from_slice(format!(" (it may have {most_bytes} bytes here)").as_bytes());
+            (String::new(), failure)
+        }
         (Ended::Abandoned, _) => ("ERR the script was abandoned".to_owned(), empty()),
     };
     if !reason.is_empty() {
@@ -249,5 +251,5 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
 }
 
 fn steps_text(ctx: &Context<'_, '_>) -> String {
-    limits(ctx).steps.unwrap_or_default().to_string()
+    ctx.shared.settings.bounds().scripts.steps.unwrap_or_default().to_string()
 }

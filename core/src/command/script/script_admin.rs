@@ -52,15 +52,20 @@ fn flush(ctx: &mut Context<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// The reply of commands that need memory.
+const NO_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
+
 fn load(ctx: &mut Context<'_, '_>, source: &[u8]) -> Outcome {
     let hash = ScriptHash::of(source);
     let known = ctx.shared.scripts.cache.get(hash);
     let script = match known {
         Some(script) => script,
+        // It stays for good, and a home that has no memory left ends.
+        None if ctx.shared.is_short_of_memory() => return Err(CommandError::text(NO_MEMORY)),
         None => new_script(ctx, hash, source)?,
     };
     run::compile(ctx, &script)?;
-    ctx.shared.scripts.cache.add(script, true);
+    ctx.shared.scripts.cache.add_loaded(script);
     ctx.reply.bulk(hash.text().as_bytes());
     Ok(())
 }

@@ -5,15 +5,18 @@ use crate::command::args::quoted;
 use crate::resp::split_line;
 use crate::script::ScriptFlags;
 
+/// Upstash's flag, which libraries of theirs set and Redis does not know: no other script has to wait, but for those that share keys.
+/// That is so for all scripts here.
+const ALLOW_KEY_LOCKING: &[u8] = b"allow-key-locking";
+
 /// Error texts show so many bytes of a word.
 const SHOWN_BYTES: usize = 128;
 
-/// What follows `#!` in the first line, cut into words; None if the source does not begin so, and nothing within if the line has
-/// no end.
-fn words(source: &[u8]) -> Option<Option<Vec<Vec<u8>>>> {
+/// What follows `#!` in the first line; None if the source does not begin so, and nothing within if the line has no end.
+fn first_line(source: &[u8]) -> Option<Option<&[u8]>> {
     let rest = source.strip_prefix(b"#!")?;
     let end = rest.iter().position(|byte| *byte == b'\n');
-    Some(end.and_then(|end| rest.get(..end)).map(|line| split_line(line).unwrap_or_default()))
+    Some(end.and_then(|end| rest.get(..end)))
 }
 
 fn error(text: &str, shown: &[u8]) -> CommandError {
@@ -25,8 +28,9 @@ fn error(text: &str, shown: &[u8]) -> CommandError {
 /// # Errors
 /// Redis' texts for a line that it does not understand.
 pub(super) fn flags_of_script(source: &[u8]) -> Result<Option<ScriptFlags>, CommandError> {
-    let Some(words) = words(source) else { return Ok(None) };
-    let words = words.ok_or(CommandError::text("ERR Invalid script shebang"))?;
+    let Some(line) = first_line(source) else { return Ok(None) };
+    let line = line.ok_or(CommandError::text("ERR Invalid script shebang"))?;
+    let words = split_line(line).ok_or(CommandError::text("ERR Invalid engine in script shebang"))?;
     let (engine, options) = match words.split_first() {
         Some((engine, options)) => (engine.as_slice(), options),
         None => (&b""[..], &[][..]),
@@ -39,7 +43,8 @@ pub(super) fn flags_of_script(source: &[u8]) -> Result<Option<ScriptFlags>, Comm
         let Some(names) = option.strip_prefix(b"flags=") else {
             return Err(error("Unknown lua shebang option: ", option));
         };
-        for name in names.split(|byte| *byte == b',').filter(|name| !name.is_empty()) {
+        let names = names.split(|byte| *byte == b',').filter(|name| !name.is_empty());
+        for name in names.filter(|name| *name != ALLOW_KEY_LOCKING) {
             let flag = ScriptFlags::named(name);
             flags = flags.with(flag.ok_or_else(|| error("Unexpected flag in script shebang: ", name))?);
         }
@@ -62,8 +67,8 @@ pub(super) struct LibraryLine {
 /// Redis' texts for a line that it does not understand.
 pub(super) fn line_of_library(source: &[u8]) -> Result<LibraryLine, CommandError> {
     const INVALID: CommandError = CommandError::text("ERR Invalid library metadata");
-    let words = words(source).ok_or(CommandError::text("ERR Missing library metadata"))?;
-    let words = words.ok_or(INVALID)?;
+    let line = first_line(source).ok_or(CommandError::text("ERR Missing library metadata"))?;
+    let words = split_line(line.ok_or(INVALID)?).ok_or(INVALID)?;
     let (engine, options) = words.split_first().ok_or(INVALID)?;
     let mut name = None;
     for option in options {

@@ -119,6 +119,8 @@ fn reload(ctx: &mut Context<'_, '_>, options: &[&[u8]]) -> Outcome {
         // The transaction holds the locks, and has written what is not in the log yet.
         return Err(CommandError::text("ERR DEBUG RELOAD is not possible inside a transaction"));
     }
+    // It reads everything, and waits for transactions that take long.
+    ctx.expect_work(u64::MAX)?;
     let touch = ctx.shared.settings.memory().touch(ctx.now_ms(), || 0);
     ctx.admin.reopen(touch.fresh())?;
     if !options.iter().any(|option| is_option(option, "NOSAVE")) {

@@ -1,7 +1,9 @@
 //! COMMAND: the catalog as clients and proxies read it.
 
+use smallvec::SmallVec;
+
 use super::docs;
-use crate::catalog::{self, Begin, Categories, CommandSpec, Find, KeyRange};
+use crate::catalog::{self, Begin, Categories, CommandSpec, Find, Flags, KeyRange};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::glob::Glob;
@@ -144,11 +146,11 @@ fn getkeys(reply: &mut Reply, request: &[&[u8]], with_flags: bool) -> Outcome {
     if !spec.accepts(request.len()) {
         return Err(CommandError::text("ERR Invalid number of arguments specified for command"));
     }
-    let uses = spec
-        .keys
-        .uses(request)
-        .or_else(|_| spec.keys.uses_counted_loosely(request))
-        .map_err(|error| CommandError::owned(format!("ERR {error}")))?;
+    let uses = spec.keys.uses(request).or_else(|_| spec.keys.uses_counted_loosely(request));
+    let uses = match uses {
+        Err(_) if spec.is(Flags::NO_MANDATORY_KEYS) => SmallVec::new(),
+        uses => uses.map_err(|error| CommandError::owned(format!("ERR {error}")))?,
+    };
     reply.array(uses.len());
     for key in &uses {
         let name = request.get(key.index).copied().unwrap_or_default();

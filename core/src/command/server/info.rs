@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 
 use super::memory::Counted;
 use super::{Lines, statistics};
 use crate::acl::Reason;
 use crate::command::{Context, Outcome};
-use crate::engine::{Admin, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
+use crate::engine::{Admin, Begun, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
 use crate::server::{REDIS_VERSION, Server, Shared};
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
@@ -83,7 +84,8 @@ pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 pub struct Facts {
     /// Names and values.
     pub lines: Lines,
-    /// The databases that have keys: number, keys, keys that expire.
+    /// The databases that have keys: number, keys, keys that expire. None are told while a transaction that takes long holds
+    /// the locks of some.
     pub databases: Vec<(Db, u64, u64)>,
 }
 
@@ -102,13 +104,22 @@ impl Facts {
 /// The sections of INFO that have neither a line for each command nor one for each error or database.
 pub fn facts<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Facts, EngineError> {
     const APART: &[&str] = &["commandstats", "errorstats", "latencystats", "keyspace"];
-    let mut guard = server.engine.begin(Scope::Everything)?;
+    // Nobody is to be kept waiting for the numbers of keys.
+    let (mut guard, are_counted) =
+        match server.engine.begin_soon(Scope::Everything, &|| Waker::noop().clone())? {
+            Begun::Open(guard) => (guard, true),
+            Begun::Waits(ticket) => {
+                server.engine.forget(ticket);
+                (server.engine.begin(Scope::Nothing)?, false)
+            }
+        };
     let mut overlay = Overlay::new();
     let mut txn = Txn::new(&mut guard, &mut overlay, now_ms);
     let mut sources = Sources { shared: &server.shared, admin: &server.engine, txn: &mut txn };
     let sections = sections(&mut sources, &|name| !APART.contains(&name))?;
     let lines = sections.into_iter().flat_map(|(_, lines)| lines).collect();
-    Ok(Facts { lines, databases: databases(&mut sources)? })
+    let databases = if are_counted { databases(&mut sources)? } else { Vec::new() };
+    Ok(Facts { lines, databases })
 }
 
 /// Sections with their headings.

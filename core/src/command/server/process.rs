@@ -65,6 +65,9 @@ pub(super) fn shutdown(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if abort {
         return Err(CommandError::text("ERR No shutdown in progress."));
     }
+    if let Some(text) = ctx.shared.loading.busy_text().filter(|_| !no_save) {
+        return Err(CommandError::text(text));
+    }
     ctx.outbox.effect(Effect::Shutdown { save: !no_save });
     ctx.outbox.effect(Effect::Close);
     Ok(())

@@ -208,6 +208,10 @@ impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
         if is_cut { self.run.miss(rest) } else { Ok(()) }
     }
 
+    fn require_everything(&mut self) -> Result<()> {
+        self.inner.require_everything()
+    }
+
     fn key_count(&mut self, db: Db) -> Result<u64> {
         self.ask(format!("count of {db}"))?;
         self.inner.key_count(db)

@@ -80,6 +80,18 @@ fn numbers_lose_their_fraction_as_in_c() {
 }
 
 #[test]
+fn integers_beyond_a_double_survive_where_the_interpreter_has_them() {
+    let bytes = ":9007199254740993\r\n";
+    for (mut flat, answer) in [(Writer::with_integers(64), bytes), (Writer::new(64), ":9007199254740992\r\n")]
+    {
+        read_reply(bytes.as_bytes(), &mut flat).expect("a reply");
+        let mut reply = Reply::new(Protocol::Resp2);
+        write_reply(Reader::new(flat.as_bytes()).next().expect("a value"), Protocol::Resp2, &mut reply);
+        assert_eq!(reply.as_bytes(), answer.as_bytes());
+    }
+}
+
+#[test]
 fn any_cut_or_changed_byte_gives_an_error_or_a_value_but_no_panic() {
     let whole = "%2\r\n+a\r\n*2\r\n:1\r\n=7\r\ntxt:abc\r\n$1\r\nb\r\n~1\r\n,3\r\n".as_bytes();
     let mut flat = Writer::new(1 << 10);

@@ -52,31 +52,28 @@ impl Statistics {
         }
     }
 
-    /// A command was refused before it ran.
-    pub(crate) fn rejected(&self, command: CommandId) {
+    /// A command was refused before it ran, so many times.
+    pub(crate) fn rejected(&self, command: CommandId, times: u64) {
         if let Some(counters) = self.commands.get(command.index()) {
-            counters.rejected.fetch_add(1, Ordering::Relaxed);
+            counters.rejected.fetch_add(times, Ordering::Relaxed);
         }
     }
 
-    /// A command that ran replied with an error.
-    pub(crate) fn failed(&self, command: CommandId) {
+    /// A command that ran replied with an error, so many times.
+    pub(crate) fn failed(&self, command: CommandId, times: u64) {
         if let Some(counters) = self.commands.get(command.index()) {
-            counters.failed.fetch_add(1, Ordering::Relaxed);
+            counters.failed.fetch_add(times, Ordering::Relaxed);
         }
     }
 
-    /// An error was replied; its code is the first word of the text.
-    pub(crate) fn error(&self, text: &str) {
+    /// An error was replied, so many times; its code is the first word of the text.
+    pub(crate) fn errors_of(&self, text: &str, times: u64) {
         let code = text.split(' ').next().unwrap_or_default();
         let mut errors = self.errors.lock();
-        let has_room = errors.len() < ERROR_CODES_MAX;
-        match errors.get_mut(code) {
-            Some(count) => *count += 1,
-            None if has_room && code.len() <= ERROR_CODE_MAX_BYTES => {
-                errors.insert(code.to_owned(), 1);
-            }
-            None => {}
+        if let Some(count) = errors.get_mut(code) {
+            *count += times;
+        } else if errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES {
+            errors.insert(code.to_owned(), times);
         }
     }
 

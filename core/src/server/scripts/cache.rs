@@ -24,8 +24,9 @@ pub struct Script {
     pub flags: Option<ScriptFlags>,
 }
 
-/// The scripts. Those that SCRIPT LOAD brought stay; of those that only EVAL brought so many stay as [`SCRIPTS_OF_EVAL_MAX`],
-/// the oldest go, as with Redis 7.4: clients that put values into the text of scripts would fill the memory.
+/// The scripts. Those that SCRIPT LOAD brought stay; of those that only EVAL brought so many stay as [`SCRIPTS_OF_EVAL_MAX`], and
+/// no more bytes of them than a home allows. The oldest go, as with Redis 7.4: clients that put values into the text of scripts
+/// would fill the memory.
 #[derive(Debug, Default)]
 pub struct ScriptCache {
     inner: RwLock<Inner>,
@@ -38,6 +39,7 @@ struct Inner {
     scripts: HashMap<ScriptHash, Arc<Script>, OfHash>,
     /// Those that only EVAL brought, the oldest first.
     of_eval: VecDeque<ScriptHash>,
+    of_eval_bytes: u64,
     bytes: u64,
 }
 
@@ -48,25 +50,34 @@ impl ScriptCache {
         self.inner.read().scripts.get(&hash).cloned()
     }
 
-    /// Keeps a script. `is_loaded`: by SCRIPT LOAD, for good.
-    pub fn add(&self, script: Arc<Script>, is_loaded: bool) {
+    /// Keeps a script for good, as SCRIPT LOAD asks.
+    pub fn add_loaded(&self, script: Arc<Script>) {
+        let mut inner = self.inner.write();
+        let (hash, bytes) = (script.hash, script.source.len() as u64);
+        if inner.scripts.insert(hash, script).is_none() {
+            inner.bytes += bytes;
+        } else if let Some(at) = inner.of_eval.iter().position(|other| *other == hash) {
+            inner.of_eval.remove(at);
+            inner.of_eval_bytes -= bytes;
+        }
+    }
+
+    /// Keeps a script that EVAL brought, and at most so many bytes of such scripts with it.
+    pub fn add_of_eval(&self, script: Arc<Script>, most_bytes: u64) {
         let mut inner = self.inner.write();
         let hash = script.hash;
         let bytes = script.source.len() as u64;
         if inner.scripts.insert(hash, script).is_none() {
             inner.bytes += bytes;
-            if !is_loaded {
-                inner.of_eval.push_back(hash);
-            }
+            inner.of_eval.push_back(hash);
+            inner.of_eval_bytes += bytes;
         }
-        if is_loaded {
-            inner.of_eval.retain(|other| *other != hash);
-        }
-        while inner.of_eval.len() > SCRIPTS_OF_EVAL_MAX
+        while (inner.of_eval.len() > SCRIPTS_OF_EVAL_MAX || inner.of_eval_bytes > most_bytes)
             && let Some(oldest) = inner.of_eval.pop_front()
             && let Some(script) = inner.scripts.remove(&oldest)
         {
             inner.bytes -= script.source.len() as u64;
+            inner.of_eval_bytes -= script.source.len() as u64;
         }
     }
 
@@ -118,14 +129,30 @@ mod tests {
     fn eval_with_values_in_its_text_fills_the_memory() {
         let cache = ScriptCache::default();
         let loaded = script("return 'loaded'");
-        cache.add(loaded.clone(), true);
+        cache.add_loaded(loaded.clone());
         for number in 0..2 * SCRIPTS_OF_EVAL_MAX {
-            cache.add(script(&format!("return {number}")), false);
+            cache.add_of_eval(script(&format!("return {number}")), u64::MAX);
         }
         assert_eq!(cache.count_and_bytes().0, 1 + SCRIPTS_OF_EVAL_MAX as u64);
         assert!(cache.get(loaded.hash).is_some(), "what was loaded stays");
         assert!(cache.get(script("return 0").hash).is_none());
         cache.flush();
         assert_eq!(cache.count_and_bytes(), (0, 0));
+    }
+
+    #[test]
+    fn few_long_scripts_fill_the_memory() {
+        let cache = ScriptCache::default();
+        let long = |number: u32| script(&format!("return {number} --{}", "x".repeat(1000)));
+        for number in 0..10 {
+            cache.add_of_eval(long(number), 3000);
+        }
+        assert_eq!(cache.count_and_bytes().0, 2);
+        assert!(cache.get(long(9).hash).is_some(), "the last one stays");
+        // Once it is loaded it counts no more.
+        cache.add_loaded(long(9));
+        (10..20).for_each(|number| cache.add_of_eval(long(number), 3000));
+        assert_eq!(cache.count_and_bytes().0, 3);
+        assert!(cache.get(long(9).hash).is_some(), "it was loaded");
     }
 }

@@ -19,6 +19,7 @@ pub struct ScriptEngine {
     name: &'static str,
     undoes_failures: bool,
     new: NewRuntime,
+    kept_bytes: u64,
     idle: Mutex<Vec<Box<Interpreter>>>,
 }
 
@@ -59,7 +60,18 @@ impl fmt::Debug for Interpreter {
 impl ScriptEngine {
     /// A language by its name after `#!`. `undoes_failures`: whether a run that fails leaves nothing of what it wrote.
     pub fn new(name: &'static str, undoes_failures: bool, new: NewRuntime) -> ScriptEngine {
-        ScriptEngine { name, undoes_failures, new, idle: Mutex::default() }
+        ScriptEngine {
+            name,
+            undoes_failures,
+            new,
+            kept_bytes: INTERPRETER_KEPT_BYTES,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The same for a home with little memory: an interpreter that holds more bytes than this after a run is not kept.
+    pub fn keeping(self, kept_bytes: u64) -> ScriptEngine {
+        ScriptEngine { kept_bytes, ..self }
     }
 
     /// Its name after `#!`.
@@ -93,10 +105,12 @@ impl ScriptEngine {
 
     /// Gives an interpreter back. One that holds much memory goes, and one more than is needed.
     pub fn give_back(&self, mut interpreter: Box<Interpreter>) {
-        if interpreter.runtime.memory_bytes() > INTERPRETER_KEPT_BYTES {
+        if interpreter.runtime.memory_bytes() > self.kept_bytes {
             return;
         }
-        interpreter.value.shrink(INTERPRETER_KEPT_BYTES as usize / 64);
+        let buffer_bytes = usize::try_from(self.kept_bytes / 64).unwrap_or(usize::MAX);
+        interpreter.value.shrink(buffer_bytes);
+        interpreter.reply.clear();
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_INTERPRETERS_MAX {
             idle.push(interpreter);

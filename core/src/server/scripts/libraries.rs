@@ -53,6 +53,7 @@ pub enum Change {
 #[derive(Clone, Debug, Default)]
 pub struct LibrarySet {
     libraries: BTreeMap<Box<[u8]>, Arc<Library>>,
+    /// By their names in lower case: Redis finds a function by letters of any case.
     functions: HashMap<Box<[u8]>, (Arc<Library>, usize)>,
 }
 
@@ -70,7 +71,10 @@ impl LibrarySet {
     /// A function, with its library.
     #[inline]
     pub fn function(&self, name: &[u8]) -> Option<(&Arc<Library>, &Function)> {
-        let (library, at) = self.functions.get(name)?;
+        let (library, at) = match name.iter().any(u8::is_ascii_uppercase) {
+            true => self.functions.get(&*name.to_ascii_lowercase())?,
+            false => self.functions.get(name)?,
+        };
         Some((library, library.functions.get(*at)?))
     }
 
@@ -90,7 +94,9 @@ impl LibrarySet {
             Change::Set(library) => {
                 self.delete(&library.name);
                 for (at, function) in library.functions.iter().enumerate() {
-                    self.functions.insert(function.name.clone(), (library.clone(), at));
+                    // Of two that differ in case alone the first counts.
+                    let name = function.name.to_ascii_lowercase().into();
+                    self.functions.entry(name).or_insert_with(|| (library.clone(), at));
                 }
                 self.libraries.insert(library.name.clone(), library.clone());
             }
@@ -102,7 +108,7 @@ impl LibrarySet {
     fn delete(&mut self, name: &[u8]) {
         if let Some(library) = self.libraries.remove(name) {
             for function in &library.functions {
-                self.functions.remove(&function.name);
+                self.functions.remove(&*function.name.to_ascii_lowercase());
             }
         }
     }

@@ -29,7 +29,6 @@ pub struct LongScript {
     pub began_ns: u64,
     has_written: AtomicBool,
     is_killed: AtomicBool,
-    is_busy: AtomicBool,
 }
 
 impl LongScript {
@@ -42,7 +41,6 @@ impl LongScript {
             began_ns,
             has_written: AtomicBool::new(false),
             is_killed: AtomicBool::new(false),
-            is_busy: AtomicBool::new(false),
         }
     }
 
@@ -54,11 +52,6 @@ impl LongScript {
     /// Whether somebody wants it to end.
     pub fn is_killed(&self) -> bool {
         self.is_killed.load(Ordering::Acquire)
-    }
-
-    /// Whether it has been under way for longer than clients are to wait.
-    pub fn is_busy(&self) -> bool {
-        self.is_busy.load(Ordering::Acquire)
     }
 }
 
@@ -88,16 +81,9 @@ impl LongScripts {
         self.list.lock().push(run);
     }
 
-    /// A run has ended. True if clients need not be told any more that the server is busy.
-    pub fn end(&self, run: &Arc<LongScript>) -> bool {
-        let mut list = self.list.lock();
-        list.retain(|other| !Arc::ptr_eq(other, run));
-        run.is_busy() && !list.iter().any(|other| other.is_busy())
-    }
-
-    /// Says that clients have waited for a run for long enough.
-    pub fn set_busy(&self, run: &LongScript) {
-        run.is_busy.store(true, Ordering::Release);
+    /// A run has ended.
+    pub fn end(&self, run: &Arc<LongScript>) {
+        self.list.lock().retain(|other| !Arc::ptr_eq(other, run));
     }
 
     /// The run that has been under way for longest.
@@ -108,19 +94,17 @@ impl LongScripts {
     /// Ends all runs of a kind that have not written.
     pub fn kill(&self, kind: ScriptKind) -> Killed {
         let list = self.list.lock();
-        let of_kind = list.iter().filter(|run| run.kind == kind);
-        let mut outcome = if list.is_empty() { Killed::NothingRuns } else { Killed::OfOtherKind };
-        for run in of_kind {
-            if run.has_written.load(Ordering::Acquire) {
-                if outcome != Killed::Yes {
-                    outcome = Killed::HasWritten;
-                }
-            } else {
-                run.is_killed.store(true, Ordering::Release);
-                outcome = Killed::Yes;
-            }
+        let (have_written, have_not): (Vec<_>, Vec<_>) =
+            list.iter().partition(|run| run.has_written.load(Ordering::Acquire));
+        let of_kind = || have_not.iter().filter(|run| run.kind == kind);
+        of_kind().for_each(|run| run.is_killed.store(true, Ordering::Release));
+        // That a run has written is said before that it is of the other kind, as in Redis.
+        match () {
+            () if of_kind().next().is_some() => Killed::Yes,
+            () if !have_written.is_empty() => Killed::HasWritten,
+            () if !have_not.is_empty() => Killed::OfOtherKind,
+            () => Killed::NothingRuns,
         }
-        outcome
     }
 
     /// Ends all runs, because the server ends; what they wrote is undone.

@@ -14,6 +14,7 @@ use super::hub::notify;
 use crate::limits;
 use crate::memory_budget::{MARGIN_BYTES, MemoryBudget};
 use crate::resp::{self, Protocol, Reply, ReplyBounds};
+use crate::script::RunLimits;
 
 mod memory_text;
 mod check;
@@ -171,22 +172,47 @@ pub struct HomeBounds {
     pub changes_max: u64,
     /// The most connections it can hold: the most that `maxclients` may be set to.
     pub clients_max: i64,
-    /// What one run of a script may take.
+    /// What scripts may take.
     pub scripts: ScriptBounds,
     /// Tells how much memory is left.
     pub budget: MemoryBudget,
 }
 
-/// What one run of a script may take in a home.
+/// What scripts may take in a home.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptBounds {
-    /// Bytes of memory beyond those that its interpreter holds.
+    /// Bytes of memory of one run, beyond those that its interpreter holds.
     pub memory_bytes: u64,
-    /// Steps of its interpreter; None where a clock and operators watch over scripts.
+    /// Steps of one run; None where a clock and operators watch over scripts.
     pub steps: Option<u64>,
+    /// Bytes of the sources that only EVAL has brought and that stay.
+    pub sources_bytes: u64,
 }
 
+impl Default for ScriptBounds {
+    fn default() -> ScriptBounds {
+        ScriptBounds {
+            memory_bytes: limits::SCRIPT_MEMORY_MAX_BYTES,
+            steps: None,
+            sources_bytes: limits::SOURCES_OF_EVAL_MAX_BYTES,
+        }
+    }
+}
+
+/// The part of the memory which is left that a script may take: as much may go for its value, for the reply of a command, and
+/// for what it writes.
+const SCRIPT_PART: u64 = 4;
+
 impl HomeBounds {
+    /// What a run of a script that begins now may take.
+    pub(crate) fn script_limits(&self) -> RunLimits {
+        let left_bytes = (self.budget.left_bytes())().saturating_sub(MARGIN_BYTES);
+        RunLimits {
+            memory_bytes: self.scripts.memory_bytes.min(left_bytes / SCRIPT_PART),
+            steps: self.scripts.steps,
+        }
+    }
+
     /// An empty output within them.
     pub(crate) fn reply(&self, protocol: Protocol) -> Reply {
         Reply::new(protocol).bounded(ReplyBounds {
@@ -207,7 +233,7 @@ impl Default for HomeBounds {
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
             clients_max: i64::MAX,
-            scripts: ScriptBounds { memory_bytes: limits::SCRIPT_MEMORY_MAX_BYTES, steps: None },
+            scripts: ScriptBounds::default(),
             budget: MemoryBudget::UNBOUNDED,
         }
     }

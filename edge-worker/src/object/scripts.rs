@@ -1,0 +1,32 @@
+//! The languages of scripts and functions that an object has, and the functions that outlive its sleep.
+
+use edgecask_core::bitcask::Bitcask;
+use edgecask_core::command::script::libraries;
+use edgecask_core::server::scripts::ScriptEngine;
+use edgecask_core::server::{REDIS_VERSION, Server};
+use edgecask_lua::Lua;
+
+use crate::host::{Host, LogLevel};
+use crate::limits::INTERPRETER_KEPT_BYTES;
+use crate::storage::RowStorage;
+
+/// Adds the languages, and loads the libraries of functions that are in the store.
+///
+/// # Errors
+/// The store cannot be read. A library that cannot be loaded stays in the store and is named on the console.
+pub(super) fn open<H: Host>(
+    server: &Server<Bitcask>,
+    storage: &RowStorage<H>,
+    now_ms: u64,
+) -> Result<(), String> {
+    let lua = ScriptEngine::new("lua", false, Box::new(|| Box::new(Lua::new(REDIS_VERSION))));
+    server.shared.scripts.add_engine(lua.keeping(INTERPRETER_KEPT_BYTES));
+    let unusable = libraries::restore(server, now_ms).map_err(|error| error.to_string())?;
+    for library in unusable {
+        let name = String::from_utf8_lossy(&library.name);
+        let reason = library.reason;
+        let text = format!("the library of functions {name} cannot be used and stays in the store: {reason}");
+        storage.write_log(LogLevel::Warning, &text);
+    }
+    Ok(())
+}
