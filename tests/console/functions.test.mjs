@@ -197,6 +197,7 @@ test('a script that never ends cannot be ended', async () => {
   other.close();
   await region('Running').getByText('No script runs.').waitFor();
   await call('SCRIPT', 'LOAD', 'return 1');
+  if (!(await isSeen())) await page.getByRole('button', { name: 'Refresh' }).click();
   await region('Running').locator('dd').first().filter({ hasText: /^[1-9]\d*$/ }).waitFor();
 });
 
