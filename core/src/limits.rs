@@ -224,3 +224,16 @@ pub const ERROR_CODES_MAX: usize = 128;
 
 /// A first word of an error with more bytes is no code that is counted.
 pub const ERROR_CODE_MAX_BYTES: usize = 64;
+
+/// Most triggers of a store: each key with the prefix of one is compared with all of them.
+pub const TRIGGERS_MAX: usize = 1000;
+
+/// Longest name of a trigger.
+pub const TRIGGER_NAME_MAX_BYTES: usize = 128;
+
+/// Longest prefix of a trigger: keys that are told apart by more are rare, and all prefixes stay in memory.
+pub const TRIGGER_PREFIX_MAX_BYTES: usize = 1024;
+
+/// Triggers may cause each other so deep: a chain of tables that refer to each other is shorter, and one without end is found
+/// soon.
+pub const TRIGGER_DEPTH_MAX: usize = 8;

@@ -2,13 +2,14 @@
 //!
 //! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several
 //! runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key), for the
-//! other types with the requests of redis-benchmark, in one key of each. Then what reactions and nested calls cost.
+//! other types with the requests of redis-benchmark, in one key of each. Then what triggers, reactions and nested calls cost.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask::clock::now_ms;
+use edgecask::interpreters;
 use edgecask::process_info::ProcessInfo;
 use edgecask::store::{self, Store};
 use edgecask_core::engine::{Changed, Txn};
@@ -59,6 +60,14 @@ impl Bench {
         let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         (mixed ^ (mixed >> 31)) % self.range
+    }
+
+    /// Runs one request, which must go well.
+    fn ask(&mut self, request: &[&str]) {
+        write_request(request, self.session.input());
+        self.session.process(&self.server, 1_700_000_000_000);
+        let reply = self.session.reply().take().expect("memory");
+        assert!(!reply.starts_with(b"-"), "{request:?}: {}", String::from_utf8_lossy(&reply));
     }
 
     /// The time that running so many pipelines of this length takes; making them is not counted.
@@ -118,9 +127,37 @@ fn main() {
         println!("{command:6} -P {pipeline:2}: {each_ns:7.1} ns");
     }
     if cases.len() > 1 {
+        triggers(&mut bench);
         reactions(&mut bench);
         nested_calls(&bench.server);
     }
+}
+
+/// What a SET costs with triggers for other keys, whose prefixes begin as its key does, and with one that runs a function of Lua
+/// which does nothing.
+fn triggers(bench: &mut Bench) {
+    interpreters::add(&bench.server.shared.scripts);
+    let library = "#!lua name=bench\nredis.register_function('nothing', function() end)";
+    bench.ask(&["FUNCTION", "LOAD", library]);
+    let create = |bench: &mut Bench, name: &str, prefix: &str| {
+        bench.ask(&["TRIGGER", "CREATE", name, "ON", "all", "PREFIX", prefix, "CALL", "nothing"]);
+    };
+    for number in 0..=10 {
+        if [0, 1, 10].contains(&number) {
+            set(bench, &format!("triggers of others {number:2}"));
+        }
+        create(bench, &number.to_string(), &format!("kez:{number}"));
+    }
+    create(bench, "runs", "key:");
+    set(bench, "and one that runs    ");
+    for name in (0..=10).map(|number| number.to_string()).chain(["runs".to_owned()]) {
+        bench.ask(&["TRIGGER", "DROP", &name]);
+    }
+}
+
+fn set(bench: &mut Bench, name: &str) {
+    let best = (0..RUNS).map(|_| bench.run("SET", 16, BATCHES / 4)).min().expect("some runs");
+    println!("SET    -P 16, {name}: {:7.1} ns", best.as_nanos() as f64 / f64::from(BATCHES / 4 * 16));
 }
 
 /// Looks at every change and does nothing.
@@ -144,11 +181,7 @@ fn reactions(bench: &mut Bench) {
             let shared = &bench.server.shared;
             shared.reactions.add(&shared.hub.interest, Arc::new(Idle));
         }
-        let best = (0..RUNS).map(|_| bench.run("SET", 16, BATCHES / 4)).min().expect("some runs");
-        println!(
-            "SET    -P 16, reactions {name:4}: {:7.1} ns",
-            best.as_nanos() as f64 / f64::from(BATCHES / 4 * 16)
-        );
+        set(bench, &format!("reactions {name:4}"));
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use edgecask_core::acl::{Change, User};
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
-use edgecask_core::command::script::libraries;
+use edgecask_core::command::script::{libraries, triggers};
 use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
 use edgecask_core::server::{Server, Shared};
@@ -58,6 +58,9 @@ pub enum StartError {
     /// The libraries of functions cannot be read.
     #[error("the libraries of functions cannot be read: {0}")]
     Libraries(EngineError),
+    /// The triggers cannot be read.
+    #[error("the triggers cannot be read: {0}")]
+    Triggers(EngineError),
     /// It was asked to stop before the store was read.
     #[error("stopped before the store was read")]
     Stopped,
@@ -148,6 +151,7 @@ pub fn start_and(
         store.set_unsynced_blobs_max(unsynced_blobs_max);
         gateway.server.engine.set(store);
         restore_libraries(&gateway)?;
+        restore_triggers(&gateway)?;
         restore_users(&gateway, users.clone())
     };
     // Nobody may come in as a user that the file knows otherwise.
@@ -324,6 +328,19 @@ fn restore_libraries(gateway: &Gateway) -> Result<(), StartError> {
             library = name,
             reason = library.reason,
             "a library of functions cannot be used; it stays in the store"
+        );
+    }
+    Ok(())
+}
+
+/// Takes the triggers over from the store.
+fn restore_triggers(gateway: &Gateway) -> Result<(), StartError> {
+    let unreadable = triggers::restore(&gateway.server, now_ms()).map_err(StartError::Triggers)?;
+    for name in unreadable {
+        let name = String::from_utf8_lossy(&name).into_owned();
+        warn!(
+            trigger = name,
+            "a trigger does not run, since this version cannot read it; it stays in the store"
         );
     }
     Ok(())

@@ -3,6 +3,8 @@
 //! The executor calls the commands of requests and queues; a handler that runs commands itself (scripts, SQL, triggers)
 //! uses [`Context::call`]. Both come through [`Context::run`], so a command behaves the same whatever runs it.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::admission::{self, Admitted, Origin};
@@ -15,6 +17,7 @@ use crate::limits::{ERROR_CODE_MAX_BYTES, ERROR_CODES_MAX};
 use crate::resp::{Decoder, Reply, Value};
 use crate::server::Shared;
 use crate::server::outbox::Action;
+use crate::server::triggers::{Trigger, TriggerEnd};
 
 /// The keys of one request.
 pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
@@ -42,6 +45,8 @@ pub struct Tally {
     rejected: Counts<CommandId>,
     /// The codes of the errors that they replied with.
     errors: Counts<String>,
+    /// Triggers that have run.
+    pub triggers: SmallVec<[TriggerRun; 1]>,
 }
 
 /// How often there was what. A script makes millions of calls, so each is here once.
@@ -60,6 +65,24 @@ where
     }
 }
 
+/// A trigger that has run in a transaction.
+#[derive(Debug)]
+pub struct TriggerRun {
+    /// It.
+    pub trigger: Arc<Trigger>,
+    /// How that ended.
+    pub end: TriggerEnd,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+}
+
+impl TriggerRun {
+    /// Counts it.
+    pub fn count(&self) {
+        self.trigger.counts.add(self.end, self.took_ns);
+    }
+}
+
 impl Tally {
     /// Counts nothing.
     pub fn clear(&mut self) {
@@ -68,6 +91,14 @@ impl Tally {
         self.failed.clear();
         self.rejected.clear();
         self.errors.clear();
+        self.triggers.clear();
+    }
+
+    /// Counts the triggers that have refused a transaction or failed in it, though it has not happened.
+    pub fn count_refusals(&mut self) {
+        for run in self.triggers.drain(..).filter(|run| run.end != TriggerEnd::Ran) {
+            run.count();
+        }
     }
 
     /// A script has called a command.
@@ -326,7 +357,11 @@ impl<'e> Context<'_, 'e> {
 
     /// The context of another command of the same transaction, which must not wait; it replies into `reply`, or where this
     /// one does.
-    fn inner<'i>(&'i mut self, reply: Option<&'i mut Reply>, drafts: &'i Drafts) -> Context<'i, 'e> {
+    pub(super) fn inner<'i>(
+        &'i mut self,
+        reply: Option<&'i mut Reply>,
+        drafts: &'i Drafts,
+    ) -> Context<'i, 'e> {
         self.txn.next_command();
         Context {
             txn: &mut *self.txn,
@@ -342,6 +377,7 @@ impl<'e> Context<'_, 'e> {
             wait: None,
             later: None,
             may_hand_over: self.may_hand_over,
+            in_trigger: self.in_trigger,
         }
     }
 }

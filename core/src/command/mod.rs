@@ -119,6 +119,8 @@ pub struct Context<'c, 'e> {
     pub interrupted: &'c mut Option<EngineError>,
     /// Whether what takes long is to be handed over ([`Context::expect_work`]).
     pub may_hand_over: bool,
+    /// Whether the function of a trigger calls the command.
+    pub in_trigger: bool,
     /// Where the outermost command of a request may leave its rest ([`Context::finish_later`]); None in a MULTI and for calls of
     /// other commands.
     pub later: Option<&'c mut Option<Later>>,

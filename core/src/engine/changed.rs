@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::key_state::Source;
+use super::key_state::{PendingRoot, Source};
 use super::overlay::Overlay;
-use super::{Db, Result, Root, RootChange, SubChange, Txn};
+use super::{Db, Result, Root, SubChange, Txn};
 
 /// A key that a transaction has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,26 +31,25 @@ impl Overlay {
         })
     }
 
+    /// What has become of the key at a place, if it was changed.
+    pub(super) fn changed_at(&self, at: usize) -> Option<Changed> {
+        let state = self.keys.get(at).filter(|state| self.is_changed(state))?;
+        let new = match state.root {
+            PendingRoot::Unchanged => state.base,
+            _ => state.pending_root(self.touch()),
+        };
+        Some(Changed {
+            db: self.database_of(state.source)?,
+            key: self.bytes(state.key).to_vec(),
+            old: state.base,
+            new,
+            changed_subkeys: state.subs.len() as u64,
+        })
+    }
+
     /// The changed keys. Those that were only emptied or moved with their database are not among them.
     pub fn changed(&self) -> Vec<Changed> {
-        let changed = self.changes().filter_map(|change| {
-            let new = match change.root {
-                RootChange::Unchanged => change.base.copied(),
-                RootChange::Removed => None,
-                RootChange::Put { .. } => {
-                    let at = self.find(change.source, change.key)?;
-                    self.keys.get(at)?.pending_root(self.touch())
-                }
-            };
-            Some(Changed {
-                db: self.database_of(change.source)?,
-                key: change.key.to_vec(),
-                old: change.base.copied(),
-                new,
-                changed_subkeys: change.subs.len() as u64,
-            })
-        });
-        changed.collect()
+        (0..self.keys.len()).filter_map(|at| self.changed_at(at)).collect()
     }
 
     /// How many changes INFO shows for the commit: the changed subkeys of each key, or one if only its root changes, and one
@@ -78,6 +77,27 @@ impl Txn<'_> {
     /// The keys that the transaction has changed so far.
     pub fn changed(&self) -> Vec<Changed> {
         self.overlay.changed()
+    }
+
+    /// Whether the transaction has changed a key of this kind so far.
+    pub fn has_changed(&self, is_meant: impl Fn(&[u8]) -> bool) -> bool {
+        let overlay = &*self.overlay;
+        overlay.keys.iter().any(|state| is_meant(overlay.bytes(state.key)) && overlay.is_changed(state))
+    }
+
+    /// What has become of a key so far; None if it was not changed.
+    pub fn change_of(&self, db: Db, key: &[u8]) -> Option<Changed> {
+        let at = self.overlay.find(self.overlay.source(db), key)?;
+        self.overlay.changed_at(at)
+    }
+
+    /// The root that a key had before the transaction, expired or not.
+    ///
+    /// # Errors
+    /// Those of looking for it.
+    pub fn old_root(&mut self, db: Db, key: &[u8]) -> Result<Option<Root>> {
+        let at = self.state(db, key)?;
+        Ok(self.overlay.keys.get(at).and_then(|state| state.base))
     }
 
     /// Shows the changed subkeys of a key in order.

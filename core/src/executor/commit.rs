@@ -7,9 +7,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits};
 use crate::catalog::CommandSpec;
 use crate::command::CommandError;
+use crate::command::call::TriggerRun;
 use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
@@ -27,6 +30,7 @@ pub(super) struct Pending {
     expired: u64,
     changes: u64,
     waiter: Option<Arc<Waiter>>,
+    triggers: SmallVec<[TriggerRun; 1]>,
 }
 
 impl Pending {
@@ -87,13 +91,15 @@ impl Executor {
         };
         match server.engine.commit(snapshot, &mut self.overlay, now_ms, &mut ordered) {
             Ok(Commit::Done(receipt)) => {
+                self.tally.triggers.drain(..).for_each(|run| run.count());
                 self.committed(shared, receipt, (expired, changes));
                 Ok(waiter.map_or(Ran::Done, Ran::Waits))
             }
             Ok(Commit::Waiting(ticket)) => {
                 let reply = caller.reply.split_off(before.reply_len);
                 let before = before.clone();
-                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter };
+                let triggers = std::mem::take(&mut self.tally.triggers);
+                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter, triggers };
                 let commit = Box::new(pending);
                 self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
                 Err(Stop::Suspended)
@@ -143,6 +149,7 @@ impl Executor {
             }
             Ok(Some(receipt)) => {
                 caller.reply.append_whole(pending.reply);
+                pending.triggers.iter().for_each(TriggerRun::count);
                 self.committed(shared, receipt, (pending.expired, pending.changes));
                 Ok(Some(pending.waiter.map_or(Ran::Done, Ran::Waits)))
             }

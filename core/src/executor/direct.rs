@@ -43,7 +43,7 @@ impl Executor {
                 if command == SET
                     && is_plain(server, drafts, value)
                     && !caller.client.no_touch
-                    && !interest.has(Interest::OF_WRITES) =>
+                    && !self.concerns_others(&server.shared, key) =>
             {
                 self.set_directly(server, caller, key, value, now_ms)
             }

@@ -42,7 +42,9 @@ impl Executor {
         let ran = self.transact(server, caller, (&plan, &[], &drafts), now_ms, |ctx| {
             count = 0;
             // Only now that the lock is held can nobody begin to wait for the key.
-            if ctx.shared.hub.interest.has(Interest::OF_WRITES) {
+            let (interest, triggers) = (&ctx.shared.hub.interest, &ctx.shared.triggers);
+            let has_trigger = interest.has(Interest::TRIGGERS) && triggers.present().concerns(key);
+            if has_trigger || interest.has(Interest::OF_WRITES) {
                 return Err(CommandError::text("ERR others hear of each write"));
             }
             data::announce_members(ctx.txn, (ctx.client.db, key), &members)?;

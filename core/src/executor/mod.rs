@@ -8,6 +8,7 @@
 //!     |     the engine must fetch    -> drop all, suspend; resumed once it is there
 //!     |     a lock is held for long  -> suspend; resumed once it may be free
 //!     |     it takes long            -> drop all, suspend; run again where it may
+//!     |  triggers run for the changes, and may refuse them
 //!     |  reactions see the changes, add to them or refuse
 //!     |  commit: one frame; its place in the log is fixed, an entry joins the feed
 //!     |  actions of the outbox happen, the feed is delivered, blocked connections are served
@@ -39,6 +40,7 @@ use std::task::Waker;
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
+use crate::command::script::triggers;
 use crate::command::{CommandError, Context, Later, Outcome};
 use crate::engine::{Begun, Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
 use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
@@ -46,6 +48,7 @@ use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
 use crate::server::hub::{Inbox, Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
+use crate::server::triggers::SeenTriggers;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
 
 /// The connection for which something runs.
@@ -205,6 +208,8 @@ pub struct Executor {
     eviction: Option<Box<Eviction>>,
     /// That of the connection to which it belongs, if it belongs to one.
     inbox: Option<Arc<Inbox>>,
+    /// The triggers as it has seen them last.
+    triggers: SeenTriggers,
 }
 
 impl Executor {
@@ -353,9 +358,14 @@ impl Executor {
                     interrupted: &mut interrupted,
                     wait: (!matches!(plan.may_wait, Waits::Never)).then_some(&mut self.wait),
                     may_hand_over,
+                    in_trigger: false,
                     later: matches!(plan.may_wait, Waits::Begins(_)).then_some(&mut self.later),
                 };
-                let outcome = body(&mut context).and_then(|()| fits(caller.reply));
+                let mut outcome = body(&mut context);
+                if outcome.is_ok() && has_triggers(&context, plan) {
+                    outcome = triggers::run(&mut context);
+                }
+                let outcome = outcome.and_then(|()| fits(caller.reply));
                 let reacts = server.shared.hub.interest.has(Interest::REACTIONS);
                 match outcome {
                     Ok(()) if reacts && interrupted.is_none() && !txn.is_unchanged() => {
@@ -453,7 +463,16 @@ impl Executor {
     fn drop_run(&mut self, shared: &Shared, caller: &Caller<'_>, now_ms: u64) {
         self.outbox.keep_reads();
         self.carry_out(shared, &caller.client.inbox, now_ms);
+        self.tally.count_refusals();
         self.wait = None;
+    }
+
+    /// Whether a write of this key is a matter of others, so that it takes no shorter way.
+    #[inline]
+    pub(crate) fn concerns_others(&mut self, shared: &Shared, key: &[u8]) -> bool {
+        let interest = &shared.hub.interest;
+        interest.has(Interest::OF_WRITES | Interest::TRIGGERS)
+            && (interest.has(Interest::OF_WRITES) || self.triggers.concern(&shared.triggers, key))
     }
 
     /// Whether it waits for the engine.
@@ -583,6 +602,23 @@ fn open<'e, E: Engine>(
         None => engine.begin_soon(scope, waker),
         Some(ticket) => Ok(engine.resume(ticket, scope)?.map_or(Begun::Waits(ticket), Begun::Open)),
     }
+}
+
+/// Whether triggers may run for what a transaction has done.
+#[inline]
+fn has_triggers(ctx: &Context<'_, '_>, plan: &Plan<'_>) -> bool {
+    let may_be = ctx.shared.hub.interest.has(Interest::TRIGGERS)
+        // It may have made one itself.
+        || ctx.outbox.changes_of_triggers().next().is_some();
+    may_be && !ctx.txn.is_unchanged() && ctx.interrupted.is_none() && will_happen(ctx, plan)
+}
+
+/// Whether the changes of a transaction are to be committed. They are not if its connection still waits, or if it was only to
+/// read and nothing may change at the moment.
+fn will_happen(ctx: &Context<'_, '_>, plan: &Plan<'_>) -> bool {
+    let still_waits =
+        matches!(plan.may_wait, Waits::Goes) && ctx.wait.as_ref().is_some_and(|wait| wait.is_some());
+    !still_waits && (plan.writes || !commit::is_paused(ctx.shared, ctx.now_ms()))
 }
 
 /// Sets what its client and its home want of a transaction.

@@ -1,14 +1,14 @@
 //! An interpreter for tests: every line of a source is a command that is called. `K1` stands for the first key, `A1` for the first
-//! argument. The value is that of the last line.
+//! argument, `V` for what the line before has given. The value is that of the last line.
 //!
-//! `fail TEXT` raises an error, `spin` goes on until it is killed, `devour` needs more memory than there is, and in a library
+//! `fail TEXT` raises an error, `trap TEXT` is the interpreter's own end, `spin` goes on until it is killed, `devour` needs more memory than there is, and in a library
 //! `function NAME` begins a function, which is registered.
 
 use std::collections::HashMap;
 
 use super::{
-    CompileError, Ended, Failure, FunctionId, Host, LoadError, NewFunction, Run, RunLimits, Runtime,
-    ScriptFlags, ScriptId, Tick, Writer,
+    CompileError, Ended, Failure, FunctionId, Host, LoadError, NewFunction, Reader, Run, RunLimits, Runtime,
+    ScriptFlags, ScriptId, Tick, Value, Writer,
 };
 use crate::script::Answer;
 
@@ -33,6 +33,15 @@ fn lines(source: &[u8]) -> Vec<Line> {
     lines.map(words).filter(|line| !line.is_empty()).collect()
 }
 
+/// A text, or the texts of a list with commas between them.
+fn shown(value: &Writer) -> Vec<u8> {
+    let text = |value| if let Value::Text(text) = value { text.to_vec() } else { b"-".to_vec() };
+    match Reader::new(value.as_bytes()).next() {
+        Some(Value::Table(table)) => table.values().map(text).collect::<Vec<_>>().join(&b','),
+        value => text(value.unwrap_or(Value::Nil)),
+    }
+}
+
 impl Lines {
     fn add(&mut self, program: Vec<Line>) -> u32 {
         self.next += 1;
@@ -49,17 +58,25 @@ impl Lines {
     ) -> Result<(), Ended> {
         let program = self.programs.get(&number).map(Vec::as_slice).unwrap_or_default();
         value.reset(usize::MAX);
+        let mut before = Vec::new();
         for line in program {
             let argument = |word: &'_ Vec<u8>| match word.as_slice() {
                 [b'K', digit] => run.keys.get(usize::from(digit - b'1')).map(|key| key.to_vec()),
                 [b'A', digit] => {
                     run.arguments.get(usize::from(digit - b'1')).map(|argument| argument.to_vec())
                 }
+                b"V" => Some(before.clone()),
                 _ => Some(word.clone()),
             };
             let words: Vec<Vec<u8>> = line.iter().map(|word| argument(word).unwrap_or_default()).collect();
             match words.first().map(Vec::as_slice) {
                 Some(b"fail") => return Err(Ended::Failed(failure(&words[1..].join(&b' ')))),
+                Some(b"trap") => {
+                    return Err(Ended::Failed(Failure {
+                        is_plain: true,
+                        ..failure(&words[1..].join(&b' '))
+                    }));
+                }
                 Some(b"devour") => return Err(Ended::Failed(Failure::out_of_memory())),
                 Some(b"spin") => {
                     while host.tick(10_000) == Tick::Continue {}
@@ -70,7 +87,7 @@ impl Lines {
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             value.reset(usize::MAX);
             match host.call(&words, value) {
-                Answer::Value => {}
+                Answer::Value => before = shown(value),
                 Answer::Error => {
                     let text = super::Reader::new(value.as_bytes()).next();
                     let text =

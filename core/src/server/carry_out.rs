@@ -67,6 +67,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
             shared.statistics.reset();
             shared.memory.reset();
             shared.acl.log.reset_counts();
+            shared.triggers.reset_counts();
             shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
         }
         Action::ResetSlowLog => shared.slow_log.reset(),
@@ -79,6 +80,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::Denied(denial, context, client) => shared.note_denial(*denial, context, client, now_ms),
         Action::ForgetScripts => shared.scripts.cache.flush(),
         Action::Libraries(change) => shared.scripts.libraries.apply(&change),
+        Action::Triggers(change) => shared.triggers.apply(&hub.interest, &change),
         Action::Log(level, text) => shared.host.log(level, &text),
         Action::ShowMonitors(line) => hub.show_monitors(&line),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),

@@ -19,6 +19,7 @@ pub mod scripts;
 mod settings;
 mod shared;
 mod stored_blob;
+pub mod triggers;
 
 pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};

@@ -9,6 +9,7 @@ use super::hub::{Pause, TopicKind, Tracking, Unblock};
 use super::scan_positions::Position;
 use super::scripts;
 use super::settings::Accepted;
+use super::triggers;
 use crate::acl::{Change, Context, Denial};
 use crate::engine::Db;
 use crate::resp::Protocol;
@@ -83,6 +84,8 @@ pub enum Action {
     ForgetScripts,
     /// Change the libraries of functions.
     Libraries(scripts::Change),
+    /// Change the triggers.
+    Triggers(triggers::Change),
     /// Write into the log of the host.
     Log(Level, Vec<u8>),
     /// Show the monitors a line. It happens even if the transaction does not.
@@ -170,6 +173,14 @@ impl Outbox {
     pub fn changes_of_libraries(&self) -> impl Iterator<Item = &scripts::Change> {
         self.actions.iter().filter_map(|action| match action {
             Action::Libraries(change) => Some(change),
+            _ => None,
+        })
+    }
+
+    /// The changes of triggers, in their order.
+    pub fn changes_of_triggers(&self) -> impl Iterator<Item = &triggers::Change> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Triggers(change) => Some(change),
             _ => None,
         })
     }

@@ -19,6 +19,7 @@ use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::scripts::Scripts;
 use super::settings::Settings;
+use super::triggers::Triggers;
 use crate::acl::{Access, Change, Context, Denial, Registry, User};
 use crate::script::Level;
 
@@ -156,6 +157,8 @@ pub struct Shared {
     pub scan_positions: Mutex<Positions>,
     /// Scripts and functions, and what runs them.
     pub scripts: Scripts,
+    /// Functions that run before commits.
+    pub triggers: Triggers,
     /// Runs that were thrown away because a key was touched that was not declared.
     pub reruns: AtomicU64,
     shortage: AtomicU8,
@@ -204,6 +207,7 @@ impl Shared {
             merge_failed: AtomicBool::new(false),
             scan_positions: Mutex::default(),
             scripts: Scripts::default(),
+            triggers: Triggers::default(),
             reruns: AtomicU64::new(0),
             shortage: AtomicU8::new(Shortage::None as u8),
             next_client: AtomicU64::new(1),

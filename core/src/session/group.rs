@@ -39,7 +39,7 @@ impl Connection {
     ) -> Grouped {
         let key_of = |at: usize| ahead.get(at).and_then(|(args, _)| args.get(1).copied());
         match (key_of(at), key_of(at + 1)) {
-            (Some(key), Some(next)) if key == next && self.is_for_groups(server) => {
+            (Some(key), Some(next)) if key == next && self.is_for_groups(server, key) => {
                 self.group_and_run(server, ahead, (at, key), now_ms)
             }
             _ => Grouped::Alone(1),
@@ -98,14 +98,15 @@ impl Connection {
     }
 
     /// Whether nobody hears of each write by itself, and nothing else is out of the ordinary.
-    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>) -> bool {
+    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>, key: &[u8]) -> bool {
         let shared = &server.shared;
-        let of_others = Interest::OF_WRITES | Interest::MONITORS | Interest::PAUSE;
+        let of_others = Interest::MONITORS | Interest::PAUSE;
         if self.executor.is_suspended() {
             return true;
         }
         self.executor.meter().start(server);
-        !shared.hub.interest.has(of_others)
+        !self.executor.concerns_others(shared, key)
+            && !shared.hub.interest.has(of_others)
             && !self.transaction.is_open()
             && self.client.reply_mode == ReplyMode::On
             && self.client.tracking.is_none()

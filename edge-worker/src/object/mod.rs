@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::{Bitcask, OnDamage, Options};
+use edgecask_core::command::script::triggers;
 use edgecask_core::command::users;
 use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
@@ -88,6 +89,7 @@ impl<H: Host> Object<H> {
         let server = Server { engine: opened.store, shared };
         scripts::open(&server, &storage, now_ms)?;
         users::restore(&server, None, now_ms).map_err(|error| error.to_string())?;
+        triggers::restore(&server, now_ms).map_err(|error| error.to_string())?;
         let has_expiring = has_expiring(&server.engine, databases);
         let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);
         Ok(Object {

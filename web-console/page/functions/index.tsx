@@ -21,7 +21,7 @@ export function Functions(): VNode {
   const [chosen, setChosen] = useState<Chosen>(() => (drafts.value.has(NEW) ? 'new' : undefined));
   const isOpen = connection.status.value === 'open';
   useEffect(() => void refresh(), [isOpen, connection.settings.value]);
-  useEffect(watch, []);
+  useEffect(watch, [connection.settings.value]);
   if (isUnknown.value) {
     return (
       <div class="functions">

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { parseLibraries } from '../connection/function-list.ts';
 import type { Reply } from '../resp/reply.ts';
-import { lineOf, moduleSize, nameForFile, nameIn, parseCache, parseRunning, wasmSource } from './model.ts';
+import { isHibernating, lineOf, moduleSize, nameForFile, nameIn, parseCache, parseRunning, wasmSource } from './model.ts';
 
 const bulk = (text: string): Reply => ({ type: 'bulk', bytes: new TextEncoder().encode(text) });
 const list = (...items: Reply[]): Reply => ({ type: 'array', items });
@@ -51,6 +51,12 @@ test('a script that runs is ended by the wrong command', () => {
 test('figures that a server does not have look like zero', () => {
   expect(parseCache('# Memory\r\nused_memory_scripts:120\r\nnumber_of_cached_scripts:3\r\n')).toEqual({ scripts: 3, sizeBytes: 120 });
   expect(parseCache('# Memory\r\n')).toEqual({ scripts: null, sizeBytes: null });
+});
+
+test('a page that looks every second keeps a server awake', () => {
+  expect(isHibernating('# Server\r\nsleeps_when_idle:1\r\n# Memory\r\n')).toBe(true);
+  expect(isHibernating('# Server\r\nsleeps_when_idle:0\r\n')).toBe(false);
+  expect(isHibernating('# Server\r\n')).toBe(false);
 });
 
 test('an error is shown at another line', () => {

@@ -38,10 +38,15 @@ export function parseRunning(stats: Reply | undefined): Running | undefined {
   };
 }
 
-/** The reply of INFO memory. */
+/** The section memory of INFO. */
 export function parseCache(info: string): Cache {
   const field = (name: string) => number(new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]);
   return { scripts: field('number_of_cached_scripts'), sizeBytes: field('used_memory_scripts') };
+}
+
+/** Whether the section server of INFO tells of a server that hibernates when it is idle. */
+export function isHibernating(info: string): boolean {
+  return /^sleeps_when_idle:1\s*$/m.test(info);
 }
 
 /** Whether the code of an engine is text. */

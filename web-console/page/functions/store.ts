@@ -5,7 +5,7 @@ import { type Library, parseLibraries } from '../connection/function-list.ts';
 import { connection } from '../connection/state.ts';
 import { type Argument, CommandError, type Reply } from '../resp/reply.ts';
 import { problemOf, textOf } from '../resp/values.ts';
-import { type Cache, parseCache, parseRunning, type Running } from './model.ts';
+import { type Cache, isHibernating, parseCache, parseRunning, type Running } from './model.ts';
 
 const WATCH_EVERY_MS = 1000;
 
@@ -18,6 +18,11 @@ export const running = signal<Running | undefined>(undefined);
 /** Why the page cannot see whether a script runs, or empty. */
 export const runningProblem = signal('');
 export const cache = signal<Cache>({ scripts: null, sizeBytes: null });
+/**
+ * Whether the server hibernates when it is idle, as at the edge. Looking every second would keep it awake, and would see
+ * nothing: a script is all that runs there.
+ */
+let hibernates = false;
 
 /** Reads the list of libraries again, without their code: a WebAssembly library may have megabytes of it. */
 export async function refresh(): Promise<void> {
@@ -26,6 +31,7 @@ export async function refresh(): Promise<void> {
     libraries.value = parseLibraries(await client.call(['FUNCTION', 'LIST']));
     librariesProblem.value = '';
     isUnknown.value = false;
+    if (hibernates) await look();
   } catch (error) {
     isUnknown.value = error instanceof CommandError && /^ERR unknown command/i.test(error.message);
     librariesProblem.value = isUnknown.value
@@ -53,12 +59,14 @@ export async function change(args: Argument[]): Promise<Reply> {
 
 async function look(): Promise<void> {
   const client = await connection.client();
-  const [stats, memory] = await client.pipeline([['FUNCTION', 'STATS'], ['INFO', 'memory']]);
+  const [stats, info] = await client.pipeline([['FUNCTION', 'STATS'], ['INFO', 'server', 'memory']]);
   running.value = parseRunning(stats);
   const isBusy = stats?.type === 'error' && stats.text.startsWith('BUSY ');
   runningProblem.value = stats?.type === 'error' && !isBusy ? problemOf(new CommandError(stats.text)) : '';
   // INFO is refused while a script runs: the last figures stay.
-  if (memory && memory.type !== 'error') cache.value = parseCache(textOf(memory));
+  if (!info || info.type === 'error') return;
+  cache.value = parseCache(textOf(info));
+  hibernates = isHibernating(textOf(info));
 }
 
 /** Looks every second whether a script runs, until the returned function is called; not while the tab is hidden. */
@@ -76,7 +84,7 @@ export function watch(): () => void {
     }
     isLooking = false;
     clearTimeout(timer);
-    timer = setTimeout(() => void round(), WATCH_EVERY_MS);
+    if (!hibernates) timer = setTimeout(() => void round(), WATCH_EVERY_MS);
   };
   const goOn = () => void round();
   document.addEventListener('visibilitychange', goOn);

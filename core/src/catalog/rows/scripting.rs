@@ -1,6 +1,6 @@
 //! Scripts and functions, which run in the store.
 
-use crate::catalog::keys::numkeys_or_none;
+use crate::catalog::keys::{key, numkeys_or_none};
 use crate::catalog::row::{Row, command};
 
 const ALL_SHARDS: &str = "request_policy:all_shards response_policy:all_succeeded";
@@ -142,5 +142,43 @@ pub(super) const ROWS: &[Row] = &[
                 .tips("request_policy:all_nodes response_policy:all_succeeded")
                 .complexity("O(N), N: bytes of the script")
                 .summary("Has the server keep a script, and returns its SHA-1"),
+        ]),
+    command("trigger", -2, "")
+        .since("7.2.4")
+        .complexity("depends on the subcommand")
+        .summary("Manages functions that run before the commit of changes; EdgeCask's own")
+        .subcommands(&[
+            command("trigger|create", -9, "name ON events PREFIX prefix [IF type] CALL function")
+                .since("7.2.4")
+                .flags("admin write denyoom noscript")
+                .complexity("O(N log N), N: triggers")
+                .summary("Has a function run before the commit of changes of keys with a prefix"),
+            command("trigger|drop", 3, "name")
+                .since("7.2.4")
+                .flags("admin write noscript")
+                .complexity("O(N log N), N: triggers")
+                .summary("Drops a trigger"),
+            command("trigger|help", 2, "")
+                .since("7.2.4")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of TRIGGER"),
+            command("trigger|list", 2, "")
+                .since("7.2.4")
+                .flags("admin noscript")
+                .complexity("O(N), N: triggers")
+                .summary("Describes the triggers"),
+            command("trigger|old", 3, "key")
+                .since("7.2.4")
+                .flags("readonly silent_reads")
+                .keys(&[key(2, "RO access")])
+                .complexity("O(N), N: changed members")
+                .summary("Returns what a key held before the transaction, to the function of a trigger"),
+            command("trigger|stats", 2, "")
+                .since("7.2.4")
+                .flags("admin noscript")
+                .tips("nondeterministic_output")
+                .complexity("O(N), N: triggers")
+                .summary("Tells how often triggers have run, refused and failed"),
         ]),
 ];

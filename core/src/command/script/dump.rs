@@ -1,6 +1,9 @@
 //! FUNCTION DUMP and FUNCTION RESTORE: all libraries as bytes that Redis understands.
 
+use std::sync::Arc;
+
 use super::libraries::{self, add, clear, function_exists};
+use super::triggers::check_functions;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::rdb;
@@ -69,6 +72,9 @@ pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) 
             return Err(function_exists(&function.name));
         }
     }
+    let new: Vec<Arc<Library>> = new.into_iter().map(Arc::new).collect();
+    new.iter().for_each(|library| set.apply(&Change::Set(library.clone())));
+    check_functions(ctx, &set)?;
     if policy == Policy::Flush {
         clear(ctx)?;
     }

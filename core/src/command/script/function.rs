@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::dump;
 use super::libraries::{self, taken};
 use super::script_admin::kill;
+use super::triggers;
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::glob::Glob;
 use crate::server::outbox::Action;
-use crate::server::scripts::{Change, Library, ScriptKind};
+use crate::server::scripts::{Change, Library, LibrarySet, ScriptKind};
 
 pub(super) fn function(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let rest = args.get(2..).unwrap_or_default();
@@ -53,22 +54,28 @@ fn load(ctx: &mut Context<'_, '_>, source: &[u8], replaces: bool) -> Outcome {
         return Err(libraries::function_exists(&function.name));
     }
     let name = library.name.clone();
+    let library = Arc::new(library);
+    triggers::check_change(ctx, &set, &Change::Set(library.clone()))?;
     libraries::add(ctx, library)?;
     ctx.reply.bulk(&name);
     Ok(())
 }
 
 fn delete(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    if libraries::present(ctx).library(name).is_none() {
+    let set = libraries::present(ctx);
+    if set.library(name).is_none() {
         return Err(CommandError::text("ERR Library not found"));
     }
+    let change = Change::Delete(name.into());
+    triggers::check_change(ctx, &set, &change)?;
     libraries::delete(ctx.txn, name)?;
-    ctx.outbox.push(Action::Libraries(Change::Delete(name.into())));
+    ctx.outbox.push(Action::Libraries(change));
     ctx.reply.ok();
     Ok(())
 }
 
 fn flush(ctx: &mut Context<'_, '_>) -> Outcome {
+    triggers::check_functions(ctx, &LibrarySet::default())?;
     libraries::clear(ctx)?;
     ctx.reply.ok();
     Ok(())

@@ -210,9 +210,9 @@ fn clear_store(txn: &mut Txn<'_>) -> Result<()> {
 }
 
 /// Makes a library part of the transaction.
-pub(super) fn add(ctx: &mut Context<'_, '_>, library: Library) -> Outcome {
+pub(super) fn add(ctx: &mut Context<'_, '_>, library: Arc<Library>) -> Outcome {
     write(ctx.txn, &library)?;
-    ctx.outbox.push(Action::Libraries(Change::Set(Arc::new(library))));
+    ctx.outbox.push(Action::Libraries(Change::Set(library)));
     Ok(())
 }
 

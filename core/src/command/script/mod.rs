@@ -1,4 +1,4 @@
-//! Scripts and functions: EVAL and its like, SCRIPT, FUNCTION, FCALL.
+//! Scripts and functions: EVAL and its like, SCRIPT, FUNCTION, FCALL, TRIGGER.
 //!
 //! ```text
 //!  EVAL, EVALSHA         FCALL             SCRIPT LOAD, FUNCTION LOAD
@@ -22,6 +22,7 @@ pub mod libraries;
 mod run;
 mod script_admin;
 mod shebang;
+pub mod triggers;
 
 use super::Group;
 
@@ -34,4 +35,5 @@ pub(super) const HANDLERS: Group = &[
     ("fcall_ro", fcall::fcall_ro),
     ("function", function::function),
     ("script", script_admin::script),
+    ("trigger", triggers::trigger),
 ];

@@ -151,7 +151,7 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
         limits: ctx.shared.settings.bounds().script_limits(),
         seed: ctx.client.random.i32(..),
     };
-    let undo = job.engine.undoes_failures().then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
+    let undo = job.engine.undoes_traps().then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
     lent.value.reset(usize::try_from(run.limits.memory_bytes).unwrap_or(usize::MAX));
     let (ended, protocol, kill) = match job.what {
         What::Script(script) => {
@@ -189,9 +189,11 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
         (Some(failure), undo) => {
             let text = failure.reply(&job.what.name());
             if let Some((savepoint, mark)) = undo {
-                ctx.txn.rollback_to(&savepoint);
+                if failure.is_plain {
+                    ctx.txn.rollback_to(&savepoint);
+                    ctx.outbox.go_back(mark);
+                }
                 ctx.txn.release(savepoint);
-                ctx.outbox.go_back(mark);
             }
             note_failure(ctx, job, (!failure.is_counted).then_some(&text));
             ctx.reply.error_bytes(&text);

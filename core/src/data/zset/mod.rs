@@ -450,6 +450,11 @@ pub fn member_of(subkey: &[u8]) -> &[u8] {
     subkey.split_first().map_or(subkey, |(_, member)| member)
 }
 
+/// The member of a subkey, if that is an `m` subkey.
+pub fn named_member(subkey: &[u8]) -> Option<&[u8]> {
+    subkey.strip_prefix(&[MEMBER_FAMILY])
+}
+
 /// The score in the value of an `m` subkey.
 pub fn read_score(value: &[u8]) -> Option<f64> {
     Some(f64::from_bits(u64::from_le_bytes(value.try_into().ok()?)))

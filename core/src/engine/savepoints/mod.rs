@@ -14,7 +14,7 @@ use self::journal::{Before, Mark, Undo};
 use super::key_state::KeyState;
 use super::overlay::Overlay;
 use super::sub_changes::{SubBytes, SubChange};
-use super::{Db, Txn};
+use super::{Changed, Db, Txn};
 
 /// A point to which a transaction can go back. It is open until it is released, or until the transaction goes back to an
 /// earlier one or ends.
@@ -157,6 +157,24 @@ impl Overlay {
         }
     }
 
+    /// The places of the keys that may have been changed since a savepoint, in order; none if it is not open.
+    fn touched_since(&self, number: u64) -> Vec<usize> {
+        let Some(mark) = self.journal.marks.iter().find(|mark| mark.number == number) else {
+            return Vec::new();
+        };
+        let mut places: Vec<usize> = (mark.keys..self.keys.len()).collect();
+        for undo in self.journal.undo.get(mark.undo..).unwrap_or_default() {
+            match undo {
+                Undo::Root { at, .. } | Undo::Sub { at, .. } | Undo::Key { at, .. } => places.push(*at),
+                Undo::Renamed { from, to, .. } => places.extend([*from, *to]),
+                Undo::Shown { .. } => {}
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
     fn end_mark(&mut self, number: u64) {
         if let Some(place) = self.journal.marks.iter().rposition(|mark| mark.number == number) {
             self.journal.marks.truncate(place);
@@ -180,6 +198,13 @@ impl Txn<'_> {
         if self.overlay.go_back(savepoint.number) {
             self.changes = self.changes.min(savepoint.changes);
         }
+    }
+
+    /// The keys that were changed since a savepoint which is open, each as it was before the transaction and as it is now. One
+    /// that was put back to what it was before is among them, unless it was never there.
+    pub fn changed_since(&self, savepoint: &Savepoint) -> Vec<Changed> {
+        let places = self.overlay.touched_since(savepoint.number).into_iter();
+        places.filter_map(|at| self.overlay.changed_at(at)).collect()
     }
 
     /// Ends a savepoint, and those made after it; what was changed stays.

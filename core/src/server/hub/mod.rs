@@ -46,8 +46,10 @@ impl Interest {
     pub const REACTIONS: u32 = 1 << 5;
     /// Followers hear of every commit.
     pub const FOLLOWERS: u32 = 1 << 6;
+    /// Triggers may run for changes of keys with their prefixes.
+    pub const TRIGGERS: u32 = 1 << 7;
 
-    /// What makes a write of a key a matter of others.
+    /// What makes a write of any key a matter of others.
     pub const OF_WRITES: u32 =
         Interest::WAITING | Interest::TRACKING | Interest::NOTIFY | Interest::REACTIONS | Interest::FOLLOWERS;
 

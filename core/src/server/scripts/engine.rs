@@ -17,7 +17,7 @@ pub type NewRuntime = Box<dyn Fn() -> Box<dyn Runtime> + Send + Sync>;
 #[expect(clippy::vec_box, reason = "an interpreter is large to move, and every run takes one")]
 pub struct ScriptEngine {
     name: &'static str,
-    undoes_failures: bool,
+    undoes_traps: bool,
     new: NewRuntime,
     kept_bytes: u64,
     idle: Mutex<Vec<Box<Interpreter>>>,
@@ -58,15 +58,12 @@ impl fmt::Debug for Interpreter {
 }
 
 impl ScriptEngine {
-    /// A language by its name after `#!`. `undoes_failures`: whether a run that fails leaves nothing of what it wrote.
-    pub fn new(name: &'static str, undoes_failures: bool, new: NewRuntime) -> ScriptEngine {
-        ScriptEngine {
-            name,
-            undoes_failures,
-            new,
-            kept_bytes: INTERPRETER_KEPT_BYTES,
-            idle: Mutex::default(),
-        }
+    /// A language by its name after `#!`. `undoes_traps`: whether a run whose interpreter gives up ([`Failure::is_plain`]) leaves nothing
+    /// of what it wrote.
+    ///
+    /// [`Failure::is_plain`]: crate::script::Failure::is_plain
+    pub fn new(name: &'static str, undoes_traps: bool, new: NewRuntime) -> ScriptEngine {
+        ScriptEngine { name, undoes_traps, new, kept_bytes: INTERPRETER_KEPT_BYTES, idle: Mutex::default() }
     }
 
     /// The same for a home with little memory: an interpreter that holds more bytes than this after a run is not kept.
@@ -79,9 +76,9 @@ impl ScriptEngine {
         self.name
     }
 
-    /// Whether a run that fails leaves nothing of what it wrote. Lua's does, as in Redis.
-    pub fn undoes_failures(&self) -> bool {
-        self.undoes_failures
+    /// Whether a run whose interpreter gives up leaves nothing of what it wrote. Lua's leaves it, as in Redis.
+    pub fn undoes_traps(&self) -> bool {
+        self.undoes_traps
     }
 
     /// An interpreter that nobody else uses.
@@ -99,7 +96,7 @@ impl ScriptEngine {
             libraries: HashMap::new(),
             generation: 0,
             reply: Reply::default(),
-            value: Writer::default(),
+            value: Writer::with_integers(0),
         })
     }
 

@@ -18,6 +18,7 @@ mod sorted_set_reply_differs;
 mod transcript_differs;
 mod user_keeps_what_it_may_not_have;
 mod users_are_lost_at_a_restart;
+mod write_passes_by_a_trigger;
 
 use crate::engine::Engine;
 use crate::resp::{Decoder, Value, write_request};

@@ -165,11 +165,13 @@ fn failed_script_loses_what_it_wrote_before() {
 fn failed_function_of_a_language_that_undoes_keeps_something() {
     let server = server(&memory());
     let mut client = Client::of(&server);
-    let library = "#!wasm name=undone\nfunction half\nSET K1 half\nPUBLISH news half\nfail ERR trapped\n";
+    let library = "#!wasm name=undone\nfunction half\nSET K1 half\nPUBLISH news half\ntrap unreachable\n";
     assert_eq!(client.call(&["FUNCTION", "LOAD", library]), "$6 undone");
     let mut listener = Client::of(&server);
     listener.call(&["SUBSCRIBE", "news"]);
-    assert!(client.call(&["FCALL", "half", "1", "k"]).starts_with("-ERR trapped"));
+    assert!(
+        client.call(&["FCALL", "half", "1", "k"]).starts_with("-ERR Error running script half, unreachable")
+    );
     assert_eq!(client.call(&["GET", "k"]), "$-1");
     for request in
         [&["MULTI"][..], &["SET", "k", "whole"], &["FCALL", "half", "1", "k"], &["APPEND", "k", "!"]]
