@@ -53,7 +53,6 @@ impl<'s> Client<'s> {
     }
 }
 
-#[cfg(not(target_arch = "wasm32"))]
 #[test]
 fn run_without_memory_keeps_what_it_wrote() {
     let server = server(&memory());
@@ -64,6 +63,7 @@ fn run_without_memory_keeps_what_it_wrote() {
     assert_eq!(client.call(&["EXISTS", "half"]), ":0");
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 #[test]
 fn abandoned_run_is_seen() {
     let server = server(&memory());
