@@ -1,5 +1,7 @@
 //! The commands that a selector allows: a bitmap over the rows of the catalog, and the rules that made it.
 
+use std::collections::BTreeSet;
+
 use super::rule::RuleError;
 use crate::catalog::{self, COUNT, Categories, CommandId, CommandSpec};
 
@@ -14,8 +16,8 @@ pub(super) struct Commands {
     all: bool,
     /// The rules begin with all commands, and not with none.
     begins_with_all: bool,
-    /// Commands that are allowed only with this first argument (`+select|0`).
-    first_arguments: Vec<(CommandId, Box<[u8]>)>,
+    /// Commands that are allowed only with this first argument (`+select|0`), which is in lower case. Their order means nothing.
+    first_arguments: BTreeSet<(CommandId, Box<[u8]>)>,
     /// What is behind the beginning, each without its sign: in lower case, but for first arguments.
     rules: Vec<(bool, Vec<u8>)>,
 }
@@ -26,7 +28,7 @@ impl Commands {
         bits: [0; WORDS],
         all: false,
         begins_with_all: false,
-        first_arguments: Vec::new(),
+        first_arguments: BTreeSet::new(),
         rules: Vec::new(),
     };
 
@@ -71,12 +73,8 @@ impl Commands {
         if spec.is_container() {
             let sub = catalog::lookup_sub(spec, sub).ok_or(RuleError::Unknown)?;
             self.change(sub, true);
-        } else if !self
-            .first_arguments
-            .iter()
-            .any(|(id, word)| *id == spec.id && word.eq_ignore_ascii_case(sub))
-        {
-            self.first_arguments.push((spec.id, sub.to_ascii_lowercase().into()));
+        } else {
+            self.first_arguments.insert((spec.id, sub.to_ascii_lowercase().into()));
         }
         self.note(true, what.to_ascii_lowercase());
         Ok(())

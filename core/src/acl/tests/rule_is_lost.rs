@@ -118,6 +118,8 @@ fn selector_is_joined_wrongly() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Whatever rules are taken, the text that is kept makes the same user.
     #[test]
     fn kept_text_makes_another_user(rules in prop::collection::vec(any_rule(), 0..12)) {
@@ -163,4 +165,10 @@ fn any_rule() -> impl Strategy<Value = Vec<u8>> {
         [sign.as_bytes(), &rest, close].concat()
     });
     prop_oneof![known, made]
+}
+
+#[test]
+fn order_of_first_arguments_makes_another_user() {
+    let twice = user("ann", "+select|0 +select|1 +select|0");
+    assert_eq!(User::from_rules(b"ann", &twice.quoted_rules()), Ok(twice));
 }
