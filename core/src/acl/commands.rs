@@ -92,7 +92,6 @@ impl Commands {
 
     /// A container takes its subcommands along.
     fn change(&mut self, spec: &CommandSpec, allows: bool) {
-        self.all &= allows;
         self.first_arguments.retain(|(id, _)| *id != spec.id);
         for one in std::iter::once(spec).chain(spec.subcommands()) {
             let (word, bit) = (one.id.index() / WORD_BITS, 1_u64 << (one.id.index() % WORD_BITS));
@@ -110,6 +109,7 @@ impl Commands {
             rest.is_none_or(|rest| !rest.is_empty() && !rest.starts_with(b"|"))
         });
         self.rules.push((allows, rule));
+        self.all = self.begins_with_all && self.rules.iter().all(|(allows, _)| *allows);
     }
 
     /// Whether a request of this row is allowed, its keys aside.

@@ -172,3 +172,9 @@ fn order_of_first_arguments_makes_another_user() {
     let twice = user("ann", "+select|0 +select|1 +select|0");
     assert_eq!(User::from_rules(b"ann", &twice.quoted_rules()), Ok(twice));
 }
+
+#[test]
+fn command_that_was_taken_and_given_again_is_lost() {
+    let again = user("ann", "+@all -config|get +config");
+    assert_eq!(User::from_rules(b"ann", &again.quoted_rules()), Ok(again));
+}
