@@ -1,4 +1,5 @@
-//! The gate: every row of the catalog is in a transcript or in a conversation.
+//! The gate: every row of the catalog is in a transcript, in a conversation, or among the requests that are compared with redis-server
+//! (`tests/scripts`).
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,8 +9,8 @@ use edgecask_core::catalog;
 use edgecask_core::resp::Value;
 use edgecask_tests::process::Gateway;
 
-/// The first two words of every request in the files of a folder, in lower case.
-fn requests(folder: &str, found: &mut HashSet<(String, String)>) {
+/// The first two words of every request in the files of a folder, in lower case. `begin` stands before each request.
+fn requests((folder, begin): (&str, &str), found: &mut HashSet<(String, String)>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -19,7 +20,7 @@ fn requests(folder: &str, found: &mut HashSet<(String, String)>) {
         let text = fs::read_to_string(&path).expect("a text");
         for line in text.lines() {
             // `> GET a`, `2> GET a`, `2>| GET a | GET b`, `?2> GET a`, and replies, which name no command at their begin.
-            let Some((_, rest)) = line.split_once('>') else { continue };
+            let Some((_, rest)) = line.split_once(begin) else { continue };
             for request in rest.trim_start_matches('|').split(" | ") {
                 let mut words = request.split_whitespace().map(str::to_ascii_lowercase);
                 let first = words.next().unwrap_or_default();
@@ -32,7 +33,7 @@ fn requests(folder: &str, found: &mut HashSet<(String, String)>) {
 #[test]
 fn command_that_no_test_runs() {
     let mut found = HashSet::new();
-    for folder in ["transcripts", "conversations"] {
+    for folder in [("transcripts", ">"), ("conversations", ">"), ("scripts/requests", "")] {
         requests(folder, &mut found);
     }
     let is_hit = |name: &str| match name.split_once('|') {
@@ -42,7 +43,7 @@ fn command_that_no_test_runs() {
     let names = catalog::all().iter().map(|spec| spec.name);
     // Help is in our own words, which nothing can be compared with; the other test has it.
     let missed: Vec<&str> = names.filter(|name| !name.ends_with("|help") && !is_hit(name)).collect();
-    assert!(missed.is_empty(), "in no transcript and no conversation: {}", missed.join(", "));
+    assert!(missed.is_empty(), "in no test: {}", missed.join(", "));
 }
 
 #[test]

@@ -23,11 +23,12 @@ pub type MakeRuntime = Box<dyn Fn() -> Box<dyn Runtime>>;
 
 /// The engines that are built, by their names.
 pub fn engines() -> Vec<(&'static str, MakeRuntime)> {
-    let mut engines: Vec<(&'static str, MakeRuntime)> = Vec::new();
-    #[cfg(feature = "wasmtime")]
-    engines.push(("wasmtime", Box::new(edgecask_wasm::wasmtime_runtimes().expect("wasmtime"))));
-    #[cfg(feature = "wasmi")]
-    engines.push(("wasmi", Box::new(edgecask_wasm::wasmi_runtimes().expect("wasmi"))));
+    let engines: Vec<(&'static str, MakeRuntime)> = vec![
+        #[cfg(feature = "wasmtime")]
+        ("wasmtime", Box::new(edgecask_wasm::wasmtime_runtimes().expect("wasmtime"))),
+        #[cfg(feature = "wasmi")]
+        ("wasmi", Box::new(edgecask_wasm::wasmi_runtimes().expect("wasmi"))),
+    ];
     assert!(!engines.is_empty(), "no engine is built: --features wasmtime,wasmi");
     engines
 }
@@ -159,9 +160,9 @@ impl Host for TestHost {
     }
 
     fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
-        match arguments.first()? {
-            &b"GET" => Some(true),
-            &b"DEBUG" => Some(false),
+        match *arguments.first()? {
+            b"GET" => Some(true),
+            b"DEBUG" => Some(false),
             _ => None,
         }
     }
