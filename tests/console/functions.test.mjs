@@ -181,7 +181,7 @@ test('a function that never ends cannot be ended', async () => {
   await region('shop').locator('.cm-content').waitFor();
   await all.shots('functions-running');
   await running.getByRole('button', { name: 'FUNCTION KILL' }).click();
-  await region('Call').getByText('Script killed by user with FUNCTION KILL').waitFor();
+  await region('Call').getByText('Script killed by user with SCRIPT KILL').waitFor();
   await running.getByText('No script runs.').waitFor();
 });
 
