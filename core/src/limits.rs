@@ -228,8 +228,23 @@ pub const ERROR_CODE_MAX_BYTES: usize = 64;
 /// Most triggers of a store: each key with the prefix of one is compared with all of them.
 pub const TRIGGERS_MAX: usize = 1000;
 
-/// Longest name of a trigger.
-pub const TRIGGER_NAME_MAX_BYTES: usize = 128;
+/// Longest name of a trigger or a cron.
+pub const DEFINITION_NAME_MAX_BYTES: usize = 128;
+
+/// Most crons of a store: each run that takes long has a thread of its own.
+pub const CRONS_MAX: usize = 128;
+
+/// Longest interval of a cron: some ten years.
+pub const CRON_INTERVAL_MAX_MS: u64 = 315_360_000_000;
+
+/// So many failures of crons are remembered, as many as the slow log has entries.
+pub const CRON_FAILURES_MAX: usize = 128;
+
+/// So many of them are shown where a request does not say how many, as with SLOWLOG GET.
+pub const CRON_FAILURES_SHOWN: usize = 10;
+
+/// An error of a cron is remembered up to this length.
+pub const CRON_ERROR_MAX_BYTES: usize = 1024;
 
 /// Longest prefix of a trigger: keys that are told apart by more are rare, and all prefixes stay in memory.
 pub const TRIGGER_PREFIX_MAX_BYTES: usize = 1024;

@@ -10,6 +10,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
 use crate::clock::{now_ms, whole_ms};
+use crate::crons::CronBell;
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
@@ -58,6 +59,8 @@ pub struct Gateway {
     pub syncer: Syncer,
     /// The maintenance thread.
     pub maintenance: Maintenance,
+    /// The thread of crons.
+    pub crons: Arc<CronBell>,
     /// The threads for requests that take long.
     pub long_runs: LongRuns,
     /// What slows writers down where merge is left behind.
@@ -98,6 +101,7 @@ impl Gateway {
             server,
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
+            crons: Arc::default(),
             long_runs: LongRuns::default(),
             brake,
             spread,

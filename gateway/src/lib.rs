@@ -15,6 +15,7 @@ pub mod spread;
 pub mod connection;
 pub mod sendfile;
 pub mod gateway;
+pub mod crons;
 pub mod long_runs;
 pub mod mailbox;
 pub mod stop;

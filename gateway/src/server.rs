@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use edgecask_core::acl::{Change, User};
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
-use edgecask_core::command::script::{libraries, triggers};
+use edgecask_core::command::script::{Unreadable, crons, libraries, triggers};
 use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
 use edgecask_core::server::{Server, Shared};
@@ -58,9 +58,9 @@ pub enum StartError {
     /// The libraries of functions cannot be read.
     #[error("the libraries of functions cannot be read: {0}")]
     Libraries(EngineError),
-    /// The triggers cannot be read.
-    #[error("the triggers cannot be read: {0}")]
-    Triggers(EngineError),
+    /// The triggers or the crons cannot be read.
+    #[error("triggers and crons cannot be read: {0}")]
+    Callers(EngineError),
     /// It was asked to stop before the store was read.
     #[error("stopped before the store was read")]
     Stopped,
@@ -90,6 +90,7 @@ pub struct Running {
     acceptor: JoinHandle<()>,
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
+    crons: JoinHandle<()>,
     control: Option<Control>,
     lock: Arc<DirectoryLock>,
 }
@@ -151,7 +152,7 @@ pub fn start_and(
         store.set_unsynced_blobs_max(unsynced_blobs_max);
         gateway.server.engine.set(store);
         restore_libraries(&gateway)?;
-        restore_triggers(&gateway)?;
+        restore_callers(&gateway)?;
         restore_users(&gateway, users.clone())
     };
     // Nobody may come in as a user that the file knows otherwise.
@@ -189,6 +190,8 @@ pub fn start_and(
     let maintenance = spawn("maintenance", move || {
         maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
     })?;
+    let calling = gateway.clone();
+    let crons = spawn("crons", move || crate::crons::run(&calling))?;
     let control = Control::start(&gateway, &options.directory)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -209,6 +212,7 @@ pub fn start_and(
         threads,
         syncer,
         maintenance,
+        crons,
         control,
         lock,
     })
@@ -247,6 +251,8 @@ impl Running {
         if let Some(control) = self.control {
             control.join();
         }
+        gateway.crons.stop();
+        join(self.crons, "crons");
         gateway.maintenance.stop();
         join(self.maintenance, "maintenance");
         gateway.syncer.stop();
@@ -333,15 +339,13 @@ fn restore_libraries(gateway: &Gateway) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Takes the triggers over from the store.
-fn restore_triggers(gateway: &Gateway) -> Result<(), StartError> {
-    let unreadable = triggers::restore(&gateway.server, now_ms()).map_err(StartError::Triggers)?;
-    for name in unreadable {
+/// Takes triggers and crons over from the store.
+fn restore_callers(gateway: &Gateway) -> Result<(), StartError> {
+    let triggers = triggers::restore(&gateway.server, now_ms()).map_err(StartError::Callers)?;
+    let crons = crons::restore(&gateway.server, now_ms()).map_err(StartError::Callers)?;
+    for Unreadable { kind, name } in triggers.into_iter().chain(crons) {
         let name = String::from_utf8_lossy(&name).into_owned();
-        warn!(
-            trigger = name,
-            "a trigger does not run, since this version cannot read it; it stays in the store"
-        );
+        warn!(name, "a {kind} does not run, since this version cannot read it; it stays in the store");
     }
     Ok(())
 }

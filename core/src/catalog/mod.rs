@@ -13,7 +13,7 @@ mod arguments;
 mod bits;
 mod keys;
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 mod markdown;
 mod row;
 mod rows;

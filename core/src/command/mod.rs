@@ -15,6 +15,7 @@ mod blocking;
 pub mod call;
 mod cluster;
 mod connection;
+mod definitions;
 mod error;
 mod generic;
 mod geo;
@@ -51,7 +52,8 @@ use crate::limits::{LONG_WORK_ELEMENT_BYTES, LONG_WORK_ELEMENTS};
 use crate::resp::Reply;
 use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
-use crate::server::{BusyWith, Client, Shared};
+use crate::server::scripts::ScriptKind;
+use crate::server::{Client, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
 pub type Outcome = std::result::Result<(), CommandError>;
@@ -82,7 +84,7 @@ impl Work {
 #[must_use]
 pub struct Busy<'c> {
     shared: &'c Shared,
-    with: BusyWith,
+    with: ScriptKind,
 }
 
 impl Drop for Busy<'_> {
@@ -312,7 +314,7 @@ impl<'c> Context<'c, '_> {
 
     /// Has the server answer BUSY to others, as long as the guard lives: what runs here has taken longer than
     /// `busy-reply-threshold` and goes on.
-    pub fn keep_busy(&self, with: BusyWith) -> Busy<'c> {
+    pub fn keep_busy(&self, with: ScriptKind) -> Busy<'c> {
         let (shared, admin) = (self.shared, self.admin);
         shared.loading.begin_busy(with);
         // Those that wait for its keys are refused, too.

@@ -7,21 +7,17 @@
 use std::sync::Arc;
 
 use super::CommandError;
+use super::definitions::Definitions;
 use crate::acl::{Change, DEFAULT_USER, Password, User, is_name};
-use crate::data::hash::{self, ListpackLimits};
-use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
+use crate::engine::{Engine, EngineError, Txn};
 use crate::server::{Server, Settings};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-/// The key of the hash.
-const KEY: &[u8] = b"users";
+const USERS: Definitions = Definitions::of(b"users");
 
 /// The field that holds the hash of `requirepass`. No user has a name with a space.
 const PASSWORD_FIELD: &[u8] = b" requirepass";
-
-/// A small encoding would be no use: nobody asks for it.
-const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
 
 /// A user of the store, for a change: the default user of a new server is there, too. `requirepass` is the one in force.
 ///
@@ -33,11 +29,7 @@ pub(super) fn read(
     requirepass: &str,
     name: &[u8],
 ) -> Result<Option<User>> {
-    let rules = match hash::root(txn, CATALOG, KEY)? {
-        Some(_) => txn.sub_value(CATALOG, KEY, name)?,
-        None => None,
-    };
-    match rules {
+    match USERS.get(txn, name)? {
         Some(rules) => User::from_rules(name, &rules).map(Some).map_err(|error| {
             let name = String::from_utf8_lossy(name);
             CommandError::owned(format!("ERR the rules of user '{name}' cannot be read: {error}"))
@@ -48,12 +40,11 @@ pub(super) fn read(
 
 /// Whether the default user is in the store.
 pub(super) fn has_default(txn: &mut Txn<'_>) -> Result<bool> {
-    Ok(hash::root(txn, CATALOG, KEY)?.is_some() && txn.sub_contains(CATALOG, KEY, DEFAULT_USER)?)
+    USERS.contains(txn, DEFAULT_USER)
 }
 
 /// Writes users; `requirepass` is the one in force.
 pub(super) fn write(txn: &mut Txn<'_>, users: &[&User], requirepass: &str) -> Result<()> {
-    let root = hash::root(txn, CATALOG, KEY)?;
     let mark = mark_of(requirepass);
     let rules: Vec<Vec<u8>> = users.iter().map(|user| user.quoted_rules()).collect();
     let fields = users.iter().map(|user| user.name()).zip(rules.iter().map(Vec::as_slice));
@@ -61,26 +52,18 @@ pub(super) fn write(txn: &mut Txn<'_>, users: &[&User], requirepass: &str) -> Re
     if users.iter().any(|user| user.name() == DEFAULT_USER) {
         pairs.extend([PASSWORD_FIELD, mark.as_bytes()]);
     }
-    if !pairs.is_empty() {
-        hash::set(txn, (CATALOG, KEY), root.as_ref(), &pairs, || LIMITS)?;
-    }
-    Ok(())
+    USERS.set(txn, &pairs)
 }
 
 /// Removes users; returns how many there were.
 pub(super) fn delete(txn: &mut Txn<'_>, names: &[&[u8]]) -> Result<u64> {
     let names: Vec<&[u8]> = names.iter().copied().filter(|name| is_name(name)).collect();
-    match hash::root(txn, CATALOG, KEY)? {
-        Some(_) => Ok(hash::remove(txn, CATALOG, KEY, &names)?),
-        None => Ok(0),
-    }
+    USERS.remove(txn, &names)
 }
 
 /// Makes these all users.
 pub(super) fn replace(txn: &mut Txn<'_>, users: &[Arc<User>], requirepass: &str) -> Result<()> {
-    if hash::root(txn, CATALOG, KEY)?.is_some() {
-        txn.remove(CATALOG, KEY)?;
-    }
+    USERS.clear(txn)?;
     let users: Vec<&User> = users.iter().map(Arc::as_ref).collect();
     write(txn, &users, requirepass)
 }
@@ -117,61 +100,34 @@ pub fn restore<E: Engine>(
     let before = acl.default_user();
     let mut restored = Restored::default();
     let requirepass = settings.get("requirepass").unwrap_or_default();
-    let mut snapshot = server.engine.begin(Scope::Keys(&[KEY]))?;
-    let mut overlay = Overlay::new();
-    let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms);
-    let users = match of_file {
+    let users = USERS.transact(&server.engine, now_ms, |txn| match of_file {
         Some(mut users) => {
             if !users.iter().any(|user| user.name() == DEFAULT_USER) {
                 users.push(Arc::new(standard_user(settings, &requirepass)));
             }
-            let kept = fields(&mut txn).map_err(engine_error)?;
+            let kept = USERS.all(txn)?;
             let is_kept = |user: &Arc<User>| kept.contains(&(user.name().to_vec(), user.quoted_rules()));
             // The hash of `requirepass` stands beside them.
             if kept.len() != users.len() + 1 || !users.iter().all(is_kept) {
-                replace(&mut txn, &users, &requirepass).map_err(engine_error)?;
+                replace(txn, &users, &requirepass)?;
             }
-            users
+            Ok(users)
         }
-        None => of_store(&mut txn, settings, &mut restored).map_err(engine_error)?,
-    };
-    if !overlay.is_empty() {
-        server.engine.commit(snapshot, &mut overlay, now_ms, &mut |_| {})?;
-    }
+        None => of_store(txn, settings, &mut restored),
+    })?;
     acl.apply(&Change::Replace(users));
     acl.set_complete(true);
     restored.is_reachable = acl.users().iter().any(|user| user.is_on());
     if acl.default_user() != before {
-        // Whoever came while the users were not known is not who it seemed to be.
+        // Connections that came before the users were known have rights that were never given.
         let ids: Vec<u64> = server.shared.clients.lock().keys().copied().collect();
         server.shared.kill(&ids);
     }
     Ok(restored)
 }
 
-fn engine_error(error: CommandError) -> EngineError {
-    match error {
-        CommandError::Engine(error) => error,
-        other => EngineError::Damaged(other.reply_text().into_owned()),
-    }
-}
-
-/// All fields with their values.
-fn fields(txn: &mut Txn<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut fields = Vec::new();
-    if hash::root(txn, CATALOG, KEY)?.is_some() {
-        for rank in 0..txn.sub_len(CATALOG, KEY)? {
-            if let Some(name) = txn.sub_select(CATALOG, KEY, rank)? {
-                let rules = txn.sub_value(CATALOG, KEY, &name)?.unwrap_or_default();
-                fields.push((name, rules));
-            }
-        }
-    }
-    Ok(fields)
-}
-
 fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> Result<Vec<Arc<User>>> {
-    let fields = fields(txn)?;
+    let fields = USERS.all(txn)?;
     let requirepass = settings.get("requirepass").unwrap_or_default();
     let mark = fields.iter().find(|(name, _)| name == PASSWORD_FIELD).map(|(_, mark)| mark.clone());
     let mut users = Vec::new();

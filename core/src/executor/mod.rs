@@ -1,7 +1,7 @@
 //! The executor: the only way a command runs.
 //!
 //! ```text
-//!  request, group of requests, EXEC, wake-up, expiry
+//!  request, group of requests, EXEC, wake-up, expiry, cron
 //!     |  begin: locks of the declared keys
 //!     |  run: handlers over one transaction; writes go to the overlay, wishes to the outbox
 //!     |     a key was not declared   -> drop all, begin again with more locks
@@ -18,6 +18,7 @@
 //! counters. [`commit`] is the only place that commits.
 
 mod commit;
+mod crons;
 mod direct;
 mod eviction;
 mod expiry;
@@ -28,6 +29,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
+pub use crons::{CronRun, CronStep};
 pub use eviction::{Eviction, Room, used_bytes};
 pub use expiry::{Expired, Expiry};
 pub use meter::Meter;

@@ -68,6 +68,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
             shared.memory.reset();
             shared.acl.log.reset_counts();
             shared.triggers.reset_counts();
+            shared.crons.reset_counts();
             shared.settings.output_limits().cut.store(0, Ordering::Relaxed);
         }
         Action::ResetSlowLog => shared.slow_log.reset(),
@@ -81,6 +82,8 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::ForgetScripts => shared.scripts.cache.flush(),
         Action::Libraries(change) => shared.scripts.libraries.apply(&change),
         Action::Triggers(change) => shared.triggers.apply(&hub.interest, &change),
+        Action::Crons(change) => shared.crons.apply(&change, now_ms),
+        Action::ForgetCronFailures => shared.crons.forget_failures(),
         Action::Log(level, text) => shared.host.log(level, &text),
         Action::ShowMonitors(line) => hub.show_monitors(&line),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),

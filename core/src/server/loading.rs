@@ -3,14 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The kind of script that keeps the server busy: each is ended by a command of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BusyWith {
-    /// A script of EVAL or EVALSHA.
-    Script,
-    /// A function of FCALL.
-    Function,
-}
+use super::scripts::ScriptKind;
 
 /// The bit of the word that says that the store is being read.
 const LOADING: u32 = 1;
@@ -60,13 +53,13 @@ impl Loading {
     }
 
     /// A script has begun to keep the server busy: commands that are not flagged for that are refused.
-    pub(crate) fn begin_busy(&self, with: BusyWith) {
-        self.word.fetch_add(unit(with), Ordering::SeqCst);
+    pub(crate) fn begin_busy(&self, kind: ScriptKind) {
+        self.word.fetch_add(unit(kind), Ordering::SeqCst);
     }
 
     /// It does not any more.
-    pub(crate) fn end_busy(&self, with: BusyWith) {
-        self.word.fetch_sub(unit(with), Ordering::SeqCst);
+    pub(crate) fn end_busy(&self, kind: ScriptKind) {
+        self.word.fetch_sub(unit(kind), Ordering::SeqCst);
     }
 
     /// The error for commands that a busy server refuses; None where it is not busy.
@@ -90,9 +83,9 @@ impl Loading {
     }
 }
 
-fn unit(with: BusyWith) -> u32 {
-    match with {
-        BusyWith::Script => SCRIPT,
-        BusyWith::Function => FUNCTION,
+fn unit(kind: ScriptKind) -> u32 {
+    match kind {
+        ScriptKind::Script => SCRIPT,
+        ScriptKind::Function => FUNCTION,
     }
 }

@@ -20,6 +20,7 @@ mod settings;
 mod shared;
 mod stored_blob;
 pub mod triggers;
+pub mod crons;
 
 pub(crate) use carry_out::carry_out;
 pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
@@ -27,7 +28,7 @@ pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
 pub(crate) use eviction::Candidate;
 pub use eviction::Memory;
-pub use loading::{BusyWith, Loading};
+pub use loading::Loading;
 pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };

@@ -4,6 +4,7 @@
 //! once the transaction is committed, or drops them with it. So a run can be thrown away and repeated without a trace.
 
 use super::Effect;
+use super::crons;
 use super::hub::notify::{self, MISS};
 use super::hub::{Pause, TopicKind, Tracking, Unblock};
 use super::scan_positions::Position;
@@ -86,6 +87,10 @@ pub enum Action {
     Libraries(scripts::Change),
     /// Change the triggers.
     Triggers(triggers::Change),
+    /// Change the crons.
+    Crons(crons::Change),
+    /// Forget what CRON LOG shows.
+    ForgetCronFailures,
     /// Write into the log of the host.
     Log(Level, Vec<u8>),
     /// Show the monitors a line. It happens even if the transaction does not.
@@ -181,6 +186,14 @@ impl Outbox {
     pub fn changes_of_triggers(&self) -> impl Iterator<Item = &triggers::Change> {
         self.actions.iter().filter_map(|action| match action {
             Action::Triggers(change) => Some(change),
+            _ => None,
+        })
+    }
+
+    /// The changes of crons, in their order.
+    pub fn changes_of_crons(&self) -> impl Iterator<Item = &crons::Change> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Crons(change) => Some(change),
             _ => None,
         })
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::client::{Client, Known};
+use super::crons::Crons;
 use super::eviction::Memory;
 use super::feed::Feed;
 use super::hub::{Hub, TopicKind, notify};
@@ -159,6 +160,8 @@ pub struct Shared {
     pub scripts: Scripts,
     /// Functions that run before commits.
     pub triggers: Triggers,
+    /// The crons.
+    pub crons: Crons,
     /// Runs that were thrown away because a key was touched that was not declared.
     pub reruns: AtomicU64,
     shortage: AtomicU8,
@@ -208,6 +211,7 @@ impl Shared {
             scan_positions: Mutex::default(),
             scripts: Scripts::default(),
             triggers: Triggers::default(),
+            crons: Crons::default(),
             reruns: AtomicU64::new(0),
             shortage: AtomicU8::new(Shortage::None as u8),
             next_client: AtomicU64::new(1),

@@ -14,6 +14,7 @@ mod http_request;
 mod persisted;
 mod maintenance;
 mod connection;
+mod crons;
 mod scripts;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::{Bitcask, OnDamage, Options};
-use edgecask_core::command::script::triggers;
 use edgecask_core::command::users;
 use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
@@ -34,6 +34,7 @@ use edgecask_core::storage::Storage;
 pub use self::config::Config;
 use self::config::EdgeFacts;
 use self::connection::{Connection, NO_MEMORY, NORMAL, TOO_BIG, WokenConnections};
+use self::crons::EdgeCrons;
 use self::maintenance::{Maintenance, has_expiring};
 use self::timers::Timers;
 use crate::host::Host;
@@ -54,6 +55,7 @@ pub struct Object<H: Host> {
     woken: Arc<WokenConnections>,
     outbox: Outbox,
     maintenance: Maintenance,
+    crons: EdgeCrons,
     expiry: Expiry,
     eviction: Eviction,
     alarm_ms: Option<u64>,
@@ -89,7 +91,7 @@ impl<H: Host> Object<H> {
         let server = Server { engine: opened.store, shared };
         scripts::open(&server, &storage, now_ms)?;
         users::restore(&server, None, now_ms).map_err(|error| error.to_string())?;
-        triggers::restore(&server, now_ms).map_err(|error| error.to_string())?;
+        let crons = EdgeCrons::go_on(&server, &storage);
         let has_expiring = has_expiring(&server.engine, databases);
         let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);
         Ok(Object {
@@ -101,6 +103,7 @@ impl<H: Host> Object<H> {
             woken: Arc::default(),
             outbox: Outbox::default(),
             maintenance,
+            crons,
             expiry,
             eviction,
             alarm_ms: None,
@@ -153,6 +156,7 @@ impl<H: Host> Object<H> {
     /// Does the work that is due when the object's alarm fires.
     pub fn alarm(&mut self, now_ms: u64) {
         self.alarm_ms = None;
+        self.run_crons(now_ms);
         self.maintenance.on_alarm(now_ms);
         self.maintain(now_ms);
     }
@@ -171,8 +175,9 @@ impl<H: Host> Object<H> {
             self.maintenance.on_write(now_ms);
         }
         self.persist_save_time();
+        self.persist_crons();
         self.freeze();
-        self.set_alarm();
+        self.set_alarm(now_ms);
         self.deliver_outbox();
     }
 
@@ -244,9 +249,10 @@ impl<H: Host> Object<H> {
         }
     }
 
-    /// Sets the alarm to the next time of a timer or of maintenance.
-    fn set_alarm(&mut self) {
-        let next_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms).min();
+    /// Sets the alarm to the next time of a timer, of maintenance or of a cron.
+    fn set_alarm(&mut self, now_ms: u64) {
+        let crons_ms = self.crons.due_ms(&self.server, now_ms);
+        let next_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms).chain(crons_ms).min();
         if next_ms != self.alarm_ms {
             self.alarm_ms = next_ms;
             self.outbox.put(Kind::Alarm, 0, &[&next_ms.unwrap_or(0).to_le_bytes()]);

@@ -1,7 +1,7 @@
-//! The languages of scripts and functions that an object has, and the functions that outlive its sleep.
+//! The languages of scripts and functions that an object has, and what outlives its sleep: functions, triggers and crons.
 
 use edgecask_core::bitcask::Bitcask;
-use edgecask_core::command::script::libraries;
+use edgecask_core::command::script::{Unreadable, crons, libraries, triggers};
 use edgecask_core::server::scripts::ScriptEngine;
 use edgecask_core::server::{REDIS_VERSION, Server};
 use edgecask_lua::Lua;
@@ -10,10 +10,10 @@ use crate::host::{Host, LogLevel};
 use crate::limits::INTERPRETER_KEPT_BYTES;
 use crate::storage::RowStorage;
 
-/// Adds the languages, and loads the libraries of functions that are in the store.
+/// Adds the languages, and takes over the libraries of functions that are in the store, and what calls them.
 ///
 /// # Errors
-/// The store cannot be read. A library that cannot be loaded stays in the store and is named on the console.
+/// The store cannot be read. What this version cannot use stays in the store and is named on the console.
 pub(super) fn open<H: Host>(
     server: &Server<Bitcask>,
     storage: &RowStorage<H>,
@@ -26,6 +26,15 @@ pub(super) fn open<H: Host>(
         let name = String::from_utf8_lossy(&library.name);
         let reason = library.reason;
         let text = format!("the library of functions {name} cannot be used and stays in the store: {reason}");
+        storage.write_log(LogLevel::Warning, &text);
+    }
+    let triggers = triggers::restore(server, now_ms).map_err(|error| error.to_string())?;
+    let crons = crons::restore(server, now_ms).map_err(|error| error.to_string())?;
+    for Unreadable { kind, name } in triggers.into_iter().chain(crons) {
+        let name = String::from_utf8_lossy(&name);
+        let text = format!(
+            "the {kind} {name} does not run, since this version cannot read it; it stays in the store"
+        );
         storage.write_log(LogLevel::Warning, &text);
     }
     Ok(())

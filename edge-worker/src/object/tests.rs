@@ -382,3 +382,47 @@ fn sleep_forgets_functions_or_their_log_is_written_nowhere() {
     assert_eq!(one.ask("FCALL f 1 n\r\n"), ":2\r\n");
     assert_eq!(one.host.take_log(), vec![(LogLevel::Warning, "called".to_owned()); 2]);
 }
+
+#[test]
+fn cron_is_forgotten_by_a_sleeping_object_or_runs_twice() {
+    let mut one = One::new(Config::default());
+    let body = "redis.register_function('f', function(keys, args) redis.call('RPUSH', 'ticks', args[2]) end)";
+    one.ask(&format!("FUNCTION LOAD \"#!lua name=l\\n{body}\"\r\n"));
+    assert_eq!(one.ask("CRON CREATE c EVERY 3600000 CALL f\r\n"), "+OK\r\n");
+    let due_ms = (NOW_MS / 3_600_000 + 1) * 3_600_000;
+    // What was written is looked after first.
+    while one.alarm_ms < due_ms {
+        one.now_ms = one.alarm_ms;
+        one.sleep();
+        one.event(|object, now_ms| object.alarm(now_ms));
+    }
+    assert_eq!(one.alarm_ms, due_ms, "the object is woken for it");
+    // The platform is late, and a request comes before the alarm does.
+    one.now_ms = due_ms + 700;
+    one.sleep();
+    assert_eq!(one.ask("LLEN ticks\r\n"), ":0\r\n");
+    one.sleep();
+    one.event(|object, now_ms| object.alarm(now_ms));
+    assert_eq!(one.ask("LLEN ticks\r\n"), ":1\r\n");
+    for _ in 0..3 {
+        one.sleep();
+        one.event(|object, now_ms| object.alarm(now_ms));
+        one.now_ms += 5000;
+    }
+    let reply = format!("*1\r\n$13\r\n{due_ms}\r\n");
+    assert_eq!(one.ask("LRANGE ticks 0 -1\r\n"), reply, "it ran once");
+    assert_eq!(one.ask("CRON DROP c\r\n"), "+OK\r\n");
+}
+
+#[test]
+fn paused_cron_wakes_the_object_all_the_time() {
+    let mut one = One::new(Config::default());
+    one.ask("FUNCTION LOAD \"#!lua name=l\\nredis.register_function('f', function() redis.call('INCR', 'n') end)\"\r\n");
+    one.ask("CRON CREATE c EVERY 1000 CALL f\r\nCLIENT PAUSE 10000 WRITE\r\n");
+    one.now_ms += 1000;
+    one.event(|object, now_ms| object.alarm(now_ms));
+    assert!(one.alarm_ms > one.now_ms, "at {} it is woken at {}", one.now_ms, one.alarm_ms);
+    one.now_ms += 9500;
+    one.event(|object, now_ms| object.alarm(now_ms));
+    assert_eq!(one.ask("GET n\r\n"), "$1\r\n1\r\n");
+}

@@ -2,6 +2,7 @@
 
 mod backup_is_not_one_moment;
 mod damaged_blob_is_sent;
+mod cron_does_not_run;
 mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
 mod idle_memory;

@@ -5,31 +5,13 @@ use std::time::{Duration, Instant};
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
 
-use crate::support::{Client, Server, start_in};
+use crate::support::{Client, Server, ask, ask_until, start_in};
 
 const BUSY: &str = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 const ENDLESS: &[u8] = b"while true do end";
 
 /// `busy-reply-threshold` of these tests.
 const THRESHOLD: Duration = Duration::from_millis(300);
-
-fn ask(client: &mut Client, args: &[&[u8]]) -> String {
-    client.send(&crate::support::request(args));
-    client.line()
-}
-
-/// Asks until the answer begins like this.
-fn ask_until(client: &mut Client, args: &[&[u8]], wanted: &str) -> String {
-    let begin = Instant::now();
-    loop {
-        let answer = ask(client, args);
-        if answer.starts_with(wanted) {
-            return answer;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(10), "{answer}, and not {wanted}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 fn server(threads: usize) -> Server {
     let server = Server::start(&format!("--threads {threads}"));

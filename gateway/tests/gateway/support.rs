@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use edgecask::gateway::Gateway;
 use edgecask::limits::Deadlines;
@@ -120,6 +120,25 @@ impl Client {
             line.push(byte[0]);
         }
         String::from_utf8_lossy(&line).trim_end().to_string()
+    }
+}
+
+/// Sends a request; the first line of the reply.
+pub fn ask(client: &mut Client, args: &[&[u8]]) -> String {
+    client.send(&request(args));
+    client.line()
+}
+
+/// Asks until the first line of the reply begins like this.
+pub fn ask_until(client: &mut Client, args: &[&[u8]], wanted: &str) -> String {
+    let begin = Instant::now();
+    loop {
+        let answer = ask(client, args);
+        if answer.starts_with(wanted) {
+            return answer;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(10), "{answer}, and not {wanted}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::user;
 use crate::acl::Reason;
+use crate::catalog::laws::{NEW_IN_7_2, is_own};
 use crate::catalog::{self, lookup_request};
 
 /// What redis-server decided; the file says how to make it anew.
 const DECISIONS: &str = include_str!("decisions_7_0_15.txt");
-
-/// Commands that 7.0.15 does not have.
-const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo", "cluster|myshardid", "waitaof"];
 
 /// Requests in which 7.0.15 finds no key and so allows every one: its specifications want a source.
 const KEYS_OVERLOOKED: &[&str] = &["pfmerge 1"];
@@ -64,11 +62,6 @@ fn decision_differs_from_redis() {
     let new: BTreeSet<&str> = NEW_IN_7_2.iter().copied().collect();
     assert_eq!(missed, new, "rows that no decision is about");
     assert!(compared > 8000, "only {compared} decisions");
-}
-
-/// Whether only EdgeCask has a command.
-fn is_own(name: &str) -> bool {
-    ["trigger", "cron"].contains(&name.split('|').next().unwrap_or_default())
 }
 
 /// The categories of redis-server as the laws of the catalog have them; ACL CAT shows the catalog's.

@@ -52,10 +52,21 @@ const CHANGED_IN_7_2: &[(&str, &str)] = &[
 const NOT_IN_THE_NOTATION: &[(&str, &str)] = &[("xinfo|stream", "types")];
 
 /// Commands that 7.0.15 does not have.
-const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo", "cluster|myshardid", "waitaof"];
+pub(crate) const NEW_IN_7_2: &[&str] = &["client|no-touch", "client|setinfo", "cluster|myshardid", "waitaof"];
+
+/// Whether no Redis has a command.
+pub(crate) fn is_own(name: &str) -> bool {
+    OWN.contains(&name)
+}
 
 /// Commands that no Redis has.
 const OWN: &[&str] = &[
+    "cron",
+    "cron|create",
+    "cron|drop",
+    "cron|help",
+    "cron|list",
+    "cron|log",
     "trigger",
     "trigger|create",
     "trigger|drop",

@@ -6,6 +6,39 @@ use crate::catalog::row::{Row, command};
 const ALL_SHARDS: &str = "request_policy:all_shards response_policy:all_succeeded";
 
 pub(super) const ROWS: &[Row] = &[
+    command("cron", -2, "")
+        .since("7.2.4")
+        .complexity("depends on the subcommand")
+        .summary("Manages functions that run at intervals; EdgeCask's own")
+        .subcommands(&[
+            command("cron|create", 7, "name EVERY milliseconds CALL function")
+                .since("7.2.4")
+                .flags("admin write denyoom noscript")
+                .complexity("O(N), N: crons")
+                .summary("Has a function run every so many milliseconds"),
+            command("cron|drop", 3, "name")
+                .since("7.2.4")
+                .flags("admin write noscript allow_busy")
+                .complexity("O(N), N: crons")
+                .summary("Drops a cron"),
+            command("cron|help", 2, "")
+                .since("7.2.4")
+                .flags("loading stale")
+                .complexity("O(1)")
+                .summary("Lists the subcommands of CRON"),
+            command("cron|list", 2, "")
+                .since("7.2.4")
+                .flags("admin noscript allow_busy")
+                .tips("nondeterministic_output")
+                .complexity("O(N), N: crons")
+                .summary("Describes the crons, and tells how often they have run and failed"),
+            command("cron|log", -2, "[count | RESET]")
+                .since("7.2.4")
+                .flags("admin noscript allow_busy")
+                .tips("nondeterministic_output")
+                .complexity("O(N), N: failures that are shown")
+                .summary("Shows the last failures of crons, or forgets them"),
+        ]),
     command("eval", -3, "script numkeys [key [key ...]] [arg [arg ...]]")
         .since("2.6.0")
         .flags("noscript stale skip_monitor no_mandatory_keys may_replicate")

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::libraries::{self, add, clear, function_exists};
-use super::triggers::check_functions;
+use super::callers::check_functions;
+use super::libraries::{self, add, clear, function_exists, taken};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::rdb;
@@ -60,20 +60,13 @@ pub(super) fn restore(ctx: &mut Context<'_, '_>, payload: &[u8], policy: &[u8]) 
         }
         new.push(library);
     }
-    for (at, library) in new.iter().enumerate() {
-        let of_new = |name: &[u8]| {
-            new.iter().take(at).any(|other| other.functions.iter().any(|function| *function.name == *name))
-        };
-        let taken = library
-            .functions
-            .iter()
-            .find(|function| set.function(&function.name).is_some() || of_new(&function.name));
-        if let Some(function) = taken {
+    let new: Vec<Arc<Library>> = new.into_iter().map(Arc::new).collect();
+    for library in &new {
+        if let Some(function) = taken(&set, library) {
             return Err(function_exists(&function.name));
         }
+        set.apply(&Change::Set(library.clone()));
     }
-    let new: Vec<Arc<Library>> = new.into_iter().map(Arc::new).collect();
-    new.iter().for_each(|library| set.apply(&Change::Set(library.clone())));
     check_functions(ctx, &set)?;
     if policy == Policy::Flush {
         clear(ctx)?;

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use super::callers;
 use super::dump;
 use super::libraries::{self, taken};
 use super::script_admin::kill;
-use super::triggers;
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::glob::Glob;
-use crate::server::outbox::Action;
 use crate::server::scripts::{Change, Library, LibrarySet, ScriptKind};
 
 pub(super) fn function(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -55,7 +54,7 @@ fn load(ctx: &mut Context<'_, '_>, source: &[u8], replaces: bool) -> Outcome {
     }
     let name = library.name.clone();
     let library = Arc::new(library);
-    triggers::check_change(ctx, &set, &Change::Set(library.clone()))?;
+    callers::check_change(ctx, &set, &Change::Set(library.clone()))?;
     libraries::add(ctx, library)?;
     ctx.reply.bulk(&name);
     Ok(())
@@ -67,15 +66,14 @@ fn delete(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
         return Err(CommandError::text("ERR Library not found"));
     }
     let change = Change::Delete(name.into());
-    triggers::check_change(ctx, &set, &change)?;
-    libraries::delete(ctx.txn, name)?;
-    ctx.outbox.push(Action::Libraries(change));
+    callers::check_change(ctx, &set, &change)?;
+    libraries::remove(ctx, name, change)?;
     ctx.reply.ok();
     Ok(())
 }
 
 fn flush(ctx: &mut Context<'_, '_>) -> Outcome {
-    triggers::check_functions(ctx, &LibrarySet::default())?;
+    callers::check_functions(ctx, &LibrarySet::default())?;
     libraries::clear(ctx)?;
     ctx.reply.ok();
     Ok(())

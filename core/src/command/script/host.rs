@@ -13,9 +13,9 @@ use crate::memory_budget::MARGIN_BYTES;
 use crate::resp::{Protocol, Reply};
 use crate::script::{Answer, Host, Level, NewFunction, Tick, Writer, read_reply};
 use crate::server::hub::Interest;
+use crate::server::monitors;
 use crate::server::outbox::Action;
-use crate::server::scripts::{LongScript, ScriptKind};
-use crate::server::{BusyWith, monitors};
+use crate::server::scripts::LongScript;
 
 /// A line of the log counts as so many bytes more.
 const LOG_LINE_BYTES: usize = 64;
@@ -287,10 +287,7 @@ impl Host for ScriptHost<'_, '_, '_> {
         if self.busy.is_none() {
             let threshold_ms = u64::try_from(shared.settings.number("busy-reply-threshold")).unwrap_or(0);
             if threshold_ms > 0 && took_ns / 1_000_000 >= threshold_ms {
-                self.busy = Some(self.ctx.keep_busy(match long.kind {
-                    ScriptKind::Script => BusyWith::Script,
-                    ScriptKind::Function => BusyWith::Function,
-                }));
+                self.busy = Some(self.ctx.keep_busy(long.kind));
             }
         }
         Tick::Continue

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::shebang::line_of_library;
 use crate::command::args::quoted;
+use crate::command::definitions::Definitions;
 use crate::command::{CommandError, Context, Outcome};
-use crate::data::hash::{self, ListpackLimits};
-use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
+use crate::engine::{Engine, EngineError};
 use crate::limits::LIBRARY_LOAD_MAX_NS;
 use crate::resp::Protocol;
 use crate::script::{
@@ -20,11 +20,7 @@ use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-/// The key of the hash.
-const KEY: &[u8] = b"functions";
-
-/// A small encoding would be no use: nobody asks for it.
-const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
+const LIBRARIES: Definitions = Definitions::of(b"functions");
 
 /// Redis' text for names of libraries, and of functions.
 const BAD_NAME: &str = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
@@ -126,12 +122,16 @@ fn register(shared: &Shared, source: &[u8], lent: &mut Interpreter) -> Result<Ve
             Ended::Killed(_) if is_late => "ERR FUNCTION LOAD timeout".to_owned(),
             Ended::Killed(_) | Ended::Abandoned => "ERR the library was ended from outside".to_owned(),
             Ended::OutOfSteps(_) => {
-                let most = shared.settings.bounds().scripts.steps.unwrap_or_default();
-                format!("ERR FUNCTION LOAD takes more steps than it may take here ({most})")
+                format!("ERR FUNCTION LOAD takes more steps than it may take here ({})", steps_max(shared))
             }
         },
     };
     Err(CommandError::owned(format!("ERR Error registering functions: {message}")))
+}
+
+/// How many steps a run may take in a home that counts them.
+pub(super) fn steps_max(shared: &Shared) -> u64 {
+    shared.settings.bounds().scripts.steps.unwrap_or_default()
 }
 
 /// What a library reaches while it is loaded: only that it registers functions.
@@ -186,33 +186,17 @@ impl Host for LoadHost<'_> {
     }
 }
 
-/// Writes a library into the store.
-fn write(txn: &mut Txn<'_>, library: &Library) -> Result<()> {
-    let root = hash::root(txn, CATALOG, KEY)?;
-    hash::set(txn, (CATALOG, KEY), root.as_ref(), &[&library.name, &library.source], || LIMITS)?;
-    Ok(())
-}
-
-/// Removes a library from the store.
-pub(super) fn delete(txn: &mut Txn<'_>, name: &[u8]) -> Result<()> {
-    if hash::root(txn, CATALOG, KEY)?.is_some() {
-        hash::remove(txn, CATALOG, KEY, &[name])?;
-    }
-    Ok(())
-}
-
-/// Removes all libraries from the store.
-fn clear_store(txn: &mut Txn<'_>) -> Result<()> {
-    if hash::root(txn, CATALOG, KEY)?.is_some() {
-        txn.remove(CATALOG, KEY)?;
-    }
-    Ok(())
-}
-
 /// Makes a library part of the transaction.
 pub(super) fn add(ctx: &mut Context<'_, '_>, library: Arc<Library>) -> Outcome {
-    write(ctx.txn, &library)?;
+    LIBRARIES.set(ctx.txn, &[&library.name, &library.source])?;
     ctx.outbox.push(Action::Libraries(Change::Set(library)));
+    Ok(())
+}
+
+/// Removes a library, which is this change.
+pub(super) fn remove(ctx: &mut Context<'_, '_>, name: &[u8], change: Change) -> Outcome {
+    LIBRARIES.remove(ctx.txn, &[name])?;
+    ctx.outbox.push(Action::Libraries(change));
     Ok(())
 }
 
@@ -226,23 +210,9 @@ pub(super) fn function_exists(name: &[u8]) -> CommandError {
 
 /// Removes all libraries.
 pub(super) fn clear(ctx: &mut Context<'_, '_>) -> Outcome {
-    clear_store(ctx.txn)?;
+    LIBRARIES.clear(ctx.txn)?;
     ctx.outbox.push(Action::Libraries(Change::Flush));
     Ok(())
-}
-
-/// All libraries of the store: names and sources.
-fn read_all(txn: &mut Txn<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut all = Vec::new();
-    if hash::root(txn, CATALOG, KEY)?.is_some() {
-        for rank in 0..txn.sub_len(CATALOG, KEY)? {
-            if let Some(name) = txn.sub_select(CATALOG, KEY, rank)? {
-                let source = txn.sub_value(CATALOG, KEY, &name)?.unwrap_or_default();
-                all.push((name, source));
-            }
-        }
-    }
-    Ok(all)
 }
 
 /// A library of the store that cannot be used. It stays in the store.
@@ -263,22 +233,11 @@ pub fn restore<E: Engine>(
     server: &Server<E>,
     now_ms: u64,
 ) -> std::result::Result<Vec<Unusable>, EngineError> {
-    let mut snapshot = server.engine.begin(Scope::Keys(&[KEY]))?;
-    let mut overlay = Overlay::new();
-    let mut txn = Txn::new(&mut snapshot, &mut overlay, now_ms);
-    let all = read_all(&mut txn).map_err(|error| match error {
-        CommandError::Engine(error) => error,
-        other => EngineError::Damaged(other.reply_text().into_owned()),
-    })?;
-    drop(snapshot);
     let mut unusable = Vec::new();
-    for (name, source) in all {
+    for (name, source) in LIBRARIES.read(&server.engine, now_ms)? {
         let built = build(&server.shared, &source).and_then(|library| {
             match taken(&server.shared.scripts.libraries.present(), &library) {
-                Some(function) => {
-                    let shown = String::from_utf8_lossy(&function.name).into_owned();
-                    Err(CommandError::owned(format!("ERR Function {shown} already exists")))
-                }
+                Some(function) => Err(function_exists(&function.name)),
                 None => Ok(library),
             }
         });

@@ -1,4 +1,4 @@
-//! Scripts and functions: EVAL and its like, SCRIPT, FUNCTION, FCALL, TRIGGER.
+//! Scripts and functions: EVAL and its like, SCRIPT, FUNCTION, FCALL, TRIGGER, CRON.
 //!
 //! ```text
 //!  EVAL, EVALSHA         FCALL             SCRIPT LOAD, FUNCTION LOAD
@@ -12,6 +12,9 @@
 //! and all of it is one frame. What it does not declare as a key is found out when it is touched; the executor then runs it
 //! again from its start, and nothing of the first run stays.
 
+mod callers;
+pub mod crons;
+mod definer;
 mod dump;
 mod eval;
 mod fcall;
@@ -23,10 +26,14 @@ mod run;
 mod script_admin;
 mod shebang;
 pub mod triggers;
+mod unreadable;
+
+pub use unreadable::Unreadable;
 
 use super::Group;
 
 pub(super) const HANDLERS: Group = &[
+    ("cron", crons::cron),
     ("eval", eval::eval),
     ("eval_ro", eval::eval_ro),
     ("evalsha", eval::evalsha),

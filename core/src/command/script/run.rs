@@ -130,13 +130,11 @@ fn prepare_script(
             lent.scripts.insert(script.hash, id);
             Ok(id)
         }
-        Err(CompileError::Syntax(text)) => Err(CommandError::owned(format!(
+        Err(
+            CompileError::Syntax(text) | CompileError::Stopped(Ended::Failed(Failure { message: text, .. })),
+        ) => Err(CommandError::owned(format!(
             "ERR Error compiling script (new function): {}",
             String::from_utf8_lossy(&text)
-        ))),
-        Err(CompileError::Stopped(Ended::Failed(failure))) => Err(CommandError::owned(format!(
-            "ERR Error compiling script (new function): {}",
-            String::from_utf8_lossy(&failure.message)
         ))),
         Err(CompileError::Stopped(ended)) => Err(stopped(ctx, job, ended, kill)),
     }
@@ -227,7 +225,8 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
     });
     let (reason, mut failure) = match (ended, kill) {
         (Ended::OutOfSteps(failure), _) => {
-            (format!("ERR the script took more steps than it may take here ({})", steps_text(ctx)), failure)
+            let most = libraries::steps_max(ctx.shared);
+            (format!("ERR the script took more steps than it may take here ({most})"), failure)
         }
         // Redis' words, for FUNCTION KILL as well.
         (Ended::Killed(failure), Some(Kill::Wished)) => {
@@ -250,8 +249,4 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         failure.message = reason.into_bytes();
     }
     EngineError::Refused(String::from_utf8_lossy(&failure.reply(&name)).into_owned()).into()
-}
-
-fn steps_text(ctx: &Context<'_, '_>) -> String {
-    ctx.shared.settings.bounds().scripts.steps.unwrap_or_default().to_string()
 }

@@ -9,7 +9,8 @@ use crate::bitcask::{Bitcask, Options, Snapshot};
 use crate::engine::{Admin, Engine, Reader, Scope};
 use crate::executor::Expiry;
 use crate::resp::write_request;
-use crate::server::{BusyWith, NoFacts, Server, Settings, Shared};
+use crate::server::scripts::ScriptKind;
+use crate::server::{NoFacts, Server, Settings, Shared};
 use crate::session::{Peer, Progress, Session};
 use crate::storage::Simulation;
 
@@ -156,7 +157,7 @@ fn busy_server_does_not_say_so() {
     queue.run(&server, &["MULTI", "GET held"]);
     watch.waits(&server, &["WATCH held"], "");
     exec.waits(&server, &["MULTI", "SET free 4", "GET held", "EXEC"], "+OK\r\n+QUEUED\r\n+QUEUED\r\n");
-    server.shared.loading.begin_busy(BusyWith::Script);
+    server.shared.loading.begin_busy(ScriptKind::Script);
     server.engine.wake_waiting();
     one.goes_on(&server, &BUSY.repeat(2));
     watch.goes_on(&server, BUSY);
@@ -175,14 +176,14 @@ fn busy_server_does_not_say_so() {
     let arity = "-ERR wrong number of arguments for 'get' command\r\n";
     assert_eq!(other.run(&server, &["WATCH free", "UNWATCH", "GET"]).0, format!("+OK\r\n+OK\r\n{arity}"));
     // A second one that is busy, and ends first.
-    server.shared.loading.begin_busy(BusyWith::Function);
-    server.shared.loading.end_busy(BusyWith::Function);
+    server.shared.loading.begin_busy(ScriptKind::Function);
+    server.shared.loading.end_busy(ScriptKind::Function);
     assert_eq!(other.run(&server, &["PING"]).0, BUSY);
-    server.shared.loading.end_busy(BusyWith::Script);
+    server.shared.loading.end_busy(ScriptKind::Script);
     assert_eq!(other.run(&server, &["PING", "GET free"]).0, "+PONG\r\n$1\r\n2\r\n");
-    server.shared.loading.begin_busy(BusyWith::Function);
+    server.shared.loading.begin_busy(ScriptKind::Function);
     assert_eq!(other.run(&server, &["PING"]).0, BUSY.replace("SCRIPT KILL", "FUNCTION KILL"));
-    server.shared.loading.end_busy(BusyWith::Function);
+    server.shared.loading.end_busy(ScriptKind::Function);
     drop(holder);
     assert_eq!(one.run(&server, &["GET held"]).0, "$1\r\n1\r\n");
 }
@@ -195,11 +196,11 @@ fn blocked_connection_is_refused() {
     blocked.run(&server, &["BLMOVE source target LEFT LEFT 0"]);
     let holder = hold(&server, &[b"target"]);
     pushing.waits(&server, &["RPUSH source a", "PING"], ":1\r\n");
-    server.shared.loading.begin_busy(BusyWith::Script);
+    server.shared.loading.begin_busy(ScriptKind::Script);
     server.engine.wake_waiting();
     let (replied, progress) = pushing.run(&server, &[]);
     assert_eq!((replied.as_str(), progress.is_suspended), ("", true));
-    server.shared.loading.end_busy(BusyWith::Script);
+    server.shared.loading.end_busy(ScriptKind::Script);
     drop(holder);
     pushing.goes_on(&server, "+PONG\r\n");
     assert_eq!(blocked.run(&server, &[]).0, "$1\r\na\r\n");

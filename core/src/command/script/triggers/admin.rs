@@ -6,8 +6,9 @@ use super::definitions::{add, is_stored, parse, present, remove};
 use super::old::old;
 use crate::catalog;
 use crate::command::args::quoted;
+use crate::command::definitions::check_name;
 use crate::command::{CommandError, Context, Outcome, help};
-use crate::limits::{TRIGGER_NAME_MAX_BYTES, TRIGGER_PREFIX_MAX_BYTES, TRIGGERS_MAX};
+use crate::limits::{TRIGGER_PREFIX_MAX_BYTES, TRIGGERS_MAX};
 
 pub(in crate::command::script) fn trigger(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let rest = args.get(2..).unwrap_or_default();
@@ -23,12 +24,7 @@ pub(in crate::command::script) fn trigger(ctx: &mut Context<'_, '_>, args: &[&[u
 }
 
 fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outcome {
-    let is_graphic = name.iter().all(|byte| byte.is_ascii_graphic());
-    if name.is_empty() || name.len() > TRIGGER_NAME_MAX_BYTES || !is_graphic {
-        return Err(CommandError::owned(format!(
-            "ERR the name of a trigger has 1 to {TRIGGER_NAME_MAX_BYTES} letters, digits and signs, without spaces"
-        )));
-    }
+    check_name("trigger", name)?;
     let mut trigger = parse(name, definition)?;
     if !trigger.definer.is_empty() {
         // Nobody lends the rights of others.

@@ -18,6 +18,6 @@ mod old;
 mod stage;
 
 pub(super) use admin::trigger;
+pub(super) use definitions::present;
 pub use definitions::restore;
-pub(super) use definitions::{check_change, check_functions};
 pub(crate) use stage::run;

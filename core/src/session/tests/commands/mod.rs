@@ -1,10 +1,12 @@
 //! Commands as a session runs them: the transcripts, and what a transcript cannot show.
 
 mod command_has_no_home;
+mod cron_is_missed_or_fails_unseen;
 mod damaged_collection_spoils_the_connection;
 mod denial_is_not_logged;
 mod event_told_at_the_wrong_time;
 mod eviction_stops_at_one_key;
+mod functions_of_the_store;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod maxmemory_limits_nothing;

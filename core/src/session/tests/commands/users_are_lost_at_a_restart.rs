@@ -212,7 +212,7 @@ fn user_whose_rules_cannot_be_read_comes_in() {
     assert_eq!(replies[2..], [":1", OK]);
 }
 
-/// While the store is being read its users are not known: an operator's commands wait, and whoever seemed to be the default
+/// While the store is being read its users are not known: an operator's commands wait, and a connection that seemed to be the default
 /// user has to come again if that is another one.
 #[test]
 fn stranger_is_an_operator_while_the_store_is_being_read() {

@@ -4,22 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
+use super::functions_of_the_store::{Client, Log, NOW_MS, start};
 use crate::bitcask::{Bitcask, Options};
 use crate::command::script::{libraries, triggers};
 use crate::executor::Expiry;
 use crate::resp::write_request;
-use crate::script::Level;
-use crate::script::lines::Lines;
-use crate::server::scripts::ScriptEngine;
-use crate::server::{HostFacts, Server, Settings, Shared};
-use crate::session::{Peer, Session};
+use crate::server::{Server, Settings, Shared};
 use crate::storage::memory::MemoryStorage;
 use crate::storage::simulated::Survival;
 use crate::storage::{Simulation, Storage};
-
-const NOW_MS: u64 = 1_700_000_000_000;
 
 /// Functions for triggers. `note` writes down what it was called with, and what the key held before.
 const LIBRARY: &str = "#!lua name=functions
@@ -43,30 +36,6 @@ function empty
 DEL K1
 ";
 
-/// A host that keeps the lines of its log.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl HostFacts for Log {
-    fn facts(&self) -> Vec<(&'static str, &'static str, String)> {
-        Vec::new()
-    }
-
-    fn log(&self, _level: Level, text: &[u8]) {
-        self.0.lock().push(String::from_utf8_lossy(text).into_owned());
-    }
-}
-
-fn start(storage: &Arc<dyn Storage>, log: &Log) -> Server<Bitcask> {
-    let engine = Bitcask::open(storage.clone(), &Options::default()).expect("open").store;
-    let shared = Shared::new(Settings::default(), Box::new(log.clone()), NOW_MS);
-    shared.scripts.add_engine(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lines::default()))));
-    let server = Server { engine, shared };
-    assert_eq!(libraries::restore(&server, NOW_MS), Ok(Vec::new()));
-    assert_eq!(triggers::restore(&server, NOW_MS), Ok(Vec::new()));
-    server
-}
-
 /// A server with [`LIBRARY`] and these triggers: what stands behind TRIGGER CREATE.
 fn server(definitions: &[&str]) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
@@ -79,42 +48,12 @@ fn server(definitions: &[&str]) -> Server<Bitcask> {
     server
 }
 
-struct Client<'s> {
-    server: &'s Server<Bitcask>,
-    session: Session,
-    now_ms: u64,
-}
-
-impl<'s> Client<'s> {
-    fn of(server: &'s Server<Bitcask>) -> Client<'s> {
-        let id = server.shared.next_client();
-        Client { server, session: Session::new(&server.shared, Peer::default(), id, NOW_MS), now_ms: NOW_MS }
-    }
-
-    fn call(&mut self, args: &[&str]) -> String {
-        let args: Vec<&[u8]> = args.iter().map(|argument| argument.as_bytes()).collect();
-        write_request(&args, self.session.input());
-        self.replies()
-    }
-
-    /// The same for words.
-    fn say(&mut self, request: &str) -> String {
-        self.call(&request.split(' ').collect::<Vec<_>>())
-    }
-
-    fn replies(&mut self) -> String {
-        self.session.process(self.server, self.now_ms);
-        let reply = self.session.reply().take().expect("memory is read");
-        String::from_utf8(reply).expect("text").replace("\r\n", " ").trim_end().to_owned()
-    }
-
-    /// What `note` has written down, which is then forgotten.
-    fn notes(&mut self) -> Vec<String> {
-        let text = self.say("LRANGE notes 0 -1");
-        self.say("DEL notes");
-        let words: Vec<&str> = text.split(' ').filter(|word| !word.starts_with(['*', '$'])).collect();
-        words.chunks(6).map(|note| note.join(":")).collect()
-    }
+/// What `note` has written down, which is then forgotten.
+fn take_notes(client: &mut Client<'_>) -> Vec<String> {
+    let text = client.say("LRANGE notes 0 -1");
+    client.say("DEL notes");
+    let words: Vec<&str> = text.split(' ').filter(|word| !word.starts_with(['*', '$'])).collect();
+    words.chunks(6).map(|note| note.join(":")).collect()
 }
 
 #[test]
@@ -142,10 +81,10 @@ fn write_passes_by_a_trigger() {
         for request in requests {
             client.say(request);
         }
-        let mut noted = client.notes();
+        let mut noted = take_notes(&mut client);
         if requests.contains(&"SELECT 3") {
             client.say("SELECT 3");
-            noted.extend(client.notes());
+            noted.extend(take_notes(&mut client));
             client.say("SELECT 0");
         }
         let mut wanted: Vec<String> = notes.iter().map(|note| (*note).to_owned()).collect();
@@ -164,7 +103,7 @@ fn pipelined_and_awaited_writes_pass_by_a_trigger() {
         write_request(&[b"SADD".as_slice(), b"k", number.as_bytes()], client.session.input());
     }
     assert_eq!(client.replies(), ":1 :1 :1");
-    assert_eq!(client.notes().len(), 3, "each write by itself");
+    assert_eq!(take_notes(&mut client).len(), 3, "each write by itself");
     let mut waiting = Client::of(&server);
     assert_eq!(waiting.say("BLPOP kl 0"), "");
     client.say("RPUSH kl x y");
@@ -226,11 +165,11 @@ fn trigger_sees_its_own_change() {
     let mut client = Client::of(&server);
     assert_eq!(client.say("SET k 1"), "+OK");
     assert_eq!(client.say("GET k"), "$3 1!!");
-    assert_eq!(client.notes(), ["create:k:none:string:0:-"]);
+    assert_eq!(take_notes(&mut client), ["create:k:none:string:0:-"]);
     client.say("TRIGGER CREATE 0 ON create PREFIX k2 CALL empty");
     assert_eq!(client.say("SET k2 1"), "+OK");
     assert_eq!(client.say("EXISTS k2"), ":0");
-    assert_eq!(client.notes(), Vec::<String>::new(), "for the others it was never there");
+    assert_eq!(take_notes(&mut client), Vec::<String>::new(), "for the others it was never there");
 }
 
 /// A key whose time has come goes, whatever its triggers do.
@@ -245,7 +184,7 @@ fn failing_trigger_keeps_an_expired_key() {
     for key in ["k1", "k2", "k3"] {
         client.say(&format!("SET {key} v PX 10"));
     }
-    client.notes();
+    take_notes(&mut client);
     client.now_ms += 20;
     // Met by a read, met by a write, and collected.
     assert_eq!(client.say("GET k1"), "$-1");
@@ -253,7 +192,7 @@ fn failing_trigger_keeps_an_expired_key() {
     let expired = Expiry::new(&server.shared).step(&server, client.now_ms, 100).expect("a healthy store");
     assert_eq!(expired.keys, 1);
     assert_eq!(
-        client.notes(),
+        take_notes(&mut client),
         [
             "expire:k1:string:none:0:v",
             "expire:k2:string:none:0:v",
@@ -262,7 +201,7 @@ fn failing_trigger_keeps_an_expired_key() {
         ]
     );
     assert_eq!(client.say("EXISTS written k1 k3"), ":0");
-    let lines = log.0.lock().clone();
+    let lines = log.lines.lock().clone();
     assert_eq!(lines.len(), 3);
     assert_eq!(lines[0], "trigger 'h' failed at the expiry of key 'k1' in database 0: ERR half done");
     let stats = client.say("TRIGGER STATS");

@@ -1,0 +1,133 @@
+//! Definitions that last in the store beside the databases: users, libraries of functions, triggers, crons. Each kind is a hash of the
+//! database [`CATALOG`]; its fields are names, its values the texts from which the server makes the thing again when it starts.
+
+use super::{CommandError, Outcome};
+use crate::data::hash::{self, ListpackLimits};
+use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
+use crate::limits::DEFINITION_NAME_MAX_BYTES;
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// A small encoding would be no use: nobody asks for it.
+const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
+
+/// Looks whether a definition of this kind (its noun) may have this name.
+///
+/// # Errors
+/// What names may be.
+pub(super) fn check_name(noun: &str, name: &[u8]) -> Outcome {
+    let is_graphic = name.iter().all(|byte| byte.is_ascii_graphic());
+    if name.is_empty() || name.len() > DEFINITION_NAME_MAX_BYTES || !is_graphic {
+        return Err(CommandError::owned(format!(
+            "ERR the name of a {noun} has 1 to {DEFINITION_NAME_MAX_BYTES} letters, digits and signs, without spaces"
+        )));
+    }
+    Ok(())
+}
+
+/// The name of a definition, and its text.
+pub(super) type Definition = (Vec<u8>, Vec<u8>);
+
+/// One kind of definitions.
+#[derive(Clone, Copy)]
+pub(super) struct Definitions {
+    /// The key of the hash.
+    key: &'static [u8],
+}
+
+impl Definitions {
+    /// The kind that is kept under this key of the catalog.
+    pub const fn of(key: &'static [u8]) -> Definitions {
+        Definitions { key }
+    }
+
+    /// The text of a definition.
+    ///
+    /// # Errors
+    /// The engine's, as for all other methods.
+    pub fn get(self, txn: &mut Txn<'_>, name: &[u8]) -> Result<Option<Vec<u8>>> {
+        match hash::root(txn, CATALOG, self.key)? {
+            Some(_) => Ok(txn.sub_value(CATALOG, self.key, name)?),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether there is a definition of this name. The key is locked from then on.
+    pub fn contains(self, txn: &mut Txn<'_>, name: &[u8]) -> Result<bool> {
+        Ok(hash::root(txn, CATALOG, self.key)?.is_some() && txn.sub_contains(CATALOG, self.key, name)?)
+    }
+
+    /// Writes definitions: name, text, name, text, …
+    pub fn set(self, txn: &mut Txn<'_>, pairs: &[&[u8]]) -> Outcome {
+        if !pairs.is_empty() {
+            let root = hash::root(txn, CATALOG, self.key)?;
+            hash::set(txn, (CATALOG, self.key), root.as_ref(), pairs, || LIMITS)?;
+        }
+        Ok(())
+    }
+
+    /// Removes definitions; returns how many there were.
+    pub fn remove(self, txn: &mut Txn<'_>, names: &[&[u8]]) -> Result<u64> {
+        match hash::root(txn, CATALOG, self.key)? {
+            Some(_) => Ok(hash::remove(txn, CATALOG, self.key, names)?),
+            None => Ok(0),
+        }
+    }
+
+    /// Removes all.
+    pub fn clear(self, txn: &mut Txn<'_>) -> Outcome {
+        if hash::root(txn, CATALOG, self.key)?.is_some() {
+            txn.remove(CATALOG, self.key)?;
+        }
+        Ok(())
+    }
+
+    /// All definitions in the order of their names.
+    pub fn all(self, txn: &mut Txn<'_>) -> Result<Vec<Definition>> {
+        let mut all = Vec::new();
+        if hash::root(txn, CATALOG, self.key)?.is_some() {
+            for rank in 0..txn.sub_len(CATALOG, self.key)? {
+                if let Some(name) = txn.sub_select(CATALOG, self.key, rank)? {
+                    let text = txn.sub_value(CATALOG, self.key, &name)?.unwrap_or_default();
+                    all.push((name, text));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Runs `body` over a transaction that may change definitions of this kind, outside of any command: when a store was just
+    /// opened.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn transact<E: Engine, T>(
+        self,
+        engine: &E,
+        now_ms: u64,
+        body: impl FnOnce(&mut Txn<'_>) -> Result<T>,
+    ) -> std::result::Result<T, EngineError> {
+        let mut snapshot = engine.begin(Scope::Keys(&[self.key]))?;
+        let mut overlay = Overlay::new();
+        let made = body(&mut Txn::new(&mut snapshot, &mut overlay, now_ms)).map_err(|error| match error {
+            CommandError::Engine(error) => error,
+            other => EngineError::Damaged(other.reply_text().into_owned()),
+        })?;
+        if !overlay.is_empty() {
+            engine.commit(snapshot, &mut overlay, now_ms, &mut |_| {})?;
+        }
+        Ok(made)
+    }
+
+    /// All definitions of a store that was just opened.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn read<E: Engine>(
+        self,
+        engine: &E,
+        now_ms: u64,
+    ) -> std::result::Result<Vec<Definition>, EngineError> {
+        self.transact(engine, now_ms, |txn| self.all(txn))
+    }
+}

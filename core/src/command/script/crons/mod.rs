@@ -1,0 +1,10 @@
+//! CRON: functions that the server calls every so many milliseconds. [`server/crons`](crate::server::crons) knows which are due.
+
+mod admin;
+mod definitions;
+mod run;
+
+pub(super) use admin::cron;
+pub(super) use definitions::present;
+pub use definitions::restore;
+pub(crate) use run::run;
