@@ -37,15 +37,21 @@ rust_list = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' rust-toolchain.toml | tr 
 tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
 
-# Which features a dependency has follows from which packages are named, and one with other features is built once more, with
-# all that stands on it. So all debug builds name the same packages; only the core is also tested alone, since that is quick.
-ALL_BUT_CORE := --workspace --exclude edgecask-core
+# The engines of functions as WebAssembly, in all that is built for tests.
+WITH_ENGINES := --features edgecask/wasm-functions,edgecask-edge-worker/wasm-functions
+
+# Which features a dependency has follows from which packages and features are named, and one with other features is built once
+# more, with all that stands on it. So all debug builds name the same; only the core is also tested alone, since that is quick.
+ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
+
+# The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
+RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions
 
 .PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
-	cargo build --release -p edgecask
+	$(RELEASE_BUILD)
 	exec $(RELEASE) serve --dir ./data
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
@@ -108,8 +114,9 @@ setup: .build/apt .build/venv/ready
 # The edge worker's lints compile Lua for WebAssembly first.
 lint: rust wasm-tools
 	cargo fmt --all --check
-	cargo clippy -q --workspace --all-targets -- -D warnings
-	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown -- -D warnings
+	cargo clippy -q --workspace --all-targets $(WITH_ENGINES) -- -D warnings
+	cargo clippy -q --workspace --exclude edgecask-core --lib --bins -- -D warnings
+	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown --features wasm-functions -- -D warnings
 	# The pages show the figures that were measured.
 	python3 tests/bench/figures.py
 
@@ -120,9 +127,10 @@ wasm: rust .build/venv/ready
 	CARGO_TARGET_WASM32_WASIP1_RUNNER="$(CURDIR)/$(PYTHON) $(CURDIR)/tests/wasm/run.py" \
 		cargo test -q -p edgecask-core --target wasm32-wasip1 --lib
 
-# The program that all tests but the gateway's own run.
+# The program that all tests but the gateway's own run, as what a test depends on: features that only tests need of a dependency would
+# make it another one.
 edgecask: rust
-	cargo build -q $(ALL_BUT_CORE) --bin edgecask
+	cargo test -q $(ALL_BUT_CORE) --test documentation --no-run
 
 # With it the unit tests of all smaller crates.
 gateway: rust
@@ -140,11 +148,9 @@ lua-wasm: rust node wasm-tools .build/venv/ready
 	node core/lua/tests/wasm/run.mjs $(LUA_WASM)
 	$(PYTHON) core/lua/tests/wasm/run.py $(LUA_WASM)
 
-# Functions as modules of WebAssembly, compiled and interpreted: calls, hostile modules, the examples of guests. The engines are built
-# here and nowhere else, so no other build of the tests takes longer for them: some six minutes of a processor.
+# Functions as modules of WebAssembly, compiled and interpreted: calls, hostile modules, the examples of guests.
 functions: rust functions-tools
-	cargo clippy -q -p edgecask-wasm --features wasmtime,wasmi --all-targets -- -D warnings
-	cargo test -q -p edgecask-wasm --features wasmtime,wasmi
+	cargo test $(ALL_BUT_CORE) -q $(call tests_of,core/wasm)
 
 # The same calls and hostile modules on the interpreter as the edge worker has it.
 FUNCTIONS_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/examples/functions_wasm_tests.wasm
@@ -183,12 +189,12 @@ demo-test: edgecask
 	python3 tests/demo/demo.py --edgecask $(BIN)
 
 demo: rust
-	cargo build --release -p edgecask
+	$(RELEASE_BUILD)
 	python3 tests/demo/demo.py --edgecask $(RELEASE)
 
 # Fails if a row of bench/results.json is missing or was made by another source, after making such rows anew.
 bench: rust setup .build/valkey/usr/bin/valkey-server
-	cargo build --release -p edgecask
+	$(RELEASE_BUILD)
 	python3 tests/bench/bench.py --edgecask $(RELEASE) --rounds 3 --out bench
 
 .build/valkey/usr/bin/valkey-server: .ci/valkey
@@ -197,7 +203,7 @@ bench: rust setup .build/valkey/usr/bin/valkey-server
 
 # One worker beside as many as there are processors.
 scaling: rust
-	cargo build --release -p edgecask
+	$(RELEASE_BUILD)
 	python3 tests/bench/scaling.py --edgecask $(RELEASE)
 
 # A few rounds of each; small_disk.py needs to mount, so root.
@@ -213,7 +219,7 @@ reliability-test: edgecask
 
 # Each goes on after a broken promise, and all run.
 reliability: rust
-	cargo build --release -p edgecask
+	$(RELEASE_BUILD)
 	status=0
 	for script in "flips.py --rounds 780" "live_flips.py --rounds 2000" "merged_flips.py --rounds 100" missing.py \
 		"killed_salvage.py --rounds 100" "kill9.py --cycles 100" "kill9.py --cycles 100 --full-disk ext4" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do

@@ -3,10 +3,13 @@
 EDGE := edge-worker
 EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/edgecask_edge_worker.wasm
 
+# What a worker may have besides. `make edge EDGE_FEATURES=` leaves functions as WebAssembly out.
+EDGE_FEATURES ?= wasm-functions
+
 .PHONY: edge edge-wasm
 
 edge-wasm: rust wasm-tools
-	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile edge
+	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile edge --features "$(EDGE_FEATURES)"
 
 $(EDGE)/node_modules/ready: $(EDGE)/package-lock.json | node
 	npm ci --prefix $(EDGE) --silent --no-audit --no-fund --ignore-scripts

@@ -159,12 +159,13 @@ pub const CHECKPOINT_BYTES: u64 = 1024 * 1024;
 /// returns and what a command replies to it may take as much again.
 pub const SCRIPT_MEMORY_MAX_BYTES: u64 = 6 * 1024 * 1024;
 
-/// Steps of one script, a second of processor or less (`make edge-figures` prints how long). The platform gives an event 30
+/// Steps of one script, a second of processor or less (`make edge-figures` prints how long); of a function as WebAssembly up to four. The platform gives an event 30
 /// seconds, and nothing else of the object happens meanwhile. There is no clock by which a script could be ended.
 pub const SCRIPT_STEPS_MAX: u64 = 200_000_000;
 
 /// Bytes of sources of scripts that only EVAL has brought and that stay.
 pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 1024 * 1024;
 
-/// An interpreter that holds more bytes than this after a run is not kept: one with a hundred compiled scripts has about one MB.
+/// An interpreter that holds more bytes than this after a run is not kept: one of Lua with a hundred compiled scripts has about one MB.
+/// One of WebAssembly counts its modules and their memories, and loads those that it needs again.
 pub const INTERPRETER_KEPT_BYTES: u64 = 4 * 1024 * 1024;

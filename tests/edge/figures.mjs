@@ -10,6 +10,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { assembled, library, text } from './modules.mjs';
 import { cpuSeconds, EDGE_WORKER, workerd } from './workerd.mjs';
 
 const [SECONDS, ROUNDS] = [Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)];
@@ -26,6 +27,8 @@ const [REQUESTS, FRAMES_MIN] = [1024, 32];
 
 const SCRIPT = "return redis.call('GET', KEYS[1])";
 const LIBRARY = "#!lua name=look\nredis.register_function('look', function(keys) return redis.call('GET', keys[1]) end)";
+// `get` there is a GET of its key.
+const [GUEST] = assembled([text('core/wasm/tests/guests/functions.wat')]);
 const ENDLESS = {
   'an empty loop': 'while true do end',
   'calls of functions': 'local function f(n) return n end while true do f(1) end',
@@ -162,7 +165,8 @@ const SHA = createHash('sha1').update(SCRIPT).digest('hex');
 const CALLS = {
   GET: (key) => request('GET', key),
   EVALSHA: (key) => request('EVALSHA', SHA, '1', key),
-  FCALL: (key) => request('FCALL', 'look', '1', key),
+  'FCALL of Lua': (key) => request('FCALL', 'look', '1', key),
+  'FCALL of WebAssembly': (key) => request('FCALL', 'get', '1', key),
 };
 
 // A script that does one GET beside a GET, 256 in a message, by turns; and how long the longest script takes.
@@ -172,6 +176,8 @@ async function scripts() {
   const counter = await fill(port, KEYS);
   await counter.exchange(frame(request('SCRIPT', 'LOAD', SCRIPT)), `$40\r\n${SHA}\r\n`.length);
   await counter.exchange(frame(request('FUNCTION', 'LOAD', LIBRARY)), '$4\r\nlook\r\n'.length);
+  const { result } = await (await fetch(`http://127.0.0.1:${port}/function/load`, { method: 'POST', body: library('guest', GUEST) })).json();
+  if (result !== 'guest') throw new Error('an edge worker without its feature wasm-functions');
   const names = Object.keys(CALLS);
   const random = generator(1);
   const keys = Array.from({ length: 256 }, () => keyOf(random() % KEYS));

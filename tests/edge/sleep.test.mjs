@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { assembled, library, text } from './modules.mjs';
 import { connect } from './peer.mjs';
 import { serve } from './server.mjs';
 
@@ -63,6 +64,9 @@ before(async () => {
   all.pinger.pongs = 0;
   all.pinger.socket.on('message', (data, isBinary) => (all.pinger.pongs += data.length === 0 && !isBinary ? 1 : 100));
   all.teller = await client(['SET taken by-another'], '+OK\r\n');
+  const [module] = assembled([text('core/wasm/tests/guests/commands.wat')]);
+  const loaded = await fetch(`${base}/function/load`, { method: 'POST', body: library('commands', module) });
+  assert.deepEqual(await loaded.json(), { result: 'commands' });
   life = await lifeNow();
   await sleep(SLEEP_MS - PING_BEFORE_END_MS);
 });
@@ -102,6 +106,11 @@ test('subscription is forgotten', async () => {
   all.teller.say('PUBLISH news hello');
   await all.teller.expect(':1\r\n');
   await all.listener.expect('*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\nhello\r\n');
+});
+
+test('function as WebAssembly is forgotten', async () => {
+  all.teller.say('FCALL run 1 by SET by function');
+  await all.teller.expect('+OK\r\n');
 });
 
 test('half a MULTI is forgotten, or done without its other half', async () => {

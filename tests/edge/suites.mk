@@ -18,5 +18,5 @@ edge-suites: edge console .build/apt .build/venv/ready $(CLIENTS)/node
 	$(PYTHON) tests/conformance/run.py
 	node tests/console/run.mjs
 
-edge-figures: edge
+edge-figures: edge .build/venv/ready
 	node tests/edge/figures.mjs

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::guest_value::{self, Answers, BULK, ERROR, NoValue, STATUS, put_bytes, put_integer};
 use crate::imports::{Imports, Span, Stop};
 use crate::interface::{Outline, check_count, check_entry};
-use crate::limits::{ARGUMENTS_MAX, LOG_LINE_BYTES_MAX};
+use crate::limits::{ARGUMENTS_MAX, BUFFER_PART, LOG_LINE_BYTES_MAX};
 
 /// Why a run ended before its function returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(crate) struct Caller<'r> {
     host: &'r mut dyn Host,
     buffers: &'r mut Buffers,
     pub phase: Phase<'r>,
-    /// Bytes of a reply, and of the answer.
+    /// Bytes of a reply, of a command, and of the answer.
     bytes_max: usize,
     steps_left: Option<u64>,
     /// Steps of imports since the last tick.
@@ -114,7 +114,7 @@ impl<'r> Caller<'r> {
         host: &'r mut dyn Host,
         buffers: &'r mut Buffers,
         phase: Phase<'r>,
-        bytes_max: usize,
+        memory_bytes: usize,
         steps: Option<u64>,
     ) -> Caller<'r> {
         buffers.begin();
@@ -124,6 +124,7 @@ impl<'r> Caller<'r> {
             // The kinds of RESP3 are those that guests know.
             host.set_protocol(Protocol::Resp3);
         }
+        let bytes_max = memory_bytes / BUFFER_PART;
         Caller { host, buffers, phase, bytes_max, steps_left: steps, pending: 0, random, end: None }
     }
 
@@ -286,9 +287,9 @@ impl Answers for Caller<'_> {
 }
 
 /// The text for an answer, or what becomes of it, that is too large.
-const NO_ROOM: &str = "the answer is larger than the memory of a run";
+const NO_ROOM: &str = "the answer takes more than a quarter of the memory of a run";
 
-const REPLY_TOO_LARGE: &[u8] = b"ERR the reply does not fit into the memory of a function";
+const REPLY_TOO_LARGE: &[u8] = b"ERR the reply takes more than a quarter of the memory of a function";
 
 /// A line as a reply may have it.
 fn one_line(text: &[u8]) -> Vec<u8> {

@@ -35,6 +35,9 @@ pub trait Engine: Send + Sync + 'static {
     /// The imports and exports of a module.
     fn outline(&self, module: &Self::Module) -> Outline;
 
+    /// Bytes that a module takes whose source has so many, about.
+    fn module_bytes(&self, source_bytes: usize) -> usize;
+
     /// Makes an instance. `entries` are the exports that are called, each `() -> ()`; one that is missing has no entry.
     fn instantiate(
         &self,

@@ -1,10 +1,22 @@
 //! How large a module may be. What a run may take is in [`RunLimits`](edgecask_core::script::RunLimits).
 
 /// Bytes of a module. A guest in Rust with an allocator and a JSON parser has some 100 kB.
-pub(crate) const MODULE_BYTES_MAX: usize = 4 << 20;
+pub(crate) const MODULE_BYTES_MAX: u64 = 4 << 20;
 
 /// Bytes of code of a module: a compiler needs up to some 2 µs for each, and nothing can stop it half-way.
 pub(crate) const CODE_BYTES_MAX: u64 = 1 << 20;
+
+/// A module may have one byte of source for so many bytes that a run may take: interpreted, it takes four bytes of memory for each.
+/// Only homes with little memory notice.
+pub(crate) const MEMORY_PER_MODULE_BYTE: u64 = 2;
+
+/// A module may have one byte of code for so many bytes that a run may take, as code grows most.
+pub(crate) const MEMORY_PER_CODE_BYTE: u64 = 8;
+
+/// One reply, one command and one answer may have this part of the memory of a run. A reply is in memory as the flat value and as the
+/// guest reads it, an answer as the guest wrote it and as the flat value, and buffers grow by doubling, so that a run takes about three
+/// times its memory at most; homes with little memory give it a quarter of what is left.
+pub(crate) const BUFFER_PART: usize = 4;
 
 /// Bytes of code of one function: a few steps of the compiler take more than linear time.
 pub(crate) const BODY_BYTES_MAX: u64 = 64 << 10;

@@ -265,7 +265,7 @@ impl<E: Engine> Runtime for Functions<E> {
         let engine = &self.modules.engine;
         let bytes_of = |library: &Library<E>| {
             let memory = library.instance.as_ref().map_or(0, |instance| engine.memory_bytes(&instance.inner));
-            (memory + library.module.source_bytes) as u64
+            (memory + engine.module_bytes(library.module.source_bytes)) as u64
         };
         self.libraries.iter().map(|(_, library)| bytes_of(library)).sum()
     }

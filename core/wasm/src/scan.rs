@@ -5,8 +5,8 @@
 //! out.
 
 use crate::limits::{
-    BODY_BYTES_MAX, CODE_BYTES_MAX, ENTRIES_MAX, LOCALS_MAX, MODULE_BYTES_MAX, PAGE_BYTES, SECTION_BYTES_MAX,
-    TABLE_ELEMENTS_MAX, TABLES_MAX,
+    BODY_BYTES_MAX, CODE_BYTES_MAX, ENTRIES_MAX, LOCALS_MAX, MEMORY_PER_CODE_BYTE, MEMORY_PER_MODULE_BYTE,
+    MODULE_BYTES_MAX, PAGE_BYTES, SECTION_BYTES_MAX, TABLE_ELEMENTS_MAX, TABLES_MAX,
 };
 
 /// What begins every module.
@@ -69,14 +69,15 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Refuses a module that is no module, is too large, or has parts that functions cannot have. `memory_bytes` is what its memory may
-/// have at the beginning. The error is a text for the one that loads it.
+/// Refuses a module that is no module, is too large, or has parts that functions cannot have. `memory_bytes` is what a run may take:
+/// the memory of the module may have so many at the beginning, and its code and the module some part of it. The error is a text for the one that loads it.
 pub(crate) fn scan(module: &[u8], memory_bytes: u64) -> Result<(), String> {
     if module.is_empty() {
         return Err("the library has no module: its bytes follow the first line".into());
     }
-    if module.len() > MODULE_BYTES_MAX {
-        return Err(format!("the module has {} bytes; up to {MODULE_BYTES_MAX} are allowed", module.len()));
+    let most = MODULE_BYTES_MAX.min(memory_bytes / MEMORY_PER_MODULE_BYTE);
+    if module.len() as u64 > most {
+        return Err(format!("the module has {} bytes; up to {most} are allowed", module.len()));
     }
     let Some(sections) = module.strip_prefix(HEADER) else {
         return Err(if module.starts_with(b"\0asm\x0d\0\x01\0") {
@@ -142,10 +143,9 @@ fn scan_section(section: u8, name: &str, mut body: Input<'_>, memory_bytes: u64)
             }
         }
         CODE => {
-            if size > CODE_BYTES_MAX {
-                return Err(format!(
-                    "the module has {size} bytes of code; up to {CODE_BYTES_MAX} are allowed"
-                ));
+            let most = CODE_BYTES_MAX.min(memory_bytes / MEMORY_PER_CODE_BYTE);
+            if size > most {
+                return Err(format!("the module has {size} bytes of code; up to {most} are allowed"));
             }
             for index in 0..count {
                 let bytes = body.number().ok_or_else(|| cut_short(name))?;

@@ -30,11 +30,13 @@ const FUEL_COSTS: CustomFuelCosts =
 /// Bytes of the interpreter's stack that stay from run to run.
 const STACK_BYTES_MIN: usize = 16 << 10;
 
+/// Bytes of memory that a module takes for each byte of its source, at most: its code as wasmi executes it, and what describes it.
+const BYTES_PER_SOURCE_BYTE: usize = 4;
+
 /// Makes runtimes of the engine `wasm` where no code may be made at run time. All share their modules. Calling the result is cheap.
-/// Fails only if the imports are defined twice.
-pub fn wasmi_runtimes() -> Result<impl Fn() -> Box<dyn Runtime> + Clone + Send + Sync + 'static, String> {
-    let modules = Modules::new(Wasmi::new().map_err(|error| error.to_string())?);
-    Ok(move || Box::new(Functions::new(modules.clone())) as Box<dyn Runtime>)
+pub fn wasmi_runtimes() -> impl Fn() -> Box<dyn Runtime> + Clone + Send + Sync + 'static {
+    let modules = Modules::new(Wasmi::new());
+    move || Box::new(Functions::new(modules.clone())) as Box<dyn Runtime>
 }
 
 /// What an instance's imports and limits need beside it.
@@ -70,8 +72,15 @@ impl ResourceLimiter for State {
 
 impl HostError for Stop {}
 
+/// Makes an engine of wasmi's for each module. One for all would never give back what a module takes that is gone: its code and its
+/// types stay in their engine.
 struct Wasmi {
-    engine: Engine,
+    config: Config,
+}
+
+/// A module, and its imports in its own engine.
+struct Linked {
+    module: Module,
     linker: Linker<State>,
 }
 
@@ -96,7 +105,7 @@ fn with<R>(
 }
 
 impl Wasmi {
-    fn new() -> Result<Wasmi, Error> {
+    fn new() -> Wasmi {
         let mut config = Config::default();
         config
             .consume_fuel(true)
@@ -104,6 +113,7 @@ impl Wasmi {
             .set_max_stack_height(STACK_BYTES)
             .set_min_stack_height(STACK_BYTES_MIN)
             .set_max_recursion_depth(CALL_DEPTH_MAX)
+            .set_max_cached_stacks(1)
             .ignore_custom_sections(true)
             // What both engines offer, and compilers of today use.
             .wasm_bulk_memory(true)
@@ -112,10 +122,15 @@ impl Wasmi {
             .wasm_extended_const(true)
             .wasm_tail_call(false)
             .wasm_multi_memory(false);
-        let engine = Engine::new(&config);
+        Wasmi { config }
+    }
+
+    fn link(&self, module: &[u8]) -> Result<Linked, Error> {
+        let engine = Engine::new(&self.config);
+        let module = Module::new(&engine, module)?;
         let mut linker = Linker::new(&engine);
         define_imports!(linker, Caller<'_, State>, with);
-        Ok(Wasmi { engine, linker })
+        Ok(Linked { module, linker })
     }
 }
 
@@ -151,14 +166,14 @@ fn item(kind: &ExternType) -> Item {
 }
 
 impl engine::Engine for Wasmi {
-    type Module = Module;
+    type Module = Linked;
     type Instance = Instance;
 
-    fn compile(&self, module: &[u8]) -> Result<Module, String> {
-        Module::new(&self.engine, module).map_err(|error| error.to_string())
+    fn compile(&self, module: &[u8]) -> Result<Linked, String> {
+        self.link(module).map_err(|error| error.to_string())
     }
 
-    fn outline(&self, module: &Module) -> Outline {
+    fn outline(&self, Linked { module, .. }: &Linked) -> Outline {
         let import = |import: ::wasmi::ImportType<'_>| {
             (import.module().to_owned(), import.name().to_owned(), item(import.ty()))
         };
@@ -169,14 +184,21 @@ impl engine::Engine for Wasmi {
         }
     }
 
-    fn instantiate(&self, module: &Module, entries: &[String], budget: Budget) -> Result<Instance, Fault> {
+    fn module_bytes(&self, source_bytes: usize) -> usize {
+        source_bytes.saturating_mul(BYTES_PER_SOURCE_BYTE)
+    }
+
+    fn instantiate(
+        &self,
+        Linked { module, linker }: &Linked,
+        entries: &[String],
+        budget: Budget,
+    ) -> Result<Instance, Fault> {
         let state = State { memory: None, memory_bytes_max: budget.memory_bytes, was_growth_denied: false };
-        let mut store = Store::new(&self.engine, state);
+        let mut store = Store::new(module.engine(), state);
         store.limiter(|state| state);
-        let instance = self
-            .linker
-            .instantiate_and_start(&mut store, module)
-            .map_err(|error| fault(&error, store.data()))?;
+        let instance =
+            linker.instantiate_and_start(&mut store, module).map_err(|error| fault(&error, store.data()))?;
         store.data_mut().memory = instance.get_memory(&store, MEMORY);
         let entries = entries.iter().map(|name| instance.get_typed_func(&store, name).ok()).collect();
         Ok(Instance { store, entries })

@@ -174,6 +174,11 @@ impl engine::Engine for Wasmtime {
         }
     }
 
+    /// Machine code takes about as much again as the module.
+    fn module_bytes(&self, source_bytes: usize) -> usize {
+        source_bytes.saturating_mul(2)
+    }
+
     fn instantiate(
         &self,
         (_, linked): &Self::Module,

@@ -21,6 +21,11 @@ pub(super) fn open<H: Host>(
 ) -> Result<(), String> {
     let lua = ScriptEngine::new("lua", false, Box::new(|| Box::new(Lua::new(REDIS_VERSION))));
     server.shared.scripts.add_engine(lua.keeping(INTERPRETER_KEPT_BYTES));
+    #[cfg(feature = "wasm-functions")]
+    {
+        let wasm = ScriptEngine::new("wasm", true, Box::new(edgecask_wasm::wasmi_runtimes()));
+        server.shared.scripts.add_engine(wasm.keeping(INTERPRETER_KEPT_BYTES));
+    }
     let unusable = libraries::restore(server, now_ms).map_err(|error| error.to_string())?;
     for library in unusable {
         let name = String::from_utf8_lossy(&library.name);

@@ -23,6 +23,8 @@ mod serving;
 mod stopping;
 mod storage;
 mod support;
+#[cfg(feature = "wasm-functions")]
+mod wasm_functions;
 mod web;
 mod worker_waits_for_a_lock;
 mod writers_outrun_merge;

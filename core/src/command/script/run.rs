@@ -246,7 +246,9 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
         (Ended::Abandoned, _) => ("ERR the script was abandoned".to_owned(), empty()),
     };
     if !reason.is_empty() {
-        failure.message = reason.into_bytes();
+        // A language without lines has no place, which would name it.
+        let named = if failure.place.is_none() { format!("{reason} script: {name}") } else { reason };
+        failure.message = named.into_bytes();
     }
     EngineError::Refused(String::from_utf8_lossy(&failure.reply(&name)).into_owned()).into()
 }
