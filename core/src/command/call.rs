@@ -24,8 +24,11 @@ pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
 
 /// Adds the keys a request names. A request whose keys cannot be found in its arguments is wrong in a way that its handler
 /// will name before it touches any key.
+#[inline]
 pub fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut Keys<'a>) {
-    if let Ok(places) = spec.keys.positions(args) {
+    if let Some(in_a_row) = spec.keys.in_a_row(args) {
+        keys.extend_from_slice(in_a_row);
+    } else if let Ok(places) = spec.keys.positions(args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
 }
@@ -45,6 +48,8 @@ pub struct Tally {
     rejected: Counts<CommandId>,
     /// The codes of the errors that they replied with.
     errors: Counts<String>,
+    /// Whether one of the four above counts anything: most transactions run no script.
+    has_nested: bool,
     /// Triggers that have run.
     pub triggers: SmallVec<[TriggerRun; 1]>,
 }
