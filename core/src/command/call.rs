@@ -92,11 +92,15 @@ impl Tally {
     /// Counts nothing.
     pub fn clear(&mut self) {
         (self.hits, self.misses) = (0, 0);
-        self.calls.clear();
-        self.failed.clear();
-        self.rejected.clear();
-        self.errors.clear();
-        self.triggers.clear();
+        if std::mem::take(&mut self.has_nested) {
+            self.calls.clear();
+            self.failed.clear();
+            self.rejected.clear();
+            self.errors.clear();
+        }
+        if !self.triggers.is_empty() {
+            self.triggers.clear();
+        }
     }
 
     /// Counts the triggers that have refused a transaction or failed in it, though it has not happened.
@@ -109,16 +113,19 @@ impl Tally {
     /// A script has called a command.
     #[inline]
     pub fn called(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.calls, &command);
     }
 
     /// A command has failed though the transaction goes on.
     pub fn failed(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.failed, &command);
     }
 
     /// A command that a script called was refused before it ran.
     pub fn rejected(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.rejected, &command);
     }
 
@@ -128,13 +135,21 @@ impl Tally {
         // Scripts make up codes.
         let has_room = self.errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES;
         if has_room || self.errors.iter().any(|(other, _)| other == code) {
+            self.has_nested = true;
             count(&mut self.errors, code);
         }
     }
 
     /// Has the commands of scripts counted. The time that they took is that of the script.
     #[inline]
-    pub fn count_calls(&mut self, shared: &Shared) {
+    pub fn count_nested(&mut self, shared: &Shared) {
+        if std::mem::take(&mut self.has_nested) {
+            self.count_all_nested(shared);
+        }
+    }
+
+    #[inline(never)]
+    fn count_all_nested(&mut self, shared: &Shared) {
         for (command, count) in self.calls.drain(..) {
             shared.statistics.ran(command, count, 0, false);
         }
