@@ -196,6 +196,10 @@ pub const DENIED_NAME_MAX_BYTES: usize = 1024;
 /// scripts bring a new one each time.
 pub const SCRIPTS_OF_EVAL_MAX: usize = 500;
 
+/// A connection keeps the script that it has run last, for its next request, if its source has no more bytes: however many
+/// connections there are, what the cache of scripts has dropped may not fill the memory. Most scripts of libraries are shorter.
+pub const SEEN_SCRIPT_MAX_BYTES: usize = 16 * 1024;
+
 /// A script runs for so many nanoseconds where other connections wait; then it begins again on a thread of its own, if the home
 /// has such threads. Nearly all scripts take less.
 pub const SCRIPT_TURN_NS: u64 = 2_000_000;

@@ -1,8 +1,12 @@
 //! The cost of a command without the network: sessions on a store in files, a pipeline at a time.
 //!
-//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE]]` prints nanoseconds a command, the best of several
-//! runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key), for the
-//! other types with the requests of redis-benchmark, in one key of each. Then what triggers, reactions and nested calls cost.
+//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE [BATCHES] | triggers]]` prints nanoseconds a command, the
+//! best of several runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key),
+//! for the other types with the requests of redis-benchmark, in one key of each. EVALSHA and FCALL call a script and a function of
+//! Lua that are one GET. Then what triggers, reactions and nested calls cost.
+//!
+//! Instructions do not depend on the machine's load: `valgrind --tool=callgrind --toggle-collect='*Bench*process*'` in front of the
+//! program counts those of the requests alone, in 15 runs of BATCHES pipelines.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,7 +22,7 @@ use edgecask_core::resp::{Reply, write_request};
 use edgecask_core::server::hub::Inbox;
 use edgecask_core::server::reaction::Reaction;
 use edgecask_core::server::{Client, Server, Settings, Shared};
-use edgecask_core::session::{Peer, Session};
+use edgecask_core::session::{Peer, Progress, Session};
 use mimalloc::MiMalloc;
 
 #[global_allocator]
@@ -41,6 +45,9 @@ const REQUESTS: &[(&str, &str)] = &[
     ("LPOP", "LPOP mylist"),
     ("XADD", "XADD mystream * myfield mydata"),
     ("MULTI", "MULTI ; SET key:# xxx ; HSET myhash element:# xxx ; INCR counter:# ; EXEC"),
+    // The script that `Bench::add_scripts` loads.
+    ("EVALSHA", "EVALSHA 620cd258c2c9c88c9d10db67812ccf663d96bdc6 1 key:#"),
+    ("FCALL", "FCALL get 1 key:#"),
 ];
 
 const RUNS: u32 = 15;
@@ -65,9 +72,23 @@ impl Bench {
     /// Runs one request, which must go well.
     fn ask(&mut self, request: &[&str]) {
         write_request(request, self.session.input());
-        self.session.process(&self.server, 1_700_000_000_000);
+        self.process();
         let reply = self.session.reply().take().expect("memory");
         assert!(!reply.starts_with(b"-"), "{request:?}: {}", String::from_utf8_lossy(&reply));
+    }
+
+    /// Loads what EVALSHA and FCALL call.
+    fn add_scripts(&mut self) {
+        interpreters::add(&self.server.shared.scripts);
+        self.ask(&["SCRIPT", "LOAD", "return redis.call('GET',KEYS[1])"]);
+        let library = "#!lua name=strings\nredis.register_function('get', function(keys) return redis.call('GET', keys[1]) end)";
+        self.ask(&["FUNCTION", "LOAD", library]);
+    }
+
+    /// Runs what is in the input. Not inlined, so that a profiler finds it by its name.
+    #[inline(never)]
+    fn process(&mut self) -> Progress {
+        self.session.process(&self.server, 1_700_000_000_000)
     }
 
     /// The time that running so many pipelines of this length takes; making them is not counted.
@@ -93,7 +114,7 @@ impl Bench {
             }
             self.session.input().extend_from_slice(&requests);
             let begin = Instant::now();
-            let progress = self.session.process(&self.server, 1_700_000_000_000);
+            let progress = self.process();
             took += begin.elapsed();
             assert!(!progress.is_paused && self.session.input().is_empty(), "{command}");
             self.session.reply().clear();
@@ -116,15 +137,21 @@ fn main() {
     let server = Server { engine: opened.store, shared };
     let mut bench = Bench { server, session, random: 1, range: keys * 10 };
     bench.run("SET", 16, (keys / 16) as u32);
+    bench.add_scripts();
     let mut cases: Vec<(&str, u32)> =
         REQUESTS.iter().flat_map(|(name, _)| [(*name, 16), (*name, 1)]).collect();
-    if let [_, command, pipeline] = arguments.as_slice() {
+    if let [_, command, pipeline, ..] = arguments.as_slice() {
         cases = vec![(command.as_str(), pipeline.parse().expect("a length"))];
     }
+    if let [_, only] = arguments.as_slice() {
+        assert_eq!(only, "triggers");
+        return triggers(&mut bench);
+    }
+    let batches = arguments.get(3).map_or(BATCHES, |batches| batches.parse().expect("a number"));
     for (command, pipeline) in cases.iter().copied() {
-        let best = (0..RUNS).map(|_| bench.run(command, pipeline, BATCHES)).min().expect("some runs");
-        let each_ns = best.as_nanos() as f64 / f64::from(BATCHES * pipeline);
-        println!("{command:6} -P {pipeline:2}: {each_ns:7.1} ns");
+        let best = (0..RUNS).map(|_| bench.run(command, pipeline, batches)).min().expect("some runs");
+        let each_ns = best.as_nanos() as f64 / f64::from(batches * pipeline);
+        println!("{command:7} -P {pipeline:2}: {each_ns:7.1} ns");
     }
     if cases.len() > 1 {
         triggers(&mut bench);
@@ -136,7 +163,6 @@ fn main() {
 /// What a SET costs with triggers for other keys, whose prefixes begin as its key does, and with one that runs a function of Lua
 /// which does nothing.
 fn triggers(bench: &mut Bench) {
-    interpreters::add(&bench.server.shared.scripts);
     let library = "#!lua name=bench\nredis.register_function('nothing', function() end)";
     bench.ask(&["FUNCTION", "LOAD", library]);
     let create = |bench: &mut Bench, name: &str, prefix: &str| {

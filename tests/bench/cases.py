@@ -6,6 +6,8 @@ INCR, SADD and ZADD have no size. Each case begins with empty servers.
 
 import dataclasses
 import functools
+import hashlib
+import itertools
 import typing
 
 import load
@@ -64,6 +66,17 @@ def push(server, count, size):
     # Rounded up to whole requests; nobody minds a longer list.
     batch = request(b"RPUSH", b"mylist", *[b"x" * size] * at_once)
     server.pipe(batch for _ in range(0, missing, at_once))
+
+
+# A script, and a function of a library, that are one GET: what is around it is the cost of scripting.
+SCRIPT = "return redis.call('GET',KEYS[1])"
+LIBRARY = "#!lua name=bench\nredis.register_function('get', function(keys) return redis.call('GET', keys[1]) end)"
+
+
+def fill_for_scripts(server, count):
+    """Strings of 3 bytes, and what the scripts need."""
+    fill_strings(server, count, 3)
+    server.pipe([request(b"SCRIPT", b"LOAD", SCRIPT.encode()), request(b"FUNCTION", b"LOAD", LIBRARY.encode())])
 
 
 def drop(server, _requests, key):
@@ -147,6 +160,11 @@ def other_cases():
         yield dataclasses.replace(usual, name=f"SET always 3 B{' -P 16' if pipeline > 1 else ''}",
                                   servers=LOGGED, policy="always", remark="all with `appendfsync always`")
     yield from published_cases()
+    calls = {"EVALSHA": hashlib.sha1(SCRIPT.encode()).hexdigest(), "FCALL": "get"}
+    for (command, called), pipeline in itertools.product(calls.items(), (1, 16)):
+        yield Case(name(f"{command} of a GET", "3 B", pipeline),
+                   ("-r", "100000", command, called, "1", "key:__rand_int__"), pipeline=pipeline,
+                   fill=functools.partial(fill_for_scripts, count=100_000), remark="a script of one GET, in Lua")
     keys, size = 1_000_000, 100
     yield Case("Zipf 90/10 100 B -P 16", (), load.ZIPF_PROCESSES, 16,
                load=functools.partial(load.zipf, keys=keys, size=size),

@@ -229,6 +229,9 @@ static void open(lua_State *L, lua_CFunction library, const char *name) {
   lua_call(L, 1, 0);
 }
 
+/* What scripts of EVAL find their keys and arguments in. */
+static const char *const array_names[] = {"KEYS", "ARGV"};
+
 static int make_sandbox(lua_State *L) {
   const struct ec_options *options = lua_touserdata(L, 1);
   struct ec *s = EC(L);
@@ -259,10 +262,13 @@ static int make_sandbox(lua_State *L) {
     lua_pushcfunction(L, error_handler);
     lua_setglobal(L, "__redis__err__handler");
     /* The slots are there before the first run. */
-    lua_newtable(L);
-    lua_setglobal(L, "KEYS");
-    lua_newtable(L);
-    lua_setglobal(L, "ARGV");
+    for (int i = 0; i < 2; i++) {
+      lua_newtable(L);
+      s->no_node = ((Table *)lua_topointer(L, -1))->node;
+      lua_pushvalue(L, -1);
+      s->arrays[i] = luaL_ref(L, LUA_REGISTRYINDEX);
+      lua_setglobal(L, array_names[i]);
+    }
   }
   lua_pushvalue(L, LUA_GLOBALSINDEX);
   refuse_unknown(L);
@@ -409,21 +415,40 @@ int ec_compile(struct ec *s, struct ec_bytes source, uint64_t memory_bytes, int3
   return end(s, status, w.is_syntax, out);
 }
 
-static void push_array(lua_State *L, const struct ec_bytes *strings, size_t count) {
-  lua_createtable(L, count < INT32_MAX ? (int)count : INT32_MAX, 0);
+/* Puts the strings into the table on top. */
+static void fill(lua_State *L, const struct ec_bytes *strings, size_t count) {
   for (size_t i = 0; i < count; i++) {
     lua_pushlstring(L, (const char *)strings[i].at, strings[i].len);
     lua_rawseti(L, -2, (int)i + 1);
   }
 }
 
-/* Nothing between the two switches allocates, so the globals are readonly again whatever happens. */
-static void set_global(lua_State *L, const char *name, int index) {
-  lua_pushstring(L, name);
-  lua_pushvalue(L, index);
+static void push_array(lua_State *L, const struct ec_bytes *strings, size_t count) {
+  lua_createtable(L, count < INT32_MAX ? (int)count : INT32_MAX, 0);
+  fill(L, strings, count);
+}
+
+/* Sets KEYS or ARGV. The table of the run before is used again if it is as a new one would be: then nothing can tell the two
+ * apart, since nothing of a script outlives its run that could refer to it. Otherwise a new one takes its place. */
+static void set_array(lua_State *L, int which, const struct ec_bytes *strings, size_t count) {
+  struct ec *s = EC(L);
+  const Table *t;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, s->arrays[which]);
+  t = lua_topointer(L, -1);
+  if (t->metatable == NULL && t->node == s->no_node && (size_t)t->sizearray == count) {
+    fill(L, strings, count);
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pop(L, 1);
+  push_array(L, strings, count);
+  lua_pushstring(L, array_names[which]);
+  lua_pushvalue(L, -2);
+  /* Nothing from here on allocates, so the globals are readonly again whatever happens, and both places have the same table. */
   lua_setreadonly(L, LUA_GLOBALSINDEX, 0);
   lua_rawset(L, LUA_GLOBALSINDEX);
   lua_setreadonly(L, LUA_GLOBALSINDEX, 1);
+  lua_rawseti(L, LUA_REGISTRYINDEX, s->arrays[which]);
 }
 
 static void run(lua_State *L, void *ud) {
@@ -431,16 +456,14 @@ static void run(lua_State *L, void *ud) {
   struct ec *s = w->s;
   int arguments = 0;
   lua_rawgeti(L, LUA_REGISTRYINDEX, s->error_handler);
-  push_array(L, w->run->keys, w->run->key_count);
-  push_array(L, w->run->arguments, w->run->argument_count);
   if (s->environment == EC_EVAL) {
-    set_global(L, "KEYS", 2);
-    set_global(L, "ARGV", 3);
-    lua_settop(L, 1);
+    set_array(L, 0, w->run->keys, w->run->key_count);
+    set_array(L, 1, w->run->arguments, w->run->argument_count);
     lua_rawgeti(L, LUA_REGISTRYINDEX, w->script);
   } else {
     lua_rawgeti(L, LUA_REGISTRYINDEX, w->script);
-    lua_insert(L, 2);
+    push_array(L, w->run->keys, w->run->key_count);
+    push_array(L, w->run->arguments, w->run->argument_count);
     arguments = 2;
   }
   L->errfunc = savestack(L, L->base);

@@ -30,6 +30,8 @@ struct ec {
   char killed_source[64];
   /* Refs in the registry. */
   int error_handler, tostring, library_api, globals;
+  int arrays[2];       /* KEYS and ARGV */
+  const Node *no_node; /* what a table without pairs has in place of them */
   uint8_t *settings; /* of cjson */
   struct ec_frame *frames;
   size_t frame_count;

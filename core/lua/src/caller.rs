@@ -1,12 +1,11 @@
 //! What a running script reaches: commands of the host, ticks, and the libraries in Rust.
 
-use edgecask_core::resp::{FloatText, Protocol, format_f64};
+use edgecask_core::resp::Protocol;
 use edgecask_core::script::{
     Answer, FunctionId, Host, Level, NewFunction, RunLimits, ScriptFlags, Tick, Writer,
 };
-use smallvec::SmallVec;
 
-use crate::ffi::{Argument, Callbacks, Registered, Reply};
+use crate::ffi::{Callbacks, Registered, Reply};
 use crate::library::{self, LibraryError};
 
 /// Why a run was ended from outside.
@@ -106,36 +105,12 @@ impl<'h> Caller<'h> {
     }
 }
 
-/// Calls `action` with all arguments as bytes. A number prints as an integer if it is one, else in the shortest form.
-fn with_bytes<R>(arguments: &[Argument<'_>], action: impl FnOnce(&[&[u8]]) -> R) -> R {
-    let texts: SmallVec<[FloatText; 4]> = arguments
-        .iter()
-        .filter_map(|argument| match argument {
-            Argument::Number(number) => Some(format_f64(*number)),
-            Argument::Bytes(_) => None,
-        })
-        .collect();
-    let mut texts = texts.iter();
-    let bytes: SmallVec<[&[u8]; 16]> = arguments
-        .iter()
-        .map(|argument| match argument {
-            Argument::Bytes(bytes) => bytes,
-            Argument::Number(_) => texts.next().map_or(&[][..], FloatText::as_bytes),
-        })
-        .collect();
-    action(&bytes)
-}
-
 impl Callbacks for Caller<'_> {
-    fn call(&mut self, arguments: &[Argument<'_>]) -> Reply<'_> {
+    fn call(&mut self, arguments: &[&[u8]]) -> Reply<'_> {
         let reply = &mut self.buffers.reply;
         reply.reset(self.reply_limit);
-        let mut bytes = 0;
-        let answer = with_bytes(arguments, |arguments| {
-            bytes = arguments.iter().map(|argument| argument.len()).sum();
-            self.meter.host.call(arguments, reply)
-        });
-        bytes += reply.as_bytes().len();
+        let answer = self.meter.host.call(arguments, reply);
+        let bytes = arguments.iter().map(|argument| argument.len()).sum::<usize>() + reply.as_bytes().len();
         if self.meter.work(STEPS_OF_A_CALL + (bytes / COPIED_BYTES_OF_A_STEP) as u64).is_err() {
             return Reply::Kill;
         }
@@ -158,8 +133,8 @@ impl Callbacks for Caller<'_> {
         }
     }
 
-    fn may_call(&mut self, arguments: &[Argument<'_>]) -> Option<bool> {
-        with_bytes(arguments, |arguments| self.meter.host.may_call(arguments))
+    fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
+        self.meter.host.may_call(arguments)
     }
 
     fn log(&mut self, level: std::ffi::c_int, text: &[u8]) {

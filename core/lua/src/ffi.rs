@@ -16,12 +16,7 @@ use std::ptr::NonNull;
 
 use smallvec::SmallVec;
 
-/// An argument of a command.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Argument<'a> {
-    Bytes(&'a [u8]),
-    Number(f64),
-}
+use crate::arguments::{Argument, with_bytes};
 
 /// What a callback answers.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +44,9 @@ pub(crate) struct Registered<'a> {
 
 /// What C calls while a script runs.
 pub(crate) trait Callbacks {
-    fn call(&mut self, arguments: &[Argument<'_>]) -> Reply<'_>;
+    fn call(&mut self, arguments: &[&[u8]]) -> Reply<'_>;
     /// `None` if there is no such command.
-    fn may_call(&mut self, arguments: &[Argument<'_>]) -> Option<bool>;
+    fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool>;
     fn log(&mut self, level: c_int, text: &[u8]);
     fn set_protocol(&mut self, version: c_int);
     fn register_function(&mut self, function: &Registered<'_>) -> Reply<'_>;
@@ -210,17 +205,16 @@ unsafe fn with_callbacks(host: *mut c_void, action: impl FnOnce(&mut dyn Callbac
 }
 
 /// Safety: `count` arguments lie there while the caller uses them.
-unsafe fn arguments<'a>(at: *const RawArgument, count: usize) -> SmallVec<[Argument<'a>; 16]> {
-    let raw = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(at, count) } };
-    raw.iter()
-        .map(|argument| {
-            if argument.at.is_null() {
-                Argument::Number(argument.number)
-            } else {
-                Argument::Bytes(unsafe { Bytes { at: argument.at, len: argument.len }.get() })
-            }
-        })
-        .collect()
+unsafe fn arguments<'a>(at: *const RawArgument, count: usize) -> impl Iterator<Item = Argument<'a>> + Clone {
+    let raw: &'a [RawArgument] =
+        if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(at, count) } };
+    raw.iter().map(|argument| {
+        if argument.at.is_null() {
+            Argument::Number(argument.number)
+        } else {
+            Argument::Bytes(unsafe { Bytes { at: argument.at, len: argument.len }.get() })
+        }
+    })
 }
 
 /// Safety: `out` is writable.
@@ -243,7 +237,11 @@ unsafe extern "C" fn call(
     count: usize,
     reply: *mut Bytes,
 ) -> c_int {
-    unsafe { with_callbacks(host, |callbacks| give(callbacks.call(&arguments(at, count)), reply)) }
+    unsafe {
+        with_callbacks(host, |callbacks| {
+            with_bytes(arguments(at, count), |arguments| give(callbacks.call(arguments), reply))
+        })
+    }
 }
 
 unsafe extern "C" fn may_call(
@@ -253,12 +251,14 @@ unsafe extern "C" fn may_call(
     answer: *mut c_int,
 ) -> c_int {
     unsafe {
-        with_callbacks(host, |callbacks| match callbacks.may_call(&arguments(at, count)) {
-            Some(may) => {
-                *answer = c_int::from(may);
-                VALUE
+        with_callbacks(host, |callbacks| {
+            match with_bytes(arguments(at, count), |all| callbacks.may_call(all)) {
+                Some(may) => {
+                    *answer = c_int::from(may);
+                    VALUE
+                }
+                None => ERROR,
             }
-            None => ERROR,
         })
     }
 }
@@ -350,7 +350,8 @@ unsafe extern "C" fn allocate(
     old_size: usize,
     new_size: usize,
 ) -> *mut c_void {
-    const ALIGNMENT: usize = 16;
+    // Of all that Lua and the shim put there: numbers, pointers, 64-bit integers.
+    const ALIGNMENT: usize = 8;
     let layout = |size| Layout::from_size_align(size, ALIGNMENT);
     let (Ok(old), Ok(new)) = (layout(old_size), layout(new_size)) else { return std::ptr::null_mut() };
     let block = block.cast::<u8>();

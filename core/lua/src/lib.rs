@@ -5,6 +5,7 @@
 //!
 //! - `runtime` is that implementation: what a run takes, and how it ended.
 //! - `caller` is what a running script reaches: commands, the log, ticks, and the libraries.
+//! - `arguments` turns what a script gives to a command into bytes.
 //! - `library`, `json`, `message_pack` and `structure` are Redis' libraries, over flat bytes.
 //! - `ffi` is the border to C, and the only file with unsafe code.
 //!
@@ -13,6 +14,7 @@
 //! included, apart from the differences that `PATCHES.md` names.
 #![deny(unsafe_code)]
 
+mod arguments;
 mod caller;
 #[allow(unsafe_code)]
 mod ffi;

@@ -52,6 +52,45 @@ fn readonly_tables_refuse_every_way_of_changing_them() {
 }
 
 #[test]
+fn keys_of_the_run_before_are_seen() {
+    let mut lua = lua();
+    let see = "local seen = {}
+        for _, each in ipairs({KEYS, ARGV}) do
+            for key, value in pairs(each) do seen[#seen + 1] = tostring(key) .. '=' .. tostring(value) end
+            seen[#seen + 1] = tostring(getmetatable(each)) .. #each
+        end
+        return table.concat(seen, ' ')";
+    let mut ask = |script: &str, keys: &[&[u8]], arguments: &[&[u8]]| {
+        let mut host = TestHost::new();
+        let id = lua.compile(script.as_bytes(), limits(), &mut host).expect(script);
+        let run = Run { keys, arguments, ..a_run() };
+        let mut value = Writer::new(usize::MAX);
+        let _ = lua.run(id, &run, &mut host, &mut value);
+        match Reader::new(value.as_bytes()).next() {
+            Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        }
+    };
+    let fresh = "1=a 2=b nil2 1=c nil1";
+    assert_eq!(ask(see, &[b"a", b"b"], &[b"c"]), fresh);
+    for change in [
+        "return 1",
+        "KEYS[1] = nil ARGV[1] = 5",
+        "KEYS[3] = 'x' ARGV.y = 1",
+        "KEYS[1], KEYS[2] = nil, nil KEYS.x = 1 KEYS.x = nil",
+        "setmetatable(KEYS, {__index = ARGV}) setmetatable(ARGV, KEYS)",
+        "for i = 1, 100 do table.insert(KEYS, i) end",
+        "table.remove(ARGV) table.sort(KEYS, function(a, b) return a > b end)",
+        "local held = KEYS coroutine.wrap(function() held[1] = nil coroutine.yield() end)() error(held)",
+    ] {
+        ask(change, &[b"p", b"q"], &[b"r"]);
+        assert_eq!(ask(see, &[b"a", b"b"], &[b"c"]), fresh, "{change}");
+        assert_eq!(ask(see, &[], &[]), "nil0 nil0", "{change}");
+        assert_eq!(ask(see, &[b"a"], &[b"b", b"c", b"d"]), "1=a nil1 1=b 2=c 3=d nil3", "{change}");
+    }
+}
+
+#[test]
 fn chunk_name_anchored_while_its_chunk_is_compiled() {
     // The collector runs at every allocation of the compiler, so a name that nothing holds would be gone.
     let script = "collectgarbage('setpause', 0) collectgarbage('setstepmul', 1000000)

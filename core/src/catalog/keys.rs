@@ -192,6 +192,8 @@ enum Path {
     None,
     /// One key at this position and no other.
     One(u8),
+    /// As many as the number at this position says, right behind it.
+    Counted(u8),
     /// By the ranges.
     Walk,
 }
@@ -220,6 +222,14 @@ impl KeySpec {
             [KeyRange { begin: Begin::Index(position), find: Find::Range { last: 0, .. }, .. }] => {
                 Path::One(*position)
             }
+            [
+                KeyRange {
+                    begin: Begin::Index(position),
+                    find: Find::Keynum { count_at: 0, first: 1, step: 1 },
+                    seek: None,
+                    ..
+                },
+            ] => Path::Counted(*position),
             _ => Path::Walk,
         };
         KeySpec { ranges, path, legacy: legacy_range(ranges) }
@@ -308,7 +318,22 @@ impl KeySpec {
             Path::None => Ok(Keys::new()),
             Path::One(position) if args.len() > usize::from(position) => Ok(smallvec![usize::from(position)]),
             Path::One(_) => Err(KeysError),
-            Path::Walk => self.walk(args),
+            Path::Counted(_) | Path::Walk => self.walk(args),
+        }
+    }
+
+    /// The keys of a request where they stand one behind the other at a known place, as nearly all do; None where
+    /// [`KeySpec::positions`] must look for them.
+    #[inline]
+    pub fn in_a_row<'r, 'a>(&self, args: &'r [&'a [u8]]) -> Option<&'r [&'a [u8]]> {
+        match self.path {
+            Path::None => Some(&[]),
+            Path::One(position) => args.get(usize::from(position)..=usize::from(position)),
+            Path::Counted(position) => {
+                let (count, behind) = args.get(usize::from(position)..)?.split_first()?;
+                behind.get(..positive(count)?)
+            }
+            Path::Walk => None,
         }
     }
 
@@ -484,6 +509,10 @@ mod tests {
         let spec = KeySpec::new(ranges);
         let args: Vec<&[u8]> = request.split(' ').map(str::as_bytes).collect();
         assert_eq!(spec.positions(&args), expected.map(Keys::from_slice), "{request}");
+        if let Some(in_a_row) = spec.in_a_row(&args) {
+            let expected: Vec<&[u8]> = expected.expect(request).iter().map(|at| args[*at]).collect();
+            assert_eq!(in_a_row, expected, "{request}");
+        }
         assert_eq!(spec.is_movable(), ranges.iter().any(|range| !matches!(range.begin, Begin::Index(_))));
     }
 
@@ -507,6 +536,23 @@ mod tests {
         check(XREAD, "xread COUNT 2 STREAMS a b 0 0", Ok(&[4, 5]));
         check(XREAD, "xread STREAMS a $", Ok(&[2]));
         check(XREAD, "xread STREAMS", Ok(&[]));
+    }
+
+    #[test]
+    fn counted_keys_are_missed_or_too_many() {
+        const EVAL: &[KeyRange] = &[numkeys_or_none(2, "RW")];
+        check(EVAL, "eval s 2 a b c", Ok(&[3, 4]));
+        check(EVAL, "eval s 1 a", Ok(&[3]));
+        check(EVAL, "eval s 0 a", Ok(&[]));
+        check(EVAL, "eval s 3 a b", Err(KeysError));
+        check(EVAL, "eval s 18446744073709551615 a b", Err(KeysError));
+        check(EVAL, "eval s -1 a", Err(KeysError));
+        check(EVAL, "eval s 01 a", Err(KeysError));
+        check(EVAL, "eval s", Err(KeysError));
+        assert_eq!(
+            KeySpec::new(EVAL).in_a_row(&[b"eval", b"s", b"2", b"a", b"b", b"c"]),
+            Some(&[&b"a"[..], b"b"][..])
+        );
     }
 
     #[test]

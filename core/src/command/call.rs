@@ -24,8 +24,11 @@ pub type Keys<'a> = SmallVec<[&'a [u8]; 4]>;
 
 /// Adds the keys a request names. A request whose keys cannot be found in its arguments is wrong in a way that its handler
 /// will name before it touches any key.
+#[inline]
 pub fn keys_of<'a>(spec: &CommandSpec, args: &[&'a [u8]], keys: &mut Keys<'a>) {
-    if let Ok(places) = spec.keys.positions(args) {
+    if let Some(in_a_row) = spec.keys.in_a_row(args) {
+        keys.extend_from_slice(in_a_row);
+    } else if let Ok(places) = spec.keys.positions(args) {
         keys.extend(places.iter().filter_map(|place| args.get(*place).copied()));
     }
 }
@@ -45,6 +48,8 @@ pub struct Tally {
     rejected: Counts<CommandId>,
     /// The codes of the errors that they replied with.
     errors: Counts<String>,
+    /// Whether one of the four above counts anything: most transactions run no script.
+    has_nested: bool,
     /// Triggers that have run.
     pub triggers: SmallVec<[TriggerRun; 1]>,
 }
@@ -87,11 +92,15 @@ impl Tally {
     /// Counts nothing.
     pub fn clear(&mut self) {
         (self.hits, self.misses) = (0, 0);
-        self.calls.clear();
-        self.failed.clear();
-        self.rejected.clear();
-        self.errors.clear();
-        self.triggers.clear();
+        if std::mem::take(&mut self.has_nested) {
+            self.calls.clear();
+            self.failed.clear();
+            self.rejected.clear();
+            self.errors.clear();
+        }
+        if !self.triggers.is_empty() {
+            self.triggers.clear();
+        }
     }
 
     /// Counts the triggers that have refused a transaction or failed in it, though it has not happened.
@@ -104,16 +113,19 @@ impl Tally {
     /// A script has called a command.
     #[inline]
     pub fn called(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.calls, &command);
     }
 
     /// A command has failed though the transaction goes on.
     pub fn failed(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.failed, &command);
     }
 
     /// A command that a script called was refused before it ran.
     pub fn rejected(&mut self, command: CommandId) {
+        self.has_nested = true;
         count(&mut self.rejected, &command);
     }
 
@@ -123,13 +135,21 @@ impl Tally {
         // Scripts make up codes.
         let has_room = self.errors.len() < ERROR_CODES_MAX && code.len() <= ERROR_CODE_MAX_BYTES;
         if has_room || self.errors.iter().any(|(other, _)| other == code) {
+            self.has_nested = true;
             count(&mut self.errors, code);
         }
     }
 
     /// Has the commands of scripts counted. The time that they took is that of the script.
     #[inline]
-    pub fn count_calls(&mut self, shared: &Shared) {
+    pub fn count_nested(&mut self, shared: &Shared) {
+        if std::mem::take(&mut self.has_nested) {
+            self.count_all_nested(shared);
+        }
+    }
+
+    #[inline(never)]
+    fn count_all_nested(&mut self, shared: &Shared) {
         for (command, count) in self.calls.drain(..) {
             shared.statistics.ran(command, count, 0, false);
         }

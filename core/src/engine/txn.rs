@@ -185,9 +185,22 @@ impl<'e> Txn<'e> {
             self.read_blob((db, key), (offset, len.min(root.value_len - offset)), visit)?;
             return Ok(true);
         }
+        self.read_root((db, key), (at, &root), (offset, len), buffers, visit)?;
+        Ok(true)
+    }
+
+    /// The same for the root that a key has, of which its state is known, if its value is no blob.
+    pub(super) fn read_root(
+        &mut self,
+        (db, key): (Db, &[u8]),
+        (at, root): (usize, &Root),
+        (offset, len): (u64, u64),
+        buffers: usize,
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
         if let PendingRoot::Put { value, .. } = self.overlay.keys[at].root {
             visit(self.overlay.bytes(value.part(offset, len)));
-            return Ok(true);
+            return Ok(());
         }
         let offset = offset.min(root.value_len);
         let len = len.min(root.value_len - offset);
@@ -195,11 +208,10 @@ impl<'e> Txn<'e> {
             // The range lies within a value of a few bytes.
             let (start, end) = (offset as usize, (offset + len) as usize);
             visit(short.as_bytes().get(start..end).unwrap_or_default());
-            return Ok(true);
+            return Ok(());
         }
         self.budget.ask(buffers, len)?;
-        self.reader.read_value(&root, (offset, len), visit).map_err(|error| error.of_key(db, key))?;
-        Ok(true)
+        self.reader.read_value(root, (offset, len), visit).map_err(|error| error.of_key(db, key))
     }
 
     /// About how many bytes of memory a key takes, if it is there.

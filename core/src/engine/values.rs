@@ -134,7 +134,8 @@ impl Txn<'_> {
         let Some(root) = self.root_at(at) else { return Ok(false) };
         let Some(blob) = root.blob else {
             let mut outcome = Ok(());
-            self.read_value(db, key, (offset, len), &mut |bytes| outcome = show(Piece::Bytes(bytes)))?;
+            let show = &mut |bytes: &[u8]| outcome = show(Piece::Bytes(bytes));
+            self.read_root((db, key), (at, &root), (offset, len), 1, show)?;
             return outcome.map(|()| true);
         };
         let offset = offset.min(blob.len);

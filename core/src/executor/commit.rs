@@ -67,7 +67,7 @@ impl Executor {
         let reread = if self.reads.is_empty() { Vec::new() } else { self.remember_reads(shared, caller) };
         self.hits += self.tally.hits;
         self.misses += self.tally.misses;
-        self.tally.count_calls(shared);
+        self.tally.count_nested(shared);
         let is_unchanged = self.overlay.is_empty();
         let is_kept_back = !is_unchanged && !plan.writes && is_paused(shared, now_ms);
         if is_kept_back {
@@ -91,7 +91,9 @@ impl Executor {
         };
         match server.engine.commit(snapshot, &mut self.overlay, now_ms, &mut ordered) {
             Ok(Commit::Done(receipt)) => {
-                self.tally.triggers.drain(..).for_each(|run| run.count());
+                if !self.tally.triggers.is_empty() {
+                    self.tally.triggers.drain(..).for_each(|run| run.count());
+                }
                 self.committed(shared, receipt, (expired, changes));
                 Ok(waiter.map_or(Ran::Done, Ran::Waits))
             }

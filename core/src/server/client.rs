@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
+use super::scripts::SeenScript;
 use crate::acl::Access;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
@@ -57,6 +58,8 @@ pub struct Client {
     pub is_monitor: bool,
     /// The positions of walks that it was last told of, the latest first.
     pub walks: VecDeque<Ticket>,
+    /// The script that it has run last.
+    pub seen_script: SeenScript,
 }
 
 impl Client {
@@ -89,6 +92,7 @@ impl Client {
             tracking: None,
             is_monitor: false,
             walks: VecDeque::new(),
+            seen_script: SeenScript::default(),
         }
     }
 

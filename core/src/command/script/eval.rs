@@ -43,8 +43,12 @@ pub(super) fn keys_and_arguments<'a>(
     args: &'a [&'a [u8]],
     not_a_number: CommandError,
 ) -> Result<(Arguments<'a>, Arguments<'a>), CommandError> {
-    let number = args.get(2).map_or(Err(CommandError::SYNTAX), |number| integer(number));
-    let number = number.map_err(|_| not_a_number)?;
+    let number = match args.get(2) {
+        // As nearly always.
+        Some([digit @ b'0'..=b'9']) => i64::from(digit - b'0'),
+        Some(number) => integer(number).map_err(|_| not_a_number)?,
+        None => return Err(not_a_number),
+    };
     let rest = args.get(3..).unwrap_or_default();
     if number < 0 {
         return Err(CommandError::text("ERR Number of keys can't be negative"));
@@ -93,11 +97,11 @@ pub(super) fn new_script(
 
 fn eval_hash(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
     run::show_request(ctx, args);
-    let hash = ScriptHash::parse(args[1]);
-    let script = hash.and_then(|hash| ctx.shared.scripts.cache.get(hash));
     let (keys, arguments) = keys_and_arguments(args, CommandError::NOT_INTEGER)?;
-    let script = script.ok_or(NO_SCRIPT)?;
-    run_script(ctx, args, &script, (keys, arguments), reads)
+    let script = ctx.client.seen_script.take(&ctx.shared.scripts.cache, args[1]).ok_or(NO_SCRIPT)?;
+    let outcome = run_script(ctx, args, &script, (keys, arguments), reads);
+    ctx.client.seen_script.put_back(script);
+    outcome
 }
 
 /// Runs a script. An error that it raises is the reply.

@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 
 use super::engine::ScriptEngine;
 use super::hash::{OfHash, ScriptHash};
-use crate::limits::SCRIPTS_OF_EVAL_MAX;
+use crate::limits::{SCRIPTS_OF_EVAL_MAX, SEEN_SCRIPT_MAX_BYTES};
 use crate::script::ScriptFlags;
 
 /// A script that has been compiled once.
@@ -32,6 +32,41 @@ pub struct ScriptCache {
     inner: RwLock<Inner>,
     /// Grows with every flush, so that interpreters forget what they have compiled.
     flushes: AtomicU64,
+    /// Grows whenever a script goes, so that sessions look again for theirs.
+    removals: AtomicU64,
+}
+
+/// The script that a connection has run by its SHA-1 last: most run the same again and again, and find it here without a lock.
+#[derive(Debug, Default)]
+pub struct SeenScript {
+    /// The SHA-1 as the request had it.
+    digits: Vec<u8>,
+    removals: u64,
+    script: Option<Arc<Script>>,
+}
+
+impl SeenScript {
+    /// Takes the script of this SHA-1, which may have letters of any case, if there is one. [`SeenScript::put_back`] is for
+    /// after its run.
+    #[inline]
+    pub fn take(&mut self, cache: &ScriptCache, digits: &[u8]) -> Option<Arc<Script>> {
+        // A script that goes meanwhile is missed next time.
+        let removals = cache.removals.load(Ordering::Acquire);
+        if self.removals == removals && self.digits == digits && self.script.is_some() {
+            return self.script.take();
+        }
+        let script = cache.get(ScriptHash::parse(digits)?)?;
+        self.removals = removals;
+        self.digits.clear();
+        self.digits.extend_from_slice(digits);
+        Some(script)
+    }
+
+    /// Keeps the script that was taken last. A long one is not kept: it would stay in memory though the cache has dropped it.
+    #[inline]
+    pub fn put_back(&mut self, script: Arc<Script>) {
+        self.script = (script.source.len() <= SEEN_SCRIPT_MAX_BYTES).then_some(script);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +111,7 @@ impl ScriptCache {
             && let Some(oldest) = inner.of_eval.pop_front()
             && let Some(script) = inner.scripts.remove(&oldest)
         {
+            self.removals.fetch_add(1, Ordering::AcqRel);
             inner.bytes -= script.source.len() as u64;
             inner.of_eval_bytes -= script.source.len() as u64;
         }
@@ -84,6 +120,7 @@ impl ScriptCache {
     /// Forgets all scripts.
     pub fn flush(&self) {
         *self.inner.write() = Inner::default();
+        self.removals.fetch_add(1, Ordering::AcqRel);
         self.flushes.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -123,6 +160,33 @@ mod tests {
         ] {
             assert_eq!(ScriptHash::parse(wrong.as_bytes()), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn script_that_has_gone_runs_again() {
+        let (cache, mut seen) = (ScriptCache::default(), SeenScript::default());
+        let (one, other) = (script("return 1"), script("return 2"));
+        let digits = |script: &Script| script.hash.text().into_bytes();
+        let mut find = |cache: &ScriptCache, digits: &[u8]| {
+            let found = seen.take(cache, digits)?;
+            seen.put_back(found.clone());
+            Some(found.hash)
+        };
+        assert_eq!(find(&cache, &digits(&one)), None);
+        cache.add_of_eval(one.clone(), 8);
+        for _ in 0..2 {
+            assert_eq!(find(&cache, &digits(&one)), Some(one.hash));
+            assert_eq!(find(&cache, &digits(&one).to_ascii_uppercase()), Some(one.hash));
+            assert_eq!(find(&cache, &digits(&other)), None);
+            assert_eq!(find(&cache, b"no SHA-1"), None);
+        }
+        assert_eq!(find(&cache, &digits(&one)), Some(one.hash));
+        // There is room for one only.
+        cache.add_of_eval(other.clone(), 8);
+        assert_eq!(find(&cache, &digits(&one)), None);
+        assert_eq!(find(&cache, &digits(&other)), Some(other.hash));
+        cache.flush();
+        assert_eq!(find(&cache, &digits(&other)), None);
     }
 
     #[test]

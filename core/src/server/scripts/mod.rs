@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-pub use cache::{Script, ScriptCache};
+pub use cache::{Script, ScriptCache, SeenScript};
 pub use engine::{Interpreter, NewRuntime, ScriptEngine};
 pub use hash::ScriptHash;
 pub use libraries::{Change, Function, Libraries, Library, LibrarySet};
