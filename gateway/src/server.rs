@@ -27,6 +27,7 @@ use crate::gateway::Gateway;
 use crate::interpreters;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
+use crate::long_runs::LongThreads;
 use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::{self, ProcessInfo};
 use crate::spread::Spread;
@@ -88,6 +89,7 @@ pub struct Running {
     tls: Option<Arc<Tls>>,
     threads: Option<Threads>,
     acceptor: JoinHandle<()>,
+    long_threads: LongThreads,
     syncer: JoinHandle<()>,
     maintenance: JoinHandle<()>,
     control: Option<Control>,
@@ -167,6 +169,7 @@ pub fn start_and(
         info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
         gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
     }
+    let long_threads = LongThreads::start(&gateway, options.threads)?;
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
     let web =
@@ -181,6 +184,7 @@ pub fn start_and(
         gateway.stop.request(StopRequest { checkpoint: false });
         join(acceptor, "acceptor");
         threads.into_iter().for_each(Threads::join);
+        long_threads.stop(&gateway);
         return Err(error);
     }
     let syncing = gateway.clone();
@@ -207,6 +211,7 @@ pub fn start_and(
         tls,
         acceptor,
         threads,
+        long_threads,
         syncer,
         maintenance,
         control,
@@ -243,6 +248,8 @@ impl Running {
         if let Some(threads) = self.threads {
             threads.join();
         }
+        // Now nobody waits for what is still under way.
+        self.long_threads.stop(&gateway);
         info!("stopping");
         if let Some(control) = self.control {
             control.join();

@@ -23,5 +23,6 @@ mod stopping;
 mod storage;
 mod support;
 mod web;
+mod web_thread_waits_for_a_script;
 mod worker_waits_for_a_lock;
 mod writers_outrun_merge;
