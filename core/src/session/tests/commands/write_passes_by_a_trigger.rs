@@ -68,7 +68,7 @@ fn start(storage: &Arc<dyn Storage>, log: &Log) -> Server<Bitcask> {
 }
 
 /// A server with [`LIBRARY`] and these triggers: what stands behind TRIGGER CREATE.
-fn server(definitions: &[&str]) -> Server<Bitcask> {
+pub(super) fn server(definitions: &[&str]) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let server = start(&storage, &Log::default());
     let mut client = Client::of(&server);
@@ -79,37 +79,37 @@ fn server(definitions: &[&str]) -> Server<Bitcask> {
     server
 }
 
-struct Client<'s> {
+pub(super) struct Client<'s> {
     server: &'s Server<Bitcask>,
-    session: Session,
-    now_ms: u64,
+    pub(super) session: Session,
+    pub(super) now_ms: u64,
 }
 
 impl<'s> Client<'s> {
-    fn of(server: &'s Server<Bitcask>) -> Client<'s> {
+    pub(super) fn of(server: &'s Server<Bitcask>) -> Client<'s> {
         let id = server.shared.next_client();
         Client { server, session: Session::new(&server.shared, Peer::default(), id, NOW_MS), now_ms: NOW_MS }
     }
 
-    fn call(&mut self, args: &[&str]) -> String {
+    pub(super) fn call(&mut self, args: &[&str]) -> String {
         let args: Vec<&[u8]> = args.iter().map(|argument| argument.as_bytes()).collect();
         write_request(&args, self.session.input());
         self.replies()
     }
 
     /// The same for words.
-    fn say(&mut self, request: &str) -> String {
+    pub(super) fn say(&mut self, request: &str) -> String {
         self.call(&request.split(' ').collect::<Vec<_>>())
     }
 
-    fn replies(&mut self) -> String {
+    pub(super) fn replies(&mut self) -> String {
         self.session.process(self.server, self.now_ms);
         let reply = self.session.reply().take().expect("memory is read");
         String::from_utf8(reply).expect("text").replace("\r\n", " ").trim_end().to_owned()
     }
 
     /// What `note` has written down, which is then forgotten.
-    fn notes(&mut self) -> Vec<String> {
+    pub(super) fn notes(&mut self) -> Vec<String> {
         let text = self.say("LRANGE notes 0 -1");
         self.say("DEL notes");
         let words: Vec<&str> = text.split(' ').filter(|word| !word.starts_with(['*', '$'])).collect();
