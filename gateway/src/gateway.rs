@@ -56,7 +56,7 @@ pub struct Gateway {
     pub server: Server<Store>,
     /// The sync policy.
     pub syncer: Syncer,
-    /// The maintenance thread.
+    /// The maintenance threads.
     pub maintenance: Maintenance,
     /// The threads for requests that take long.
     pub long_runs: LongRuns,

@@ -7,7 +7,7 @@
 //! one of these requests that has to wait is given back and comes again. So all threads here run something.
 //!
 //! A few threads take what comes. Where none of them has had time for a request, a spare one gives it a thread of its own, so that
-//! scripts which run for minutes do not hold up what comes behind them.
+//! scripts which run for minutes do not hold up what comes behind them. The system prefers workers to all of these threads.
 //!
 //! [`Driver::takes_long`]: edgecask_core::driver::Driver::takes_long
 
@@ -21,7 +21,7 @@ use parking_lot::{Condvar, Mutex};
 use tracing::warn;
 
 use crate::gateway::Gateway;
-use crate::limits::{LONG_RUN_PATIENCE, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
+use crate::limits::{LONG_RUN_NICENESS, LONG_RUN_PATIENCE, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
 
 /// Runs the next request of a session and gives the session back. Where it is dropped instead, the server ends.
 pub type LongRun = Box<dyn FnOnce(&Gateway) + Send>;
@@ -118,6 +118,7 @@ impl LongThreads {
             let gateway = gateway.clone();
             let thread = std::thread::Builder::new().name(format!("long-{number}"));
             threads.push(thread.spawn(move || {
+                give_way();
                 while let Some(run) = gateway.long_runs.next() {
                     run(&gateway);
                 }
@@ -139,8 +140,18 @@ impl LongThreads {
     }
 }
 
+/// Has the system prefer other threads to the calling one where there are too few processors for all.
+fn give_way() {
+    // On Linux this is about the thread, not the process.
+    if let Err(error) = rustix::process::setpriority_process(None, LONG_RUN_NICENESS) {
+        warn!(%error, "a thread for long requests has the priority of the others");
+    }
+}
+
 /// The loop of the spare thread: each request for which no other thread has time gets a thread for itself.
 fn run_spare(gateway: &Arc<Gateway>) {
+    // Threads that it starts take this over.
+    give_way();
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     let most = LONG_RUN_THREADS_MAX.saturating_sub(LONG_RUN_THREADS_MIN);
     while let Some(run) = gateway.long_runs.next_late() {

@@ -91,7 +91,7 @@ pub struct Running {
     acceptor: JoinHandle<()>,
     long_threads: LongThreads,
     syncer: JoinHandle<()>,
-    maintenance: JoinHandle<()>,
+    maintenance: [JoinHandle<()>; 2],
     control: Option<Control>,
     lock: Arc<DirectoryLock>,
 }
@@ -189,10 +189,11 @@ pub fn start_and(
     }
     let syncing = gateway.clone();
     let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
-    let maintaining = gateway.clone();
-    let maintenance = spawn("maintenance", move || {
-        maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
-    })?;
+    let [keys, log] = [gateway.clone(), gateway.clone()];
+    let maintenance = [
+        spawn("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?,
+        spawn("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?,
+    ];
     let control = Control::start(&gateway, &options.directory)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -255,7 +256,7 @@ impl Running {
             control.join();
         }
         gateway.maintenance.stop();
-        join(self.maintenance, "maintenance");
+        self.maintenance.into_iter().for_each(|thread| join(thread, "maintenance"));
         gateway.syncer.stop();
         join(self.syncer, "syncer");
         let is_safe = gateway.syncer.finish(&gateway.server.engine);

@@ -4,6 +4,7 @@ mod backup_is_not_one_moment;
 mod damaged_blob_is_sent;
 mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
+mod held_key_keeps_others_from_expiring;
 mod idle_memory;
 mod limits;
 mod loading_cannot_be_ended;
