@@ -57,7 +57,7 @@ pub struct Gateway {
     pub server: Server<Store>,
     /// The sync policy.
     pub syncer: Syncer,
-    /// The maintenance thread.
+    /// The maintenance threads.
     pub maintenance: Maintenance,
     /// The thread of crons.
     pub crons: Arc<CronBell>,

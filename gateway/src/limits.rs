@@ -16,6 +16,10 @@ pub const LONG_RUN_THREADS_MAX: usize = 64;
 /// faster by a few threads, which leave the processors to the workers.
 pub const LONG_RUN_PATIENCE: Duration = Duration::from_millis(100);
 
+/// The niceness of these threads. Where all processors are busy, a worker then gets several times the share of a script, and runs as
+/// soon as it has something to do; with a larger one a script that was killed might not get to notice within 20 ms.
+pub const LONG_RUN_NICENESS: i32 = 5;
+
 /// Bytes that one connection is sent before it is the turn of the others: a few hundred microseconds.
 pub const SEND_TURN_BYTES: u64 = 1024 * 1024;
 

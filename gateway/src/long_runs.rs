@@ -1,35 +1,32 @@
-//! Sessions on their way to the threads for requests that take long: a worker hands a session over, and serves its other
-//! connections meanwhile.
+//! The threads for requests that take long, and the sessions on their way to them: a worker or a web task hands a session
+//! over, and serves its other connections meanwhile.
 //!
-//! A session says that its next request takes long without having run it ([`Driver::takes_long`]). The worker then gives
-//! its driver away, keeps the socket, and gets the driver back with the replies. Such requests hold the locks of their keys
+//! A session says that its next request takes long without having run it ([`Driver::takes_long`]). Its thread then gives
+//! the session away, keeps the socket, and gets the session back with the replies. Such requests hold the locks of their keys
 //! as any other does, so connections that need these keys wait, but no thread does: a session that waits for a lock is suspended, and
-//! one of these requests that has to wait is given back to its worker and comes again. So all threads here run something.
+//! one of these requests that has to wait is given back and comes again. So all threads here run something.
 //!
 //! A few threads take what comes. Where none of them has had time for a request, a spare one gives it a thread of its own, so that
-//! scripts which run for minutes do not hold up what comes behind them.
+//! scripts which run for minutes do not hold up what comes behind them. The system prefers workers to all of these threads.
+//!
+//! [`Driver::takes_long`]: edgecask_core::driver::Driver::takes_long
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
-use edgecask_core::driver::Driver;
 use parking_lot::{Condvar, Mutex};
+use tracing::warn;
 
-use crate::limits::LONG_RUN_PATIENCE;
-use crate::mailbox::Mailbox;
+use crate::gateway::Gateway;
+use crate::limits::{LONG_RUN_NICENESS, LONG_RUN_PATIENCE, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
 
-/// A session that is away from its worker.
-pub struct LongRun {
-    /// The session.
-    pub driver: Box<Driver>,
-    /// Where it goes back to.
-    pub mailbox: Arc<Mailbox>,
-    /// The slot of its connection there.
-    pub slot: usize,
-}
+/// Runs the next request of a session and gives the session back. Where it is dropped instead, the server ends.
+pub type LongRun = Box<dyn FnOnce(&Gateway) + Send>;
 
-/// The sessions that wait for a thread. Their number is bounded by that of the connections.
+/// The runs that wait for a thread. Their number is bounded by that of the connections.
 #[derive(Default)]
 pub struct LongRuns {
     waiting: Mutex<Waiting>,
@@ -48,22 +45,31 @@ struct Waiting {
 impl LongRuns {
     /// Runs the next request of a session, after those that came before.
     pub fn hand_over(&self, run: LongRun) {
-        self.waiting.lock().runs.push_back((run, Instant::now()));
+        let mut waiting = self.waiting.lock();
+        if waiting.is_stopping {
+            // Dropped without the lock: that closes a session.
+            drop(waiting);
+            return drop(run);
+        }
+        waiting.runs.push_back((run, Instant::now()));
+        drop(waiting);
         self.wake.notify_one();
         self.wake_spare.notify_one();
     }
 
-    /// Ends the threads once they have run what they are at. Nobody waits for the rest: the workers have ended.
-    pub fn stop(&self) {
+    /// Ends the threads once they have run what they are at. Nobody waits for the rest.
+    fn stop(&self) {
         let mut waiting = self.waiting.lock();
         waiting.is_stopping = true;
-        waiting.runs.clear();
+        let rest = std::mem::take(&mut waiting.runs);
+        drop(waiting);
         self.wake.notify_all();
         self.wake_spare.notify_all();
+        drop(rest);
     }
 
-    /// The next session to run, which a thread waits for; None once it is to end.
-    pub fn next(&self) -> Option<LongRun> {
+    /// The next run, which a thread waits for; None once it is to end.
+    fn next(&self) -> Option<LongRun> {
         let mut waiting = self.waiting.lock();
         loop {
             if waiting.is_stopping {
@@ -76,9 +82,9 @@ impl LongRuns {
         }
     }
 
-    /// A session that no other thread has taken for [`LONG_RUN_PATIENCE`], which the spare thread waits for; None once it is to
+    /// A run that no other thread has taken for [`LONG_RUN_PATIENCE`], which the spare thread waits for; None once it is to
     /// end.
-    pub fn next_late(&self) -> Option<LongRun> {
+    fn next_late(&self) -> Option<LongRun> {
         let mut waiting = self.waiting.lock();
         loop {
             if waiting.is_stopping {
@@ -95,5 +101,84 @@ impl LongRuns {
             }
             return waiting.runs.pop_front().map(|(run, _)| run);
         }
+    }
+}
+
+/// The threads.
+pub struct LongThreads(Vec<JoinHandle<()>>);
+
+impl LongThreads {
+    /// Starts `count` threads, but [`LONG_RUN_THREADS_MIN`] at least, and the spare one.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub fn start(gateway: &Arc<Gateway>, count: usize) -> io::Result<LongThreads> {
+        let mut threads = Vec::new();
+        for number in 0..count.max(LONG_RUN_THREADS_MIN) {
+            let gateway = gateway.clone();
+            let thread = std::thread::Builder::new().name(format!("long-{number}"));
+            threads.push(thread.spawn(move || {
+                give_way();
+                while let Some(run) = gateway.long_runs.next() {
+                    run(&gateway);
+                }
+            })?);
+        }
+        let gateway = gateway.clone();
+        let thread = std::thread::Builder::new().name("long-spare".into());
+        threads.push(thread.spawn(move || run_spare(&gateway))?);
+        Ok(LongThreads(threads))
+    }
+
+    /// Tells all threads to end and waits for them. Scripts that run are ended, and what they wrote is undone.
+    pub fn stop(self, gateway: &Gateway) {
+        gateway.server.shared.scripts.long.stop();
+        gateway.long_runs.stop();
+        for thread in self.0 {
+            join(thread);
+        }
+    }
+}
+
+/// Has the system prefer other threads to the calling one where there are too few processors for all.
+fn give_way() {
+    // On Linux this is about the thread, not the process.
+    if let Err(error) = rustix::process::setpriority_process(None, LONG_RUN_NICENESS) {
+        warn!(%error, "a thread for long requests has the priority of the others");
+    }
+}
+
+/// The loop of the spare thread: each request for which no other thread has time gets a thread for itself.
+fn run_spare(gateway: &Arc<Gateway>) {
+    // Threads that it starts take this over.
+    give_way();
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let most = LONG_RUN_THREADS_MAX.saturating_sub(LONG_RUN_THREADS_MIN);
+    while let Some(run) = gateway.long_runs.next_late() {
+        threads.retain(|thread| !thread.is_finished());
+        let thread = std::thread::Builder::new().name("long-extra".into());
+        // A thread that the system refuses drops what it was given, so it is given nothing before it is there.
+        let (give, take) = std::sync::mpsc::sync_channel::<LongRun>(1);
+        let spawned = (threads.len() < most).then(|| {
+            let gateway = gateway.clone();
+            thread.spawn(move || take.into_iter().for_each(|run| run(&gateway)))
+        });
+        match spawned {
+            Some(Ok(thread)) => {
+                threads.push(thread);
+                if let Err(error) = give.send(run) {
+                    (error.0)(gateway);
+                }
+            }
+            // As many as may be run already: it takes its turn here.
+            Some(Err(_)) | None => run(gateway),
+        }
+    }
+    threads.into_iter().for_each(join);
+}
+
+fn join(thread: JoinHandle<()>) {
+    if thread.join().is_err() {
+        warn!("a thread for long requests panicked");
     }
 }

@@ -1,10 +1,13 @@
-//! Background work on a store: collecting expired keys, evicting what commands left to do, merging datafiles, freeing
-//! keydir garbage, writing hints and checkpoints, scrubbing.
+//! Background work on a store: collecting expired keys, evicting what commands left to do, freeing keydir garbage; merging
+//! datafiles, writing hints and checkpoints, scrubbing.
 //!
-//! One thread does all of it in small steps and rests after each step for at least as long as the step took. So it takes
-//! at most half of one processor and follows the speed of the disk. It takes all of one while writers are slowed down
-//! because merge is left behind, or are about to be ([`crate::brake`]). Clients never wait for this thread, only for the short locks that its
-//! steps take.
+//! Two threads do it, one what is about keys and one what is about the log. Work on keys leaves out shards that a transaction holds
+//! for long. Merge and hints cannot: they need every shard, and wait for one that a script holds; keys expire and go meanwhile.
+//!
+//! Each works in small steps and rests after each step for at least as long as the step took. So it takes
+//! at most half of one processor and follows the speed of the disk. The one of the log takes all of one while writers are slowed
+//! down because merge is left behind, or are about to be ([`crate::brake`]). Clients never wait for these threads, only for the
+//! short locks that their steps take.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -26,13 +29,15 @@ use crate::limits::{
 use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
 
-/// Requests to the maintenance thread.
+/// Requests to the maintenance threads.
 #[derive(Default)]
 pub struct Maintenance {
     /// The request to scrub.
     pub scrub: ScrubRequest,
     asked: Mutex<Asked>,
     wake: Condvar,
+    /// Wakes the thread of the keys, which is only ever asked to stop.
+    wake_keys: Condvar,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -50,31 +55,48 @@ impl Maintenance {
         self.wake.notify_one();
     }
 
-    /// Ends the thread's present rest; if it is at work, its next one.
+    /// Ends the present rest of the thread of the log; if it is at work, its next one.
     pub fn wake(&self) {
         self.asked.lock().wake = true;
         self.wake.notify_one();
     }
 
-    /// Ends the thread after its current step.
+    /// Ends the threads after their current steps.
     pub fn stop(&self) {
         self.asked.lock().stop = true;
         self.wake.notify_one();
+        self.wake_keys.notify_one();
     }
 
-    /// The loop of the thread.
-    pub fn run<E: Engine + Maintain + Durable + Scrubbed>(
-        &self,
-        server: &Server<E>,
-        brake: &Brake,
-        trim: &Trim,
-    ) {
-        let mut work = Work::new(server);
+    /// The loop of the thread of the keys.
+    pub fn run_keys<E: Engine + Maintain>(&self, server: &Server<E>, trim: &Trim) {
+        let mut keys = Keys::new(server);
+        let mut rest = MAINTENANCE_PERIOD;
+        let mut next_sample = Instant::now();
+        while !self.rest_keys(rest) {
+            let begin = Instant::now();
+            if begin >= next_sample {
+                server.shared.sample_rates(now_ms());
+                trim.fulfil(now_ms());
+                let shared = &server.shared;
+                let counted_bytes = server.engine.held_bytes() + shared.overhead_bytes();
+                shared.memory.note_counted(counted_bytes);
+                allocator::grow(counted_bytes);
+                next_sample = begin + MAINTENANCE_PERIOD;
+            }
+            let has_more = keys.step(server, trim);
+            rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
+        }
+    }
+
+    /// The loop of the thread of the log.
+    pub fn run_log<E: Engine + Maintain + Durable + Scrubbed>(&self, server: &Server<E>, brake: &Brake) {
+        let mut merge = Merge { retry: Retry::new(MERGE_RETRY_MAX) };
         let mut hints = Hints::default();
         let (mut refusal, mut slowed) = (Spell::default(), Spell::default());
         let mut scrubber = Scrubber::default();
         let mut rest = MAINTENANCE_PERIOD;
-        let mut next_sample = Instant::now();
+        let mut next_rest = Instant::now();
         loop {
             let asked = self.rest(rest);
             if asked.stop {
@@ -84,17 +106,11 @@ impl Maintenance {
                 write_checkpoint(server);
             }
             let begin = Instant::now();
-            if begin >= next_sample {
-                server.shared.sample_rates(now_ms());
-                trim.fulfil(now_ms());
-                let shared = &server.shared;
-                let counted_bytes = server.engine.held_bytes() + shared.overhead_bytes();
-                shared.memory.note_counted(counted_bytes);
-                allocator::grow(counted_bytes);
+            if begin >= next_rest {
                 server.engine.rest();
-                next_sample = begin + MAINTENANCE_PERIOD;
+                next_rest = begin + MAINTENANCE_PERIOD;
             }
-            let has_more = work.step(server, trim);
+            let has_more = merge.step(server);
             // Where writers are slowed down the next datafile to merge is about to be sealed.
             let has_work = has_more || brake.is_on();
             let has_hinted = hints.step(server, has_work.then(|| begin.elapsed()));
@@ -118,6 +134,15 @@ impl Maintenance {
         }
     }
 
+    /// Lets the thread of the keys rest; true once it is to end.
+    fn rest_keys(&self, duration: Duration) -> bool {
+        let mut asked = self.asked.lock();
+        if !asked.stop {
+            self.wake_keys.wait_for(&mut asked, duration);
+        }
+        asked.stop
+    }
+
     fn rest(&self, duration: Duration) -> Asked {
         let mut asked = self.asked.lock();
         if !asked.stop && !asked.checkpoint && !asked.wake {
@@ -129,24 +154,21 @@ impl Maintenance {
     }
 }
 
-/// The state of the work.
-struct Work {
+/// The state of the work on keys.
+struct Keys {
     expiry: Expiry,
     eviction: Eviction,
-    /// When merge is tried again after it has failed.
-    merge: Retry,
     /// The most garbage that there was since memory was last given back, in bytes.
     garbage_bytes: u64,
 }
 
-impl Work {
-    fn new<E>(server: &Server<E>) -> Work {
-        Work {
-            expiry: Expiry::new(&server.shared),
-            eviction: Eviction::new(&server.shared),
-            merge: Retry::new(MERGE_RETRY_MAX),
-            garbage_bytes: 0,
-        }
+impl Keys {
+    fn new<E>(server: &Server<E>) -> Keys {
+        let mut expiry = Expiry::new(&server.shared);
+        let mut eviction = Eviction::new(&server.shared);
+        expiry.set_has_thread();
+        eviction.set_has_thread();
+        Keys { expiry, eviction, garbage_bytes: 0 }
     }
 
     /// Does one step of each kind of work; true if any of them has more to do at once.
@@ -161,27 +183,7 @@ impl Work {
         has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
         has_more |= self.eviction.step_for_space(server, now_ms()) == Room::Evicting;
         server.shared.evict_clients(now_ms());
-        has_more |= self.free(server, trim);
-        // A store that cannot remove blobs cannot be written to either.
-        let _ = server.engine.blob_step();
-        if !self.merge.is_due() {
-            server.engine.look_at_room();
-            return has_more;
-        }
-        match server.engine.merge_step(MERGE_STEP_BYTES) {
-            Ok(more) => {
-                self.merge.has_worked();
-                server.shared.merge_failed.store(false, Ordering::Relaxed);
-                has_more |= more;
-            }
-            Err(error) => {
-                server.shared.merge_failed.store(true, Ordering::Relaxed);
-                if self.merge.has_failed() {
-                    warn!(%error, "merging datafiles does not work at the moment");
-                }
-            }
-        }
-        has_more
+        has_more | self.free(server, trim)
     }
 
     /// Frees some garbage. When much of it was there and all is gone, the memory goes back to the system: before, hardly a
@@ -196,6 +198,38 @@ impl Work {
             allocator::give_back();
         }
         has_more
+    }
+}
+
+/// The work of merging.
+struct Merge {
+    /// When it is tried again after it has failed.
+    retry: Retry,
+}
+
+impl Merge {
+    /// Does one step; true if there is more to do at once.
+    fn step<E: Maintain>(&mut self, server: &Server<E>) -> bool {
+        // A store that cannot remove blobs cannot be written to either.
+        let _ = server.engine.blob_step();
+        if !self.retry.is_due() {
+            server.engine.look_at_room();
+            return false;
+        }
+        match server.engine.merge_step(MERGE_STEP_BYTES) {
+            Ok(has_more) => {
+                self.retry.has_worked();
+                server.shared.merge_failed.store(false, Ordering::Relaxed);
+                has_more
+            }
+            Err(error) => {
+                server.shared.merge_failed.store(true, Ordering::Relaxed);
+                if self.retry.has_failed() {
+                    warn!(%error, "merging datafiles does not work at the moment");
+                }
+                false
+            }
+        }
     }
 }
 

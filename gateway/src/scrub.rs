@@ -1,5 +1,5 @@
 //! When everything is scrubbed, and how fast: `scrub-interval-days` after the last scrub ended, or when it is asked for, in steps
-//! that keep to `scrub-bytes-per-second`. The maintenance thread does the steps ([`crate::maintenance`]) while it has nothing
+//! that keep to `scrub-bytes-per-second`. The maintenance thread of the log does the steps ([`crate::maintenance`]) while it has nothing
 //! better to do; the core reads and compares ([`edgecask_core::bitcask::Bitcask::scrub_step`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -27,6 +27,7 @@ use crate::gateway::Gateway;
 use crate::interpreters;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
+use crate::long_runs::LongThreads;
 use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::{self, ProcessInfo};
 use crate::spread::Spread;
@@ -88,9 +89,10 @@ pub struct Running {
     tls: Option<Arc<Tls>>,
     threads: Option<Threads>,
     acceptor: JoinHandle<()>,
+    long_threads: LongThreads,
     syncer: JoinHandle<()>,
-    maintenance: JoinHandle<()>,
     crons: JoinHandle<()>,
+    maintenance: [JoinHandle<()>; 2],
     control: Option<Control>,
     lock: Arc<DirectoryLock>,
 }
@@ -168,6 +170,7 @@ pub fn start_and(
         info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
         gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
     }
+    let long_threads = LongThreads::start(&gateway, options.threads)?;
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
     let web =
@@ -182,14 +185,16 @@ pub fn start_and(
         gateway.stop.request(StopRequest { checkpoint: false });
         join(acceptor, "acceptor");
         threads.into_iter().for_each(Threads::join);
+        long_threads.stop(&gateway);
         return Err(error);
     }
     let syncing = gateway.clone();
     let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
-    let maintaining = gateway.clone();
-    let maintenance = spawn("maintenance", move || {
-        maintaining.maintenance.run(&maintaining.server, &maintaining.brake, &maintaining.trim);
-    })?;
+    let [keys, log] = [gateway.clone(), gateway.clone()];
+    let maintenance = [
+        spawn("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?,
+        spawn("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?,
+    ];
     let calling = gateway.clone();
     let crons = spawn("crons", move || crate::crons::run(&calling))?;
     let control = Control::start(&gateway, &options.directory)?;
@@ -210,6 +215,7 @@ pub fn start_and(
         tls,
         acceptor,
         threads,
+        long_threads,
         syncer,
         maintenance,
         crons,
@@ -247,6 +253,8 @@ impl Running {
         if let Some(threads) = self.threads {
             threads.join();
         }
+        // Now nobody waits for what is still under way.
+        self.long_threads.stop(&gateway);
         info!("stopping");
         if let Some(control) = self.control {
             control.join();
@@ -254,7 +262,7 @@ impl Running {
         gateway.crons.stop();
         join(self.crons, "crons");
         gateway.maintenance.stop();
-        join(self.maintenance, "maintenance");
+        self.maintenance.into_iter().for_each(|thread| join(thread, "maintenance"));
         gateway.syncer.stop();
         join(self.syncer, "syncer");
         let is_safe = gateway.syncer.finish(&gateway.server.engine);

@@ -33,7 +33,6 @@ use crate::coalesce::Load;
 use crate::connection::{Buffers, Connection, Phase, Received, Sent};
 use crate::gateway::{Gateway, Next};
 use crate::limits::{REST_LOOK_PERIOD, ROUND_EVENTS, STOP_GRACE, SWEEP_PERIOD};
-use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::spread::occupancy::Occupancy;
 use crate::spread::order::{Order, Part};
@@ -223,11 +222,15 @@ impl Worker {
     fn hand_over(&mut self, slot: usize) -> bool {
         let Some(connection) = self.connections.get_mut(slot) else { return false };
         let alarm_ms = connection.alarm_ms();
-        let Some(driver) = connection.leave_if_long() else { return false };
+        let Some(mut driver) = connection.leave_if_long() else { return false };
         if let Some(alarm_ms) = alarm_ms {
             self.alarms.remove(&(alarm_ms, slot));
         }
-        self.gateway.long_runs.hand_over(LongRun { driver, mailbox: self.mailbox.clone(), slot });
+        let mailbox = self.mailbox.clone();
+        self.gateway.long_runs.hand_over(Box::new(move |gateway| {
+            driver.run_at_length(&gateway.server, clock::now());
+            mailbox.give_back(slot, driver);
+        }));
         true
     }
 

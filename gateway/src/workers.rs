@@ -1,6 +1,6 @@
-//! The threads that serve plain TCP connections: workers, and threads for the requests that take long ([`crate::long_runs`]).
+//! The threads that serve plain TCP connections.
 //!
-//! A request never passes from thread to thread before its reply, unless it takes long. A connection may move to another
+//! A request never passes from thread to thread before its reply, unless it takes long ([`crate::long_runs`]). A connection may move to another
 //! worker between its requests, because the load decides how many workers serve ([`crate::spread`]).
 
 use std::io;
@@ -11,10 +11,7 @@ use std::thread::JoinHandle;
 
 use tracing::warn;
 
-use crate::clock;
 use crate::gateway::Gateway;
-use crate::limits::{LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
-use crate::long_runs::LongRun;
 use crate::mailbox::Mailbox;
 use crate::worker::Worker;
 
@@ -23,7 +20,6 @@ pub struct Workers {
     mailboxes: Arc<[Arc<Mailbox>]>,
     threads: Vec<JoinHandle<()>>,
     gateway: Arc<Gateway>,
-    long_threads: Vec<JoinHandle<()>>,
     /// The thread that decides how many workers serve; none for a single one.
     spread: Option<JoinHandle<()>>,
     next: usize,
@@ -46,7 +42,6 @@ impl Workers {
             mailboxes: mailboxes.clone(),
             threads: Vec::new(),
             gateway: gateway.clone(),
-            long_threads: Vec::new(),
             spread: None,
             next: 0,
         };
@@ -63,14 +58,6 @@ impl Workers {
                 gateway.spread.run(&occupancies, requests);
             })?);
         }
-        for number in 0..count.max(LONG_RUN_THREADS_MIN) {
-            let gateway = gateway.clone();
-            let thread = std::thread::Builder::new().name(format!("long-{number}"));
-            workers.long_threads.push(thread.spawn(move || run_long(&gateway))?);
-        }
-        let gateway = gateway.clone();
-        let thread = std::thread::Builder::new().name("long-spare".into());
-        workers.long_threads.push(thread.spawn(move || run_spare(&gateway))?);
         Ok(workers)
     }
 
@@ -100,57 +87,6 @@ impl Workers {
         for mut connection in self.mailboxes.iter().flat_map(|mailbox| mailbox.take_moved()) {
             connection.close(&self.gateway.server);
             self.gateway.connected.fetch_sub(1, Ordering::Relaxed);
-        }
-        self.gateway.server.shared.scripts.long.stop();
-        // What is under way ends as soon as it notices that its connection has gone.
-        self.gateway.long_runs.stop();
-        for thread in self.long_threads {
-            if thread.join().is_err() {
-                warn!("a thread for long requests panicked");
-            }
-        }
-    }
-}
-
-/// The loop of a thread for long requests.
-fn run_long(gateway: &Gateway) {
-    while let Some(run) = gateway.long_runs.next() {
-        run_one(gateway, run);
-    }
-}
-
-fn run_one(gateway: &Gateway, LongRun { mut driver, mailbox, slot }: LongRun) {
-    driver.run_at_length(&gateway.server, clock::now());
-    mailbox.give_back(slot, driver);
-}
-
-/// The loop of the spare thread: each request for which no other thread has time gets a thread for itself.
-fn run_spare(gateway: &Arc<Gateway>) {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let most = LONG_RUN_THREADS_MAX.saturating_sub(LONG_RUN_THREADS_MIN);
-    while let Some(run) = gateway.long_runs.next_late() {
-        threads.retain(|thread| !thread.is_finished());
-        let thread = std::thread::Builder::new().name("long-extra".into());
-        // A thread that the system refuses drops what it was given, so it is given nothing before it is there.
-        let (give, take) = std::sync::mpsc::sync_channel(1);
-        let spawned = (threads.len() < most).then(|| {
-            let gateway = gateway.clone();
-            thread.spawn(move || take.into_iter().for_each(|run| run_one(&gateway, run)))
-        });
-        match spawned {
-            Some(Ok(thread)) => {
-                threads.push(thread);
-                if let Err(error) = give.send(run) {
-                    run_one(gateway, error.0);
-                }
-            }
-            // As many as may be run already: it takes its turn here.
-            Some(Err(_)) | None => run_one(gateway, run),
-        }
-    }
-    for thread in threads {
-        if thread.join().is_err() {
-            warn!("a thread for long requests panicked");
         }
     }
 }

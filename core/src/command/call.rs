@@ -3,6 +3,7 @@
 //! The executor calls the commands of requests and queues; a handler that runs commands itself (scripts, SQL, triggers)
 //! uses [`Context::call`]. Both come through [`Context::run`], so a command behaves the same whatever runs it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -161,13 +162,11 @@ impl Tally {
 
 /// What a connection with a cache has read in one transaction.
 #[derive(Debug, Default)]
-pub struct TrackedReads(Vec<TrackedRead>);
+pub struct TrackedReads(BTreeMap<Vec<u8>, TrackedRead>);
 
-/// A key that was read.
-#[derive(Debug)]
+/// When a key was read.
+#[derive(Clone, Copy, Debug)]
 pub struct TrackedRead {
-    /// The key.
-    pub key: Vec<u8>,
     /// Whether it was read before a later command of the transaction named it for writing.
     pub before: bool,
     /// Whether it was read after the last of these commands.
@@ -185,20 +184,20 @@ impl TrackedReads {
         self.0.is_empty()
     }
 
-    /// The keys, each once.
-    pub fn iter(&self) -> std::slice::Iter<'_, TrackedRead> {
-        self.0.iter()
+    /// The keys, each once, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], TrackedRead)> {
+        self.0.iter().map(|(key, read)| (key.as_slice(), *read))
     }
 
     fn add(&mut self, key: &[u8]) {
-        match self.0.iter_mut().find(|read| read.key == key) {
+        match self.0.get_mut(key) {
             Some(read) => read.after = true,
-            None => self.0.push(TrackedRead { key: key.to_vec(), before: false, after: true }),
+            None => drop(self.0.insert(key.to_vec(), TrackedRead { before: false, after: true })),
         }
     }
 
     fn written(&mut self, key: &[u8]) {
-        if let Some(read) = self.0.iter_mut().find(|read| read.key == key) {
+        if let Some(read) = self.0.get_mut(key) {
             read.before |= read.after;
             read.after = false;
         }

@@ -204,14 +204,14 @@ impl Executor {
         })
     }
 
-    /// Has the reads of a connection with a cache remembered; the keys that it changed and then read. The locks are held:
-    /// no change of these keys may come between.
+    /// Has the reads of a connection with a cache remembered; the keys that it read and did not change afterwards, in
+    /// ascending order. The locks are held: no change of these keys may come between.
     fn remember_reads(&mut self, shared: &Shared, caller: &Caller<'_>) -> Vec<Reread> {
         let mut reread = Vec::new();
-        for read in self.reads.iter() {
-            let had_read = shared.hub.tracking.remember(caller.client.id, &read.key) || read.before;
+        for (key, read) in self.reads.iter() {
+            let had_read = shared.hub.tracking.remember(caller.client.id, key) || read.before;
             if read.after {
-                reread.push(Reread { key: read.key.clone(), had_read });
+                reread.push(Reread { key: key.to_vec(), had_read });
             }
         }
         reread

@@ -23,7 +23,7 @@ use crate::limits::{
     EVICTION_FAILURES_MAX, EVICTION_LOOKED_MAX, EVICTION_MISSES_MAX, EVICTION_SAMPLES_MAX, EVICTION_STEP_KEYS,
 };
 use crate::resp::{Protocol, Reply};
-use crate::server::hub::{Inbox, notify};
+use crate::server::hub::{Inbox, Interest, notify};
 use crate::server::{Candidate, Client, ClientCard, First, MemorySettings, Policy, Server, Shared};
 
 /// Time and connections are looked after once for so many keys, as in Redis.
@@ -69,6 +69,8 @@ pub struct Eviction {
     is_evicting: bool,
     /// Keys that were looked at.
     found: Vec<Candidate>,
+    /// Whether triggers may take their time.
+    has_thread: bool,
 }
 
 /// A key whose eviction waits for the engine.
@@ -79,23 +81,31 @@ struct Pending {
 }
 
 impl Executor {
-    /// Makes room for a command, if there is a limit and too much is in use.
+    /// Makes room for a command, if there is a limit and too much is in use. Where the connection hands over what takes long, a key
+    /// whose triggers take long is left to the host's maintenance.
     #[inline]
-    pub fn make_room<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+    pub fn make_room<E: Engine>(&mut self, server: &Server<E>, hands_over: bool, now_ms: u64) {
         let max_bytes = server.shared.settings.memory().max_bytes();
         if max_bytes == 0 {
             return;
         }
-        self.make_room_within(server, max_bytes, now_ms);
+        self.make_room_within(server, max_bytes, hands_over, now_ms);
     }
 
     #[inline(never)]
-    fn make_room_within<E: Engine>(&mut self, server: &Server<E>, max_bytes: u64, now_ms: u64) {
+    fn make_room_within<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        max_bytes: u64,
+        hands_over: bool,
+        now_ms: u64,
+    ) {
         if used_bytes(server) <= max_bytes {
             note(&server.shared, Room::Enough, now_ms);
             return;
         }
         let eviction = self.eviction.get_or_insert_with(|| Box::new(Eviction::new(&server.shared)));
+        eviction.client.hands_over = hands_over;
         eviction.step(server, now_ms);
     }
 
@@ -137,7 +147,13 @@ impl Eviction {
             pending: None,
             is_evicting: false,
             found: Vec::new(),
+            has_thread: false,
         }
+    }
+
+    /// Says that it has a thread for itself, on which triggers may take their time.
+    pub fn set_has_thread(&mut self) {
+        self.has_thread = true;
     }
 
     /// Evicts keys as long as too much is in use, for a bounded time.
@@ -296,6 +312,8 @@ impl Eviction {
         let plan = Plan::writing(&keys);
         self.client.db = db;
         let mut is_evicted = self.is_evicting;
+        // Deleting a key takes a moment unless triggers do.
+        self.client.runs_at_length = self.has_thread && server.shared.hub.interest.has(Interest::TRIGGERS);
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             let root = ctx.txn.root(db, key)?;
@@ -313,6 +331,8 @@ impl Eviction {
                 Try::Evicted
             }
             Ok(_) => Try::Missed,
+            // Its triggers take long. They are run where nobody waits for them.
+            Err(Stop::Suspended) if std::mem::take(&mut self.client.takes_long) => Try::Busy,
             // A transaction has begun to hold its lock for long. Other keys may go.
             Err(Stop::Suspended) if server.engine.is_busy(db, key) => {
                 self.executor.forget_suspended(server);

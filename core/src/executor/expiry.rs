@@ -10,7 +10,7 @@ use super::{Caller, Executor, Plan, Stop};
 use crate::command::CommandError;
 use crate::engine::{Db, Drafts, Engine, EngineError};
 use crate::resp::{Protocol, Reply};
-use crate::server::hub::Inbox;
+use crate::server::hub::{Inbox, Interest};
 use crate::server::{Client, ClientCard, Server, Shared};
 
 /// Removes expired keys, for no connection.
@@ -20,6 +20,8 @@ pub struct Expiry {
     reply: Reply,
     /// Keys that are still to be removed.
     keys: Vec<(Db, Vec<u8>)>,
+    /// Whether triggers may take their time.
+    has_thread: bool,
 }
 
 /// What one step has done.
@@ -40,7 +42,12 @@ impl Expiry {
         let client =
             Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, shared.default_access(), 0);
         let reply = Reply::new(Protocol::Resp2);
-        Expiry { executor: Executor::default(), client, reply, keys: Vec::new() }
+        Expiry { executor: Executor::default(), client, reply, keys: Vec::new(), has_thread: false }
+    }
+
+    /// Says that it has a thread for itself, on which triggers may take their time.
+    pub fn set_has_thread(&mut self) {
+        self.has_thread = true;
     }
 
     /// Removes about `budget` expired keys.
@@ -96,6 +103,8 @@ impl Expiry {
     fn remove<E: Engine>(&mut self, server: &Server<E>, db: Db, key: &[u8], now_ms: u64) -> Result<(), Stop> {
         let keys = [key];
         let plan = Plan::writing(&keys);
+        // Removing a key takes a moment unless triggers do.
+        self.client.runs_at_length = self.has_thread && server.shared.hub.interest.has(Interest::TRIGGERS);
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ctx.look_at(db, key).map(drop)

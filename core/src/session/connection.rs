@@ -431,8 +431,8 @@ impl Connection {
             }
         }
         let origin = if self.transaction.is_open() { Origin::Queue } else { Origin::Connection };
-        let executor = &mut self.executor;
-        let make_room = || executor.make_room(server, now_ms);
+        let (executor, hands_over) = (&mut self.executor, self.client.hands_over);
+        let make_room = || executor.make_room(server, hands_over, now_ms);
         let request = admission::admit(&server.shared, &self.client, spec, args, origin, make_room)
             .and_then(|request| self.check_queue(server, request))
             .inspect_err(|_| server.shared.statistics.rejected(spec.id, 1))?;

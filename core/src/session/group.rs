@@ -134,8 +134,8 @@ impl Connection {
             if bytes > GROUP_MAX_BYTES {
                 break;
             }
-            let executor = &mut self.executor;
-            let make_room = || executor.make_room(server, now_ms);
+            let (executor, hands_over) = (&mut self.executor, self.client.hands_over);
+            let make_room = || executor.make_room(server, hands_over, now_ms);
             let Ok(request) =
                 admission::admit(&server.shared, &self.client, spec, args, Origin::Connection, make_room)
             else {

@@ -8,14 +8,16 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use edgecask_core::driver::Driver;
+use edgecask_core::limits::BLOCKED_INPUT_MAX_BYTES;
 use edgecask_core::resp::Reply;
 use edgecask_core::session::{Peer, Session};
 use tokio::time::{Sleep, sleep_until};
 use tracing::debug;
 
+use super::session::{Away, OpenSession};
 use crate::brake::Rest;
 use crate::clock::{self, instant_at, seed, steady_ms, whole_ms};
 use crate::gateway::{Gateway, Next};
@@ -68,18 +70,6 @@ pub enum CloseReason {
     Aborted,
 }
 
-/// A session that is closed however its task ends.
-struct OpenSession {
-    gateway: Arc<Gateway>,
-    driver: Driver,
-}
-
-impl Drop for OpenSession {
-    fn drop(&mut self) {
-        self.driver.close(&self.gateway.server);
-    }
-}
-
 /// A connection that rests because it writes too fast, counted as long as this is there.
 struct Resting {
     gateway: Arc<Gateway>,
@@ -99,11 +89,13 @@ impl Drop for Resting {
     }
 }
 
-/// A session, its transport, and the events that it waits for.
+/// The transport of a session, and the events that both wait for.
 struct WebConnection<T> {
-    session: OpenSession,
+    gateway: Arc<Gateway>,
     transport: T,
     has_waker: bool,
+    /// Bytes have come while the session was away, and have not run.
+    has_early_input: bool,
     is_authenticated: bool,
     /// When something last came, as a steady time, and whether the peer was pinged since.
     received_ms: u64,
@@ -126,10 +118,13 @@ pub async fn serve<T: Transport>(gateway: Arc<Gateway>, transport: T, peer: Peer
     let driver = Driver::new(session, now);
     let stopping = gateway.clone();
     let first_ping = instant_at(now.steady_ms + whole_ms(gateway.deadlines.silence));
+    // Boxed, since it goes from thread to thread.
+    let session = Box::new(OpenSession { gateway: gateway.clone(), driver });
     let mut connection = WebConnection {
-        session: OpenSession { gateway, driver },
+        gateway,
         transport,
         has_waker: false,
+        has_early_input: false,
         is_authenticated: false,
         received_ms: now.steady_ms,
         was_pinged: false,
@@ -138,121 +133,81 @@ pub async fn serve<T: Transport>(gateway: Arc<Gateway>, transport: T, peer: Peer
             stopping.stop.requested().await;
         }),
     };
-    let reason = connection.serve_requests().await;
-    let WebConnection { session, mut transport, .. } = connection;
-    drop(session);
+    let reason = connection.serve_requests(session).await;
+    let WebConnection { mut transport, .. } = connection;
     let closed = std::future::poll_fn(|context| transport.poll_close(context, reason));
     // A peer that does not answer the close in time is left anyway.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, closed).await;
 }
 
 impl<T: Transport> WebConnection<T> {
-    async fn serve_requests(&mut self) -> CloseReason {
+    async fn serve_requests(&mut self, mut session: Box<OpenSession>) -> CloseReason {
         // A server without a password needs no login.
-        self.note_login();
+        self.note_login(&session);
         loop {
-            if let Event::Close(reason) = std::future::poll_fn(|context| self.poll_event(context)).await {
+            let event = std::future::poll_fn(|context| self.poll_event(&mut session, context));
+            if let Event::Close(reason) = event.await {
                 return reason;
             }
-            let rest = self.run_braked().await;
-            if let Err(reason) = self.settle().await {
+            session.run();
+            if session.driver.takes_long() {
+                session = match self.run_at_length(session).await {
+                    Ok(session) => session,
+                    Err(reason) => return reason,
+                };
+            }
+            if session.driver.has_changed_settings() {
+                // Before the reply: a client that has read it may rely on the change.
+                self.gateway.settings_changed();
+            }
+            self.note_login(&session);
+            let rest = brake(&mut session).await;
+            if let Err(reason) = settle(&session).await {
                 return reason;
             }
-            let unsent = self.session.driver.reply().unsent();
+            let unsent = session.driver.reply().unsent();
             if unsent > 0 {
-                let counters = &self.session.gateway.server.shared.counters;
+                let counters = &self.gateway.server.shared.counters;
                 counters.output_bytes.fetch_add(unsent, Ordering::Relaxed);
             }
             let mut progress = (unsent, steady_ms());
-            if let Err(reason) = std::future::poll_fn(|context| self.poll_sent(context, &mut progress)).await
-            {
+            let sent =
+                std::future::poll_fn(|context| self.poll_sent(&mut session.driver, context, &mut progress));
+            if let Err(reason) = sent.await {
                 return reason;
             }
-            self.session.driver.has_sent_all();
-            let effects = self.session.driver.take_effects();
-            if self.session.gateway.carry_out(effects) == Next::Close {
+            session.driver.has_sent_all();
+            let effects = session.driver.take_effects();
+            if self.gateway.carry_out(effects) == Next::Close {
                 return CloseReason::Normal;
             }
             if let Some(resting) = rest {
-                self.rest(resting.rest.until_ms).await;
+                wait(&session, resting.rest.until_ms).await;
             }
         }
     }
 
-    /// Runs the requests that have come. If it writes faster than merge frees, holds the replies back for a while, and
-    /// returns how long it then rests.
-    async fn run_braked(&mut self) -> Option<Resting> {
-        self.run();
-        let OpenSession { gateway, driver } = &mut self.session;
-        let rest = gateway.brake.charge(driver.take_logged_bytes(), steady_ms())?;
-        let resting = Resting::new(gateway.clone(), rest);
-        self.rest(rest.held_until_ms).await;
-        Some(resting)
-    }
-
-    /// Waits until a steady time in milliseconds, or until waiting is of no use any more.
-    async fn rest(&mut self, until_ms: u64) {
-        let OpenSession { gateway, driver } = &self.session;
-        let is_over =
-            || driver.must_close() || !gateway.brake.is_on() || gateway.stop.request_made().is_some();
-        while steady_ms() < until_ms && !is_over() {
-            let look_ms = until_ms.min(steady_ms() + whole_ms(REST_LOOK_PERIOD));
-            tokio::select! {
-                () = sleep_until(instant_at(look_ms).into()) => {}
-                _ = gateway.stop.requested() => {}
-            }
-        }
-    }
-
-    /// Runs the requests that have come.
-    fn run(&mut self) {
-        let OpenSession { gateway, driver } = &mut self.session;
-        driver.set_logged_max(gateway.brake.turn_bytes());
-        driver.run(&gateway.server, clock::now());
-        if driver.takes_long() {
-            // It keeps this thread, but says so of its locks, so that threads which want them go on.
-            driver.run_at_length(&gateway.server, clock::now());
-        }
-        if driver.has_changed_settings() {
-            // Before the reply: a client that has read it may rely on the change.
-            gateway.settings_changed();
-        }
-        self.note_login();
+    /// Has the next request of a session run where it may take its time. Bytes that come meanwhile are put into its input.
+    async fn run_at_length(&mut self, session: Box<OpenSession>) -> Result<Box<OpenSession>, CloseReason> {
+        let (mut away, mut early) = (Away::begin(session), Vec::new());
+        let back = std::future::poll_fn(|context| self.poll_away(&mut away, &mut early, context));
+        let mut session = back.await?;
+        self.has_early_input = !early.is_empty();
+        session.driver.input().append(&mut early);
+        Ok(session)
     }
 
     /// Tells the transport once the peer has authenticated.
-    fn note_login(&mut self) {
-        if !self.is_authenticated && self.session.driver.session().is_authenticated() {
+    fn note_login(&mut self, session: &OpenSession) {
+        if !self.is_authenticated && session.driver.session().is_authenticated() {
             self.is_authenticated = true;
             self.transport.set_authenticated();
         }
     }
 
-    /// Waits for the sync that the replies need, if they need one.
-    async fn settle(&mut self) -> Result<(), CloseReason> {
-        let OpenSession { gateway, driver } = &self.session;
-        let engine = &gateway.server.engine;
-        let position = engine.appended();
-        if gateway.syncer.is_strict() && position > engine.synced() {
-            // Other tasks run their requests first, so that one sync serves all of them.
-            tokio::task::yield_now().await;
-        }
-        let settled =
-            std::future::poll_fn(|context| match gateway.syncer.settle(engine, position, context.waker()) {
-                Settling::Done => Poll::Ready(true),
-                Settling::Wait => Poll::Pending,
-                Settling::Failed => Poll::Ready(driver.wrote() <= engine.synced()),
-            });
-        if settled.await {
-            return Ok(());
-        }
-        debug!("a sync failed, so replies were withheld");
-        Err(CloseReason::Aborted)
-    }
-
     /// Waits until the session has something to do or the connection is to be closed.
-    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Event> {
-        let OpenSession { driver, gateway } = &mut self.session;
+    fn poll_event(&mut self, session: &mut OpenSession, context: &mut Context<'_>) -> Poll<Event> {
+        let driver = &mut session.driver;
         if !self.has_waker {
             self.has_waker = true;
             driver.set_waker(context.waker().clone());
@@ -260,67 +215,128 @@ impl<T: Transport> WebConnection<T> {
         if driver.must_close() {
             return Poll::Ready(Event::Close(CloseReason::Normal));
         }
-        if driver.has_work(steady_ms()) {
+        if std::mem::take(&mut self.has_early_input) || driver.has_work(steady_ms()) {
             return Poll::Ready(Event::Run);
         }
         while driver.may_receive() {
-            let before = driver.input().len();
-            let Poll::Ready(received) = self.transport.poll_receive(context, driver.input()) else { break };
-            self.was_pinged = false;
+            let Poll::Ready(received) = self.poll_receive(driver.input(), context) else { break };
             match received {
-                Ok(Received::Input) => {
-                    let count = driver.input().len().saturating_sub(before) as u64;
-                    gateway.server.shared.counters.input_bytes.fetch_add(count, Ordering::Relaxed);
-                    self.received_ms = steady_ms();
-                    return Poll::Ready(Event::Run);
-                }
-                Ok(Received::Control) => self.received_ms = steady_ms(),
-                Ok(Received::End) => return Poll::Ready(Event::Close(CloseReason::Normal)),
-                Err(error) => {
-                    debug!(%error, "a connection failed");
-                    return Poll::Ready(Event::Close(reason_of(&error)));
-                }
+                Ok(true) => return Poll::Ready(Event::Run),
+                Ok(false) => {}
+                Err(reason) => return Poll::Ready(Event::Close(reason)),
             }
         }
         if self.stop.as_mut().poll(context).is_ready() {
             return Poll::Ready(Event::Close(CloseReason::GoingAway));
         }
-        self.poll_timer(context)
+        self.poll_timer(driver, context)
+    }
+
+    /// Receives; true if bytes for the session have come.
+    fn poll_receive(
+        &mut self,
+        input: &mut Vec<u8>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<bool, CloseReason>> {
+        let before = input.len();
+        let received = ready!(self.transport.poll_receive(context, input));
+        self.was_pinged = false;
+        Poll::Ready(match received {
+            Ok(Received::End) => Err(CloseReason::Normal),
+            Ok(received) => {
+                let count = input.len().saturating_sub(before) as u64;
+                self.gateway.server.shared.counters.input_bytes.fetch_add(count, Ordering::Relaxed);
+                self.received_ms = steady_ms();
+                Ok(received == Received::Input)
+            }
+            Err(error) => {
+                debug!(%error, "a connection failed");
+                Err(reason_of(&error))
+            }
+        })
+    }
+
+    /// Waits until the session is back or the connection is to be closed. A stop of the server is no reason: as on a worker, the
+    /// request has some time to end.
+    fn poll_away(
+        &mut self,
+        away: &mut Away,
+        early: &mut Vec<u8>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Box<OpenSession>, CloseReason>> {
+        if let Poll::Ready(back) = away.poll_back(context) {
+            return Poll::Ready(back.ok_or(CloseReason::Aborted));
+        }
+        if away.must_close() {
+            return Poll::Ready(Err(CloseReason::Normal));
+        }
+        while early.len() < BLOCKED_INPUT_MAX_BYTES {
+            let Poll::Ready(received) = self.poll_receive(early, context) else { break };
+            if let Err(reason) = received {
+                return Poll::Ready(Err(reason));
+            }
+        }
+        loop {
+            ready!(self.poll_until(self.ping_ms(), context));
+            if let Err(reason) = self.ping(context) {
+                return Poll::Ready(Err(reason));
+            }
+        }
+    }
+
+    /// When the peer has been silent for so long that it is pinged, or cut.
+    fn ping_ms(&self) -> u64 {
+        let silence_ms = whole_ms(self.gateway.deadlines.silence) * if self.was_pinged { 2 } else { 1 };
+        self.received_ms + silence_ms
+    }
+
+    /// Pings a silent peer, or cuts one that did not answer.
+    fn ping(&mut self, context: &mut Context<'_>) -> Result<(), CloseReason> {
+        if self.was_pinged {
+            debug!("a connection was closed because its peer is silent");
+            return Err(CloseReason::Aborted);
+        }
+        if self.transport.ping(context) {
+            self.was_pinged = true;
+        } else {
+            self.received_ms = steady_ms();
+        }
+        Ok(())
+    }
+
+    /// Waits until a steady time in milliseconds.
+    fn poll_until(&mut self, due_ms: u64, context: &mut Context<'_>) -> Poll<()> {
+        // An early timer does no harm: it is set again when it fires.
+        while due_ms > steady_ms() {
+            let due: tokio::time::Instant = instant_at(due_ms).into();
+            if self.timer.is_elapsed() || self.timer.deadline() > due {
+                self.timer.as_mut().reset(due);
+            }
+            ready!(self.timer.as_mut().poll(context));
+        }
+        Poll::Ready(())
     }
 
     /// Waits for the next alarm, deadline or ping, and acts on it.
-    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<Event> {
+    fn poll_timer(&mut self, driver: &mut Driver, context: &mut Context<'_>) -> Poll<Event> {
         loop {
-            let OpenSession { driver, gateway } = &mut self.session;
-            let (shared, limits) = (&gateway.server.shared, gateway.time_limits());
-            let silence_ms = whole_ms(gateway.deadlines.silence) * if self.was_pinged { 2 } else { 1 };
-            let ping_ms = self.received_ms + silence_ms;
-            let due_ms = driver.due_ms(shared, limits).map_or(ping_ms, |due_ms| due_ms.min(ping_ms));
+            let (shared, limits) = (&self.gateway.server.shared, self.gateway.time_limits());
+            let due_ms = driver.due_ms(shared, limits);
+            let deadline_ms = driver.deadline_ms(shared, limits);
+            let ping_ms = self.ping_ms();
+            let due_ms = due_ms.map_or(ping_ms, |due_ms| due_ms.min(ping_ms));
+            ready!(self.poll_until(due_ms, context));
             let now_ms = steady_ms();
-            if due_ms > now_ms {
-                // An early timer does no harm: it is set again when it fires.
-                let due: tokio::time::Instant = instant_at(due_ms).into();
-                if self.timer.is_elapsed() || self.timer.deadline() > due {
-                    self.timer.as_mut().reset(due);
-                }
-                if self.timer.as_mut().poll(context).is_pending() {
-                    return Poll::Pending;
-                }
-                continue;
-            }
             if driver.has_work(now_ms) {
                 return Poll::Ready(Event::Run);
             }
             driver.shrink_if_idle(now_ms.saturating_sub(whole_ms(SWEEP_PERIOD)), IDLE_OUTPUT_BYTES);
-            let deadline_ms = driver.deadline_ms(shared, limits);
-            if deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now_ms) || self.was_pinged {
+            if deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now_ms) {
                 debug!("a connection was closed at its deadline");
                 return Poll::Ready(Event::Close(CloseReason::Aborted));
             }
-            if self.transport.ping(context) {
-                self.was_pinged = true;
-            } else {
-                self.received_ms = now_ms;
+            if let Err(reason) = self.ping(context) {
+                return Poll::Ready(Event::Close(reason));
             }
         }
     }
@@ -329,10 +345,10 @@ impl<T: Transport> WebConnection<T> {
     /// not waited for.
     fn poll_sent(
         &mut self,
+        driver: &mut Driver,
         context: &mut Context<'_>,
         (unsent, since_ms): &mut (u64, u64),
     ) -> Poll<Result<(), CloseReason>> {
-        let OpenSession { driver, gateway } = &mut self.session;
         match self.transport.poll_send(context, driver.reply()) {
             Poll::Ready(Ok(())) => return Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => {
@@ -348,7 +364,7 @@ impl<T: Transport> WebConnection<T> {
         if driver.reply().unsent() != *unsent {
             (*unsent, *since_ms) = (driver.reply().unsent(), now.steady_ms);
         }
-        let due_ms = *since_ms + whole_ms(gateway.deadlines.unread_output);
+        let due_ms = *since_ms + whole_ms(self.gateway.deadlines.unread_output);
         if due_ms <= now.steady_ms {
             debug!("a connection was closed because its peer reads nothing");
             return Poll::Ready(Err(CloseReason::Aborted));
@@ -361,6 +377,50 @@ impl<T: Transport> WebConnection<T> {
         }
         Poll::Pending
     }
+}
+
+/// If a session writes faster than merge frees, holds its replies back for a while, and returns how long it then rests.
+async fn brake(session: &mut OpenSession) -> Option<Resting> {
+    let OpenSession { gateway, driver } = session;
+    let rest = gateway.brake.charge(driver.take_logged_bytes(), steady_ms())?;
+    let resting = Resting::new(gateway.clone(), rest);
+    wait(session, rest.held_until_ms).await;
+    Some(resting)
+}
+
+/// Waits until a steady time in milliseconds, or until waiting is of no use any more.
+async fn wait(session: &OpenSession, until_ms: u64) {
+    let OpenSession { gateway, driver } = session;
+    let is_over = || driver.must_close() || !gateway.brake.is_on() || gateway.stop.request_made().is_some();
+    while steady_ms() < until_ms && !is_over() {
+        let look_ms = until_ms.min(steady_ms() + whole_ms(REST_LOOK_PERIOD));
+        tokio::select! {
+            () = sleep_until(instant_at(look_ms).into()) => {}
+            _ = gateway.stop.requested() => {}
+        }
+    }
+}
+
+/// Waits for the sync that the replies need, if they need one.
+async fn settle(session: &OpenSession) -> Result<(), CloseReason> {
+    let OpenSession { gateway, driver } = session;
+    let engine = &gateway.server.engine;
+    let position = engine.appended();
+    if gateway.syncer.is_strict() && position > engine.synced() {
+        // Other tasks run their requests first, so that one sync serves all of them.
+        tokio::task::yield_now().await;
+    }
+    let settled =
+        std::future::poll_fn(|context| match gateway.syncer.settle(engine, position, context.waker()) {
+            Settling::Done => Poll::Ready(true),
+            Settling::Wait => Poll::Pending,
+            Settling::Failed => Poll::Ready(driver.wrote() <= engine.synced()),
+        });
+    if settled.await {
+        return Ok(());
+    }
+    debug!("a sync failed, so replies were withheld");
+    Err(CloseReason::Aborted)
 }
 
 fn reason_of(error: &io::Error) -> CloseReason {

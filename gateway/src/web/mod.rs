@@ -2,7 +2,8 @@
 //!
 //! In the order in which a connection meets them: a [`Listener`](listeners::Listener) accepts and counts it, [`tls`] may
 //! decrypt it, [`http`] answers its requests or upgrades it to a [`websocket`], and [`connection`] drives a session over its
-//! transport. A task stays on one thread. Commands run inline, as on a worker.
+//! transport. A task stays on one thread. Commands run inline, as on a worker, and those that take long leave the thread
+//! ([`session`]).
 
 pub mod protocol;
 pub mod listeners;
@@ -19,3 +20,4 @@ pub mod tls_stream;
 pub mod rest;
 pub mod metrics;
 pub mod connection;
+pub mod session;

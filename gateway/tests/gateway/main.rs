@@ -5,6 +5,7 @@ mod damaged_blob_is_sent;
 mod cron_does_not_run;
 mod damage_waits_for_a_reader;
 mod full_disk_stays_full;
+mod held_key_keeps_others_from_expiring;
 mod idle_memory;
 mod limits;
 mod loading_cannot_be_ended;
@@ -26,5 +27,6 @@ mod support;
 #[cfg(feature = "wasm-functions")]
 mod wasm_functions;
 mod web;
+mod web_thread_waits_for_a_script;
 mod worker_waits_for_a_lock;
 mod writers_outrun_merge;

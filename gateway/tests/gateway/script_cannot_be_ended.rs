@@ -118,3 +118,40 @@ fn long_script_is_counted_or_published_twice() {
     assert_eq!(ask(&mut client, &[b"GET", b"k"]), "$1");
     client.expect_bytes(b"2\r\n");
 }
+
+/// SCRIPT KILL undoes the whole transaction around a script. What the queue wrote before the script is no reason to refuse it.
+#[test]
+fn transaction_of_a_killed_script_leaves_half_of_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    {
+        let running = start_in(directory.path(), "", Deadlines::default()).expect("starts");
+        let address = running.addresses()[0];
+        let (mut runner, mut killer) = (Client::connect(address), Client::connect(address));
+        let queue = |runner: &mut Client, script: &[u8]| {
+            assert_eq!(ask(runner, &[b"MULTI"]), "+OK");
+            for request in [
+                &[&b"SET"[..], b"before", b"1"][..],
+                &[b"EVAL", script, b"1", b"k"],
+                &[b"SET", b"behind", b"1"],
+            ] {
+                assert_eq!(ask(runner, request), "+QUEUED");
+            }
+            runner.send(&crate::support::request(&[b"EXEC"]));
+        };
+        queue(&mut runner, ENDLESS);
+        ask_until(&mut killer, &[b"SCRIPT", b"KILL"], "+OK");
+        let ended = runner.line();
+        assert!(ended.starts_with("-ERR Script killed by user with SCRIPT KILL... script: "), "{ended}");
+        assert_eq!(ask(&mut runner, &[b"EXISTS", b"before", b"k", b"behind"]), ":0");
+        queue(&mut runner, b"redis.call('SET', KEYS[1], 'half') while true do end");
+        let told = ask_until(&mut killer, &[b"SCRIPT", b"KILL"], "-UNKILLABLE");
+        assert!(told.contains("already executed write commands"), "{told}");
+        running.gateway().stop.request(StopRequest { checkpoint: false });
+        assert!(running.wait());
+    }
+    let running = start_in(directory.path(), "", Deadlines::default()).expect("starts again");
+    let mut client = Client::connect(running.addresses()[0]);
+    assert_eq!(ask(&mut client, &[b"EXISTS", b"before", b"k", b"behind"]), ":0");
+    running.gateway().stop.request(StopRequest { checkpoint: false });
+    assert!(running.wait());
+}

@@ -247,7 +247,11 @@ fn stopped(ctx: &Context<'_, '_>, job: &Job<'_>, ended: Ended, kill: Option<Kill
     };
     if !reason.is_empty() {
         // A language without lines has no place, which would name it.
-        let named = if failure.place.is_none() && !failure.is_plain { format!("{reason} script: {name}") } else { reason };
+        let named = if failure.place.is_none() && !failure.is_plain {
+            format!("{reason} script: {name}")
+        } else {
+            reason
+        };
         failure.message = named.into_bytes();
     }
     EngineError::Refused(String::from_utf8_lossy(&failure.reply(&name)).into_owned()).into()

@@ -180,11 +180,12 @@ impl TrackingTable {
     }
 
     /// Tells whom it concerns that these keys have changed, by a connection if it was one. `reread` are keys that the
-    /// transaction of that connection has read after it changed them: these it goes on to remember.
+    /// transaction of that connection has read after it changed them, in ascending order: these it goes on to remember.
     pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>, reread: &[Reread]) {
         let mut table = self.table.lock();
         for key in keys {
-            table.tell_readers(key, by, reread.iter().find(|reread| reread.key == *key));
+            let found = reread.binary_search_by(|reread| reread.key.as_slice().cmp(key));
+            table.tell_readers(key, by, found.ok().and_then(|at| reread.get(at)));
         }
         self.bytes.store(table.bytes, Ordering::Relaxed);
         for (prefix, listeners) in &table.prefixes {

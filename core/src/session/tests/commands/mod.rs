@@ -11,6 +11,9 @@ mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod maxmemory_limits_nothing;
 mod pipelined_request_differs;
+// WebAssembly measures no time.
+#[cfg(not(target_family = "wasm"))]
+mod reads_of_a_cache_take_ever_longer;
 mod reload_changes_a_reply;
 mod scan_of_a_foreign_cursor;
 mod script_leaves_a_trace;
@@ -18,6 +21,7 @@ mod server_reply_differs;
 mod short_way_differs;
 mod sorted_set_reply_differs;
 mod transcript_differs;
+mod trigger_is_left_out;
 mod user_keeps_what_it_may_not_have;
 mod users_are_lost_at_a_restart;
 mod write_passes_by_a_trigger;

@@ -37,7 +37,7 @@ DEL K1
 ";
 
 /// A server with [`LIBRARY`] and these triggers: what stands behind TRIGGER CREATE.
-fn server(definitions: &[&str]) -> Server<Bitcask> {
+pub(super) fn server(definitions: &[&str]) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let server = start(&storage, &Log::default());
     let mut client = Client::of(&server);
@@ -49,7 +49,7 @@ fn server(definitions: &[&str]) -> Server<Bitcask> {
 }
 
 /// What `note` has written down, which is then forgotten.
-fn take_notes(client: &mut Client<'_>) -> Vec<String> {
+pub(super) fn take_notes(client: &mut Client<'_>) -> Vec<String> {
     let text = client.say("LRANGE notes 0 -1");
     client.say("DEL notes");
     let words: Vec<&str> = text.split(' ').filter(|word| !word.starts_with(['*', '$'])).collect();
