@@ -235,7 +235,7 @@ pub const TRIGGERS_MAX: usize = 1000;
 /// Longest name of a trigger or a cron.
 pub const DEFINITION_NAME_MAX_BYTES: usize = 128;
 
-/// Most crons of a store: each run that takes long has a thread of its own.
+/// Most crons of a store: each that is due is looked for among all.
 pub const CRONS_MAX: usize = 128;
 
 /// Longest interval of a cron: some ten years.

@@ -1,43 +1,44 @@
-//! The thread that runs crons when they are due, and threads for those that take long.
+//! The thread that runs crons when they are due.
 //!
-//! A cron that ends within a moment runs on the one thread, after those that were due before it. One that takes longer begins again
-//! on a thread of its own, as a request of a client does ([`crate::long_runs`]), and so does one that waits for a lock.
+//! A cron that ends within a moment runs here, after those that were due before it. One that takes longer begins again on one of the
+//! threads for long requests ([`crate::long_runs`]), as a request of a client does. One that waits for a lock waits here, without a
+//! thread.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
-use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use edgecask_core::executor::{CronRun, CronStep};
 use parking_lot::{Condvar, Mutex};
-use tracing::{error, warn};
 
 use crate::clock::{instant_at, now_ms, steady_ms};
 use crate::gateway::Gateway;
-use crate::limits::{CRON_LOOK_PERIOD, CRON_WAIT_PERIOD};
+use crate::limits::CRON_LOOK_PERIOD;
 
-/// What wakes the thread.
+/// What reaches the thread.
 #[derive(Default)]
-pub struct CronBell {
+pub struct CronMailbox {
     asked: Mutex<Asked>,
     wake: Condvar,
 }
 
 #[derive(Default)]
 struct Asked {
-    /// A cron has come or gone.
+    /// A cron has come or gone, or a lock may be free.
     look: bool,
     stop: bool,
+    /// Runs that turned out to wait on another thread. There are no more than crons.
+    returned: Vec<CronRun>,
 }
 
-impl Wake for CronBell {
+impl Wake for CronMailbox {
     fn wake(self: Arc<Self>) {
         self.asked.lock().look = true;
         self.wake.notify_one();
     }
 }
 
-impl CronBell {
+impl CronMailbox {
     /// Ends the thread. Runs that are under way end as soon as they notice that the server does.
     pub fn stop(&self) {
         self.asked.lock().stop = true;
@@ -48,84 +49,71 @@ impl CronBell {
         self.asked.lock().stop
     }
 
-    /// Waits for so long, or until something has changed.
-    fn wait(&self, at_most: Duration) {
+    fn give_back(&self, run: CronRun) {
+        let mut asked = self.asked.lock();
+        asked.returned.push(run);
+        asked.look = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits for so long, or until there is something to look at; gives the runs that have come back.
+    fn wait(&self, at_most: Duration) -> Vec<CronRun> {
         let mut asked = self.asked.lock();
         if !asked.look && !asked.stop {
             self.wake.wait_for(&mut asked, at_most);
         }
         asked.look = false;
+        std::mem::take(&mut asked.returned)
     }
 }
 
 /// The loop of the thread.
-pub fn run(gateway: &Arc<Gateway>) {
-    let (bell, shared) = (&gateway.crons, &gateway.server.shared);
-    shared.crons.set_waker(Waker::from(bell.clone()));
-    let mut aside: Vec<JoinHandle<()>> = Vec::new();
-    while !bell.is_stopping() {
-        aside.retain(|thread| !thread.is_finished());
+pub fn run(gateway: &Gateway) {
+    let (mailbox, shared) = (&gateway.crons, &gateway.server.shared);
+    shared.crons.set_waker(Waker::from(mailbox.clone()));
+    let mut waiting: Vec<CronRun> = Vec::new();
+    while !mailbox.is_stopping() {
+        for run in std::mem::take(&mut waiting) {
+            waiting.extend(step(gateway, run));
+        }
+        // Those that wait are looked at between others.
         match CronRun::next(shared, now_ms(), true) {
-            Some(run) => aside.extend(run_here(gateway, run)),
+            Some(run) => {
+                run.set_waker(Waker::from(mailbox.clone()));
+                waiting.extend(step(gateway, run));
+            }
             None => {
                 let due_ms = shared.crons.next_ms().map(|due_ms| due_ms.saturating_sub(now_ms()).max(1));
-                bell.wait(due_ms.map_or(CRON_LOOK_PERIOD, Duration::from_millis).min(CRON_LOOK_PERIOD));
+                let rest = due_ms.map_or(CRON_LOOK_PERIOD, Duration::from_millis).min(CRON_LOOK_PERIOD);
+                waiting.extend(mailbox.wait(rest));
             }
         }
     }
-    for thread in aside {
-        if thread.join().is_err() {
-            warn!("a thread of a cron panicked");
-        }
-    }
+    waiting.extend(mailbox.wait(Duration::ZERO));
+    waiting.iter_mut().for_each(|run| run.give_up(&gateway.server));
 }
 
-/// Runs a cron, or gives it a thread where it cannot end at once.
-fn run_here(gateway: &Arc<Gateway>, mut run: CronRun) -> Option<JoinHandle<()>> {
-    if run.step(&gateway.server, now_ms()) == CronStep::Ended {
-        rest(gateway, &mut run);
-        return None;
-    }
-    run.run_at_length();
-    let (to, from) = std::sync::mpsc::sync_channel::<CronRun>(1);
-    let own = gateway.clone();
-    let thread = std::thread::Builder::new().name("cron".into());
-    let spawned = thread.spawn(move || from.into_iter().for_each(|run| run_aside(&own, run)));
-    // A thread that the system refuses drops what it was given, so it is given nothing before it is there.
-    let thread = match spawned {
-        Ok(thread) => Some(thread),
-        Err(refused) => {
-            error!(error = %refused, "the system refuses a thread for a cron; others wait for it");
-            run_aside(gateway, run);
-            return None;
+/// Goes on with a run; gives it back if it waits.
+fn step(gateway: &Gateway, mut run: CronRun) -> Option<CronRun> {
+    match run.step(&gateway.server, now_ms()) {
+        CronStep::Waits => Some(run),
+        CronStep::Ended => {
+            rest(gateway, &mut run);
+            None
         }
-    };
-    if let Err(unsent) = to.send(run) {
-        run_aside(gateway, unsent.0);
-    }
-    thread
-}
-
-/// Wakes a thread.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Runs a cron to its end.
-fn run_aside(gateway: &Gateway, mut run: CronRun) {
-    run.set_waker(Waker::from(Arc::new(Unpark(std::thread::current()))));
-    while run.step(&gateway.server, now_ms()) != CronStep::Ended {
-        if gateway.crons.is_stopping() {
-            run.give_up(&gateway.server);
-            return;
+        CronStep::TakesLong => {
+            gateway.long_runs.hand_over(Box::new(move |gateway| {
+                run.set_runs_at_length(true);
+                if run.step(&gateway.server, now_ms()) == CronStep::Ended {
+                    rest(gateway, &mut run);
+                } else {
+                    run.set_runs_at_length(false);
+                    gateway.crons.give_back(run);
+                }
+            }));
+            None
         }
-        std::thread::park_timeout(CRON_WAIT_PERIOD);
     }
-    rest(gateway, &mut run);
 }
 
 /// Where merge is left behind crons that write wait as connections do.

@@ -10,7 +10,7 @@ use edgecask_core::server::{Effect, Server, Settings};
 use crate::allocator::Trim;
 use crate::brake::{Brake, Debt};
 use crate::clock::{now_ms, whole_ms};
-use crate::crons::CronBell;
+use crate::crons::CronMailbox;
 use crate::limits::Deadlines;
 use crate::long_runs::LongRuns;
 use crate::maintenance::Maintenance;
@@ -60,7 +60,7 @@ pub struct Gateway {
     /// The maintenance threads.
     pub maintenance: Maintenance,
     /// The thread of crons.
-    pub crons: Arc<CronBell>,
+    pub crons: Arc<CronMailbox>,
     /// The threads for requests that take long.
     pub long_runs: LongRuns,
     /// What slows writers down where merge is left behind.

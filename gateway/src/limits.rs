@@ -135,9 +135,6 @@ pub const UNSYNCED_MUCH_BYTES: u64 = 16 * 1024 * 1024;
 /// The thread of crons looks at the clock at least this often: the clock may have been set, or a pause of clients may have ended.
 pub const CRON_LOOK_PERIOD: Duration = Duration::from_millis(250);
 
-/// A cron that waits for a lock looks at least this often whether the server ends.
-pub const CRON_WAIT_PERIOD: Duration = Duration::from_millis(100);
-
 /// Maintenance looks for work this often.
 pub const MAINTENANCE_PERIOD: Duration = Duration::from_millis(100);
 

@@ -23,10 +23,10 @@ use tracing::warn;
 use crate::gateway::Gateway;
 use crate::limits::{LONG_RUN_NICENESS, LONG_RUN_PATIENCE, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
 
-/// Runs the next request of a session and gives the session back. Where it is dropped instead, the server ends.
+/// Runs the next request of a session and gives the session back, or runs a cron. Where it is dropped instead, the server ends.
 pub type LongRun = Box<dyn FnOnce(&Gateway) + Send>;
 
-/// The runs that wait for a thread. Their number is bounded by that of the connections.
+/// The runs that wait for a thread. Their number is bounded by that of the connections and crons.
 #[derive(Default)]
 pub struct LongRuns {
     waiting: Mutex<Waiting>,

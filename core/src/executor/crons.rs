@@ -36,7 +36,7 @@ pub enum CronStep {
     /// The engine must fetch something, or another transaction holds a lock for long: to be stepped again when the waker is
     /// called.
     Waits,
-    /// It takes long: to be stepped where nothing waits for it, after [`CronRun::run_at_length`].
+    /// It takes long: to be stepped where nothing waits for it, after [`CronRun::set_runs_at_length`].
     TakesLong,
 }
 
@@ -69,10 +69,10 @@ impl CronRun {
         self.client.inbox.set_waker(waker);
     }
 
-    /// The run is where it may take its time.
-    pub fn run_at_length(&mut self) {
-        self.client.hands_over = false;
-        self.client.runs_at_length = true;
+    /// Says whether the run is where it may take its time.
+    pub fn set_runs_at_length(&mut self, runs_at_length: bool) {
+        self.client.hands_over = !runs_at_length;
+        self.client.runs_at_length = runs_at_length;
     }
 
     /// Goes on with the run. Its failure is remembered by the server, and told in the log if the last run was none.
