@@ -27,6 +27,10 @@ pub(crate) fn run(
         keys: &[],
         arguments: &[&cron.name, due.as_bytes()],
     };
+    if cron.db >= ctx.shared.settings.databases() {
+        // It was made when the server had more.
+        return Err(definition.cannot_run(&format!("there is no database {} any more", cron.db)));
+    }
     let outcome = definition.call(ctx, &call);
     match ctx.interrupted.clone() {
         Some(error) => Err(error.into()),

@@ -6,6 +6,7 @@ use super::functions_of_the_store::{Client, Log, NOW_MS, start};
 use crate::bitcask::Bitcask;
 use crate::executor::{CronRun, CronStep};
 use crate::server::Server;
+use crate::server::crons::{Change, Cron};
 use crate::storage::Storage;
 use crate::storage::memory::MemoryStorage;
 
@@ -161,4 +162,16 @@ fn endless_cron_holds_up_others() {
     assert_eq!(run.step(&server, NOW_MS + 9000), CronStep::Ended);
     let list = client.say("CRON LIST");
     assert!(list.contains("$4 runs :1 $8 failures :1 $6 missed :8"), "{list}");
+}
+
+#[test]
+fn cron_runs_in_a_database_that_is_not_there_any_more() {
+    let server = server(&Log::default());
+    let mut client = client_with(&server);
+    let (name, function, definer) = (b"c"[..].into(), b"tick"[..].into(), b"default"[..].into());
+    let cron = Cron { name, every_ms: 1000, db: 16, function, definer };
+    server.shared.crons.apply(&Change::Set(Arc::new(cron)), NOW_MS);
+    assert_eq!(run_due(&server, NOW_MS + 1000), 1);
+    let shown = client.say("CRON LOG");
+    assert!(shown.contains("ERR cron 'c' cannot run: there is no database 16 any more"), "{shown}");
 }
