@@ -12,7 +12,8 @@ use std::time::Instant;
 
 use edgecask_core::acl::{Change, User};
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
-use edgecask_core::command::script::{Unreadable, crons, libraries, triggers};
+use edgecask_core::command::Unreadable;
+use edgecask_core::command::script::{crons, libraries, triggers};
 use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
 use edgecask_core::server::{Server, Shared};

@@ -1,44 +1,74 @@
 //! Definitions that last in the store beside the databases: users, libraries of functions, triggers, crons. Each kind is a hash of the
 //! database [`CATALOG`]; its fields are names, its values the texts from which the server makes the thing again when it starts.
 
+use super::args::quoted;
 use super::{CommandError, Outcome};
 use crate::data::hash::{self, ListpackLimits};
 use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
 use crate::limits::DEFINITION_NAME_MAX_BYTES;
+use crate::resp::split_line;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
 /// A small encoding would be no use: nobody asks for it.
 const LIMITS: ListpackLimits = ListpackLimits { entries: u64::MAX, value_bytes: u64::MAX };
 
-/// Looks whether a definition of this kind (its noun) may have this name.
-///
-/// # Errors
-/// What names may be.
-pub(super) fn check_name(noun: &str, name: &[u8]) -> Outcome {
-    let is_graphic = name.iter().all(|byte| byte.is_ascii_graphic());
-    if name.is_empty() || name.len() > DEFINITION_NAME_MAX_BYTES || !is_graphic {
-        return Err(CommandError::owned(format!(
-            "ERR the name of a {noun} has 1 to {DEFINITION_NAME_MAX_BYTES} letters, digits and signs, without spaces"
-        )));
-    }
-    Ok(())
-}
-
 /// The name of a definition, and its text.
 pub(super) type Definition = (Vec<u8>, Vec<u8>);
+
+/// A definition of the store that this version cannot read. It stays in the store and does nothing; the host tells its operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// What it defines: `trigger`, `cron`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: Vec<u8>,
+}
 
 /// One kind of definitions.
 #[derive(Clone, Copy)]
 pub(super) struct Definitions {
+    /// What one of them is called in texts.
+    noun: &'static str,
     /// The key of the hash.
     key: &'static [u8],
 }
 
 impl Definitions {
-    /// The kind that is kept under this key of the catalog.
-    pub const fn of(key: &'static [u8]) -> Definitions {
-        Definitions { key }
+    /// The kind that is kept under this key of the catalog; what one of them is called.
+    pub const fn of(noun: &'static str, key: &'static [u8]) -> Definitions {
+        Definitions { noun, key }
+    }
+
+    /// Looks whether a new definition may have this name. The store knows: another connection may have made one a moment ago.
+    ///
+    /// # Errors
+    /// The name is none, or is taken; or the engine's.
+    pub fn check_new(self, txn: &mut Txn<'_>, name: &[u8]) -> Outcome {
+        let noun = self.noun;
+        let is_graphic = name.iter().all(|byte| byte.is_ascii_graphic());
+        if name.is_empty() || name.len() > DEFINITION_NAME_MAX_BYTES || !is_graphic {
+            return Err(CommandError::owned(format!(
+                "ERR the name of a {noun} has 1 to {DEFINITION_NAME_MAX_BYTES} letters, digits and signs, without spaces"
+            )));
+        }
+        if self.contains(txn, name)? {
+            let name = quoted(name, DEFINITION_NAME_MAX_BYTES);
+            return Err(CommandError::owned(format!("ERR {noun} '{name}' already exists")));
+        }
+        Ok(())
+    }
+
+    /// Looks whether there is a definition of this name.
+    ///
+    /// # Errors
+    /// There is none; or the engine's.
+    pub fn check_known(self, txn: &mut Txn<'_>, name: &[u8]) -> Outcome {
+        if self.contains(txn, name)? {
+            return Ok(());
+        }
+        let (noun, name) = (self.noun, quoted(name, DEFINITION_NAME_MAX_BYTES));
+        Err(CommandError::owned(format!("ERR there is no {noun} '{name}'")))
     }
 
     /// The text of a definition.
@@ -129,5 +159,27 @@ impl Definitions {
         now_ms: u64,
     ) -> std::result::Result<Vec<Definition>, EngineError> {
         self.transact(engine, now_ms, |txn| self.all(txn))
+    }
+
+    /// Takes over all definitions of a store that was just opened, whose texts are words; `take` gets a name and its words. Those
+    /// that it refuses are returned.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn restore<E: Engine>(
+        self,
+        engine: &E,
+        now_ms: u64,
+        mut take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
+    ) -> std::result::Result<Vec<Unreadable>, EngineError> {
+        let mut unreadable = Vec::new();
+        for (name, text) in self.read(engine, now_ms)? {
+            let words = split_line(&text).unwrap_or_default();
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            if take(&name, &words).is_err() {
+                unreadable.push(Unreadable { kind: self.noun, name });
+            }
+        }
+        Ok(unreadable)
     }
 }

@@ -37,6 +37,7 @@ pub mod users;
 mod whole;
 
 pub(crate) use connection::client_info;
+pub use definitions::Unreadable;
 pub use error::CommandError;
 pub use server::{Facts, facts};
 

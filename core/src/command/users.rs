@@ -14,7 +14,7 @@ use crate::server::{Server, Settings};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const USERS: Definitions = Definitions::of(b"users");
+const USERS: Definitions = Definitions::of("user", b"users");
 
 /// The field that holds the hash of `requirepass`. No user has a name with a space.
 const PASSWORD_FIELD: &[u8] = b" requirepass";

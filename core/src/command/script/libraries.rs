@@ -20,7 +20,7 @@ use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const LIBRARIES: Definitions = Definitions::of(b"functions");
+const LIBRARIES: Definitions = Definitions::of("library", b"functions");
 
 /// Redis' text for names of libraries, and of functions.
 const BAD_NAME: &str = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";

@@ -26,9 +26,6 @@ mod run;
 mod script_admin;
 mod shebang;
 pub mod triggers;
-mod unreadable;
-
-pub use unreadable::Unreadable;
 
 use super::Group;
 

@@ -1,9 +1,8 @@
 //! CRON: makes, drops and shows crons, and the failures of their runs.
 
-use super::definitions::{add, is_stored, parse_request, present, remove};
+use super::definitions::{CRONS, add, parse_request, present, remove};
 use crate::catalog;
-use crate::command::args::{integer, quoted};
-use crate::command::definitions::check_name;
+use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::limits::{CRON_FAILURES_MAX, CRON_FAILURES_SHOWN, CRONS_MAX};
 use crate::resp::Reply;
@@ -23,14 +22,10 @@ pub(in crate::command::script) fn cron(ctx: &mut Context<'_, '_>, args: &[&[u8]]
 }
 
 fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outcome {
-    check_name("cron", name)?;
+    CRONS.check_new(ctx.txn, name)?;
     let cron = parse_request(name, definition, ctx.db(), ctx.client.access.user().name())?;
     if super::super::libraries::present(ctx).function(&cron.function).is_none() {
         return Err(CommandError::text("ERR Function not found"));
-    }
-    // The store knows: another connection may have made one a moment ago.
-    if is_stored(ctx.txn, name)? {
-        return Err(CommandError::owned(format!("ERR cron '{}' already exists", quoted(name, 128))));
     }
     if present(ctx).len() >= CRONS_MAX {
         return Err(CommandError::owned(format!("ERR there are {CRONS_MAX} crons already")));
@@ -41,9 +36,7 @@ fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outco
 }
 
 fn drop_one(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    if !is_stored(ctx.txn, name)? {
-        return Err(CommandError::owned(format!("ERR there is no cron '{}'", quoted(name, 128))));
-    }
+    CRONS.check_known(ctx.txn, name)?;
     remove(ctx, name)?;
     ctx.reply.ok();
     Ok(())

@@ -3,20 +3,19 @@
 
 use std::sync::Arc;
 
-use super::super::unreadable::Unreadable;
 use crate::command::args::{integer, is_option};
-use crate::command::definitions::Definitions;
+use crate::command::definitions::{Definitions, Unreadable};
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{Db, Engine, EngineError, Txn};
+use crate::engine::{Db, Engine, EngineError};
 use crate::limits::CRON_INTERVAL_MAX_MS;
-use crate::resp::{quote, split_line};
+use crate::resp::quote;
 use crate::server::Server;
 use crate::server::crons::{Change, Cron, CronSet};
 use crate::server::outbox::Action;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const CRONS: Definitions = Definitions::of(b"crons");
+pub(super) const CRONS: Definitions = Definitions::of("cron", b"crons");
 
 /// The crons as the running transaction sees them: those of the server, with the changes that the transaction has made.
 pub(in crate::command::script) fn present(ctx: &Context<'_, '_>) -> CronSet {
@@ -69,11 +68,6 @@ fn text_of(cron: &Cron) -> String {
     )
 }
 
-/// Whether the store has a cron of this name. Its key is locked from then on.
-pub(super) fn is_stored(txn: &mut Txn<'_>, name: &[u8]) -> Result<bool> {
-    CRONS.contains(txn, name)
-}
-
 /// Makes a cron part of the transaction.
 pub(super) fn add(ctx: &mut Context<'_, '_>, cron: Cron) -> Outcome {
     CRONS.set(ctx.txn, &[&cron.name, text_of(&cron).as_bytes()])?;
@@ -96,14 +90,9 @@ pub fn restore<E: Engine>(
     server: &Server<E>,
     now_ms: u64,
 ) -> std::result::Result<Vec<Unreadable>, EngineError> {
-    let mut unreadable = Vec::new();
-    for (name, text) in CRONS.read(&server.engine, now_ms)? {
-        let words = split_line(&text).unwrap_or_default();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        match parse(&name, &words, None) {
-            Ok(cron) => server.shared.crons.apply(&Change::Set(Arc::new(cron)), now_ms),
-            Err(_) => unreadable.push(Unreadable { kind: "cron", name }),
-        }
-    }
-    Ok(unreadable)
+    CRONS.restore(&server.engine, now_ms, |name, words| {
+        let cron = parse(name, words, None)?;
+        server.shared.crons.apply(&Change::Set(Arc::new(cron)), now_ms);
+        Ok(())
+    })
 }

@@ -2,11 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::definitions::{add, is_stored, parse, present, remove};
+use super::definitions::{TRIGGERS, add, parse, present, remove};
 use super::old::old;
 use crate::catalog;
-use crate::command::args::quoted;
-use crate::command::definitions::check_name;
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::limits::{TRIGGER_PREFIX_MAX_BYTES, TRIGGERS_MAX};
 
@@ -24,7 +22,7 @@ pub(in crate::command::script) fn trigger(ctx: &mut Context<'_, '_>, args: &[&[u
 }
 
 fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outcome {
-    check_name("trigger", name)?;
+    TRIGGERS.check_new(ctx.txn, name)?;
     let mut trigger = parse(name, definition)?;
     if !trigger.definer.is_empty() {
         // Nobody lends the rights of others.
@@ -38,10 +36,6 @@ fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outco
     if super::super::libraries::present(ctx).function(&trigger.function).is_none() {
         return Err(CommandError::text("ERR Function not found"));
     }
-    // The store knows: another connection may have made one a moment ago.
-    if is_stored(ctx.txn, name)? {
-        return Err(CommandError::owned(format!("ERR trigger '{}' already exists", quoted(name, 128))));
-    }
     if present(ctx).len() >= TRIGGERS_MAX {
         return Err(CommandError::owned(format!("ERR there are {TRIGGERS_MAX} triggers already")));
     }
@@ -52,9 +46,7 @@ fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outco
 }
 
 fn drop_one(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    if !is_stored(ctx.txn, name)? {
-        return Err(CommandError::owned(format!("ERR there is no trigger '{}'", quoted(name, 128))));
-    }
+    TRIGGERS.check_known(ctx.txn, name)?;
     remove(ctx, name)?;
     ctx.reply.ok();
     Ok(())

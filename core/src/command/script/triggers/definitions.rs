@@ -3,19 +3,18 @@
 
 use std::sync::Arc;
 
-use super::super::unreadable::Unreadable;
 use crate::command::args::is_option;
-use crate::command::definitions::Definitions;
+use crate::command::definitions::{Definitions, Unreadable};
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{Engine, EngineError, Kind, Txn};
-use crate::resp::{quote, split_line};
+use crate::engine::{Engine, EngineError, Kind};
+use crate::resp::quote;
 use crate::server::Server;
 use crate::server::outbox::Action;
 use crate::server::triggers::{Change, Events, Trigger, TriggerCounts, TriggerSet};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const TRIGGERS: Definitions = Definitions::of(b"triggers");
+pub(super) const TRIGGERS: Definitions = Definitions::of("trigger", b"triggers");
 
 /// The triggers as the running transaction sees them: those of the server, with the changes that the transaction has made.
 pub(in crate::command::script) fn present(ctx: &Context<'_, '_>) -> Arc<TriggerSet> {
@@ -81,11 +80,6 @@ fn text_of(trigger: &Trigger) -> String {
     )
 }
 
-/// Whether the store has a trigger of this name. Its key is locked from then on.
-pub(super) fn is_stored(txn: &mut Txn<'_>, name: &[u8]) -> Result<bool> {
-    TRIGGERS.contains(txn, name)
-}
-
 /// Makes a trigger part of the transaction.
 pub(super) fn add(ctx: &mut Context<'_, '_>, trigger: Trigger) -> Outcome {
     TRIGGERS.set(ctx.txn, &[&trigger.name, text_of(&trigger).as_bytes()])?;
@@ -108,17 +102,9 @@ pub fn restore<E: Engine>(
     server: &Server<E>,
     now_ms: u64,
 ) -> std::result::Result<Vec<Unreadable>, EngineError> {
-    let mut unreadable = Vec::new();
-    for (name, text) in TRIGGERS.read(&server.engine, now_ms)? {
-        let words = split_line(&text).unwrap_or_default();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        match parse(&name, &words) {
-            Ok(trigger) => {
-                let change = Change::Set(Arc::new(trigger));
-                server.shared.triggers.apply(&server.shared.hub.interest, &change);
-            }
-            Err(_) => unreadable.push(Unreadable { kind: "trigger", name }),
-        }
-    }
-    Ok(unreadable)
+    TRIGGERS.restore(&server.engine, now_ms, |name, words| {
+        let change = Change::Set(Arc::new(parse(name, words)?));
+        server.shared.triggers.apply(&server.shared.hub.interest, &change);
+        Ok(())
+    })
 }
