@@ -11,7 +11,7 @@ use crate::script::ScriptFlags;
 use crate::server::scripts::{Script, ScriptEngine, ScriptHash};
 
 /// The language of EVAL.
-const ENGINE: &[u8] = b"lua";
+pub(super) const ENGINE: &[u8] = b"lua";
 
 const NO_SCRIPT: CommandError = CommandError::text("NOSCRIPT No matching script. Please use EVAL.");
 

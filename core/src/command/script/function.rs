@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::callers;
 use super::dump;
+use super::eval::ENGINE;
 use super::libraries::{self, taken};
 use super::script_admin::kill;
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
 use crate::glob::Glob;
-use crate::server::scripts::{Change, Library, LibrarySet, ScriptKind};
+use crate::server::scripts::{Change, Library, LibrarySet, ScriptEngine, ScriptKind};
 
 pub(super) fn function(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let rest = args.get(2..).unwrap_or_default();
@@ -159,14 +160,22 @@ fn stats(ctx: &mut Context<'_, '_>) -> Outcome {
         }
     }
     reply.bulk(b"engines");
-    reply.map(engines.len());
-    for engine in engines.iter() {
+    let counts = |engine: &Arc<ScriptEngine>| {
         let own = || set.libraries().filter(|library| library.engine.name() == engine.name());
-        let functions: usize = own().map(|library| library.functions.len()).sum();
-        reply.bulk(engine.name().to_ascii_uppercase().as_bytes());
+        (own().count(), own().map(|library| library.functions.len()).sum::<usize>())
+    };
+    // Clients of Redis know one engine: others are shown once there is something to show.
+    let shown: Vec<_> = engines
+        .iter()
+        .map(|engine| (engine.name(), counts(engine)))
+        .filter(|(name, (libraries, _))| name.as_bytes() == ENGINE || *libraries > 0)
+        .collect();
+    reply.map(shown.len());
+    for (name, (libraries, functions)) in shown {
+        reply.bulk(name.to_ascii_uppercase().as_bytes());
         reply.map(2);
         reply.bulk(b"libraries_count");
-        reply.integer(own().count() as i64);
+        reply.integer(libraries as i64);
         reply.bulk(b"functions_count");
         reply.integer(functions as i64);
     }

@@ -1,5 +1,6 @@
 //! The first line of a script or a library: `#!lua flags=no-writes`, `#!lua name=library`.
 
+use super::eval::ENGINE;
 use crate::command::CommandError;
 use crate::command::args::quoted;
 use crate::resp::split_line;
@@ -35,7 +36,7 @@ pub(super) fn flags_of_script(source: &[u8]) -> Result<Option<ScriptFlags>, Comm
         Some((engine, options)) => (engine.as_slice(), options),
         None => (&b""[..], &[][..]),
     };
-    if engine != b"lua" {
+    if engine != ENGINE {
         return Err(error("Unexpected engine in script shebang: #!", engine));
     }
     let mut flags = ScriptFlags::NONE;
