@@ -183,6 +183,7 @@ def main():
             if late:
                 print(f"from SCRIPT KILL to the script's reply: p50 {late[len(late) // 2][1]:.1f} ms, "
                       f"most {late[-1][1]:.1f} ms ({late[-1][0]})")
+                print(f"later than {LATE_MS} ms:", [name for name, late_ms in late if late_ms > LATE_MS])
             checked = Connection(server.port)
             if checked.ask("EVAL", "return redis.call('ECHO', 'alive')", 0) != b"$5\r\nalive\r\n":
                 sys.exit("no script runs any more")
