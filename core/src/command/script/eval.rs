@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use super::job::{Job, What};
 use super::run;
-use super::shebang::flags_of_script;
+use super::shebang::{ENGINE, flags_of_script};
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
 use crate::script::ScriptFlags;
 use crate::server::scripts::{Script, ScriptEngine, ScriptHash};
-
-/// The language of EVAL.
-pub(super) const ENGINE: &[u8] = b"lua";
 
 const NO_SCRIPT: CommandError = CommandError::text("NOSCRIPT No matching script. Please use EVAL.");
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::callers;
 use super::dump;
-use super::eval::ENGINE;
 use super::libraries::{self, taken};
 use super::script_admin::kill;
+use super::shebang::{ENGINE, line_of_library};
 use crate::catalog;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome, help};
@@ -40,7 +40,7 @@ pub(super) fn function(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 fn load(ctx: &mut Context<'_, '_>, source: &[u8], replaces: bool) -> Outcome {
-    let line = super::shebang::line_of_library(source)?;
+    let line = line_of_library(source)?;
     let set = libraries::present(ctx);
     // Before the work of building it.
     if let Some(name) = &line.name

@@ -1,10 +1,12 @@
 //! The first line of a script or a library: `#!lua flags=no-writes`, `#!lua name=library`.
 
-use super::eval::ENGINE;
 use crate::command::CommandError;
 use crate::command::args::quoted;
 use crate::resp::split_line;
 use crate::script::ScriptFlags;
+
+/// The language of EVAL.
+pub(super) const ENGINE: &[u8] = b"lua";
 
 /// Upstash's flag, which libraries of theirs set and Redis does not know: no other script has to wait, but for those that share keys.
 /// That is so for all scripts here.
