@@ -200,6 +200,10 @@ pub const SCRIPTS_OF_EVAL_MAX: usize = 500;
 /// connections there are, what the cache of scripts has dropped may not fill the memory. Most scripts of libraries are shorter.
 pub const SEEN_SCRIPT_MAX_BYTES: usize = 16 * 1024;
 
+/// The same for the library of the function that a connection has called last. Connections that call functions of one library
+/// keep it once between them; only one that was replaced or deleted stays for them, until they call again.
+pub const SEEN_LIBRARY_MAX_BYTES: usize = 64 * 1024;
+
 /// A script runs for so many nanoseconds where other connections wait; then it begins again on a thread of its own, if the home
 /// has such threads. Nearly all scripts take less.
 pub const SCRIPT_TURN_NS: u64 = 2_000_000;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
-use super::scripts::SeenScript;
+use super::scripts::{SeenFunction, SeenScript};
 use crate::acl::Access;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
@@ -60,6 +60,8 @@ pub struct Client {
     pub walks: VecDeque<Ticket>,
     /// The script that it has run last.
     pub seen_script: SeenScript,
+    /// The function that it has called last.
+    pub seen_function: SeenFunction,
 }
 
 impl Client {
@@ -93,6 +95,7 @@ impl Client {
             is_monitor: false,
             walks: VecDeque::new(),
             seen_script: SeenScript::default(),
+            seen_function: SeenFunction::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use super::connection::Connection;
-use super::pipeline::Ahead;
+use super::pipeline::{Ahead, likely_key};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::engine::Engine;
 use crate::executor::{Caller, Stop};
@@ -37,7 +37,7 @@ impl Connection {
         at: usize,
         now_ms: u64,
     ) -> Grouped {
-        let key_of = |at: usize| ahead.get(at).and_then(|(args, _)| args.get(1).copied());
+        let key_of = |at: usize| ahead.get(at).and_then(|(args, _)| likely_key(args));
         match (key_of(at), key_of(at + 1)) {
             (Some(key), Some(next)) if key == next && self.is_for_groups(server, key) => {
                 self.group_and_run(server, ahead, (at, key), now_ms)

@@ -71,9 +71,8 @@ impl Pipeline {
             *its_end = end;
         }
         if ahead.len() >= PIPELINE_AHEAD_MIN {
-            // Nearly every command that names a key names one first.
             let mut keys: SmallVec<[&[u8]; PIPELINE_AHEAD]> = SmallVec::new();
-            for key in ahead.iter().filter_map(|(args, _)| args.get(1).copied()) {
+            for key in ahead.iter().filter_map(|(args, _)| likely_key(args)) {
                 if keys.last() != Some(&key) {
                     keys.push(key);
                 }
@@ -146,4 +145,15 @@ impl Pipeline {
         }
         missing
     }
+}
+
+/// The key that a request most likely names first. Nearly every command has its keys behind its name; those that call scripts and
+/// functions have them behind the script and their number. It is a guess, on which nothing but speed may depend.
+#[inline]
+pub(super) fn likely_key<'a>(args: &Args<'a>) -> Option<&'a [u8]> {
+    let place = match args.first()? {
+        [b'E' | b'e', b'V' | b'v', ..] | [b'F' | b'f', b'C' | b'c', ..] => 3,
+        _ => 1,
+    };
+    args.get(place).copied()
 }

@@ -8,7 +8,9 @@ use super::libraries;
 use super::run;
 use crate::command::{CommandError, Context, Outcome};
 use crate::script::ScriptFlags;
-use crate::server::scripts::{Function, Library};
+use crate::server::scripts::Library;
+
+const NOT_FOUND: CommandError = CommandError::text("ERR Function not found");
 
 /// `FCALL function numkeys [key ...] [arg ...]`
 pub(super) fn fcall(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -22,22 +24,28 @@ pub(super) fn fcall_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn call(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
     run::show_request(ctx, args);
-    let set = libraries::present(ctx);
-    let Some((library, function)) = set.function(args[1]) else {
-        return Err(CommandError::text("ERR Function not found"));
-    };
-    let (keys, arguments) = keys_and_arguments(args, CommandError::text("ERR Bad number of keys provided"))?;
-    call_function(ctx, (library, function), args, (keys, arguments), reads)
+    if ctx.outbox.changes_of_libraries().next().is_some() {
+        let set = libraries::present(ctx);
+        let (library, at) = set.place_of(args[1]).ok_or(NOT_FOUND)?;
+        return call_function(ctx, (library, at), args, reads);
+    }
+    let found = ctx.client.seen_function.take(&ctx.shared.scripts.libraries, args[1]);
+    let (library, at) = found.ok_or(NOT_FOUND)?;
+    let outcome = call_function(ctx, (&library, at), args, reads);
+    ctx.client.seen_function.put_back(library, at);
+    outcome
 }
 
 /// Calls a function; its reply is the reply.
 fn call_function(
     ctx: &mut Context<'_, '_>,
-    (library, function): (&Arc<Library>, &Function),
+    (library, at): (&Arc<Library>, usize),
     request: &[&[u8]],
-    (keys, arguments): (&[&[u8]], &[&[u8]]),
     reads: bool,
 ) -> Outcome {
+    let function = library.functions.get(at).ok_or(NOT_FOUND)?;
+    let bad_count = CommandError::text("ERR Bad number of keys provided");
+    let (keys, arguments) = keys_and_arguments(request, bad_count)?;
     run::check_flags(ctx, Some(function.flags), reads)?;
     let job = Job {
         engine: &library.engine,

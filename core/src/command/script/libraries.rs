@@ -15,7 +15,7 @@ use crate::script::{
     Answer, CompileError, Ended, FunctionId, Host, Level, LoadError, NewFunction, Tick, Writer,
 };
 use crate::server::outbox::Action;
-use crate::server::scripts::{Change, Function, Interpreter, Library, LibrarySet};
+use crate::server::scripts::{Change, Function, Interpreter, Library, LibrarySet, Registered};
 use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -82,13 +82,17 @@ pub(super) fn prepare(
     function: &Function,
     lent: &mut Interpreter,
 ) -> Result<FunctionId> {
-    if !lent.libraries.contains_key(&library.number) {
-        let registered = register(shared, &library.source, lent)?;
-        let ids = registered.into_iter().map(|(function, id)| (function.name, id)).collect();
-        lent.libraries.insert(library.number, ids);
-    }
-    let ids = lent.libraries.get(&library.number).map(Vec::as_slice).unwrap_or_default();
-    let found = ids.iter().find(|(name, _)| *name == function.name).map(|(_, id)| *id);
+    let id_in = |ids: &Registered| ids.iter().find(|(name, _)| *name == function.name).map(|(_, id)| *id);
+    let found = match lent.libraries.get(&library.number) {
+        Some(ids) => id_in(ids),
+        None => {
+            let registered = register(shared, &library.source, lent)?;
+            let ids = registered.into_iter().map(|(function, id)| (function.name, id)).collect();
+            let found = id_in(&ids);
+            lent.libraries.insert(library.number, ids);
+            found
+        }
+    };
     // A library may register different functions from time to time, if it depends on a random number.
     found.ok_or(CommandError::text("ERR Function not found"))
 }

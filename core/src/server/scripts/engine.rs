@@ -41,7 +41,7 @@ pub struct Interpreter {
     /// How often scripts had been forgotten when it was last used ([`super::ScriptCache::flushes`]).
     pub flushes: u64,
     /// The functions of the libraries that it has loaded, by the numbers of the libraries.
-    pub libraries: HashMap<u64, Registered>,
+    pub libraries: HashMap<u64, Registered, OfHash>,
     /// The generation of the libraries when it was last used ([`super::Libraries::generation`]).
     pub generation: u64,
     /// Where commands that a script calls reply.
@@ -93,7 +93,7 @@ impl ScriptEngine {
             runtime: (self.new)(),
             scripts: HashMap::default(),
             flushes: 0,
-            libraries: HashMap::new(),
+            libraries: HashMap::default(),
             generation: 0,
             reply: Reply::default(),
             value: Writer::with_integers(0),

@@ -12,10 +12,10 @@ impl Hash for ScriptHash {
     }
 }
 
-/// Tables by [`ScriptHash`] need no other hash.
+/// Tables by [`ScriptHash`], and by numbers that count up, need no other hash.
 pub(super) type OfHash = BuildHasherDefault<TakenAsHash>;
 
-/// Takes a number that is a hash already.
+/// Takes a number for its hash.
 #[derive(Debug, Default)]
 pub struct TakenAsHash(u64);
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 
 use super::engine::ScriptEngine;
+use crate::limits::SEEN_LIBRARY_MAX_BYTES;
 use crate::script::ScriptFlags;
 
 /// A function of a library.
@@ -69,13 +70,18 @@ impl LibrarySet {
     }
 
     /// A function, with its library.
-    #[inline]
     pub fn function(&self, name: &[u8]) -> Option<(&Arc<Library>, &Function)> {
+        let (library, at) = self.place_of(name)?;
+        Some((library, library.functions.get(at)?))
+    }
+
+    /// The library of a function, with its place there.
+    pub fn place_of(&self, name: &[u8]) -> Option<(&Arc<Library>, usize)> {
         let (library, at) = match name.iter().any(u8::is_ascii_uppercase) {
             true => self.functions.get(&*name.to_ascii_lowercase())?,
             false => self.functions.get(name)?,
         };
-        Some((library, library.functions.get(*at)?))
+        Some((library, *at))
     }
 
     /// How many functions there are.
@@ -114,6 +120,40 @@ impl LibrarySet {
     }
 }
 
+/// The function that a connection has called last: most call the same again and again, and find it here without a lock and
+/// without a count that all threads write.
+#[derive(Debug, Default)]
+pub struct SeenFunction {
+    /// The name as the request had it.
+    name: Vec<u8>,
+    generation: u64,
+    found: Option<(Arc<Library>, usize)>,
+}
+
+impl SeenFunction {
+    /// Takes the function of this name, which may have letters of any case, with its place in its library, if there is one.
+    /// [`SeenFunction::put_back`] is for after its run.
+    #[inline]
+    pub fn take(&mut self, libraries: &Libraries, name: &[u8]) -> Option<(Arc<Library>, usize)> {
+        // A change that comes meanwhile is seen next time.
+        let generation = libraries.generation();
+        if self.generation == generation && self.name == name && self.found.is_some() {
+            return self.found.take();
+        }
+        let found = libraries.present.read().place_of(name).map(|(library, at)| (library.clone(), at))?;
+        self.generation = generation;
+        self.name.clear();
+        self.name.extend_from_slice(name);
+        Some(found)
+    }
+
+    /// Keeps the function that was taken last. One of a long library is not kept: that would stay in memory though it was deleted.
+    #[inline]
+    pub fn put_back(&mut self, library: Arc<Library>, at: usize) {
+        self.found = (library.source.len() <= SEEN_LIBRARY_MAX_BYTES).then_some((library, at));
+    }
+}
+
 /// The libraries of a server.
 #[derive(Debug, Default)]
 pub struct Libraries {
@@ -145,5 +185,55 @@ impl Libraries {
         let mut present = self.present.write();
         Arc::make_mut(&mut present).apply(change);
         self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::lines::Lines;
+
+    fn library(number: u64, source: &[u8]) -> Arc<Library> {
+        let engine = Arc::new(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lines::default()))));
+        let function =
+            |name: &[u8]| Function { name: name.into(), description: None, flags: ScriptFlags::NONE };
+        let functions = vec![function(b"first"), function(b"Second")];
+        Arc::new(Library { number, name: (*b"l").into(), engine, source: source.into(), functions })
+    }
+
+    #[test]
+    fn function_that_was_replaced_runs_again() {
+        let (libraries, mut seen) = (Libraries::default(), SeenFunction::default());
+        let mut find = |libraries: &Libraries, name: &[u8]| {
+            let (library, at) = seen.take(libraries, name)?;
+            seen.put_back(library.clone(), at);
+            Some((library.number, at))
+        };
+        assert_eq!(find(&libraries, b"second"), None);
+        for number in [1, 2] {
+            libraries.apply(&Change::Set(library(number, b"short")));
+            for name in [&b"second"[..], b"SECOND", b"SECOND", b"second"] {
+                assert_eq!(find(&libraries, name), Some((number, 1)));
+            }
+            assert_eq!(find(&libraries, b"first"), Some((number, 0)));
+            assert_eq!(find(&libraries, b"third"), None);
+        }
+        libraries.apply(&Change::Delete((*b"l").into()));
+        assert_eq!(find(&libraries, b"first"), None);
+    }
+
+    #[test]
+    fn long_library_that_was_deleted_stays_in_memory() {
+        let (libraries, mut seen) = (Libraries::default(), SeenFunction::default());
+        for (source, is_kept) in
+            [(vec![b' '; SEEN_LIBRARY_MAX_BYTES], true), (vec![b' '; SEEN_LIBRARY_MAX_BYTES + 1], false)]
+        {
+            libraries.apply(&Change::Set(library(1, &source)));
+            let (library, at) = seen.take(&libraries, b"first").unwrap();
+            let weak = Arc::downgrade(&library);
+            seen.put_back(library, at);
+            libraries.apply(&Change::Flush);
+            assert_eq!(weak.upgrade().is_some(), is_kept);
+        }
     }
 }

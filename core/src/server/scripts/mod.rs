@@ -18,9 +18,9 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 pub use cache::{Script, ScriptCache, SeenScript};
-pub use engine::{Interpreter, NewRuntime, ScriptEngine};
+pub use engine::{Interpreter, NewRuntime, Registered, ScriptEngine};
 pub use hash::ScriptHash;
-pub use libraries::{Change, Function, Libraries, Library, LibrarySet};
+pub use libraries::{Change, Function, Libraries, Library, LibrarySet, SeenFunction};
 pub use long::{Killed, LongScript, LongScripts, ScriptKind};
 
 /// What all sessions share of scripts.
