@@ -346,6 +346,38 @@ fn kills_amid_long_copies_end_growing_tables() {
 }
 
 #[test]
+fn kills_amid_growing_tables_lose_no_entry() {
+    // A table that a library keeps from call to call.
+    let library = b"#!lua name=l
+        local t, n = {}, 0
+        redis.register_function('grow', function() for i = 1, 2 ^ 17 + 1 do n = i t[i + 0.5] = i end end)
+        redis.register_function('count', function()
+            local count = 0
+            for key, value in pairs(t) do count = count + (key == value + 0.5 and 1 or 0) end
+            return (count == n or count == n - 1) and 'all' or count .. ' of ' .. n
+        end)";
+    let loaded = || {
+        let (mut lua, mut host) = (lua(), TestHost::new());
+        lua.load_library(library, limits(), &mut host).expect("loads");
+        let ids: Vec<_> = host.functions.iter().map(|function| function.3).collect();
+        (lua, ids)
+    };
+    let (mut lua, ids) = loaded();
+    let mut value = Writer::new(usize::MAX);
+    let mut counting = TestHost::new();
+    lua.call_function(ids[0], &a_run(), &mut counting, &mut value).expect("runs");
+    for at in 1..=counting.ticks {
+        let (mut lua, ids) = loaded();
+        let mut killing = KillingAt(TestHost::new(), at);
+        let ended = lua.call_function(ids[0], &a_run(), &mut killing, &mut value);
+        assert!(matches!(ended, Err(Ended::Killed(_))), "at tick {at}: {ended:?}");
+        let mut count = Writer::new(usize::MAX);
+        lua.call_function(ids[1], &a_run(), &mut TestHost::new(), &mut count).expect("counts");
+        assert!(count.as_bytes().ends_with(b"all"), "at tick {at}: {}", count.as_bytes().escape_ascii());
+    }
+}
+
+#[test]
 fn an_abandoned_run_leaves_no_trace_in_the_interpreter() {
     let mut lua = lua();
     let script = "local ok, e = pcall(function()
