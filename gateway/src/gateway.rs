@@ -12,7 +12,7 @@ use crate::brake::{Brake, Debt};
 use crate::clock::{now_ms, whole_ms};
 use crate::crons::CronMailbox;
 use crate::limits::Deadlines;
-use crate::long_runs::LongRuns;
+use crate::long_queue::LongQueue;
 use crate::maintenance::Maintenance;
 use crate::spread::Spread;
 use crate::stop::{Stop, StopRequest};
@@ -51,6 +51,9 @@ impl Refusal {
     }
 }
 
+/// Runs the next request of a session and gives the session back, or runs a cron. Where it is dropped instead, the server ends.
+pub type LongRun = Box<dyn FnOnce(&Gateway) + Send>;
+
 /// One server.
 pub struct Gateway {
     /// The store, and the state that all sessions share.
@@ -61,8 +64,8 @@ pub struct Gateway {
     pub maintenance: Maintenance,
     /// The thread of crons.
     pub crons: Arc<CronMailbox>,
-    /// The threads for requests that take long.
-    pub long_runs: LongRuns,
+    /// What waits for the threads for requests that take long.
+    pub long_runs: LongQueue<LongRun>,
     /// What slows writers down where merge is left behind.
     pub brake: Arc<Brake>,
     /// How many workers serve.
@@ -102,7 +105,7 @@ impl Gateway {
             syncer: Syncer::new(policy),
             maintenance: Maintenance::default(),
             crons: Arc::default(),
-            long_runs: LongRuns::default(),
+            long_runs: LongQueue::default(),
             brake,
             spread,
             trim: Trim::default(),

@@ -1,5 +1,5 @@
-//! The threads for requests that take long, and the sessions on their way to them: a worker or a web task hands a session
-//! over, and serves its other connections meanwhile.
+//! The threads for requests that take long: a worker or a web task hands a session over ([`crate::long_queue`]), and serves its
+//! other connections meanwhile.
 //!
 //! A session says that its next request takes long without having run it ([`Driver::takes_long`]). Its thread then gives
 //! the session away, keeps the socket, and gets the session back with the replies. Such requests hold the locks of their keys
@@ -11,98 +11,14 @@
 //!
 //! [`Driver::takes_long`]: edgecask_core::driver::Driver::takes_long
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Instant;
 
-use parking_lot::{Condvar, Mutex};
 use tracing::warn;
 
-use crate::gateway::Gateway;
-use crate::limits::{LONG_RUN_NICENESS, LONG_RUN_PATIENCE, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
-
-/// Runs the next request of a session and gives the session back, or runs a cron. Where it is dropped instead, the server ends.
-pub type LongRun = Box<dyn FnOnce(&Gateway) + Send>;
-
-/// The runs that wait for a thread. Their number is bounded by that of the connections and crons.
-#[derive(Default)]
-pub struct LongRuns {
-    waiting: Mutex<Waiting>,
-    wake: Condvar,
-    /// Wakes the spare thread.
-    wake_spare: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
-    /// With the time at which each came.
-    runs: VecDeque<(LongRun, Instant)>,
-    is_stopping: bool,
-}
-
-impl LongRuns {
-    /// Runs the next request of a session, after those that came before.
-    pub fn hand_over(&self, run: LongRun) {
-        let mut waiting = self.waiting.lock();
-        if waiting.is_stopping {
-            // Dropped without the lock: that closes a session.
-            drop(waiting);
-            return drop(run);
-        }
-        waiting.runs.push_back((run, Instant::now()));
-        drop(waiting);
-        self.wake.notify_one();
-        self.wake_spare.notify_one();
-    }
-
-    /// Ends the threads once they have run what they are at. Nobody waits for the rest.
-    fn stop(&self) {
-        let mut waiting = self.waiting.lock();
-        waiting.is_stopping = true;
-        let rest = std::mem::take(&mut waiting.runs);
-        drop(waiting);
-        self.wake.notify_all();
-        self.wake_spare.notify_all();
-        drop(rest);
-    }
-
-    /// The next run, which a thread waits for; None once it is to end.
-    fn next(&self) -> Option<LongRun> {
-        let mut waiting = self.waiting.lock();
-        loop {
-            if waiting.is_stopping {
-                return None;
-            }
-            if let Some((run, _)) = waiting.runs.pop_front() {
-                return Some(run);
-            }
-            self.wake.wait(&mut waiting);
-        }
-    }
-
-    /// A run that no other thread has taken for [`LONG_RUN_PATIENCE`], which the spare thread waits for; None once it is to
-    /// end.
-    fn next_late(&self) -> Option<LongRun> {
-        let mut waiting = self.waiting.lock();
-        loop {
-            if waiting.is_stopping {
-                return None;
-            }
-            let Some((_, came)) = waiting.runs.front() else {
-                self.wake_spare.wait(&mut waiting);
-                continue;
-            };
-            let late = *came + LONG_RUN_PATIENCE;
-            if late > Instant::now() {
-                self.wake_spare.wait_until(&mut waiting, late);
-                continue;
-            }
-            return waiting.runs.pop_front().map(|(run, _)| run);
-        }
-    }
-}
+use crate::gateway::{Gateway, LongRun};
+use crate::limits::{LONG_RUN_NICENESS, LONG_RUN_THREADS_MAX, LONG_RUN_THREADS_MIN};
 
 /// The threads.
 pub struct LongThreads(Vec<JoinHandle<()>>);

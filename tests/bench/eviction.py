@@ -26,54 +26,36 @@ import itertools
 import os
 import pathlib
 import random
-import socket
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from resp import Connection, encode
 from servers import Server
 
 POLICIES = ["allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"]
 BATCH = 64
 ALLOWED_POINTS = 2.0
 CORRECTIONS = 6
+PATIENCE_S = 60
 
 
-def encode(*words):
-    parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
-
-
-class Cache:
+class Cache(Connection):
     """A connection to a server that is used as a cache."""
 
     def __init__(self, server, value):
-        self.value = value
-        self.socket = socket.create_connection(("127.0.0.1", server.port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.file = self.socket.makefile("rb")
-        self.hits = 0
+        super().__init__(server.port, PATIENCE_S)
+        self.cached = value
 
-    def ask_all(self, requests):
-        self.socket.sendall(b"".join(requests))
-        return [self.reply() for _ in requests]
+    def values(self, requests):
+        self.send(b"".join(requests))
+        return [self.value() for _ in requests]
 
-    def ask(self, *words):
-        return self.ask_all([encode(*words)])[0]
-
-    def reply(self):
-        line = self.file.readline()
-        if line[:1] == b"-":
-            sys.exit(line.decode())
-        if line[:1] == b"$":
-            count = int(line[1:])
-            return None if count < 0 else self.file.read(count + 2)[:-2]
-        if line[:1] == b"*":
-            return [self.reply() for _ in range(int(line[1:]))]
-        return line[1:].strip()
+    def get(self, *words):
+        return self.values([encode(*words)])[0]
 
     def info(self, field):
-        text = self.ask("INFO").decode()
+        text = self.get("INFO").decode()
         return int(next(line for line in text.splitlines() if line.startswith(field + ":")).split(":")[1])
 
     def counted_bytes(self):
@@ -81,30 +63,30 @@ class Cache:
 
     def use(self, keys, expiries):
         """Reads the keys and writes those that were missed; returns how many were found."""
-        replies = self.ask_all([encode("GET", f"key:{key}") for key in keys])
+        replies = self.values([encode("GET", f"key:{key}") for key in keys])
         missed = dict.fromkeys(key for key, reply in zip(keys, replies) if reply is None)
-        self.ask_all([encode("SET", f"key:{key}", self.value, "EX", expiries[key]) for key in missed])
+        self.values([encode("SET", f"key:{key}", self.cached, "EX", expiries[key]) for key in missed])
         return len(keys) - sum(reply is None for reply in replies)
 
 
 def limit(cache, policy, keys, expiries):
     """Sets the `maxmemory` that lets a server hold so many of the keys, and returns it."""
-    cache.ask("CONFIG", "SET", "maxmemory", 0, "maxmemory-policy", policy)
-    cache.ask("FLUSHALL")
+    cache.call("CONFIG", "SET", "maxmemory", 0, "maxmemory-policy", policy)
+    cache.call("FLUSHALL")
     for batch in range(0, keys, BATCH):
         cache.use(range(batch, min(batch + BATCH, keys)), expiries)
     maxmemory = cache.counted_bytes()
-    cache.ask("CONFIG", "SET", "maxmemory", maxmemory)
+    cache.call("CONFIG", "SET", "maxmemory", maxmemory)
     # The bytes of the next load come beside those of the first until it is freed.
-    cache.ask("FLUSHALL")
+    cache.call("FLUSHALL")
     return maxmemory
 
 
 def correct(cache, keys):
     """Changes the limit so that a server that is full holds so many keys."""
-    maxmemory = int(cache.ask_all([encode("CONFIG", "GET", "maxmemory")])[0][1])
-    held = int(cache.ask("DBSIZE"))
-    cache.ask("CONFIG", "SET", "maxmemory", int(maxmemory + (keys - held) * cache.counted_bytes() / held))
+    maxmemory = int(cache.get("CONFIG", "GET", "maxmemory")[1])
+    held = int(cache.get("DBSIZE"))
+    cache.call("CONFIG", "SET", "maxmemory", int(maxmemory + (keys - held) * cache.counted_bytes() / held))
 
 
 def measure(caches, policy, options):
@@ -112,7 +94,7 @@ def measure(caches, policy, options):
     expiries = [draw.randrange(100_000, 1_000_000) for _ in range(options.keys)]
     limits = [limit(cache, policy, int(options.keys * options.share), expiries) for cache in caches]
     if options.same == "memory":
-        caches[0].ask("CONFIG", "SET", "maxmemory", limits[1])
+        caches[0].call("CONFIG", "SET", "maxmemory", limits[1])
     names = list(range(options.keys))
     draw.shuffle(names)
     weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(options.keys)))
@@ -131,8 +113,8 @@ def measure(caches, policy, options):
     ratios = [100 * found / counted for found in hits]
     return [
         ratios,
-        [int(cache.ask_all([encode("CONFIG", "GET", "maxmemory")])[0][1]) for cache in caches],
-        [int(cache.ask("DBSIZE")) for cache in caches],
+        [int(cache.get("CONFIG", "GET", "maxmemory")[1]) for cache in caches],
+        [int(cache.get("DBSIZE")) for cache in caches],
         [cache.info("evicted_keys") for cache in caches],
     ]
 
@@ -160,7 +142,7 @@ def main():
             print("| --- | --- | --- | --- | --- |")
             for policy in options.policies:
                 for cache in caches:
-                    cache.ask("CONFIG", "RESETSTAT")
+                    cache.call("CONFIG", "RESETSTAT")
                 ratios, *others = measure(caches, policy, options)
                 difference = ratios[0] - ratios[1]
                 failed |= (-difference if options.same == "memory" else abs(difference)) > ALLOWED_POINTS

@@ -13,13 +13,14 @@ out first, and left out unless there is --all-keys.
 import argparse
 import multiprocessing
 import pathlib
-import socket
+import select
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+from resp import Connection, encode
 from servers import Server
 
 KEYS = 400
@@ -28,64 +29,39 @@ PATIENCE_S = 30
 LATE_MS = 20
 
 
-def request(*words):
-    words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
-
-
-class Connection:
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def ask(self, *words):
-        """The reply to a request whose reply is one line or one short bulk string."""
-        self.socket.sendall(request(*words))
-        return self.reply()
-
-    def reply(self):
-        received = self.socket.recv(65536)
-        while not received.endswith(b"\r\n"):
-            more = self.socket.recv(65536)
-            if not more:
-                break
-            received += more
-        return received
+def has_reply(connection, within_s):
+    """Whether a reply begins in so many seconds."""
+    return bool(select.select([connection.socket], [], [], within_s)[0])
 
 
 def free_keys(port, count):
     """Keys that do not share their lock with the key of the scripts."""
-    runner, killer = Connection(port), Connection(port)
-    runner.socket.sendall(request("EVAL", "while true do end", 1, "hostile"))
-    while b"cmd=eval" not in killer.ask("CLIENT", "LIST"):
-        pass
+    runner, killer = Connection(port, PATIENCE_S), Connection(port, PATIENCE_S)
+    runner.send(encode("EVAL", "while true do end", 1, "hostile"))
+    clients = b""
+    while b"cmd=eval" not in clients:
+        killer.send(encode("CLIENT", "LIST"))
+        clients = killer.value()
     time.sleep(0.05)
-    asked = [(f"key {number}", Connection(port)) for number in range(count)]
+    asked = [(f"key {number}", Connection(port, PATIENCE_S)) for number in range(count)]
     for key, connection in asked:
-        connection.socket.sendall(request("EXISTS", key))
+        connection.send(encode("EXISTS", key))
     time.sleep(0.5)
-    free = []
-    for key, connection in asked:
-        connection.socket.setblocking(False)
-        try:
-            connection.socket.recv(16)
-            free.append(key)
-        except BlockingIOError:
-            pass
-    killer.ask("SCRIPT", "KILL")
+    free = [key for key, connection in asked if has_reply(connection, 0)]
+    killer.call("SCRIPT", "KILL")
     runner.reply()
     return free
 
 
 def client(port, keys, until, latencies):
     """Does GET and SET until a time; gives the latencies in microseconds."""
-    connection = Connection(port)
-    requests = [(request("SET", key, "value"), request("GET", key)) for key in keys]
+    connection = Connection(port, PATIENCE_S)
+    requests = [(encode("SET", key, "value"), encode("GET", key)) for key in keys]
     took, at = [], 0
     while time.monotonic() < until:
         for one in requests[at % len(requests)]:
             begin = time.perf_counter_ns()
-            connection.socket.sendall(one)
+            connection.send(one)
             reply = connection.reply()
             took.append((time.perf_counter_ns() - begin) // 1000)
             if not reply.startswith((b"+OK", b"$5")):
@@ -124,22 +100,17 @@ class Hostile:
         entries = (ROOT / "core/lua/tests/hostile/scripts.txt").read_text().rstrip().split("\n----\n")
         split = [entry.split("\n", 1) for entry in entries]
         self.scripts = [(head.removeprefix("-- ").rsplit(": ", 1)[0], script) for head, script in split]
-        self.runner, self.killer = Connection(port), Connection(port)
+        self.runner, self.killer = Connection(port, PATIENCE_S), Connection(port, PATIENCE_S)
         self.next, self.late_ms, self.ended, self.killed = 0, {}, set(), 0
 
     def one(self, until):
         name, script = self.scripts[self.next % len(self.scripts)]
         self.next += 1
-        self.runner.socket.sendall(request("EVAL", script, 1, "hostile"))
-        self.runner.socket.settimeout(self.deadline_s)
-        try:
+        self.runner.send(encode("EVAL", script, 1, "hostile"))
+        if has_reply(self.runner, self.deadline_s):
             self.runner.reply()
             self.ended.add(name)
             return
-        except TimeoutError:
-            pass
-        finally:
-            self.runner.socket.settimeout(PATIENCE_S)
         begin = time.perf_counter()
         told = self.killer.ask("SCRIPT", "KILL")
         if told.startswith(b"-NOTBUSY"):
@@ -184,8 +155,9 @@ def main():
                 print(f"from SCRIPT KILL to the script's reply: p50 {late[len(late) // 2][1]:.1f} ms, "
                       f"most {late[-1][1]:.1f} ms ({late[-1][0]})")
                 print(f"later than {LATE_MS} ms:", [name for name, late_ms in late if late_ms > LATE_MS])
-            checked = Connection(server.port)
-            if checked.ask("EVAL", "return redis.call('ECHO', 'alive')", 0) != b"$5\r\nalive\r\n":
+            checked = Connection(server.port, PATIENCE_S)
+            checked.send(encode("EVAL", "return redis.call('ECHO', 'alive')", 0))
+            if checked.value() != b"alive":
                 sys.exit("no script runs any more")
     print(f"p99 with the scripts: {sorted(ratios)[len(ratios) // 2]:.2f} times that without")
     if late and late[-1][1] > LATE_MS:

@@ -18,12 +18,13 @@ static void *allocate(void *ud, void *block, size_t old_size, size_t new_size) {
 
 /* ---- steps and kills ---- */
 
-static void tick(lua_State *L) {
+/* True if the run is to end. */
+static int tick(lua_State *L) {
   struct ec *s = EC(L);
   global_State *g = G(L);
   uint64_t steps = (uint64_t)(EC_TICK_STEPS - g->stepsleft);
   g->stepsleft = EC_TICK_STEPS;
-  if (s->running && !g->killed && s->calls->tick(s->host, steps) == EC_KILL) ec_kill(L);
+  return s->running && !g->killed && s->calls->tick(s->host, steps) == EC_KILL;
 }
 
 static void hook(lua_State *L, lua_Debug *ar) {
@@ -294,6 +295,7 @@ struct ec *ec_new(const struct ec_calls *calls, void *host, const struct ec_opti
   s->L = lua_newstate(allocate, s);
   if (s->L != NULL) {
     G(s->L)->tick = tick;
+    G(s->L)->kill = ec_kill;
     if (lua_cpcall(s->L, make_sandbox, (void *)options) == 0) return s;
   }
   ec_free(s);

@@ -269,6 +269,114 @@ fn kill_that_nothing_catches() {
     }
 }
 
+/// Ends the run at one of its ticks, counted from 1.
+struct KillingAt(TestHost, u64);
+
+impl edgecask_core::script::Host for KillingAt {
+    fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
+        self.0.call(arguments, reply)
+    }
+    fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
+        self.0.may_call(arguments)
+    }
+    fn log(&mut self, level: edgecask_core::script::Level, text: &[u8]) {
+        self.0.log(level, text);
+    }
+    fn set_protocol(&mut self, protocol: edgecask_core::resp::Protocol) {
+        self.0.set_protocol(protocol);
+    }
+    fn register_function(&mut self, function: &edgecask_core::script::NewFunction<'_>) -> Result<(), String> {
+        self.0.register_function(function)
+    }
+    fn tick(&mut self, steps: u64) -> Tick {
+        let tick = self.0.tick(steps);
+        if self.0.ticks >= self.1 { Tick::Kill } else { tick }
+    }
+    fn clock_seconds(&mut self) -> f64 {
+        self.0.clock_seconds()
+    }
+}
+
+#[test]
+fn kills_amid_long_copies_end_them() {
+    const MEGABYTES: u64 = 8;
+    let long = format!("local m = string.rep('x', 1024 * 1024) local s = string.rep(m, {MEGABYTES}) ");
+    let ticks = |script: &str| {
+        let mut host = TestHost::new();
+        run(&mut lua(), &mut host, script).expect("runs");
+        host.ticks
+    };
+    let before = ticks(&long);
+    for (copying, copied_megabytes) in [
+        // Once into the buffer, once into the string.
+        ("pcall(string.format, '%s%s', s, s)", 4 * MEGABYTES),
+        ("pcall(function() return s .. 'y' end)", 2 * MEGABYTES),
+        ("pcall(string.sub, s, 2)", MEGABYTES),
+        ("pcall(table.concat, {s, s})", 4 * MEGABYTES),
+    ] {
+        let script = format!("{long} return {copying}");
+        let all = ticks(&script);
+        // A copy has one tick less than pieces.
+        assert!(all - before >= copied_megabytes * 3 / 4, "{copying}: {} ticks", all - before);
+        let mut lua = lua();
+        for at in before + 1..=all {
+            let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), &script);
+            assert!(matches!(ended, Err(Ended::Killed(_))), "{copying} at tick {at} of {all}: {ended:?}");
+            while lua.collect_garbage() {}
+            assert!(lua.memory_bytes() < 2 << 20, "{copying} at tick {at}: {} bytes", lua.memory_bytes());
+            assert_eq!(text(&mut lua, "return 'alive'"), "alive");
+        }
+    }
+}
+
+#[test]
+fn kills_amid_long_copies_end_growing_tables() {
+    // The block of the table's array grows from 1 MiB to 32 MiB.
+    let script = "local t = {} for i = 1, 2 ^ 20 + 1 do t[i] = i end return #t";
+    let mut counting = TestHost::new();
+    run(&mut lua(), &mut counting, script).expect("runs");
+    let mut lua = lua();
+    for at in (1..=counting.ticks).step_by(10) {
+        let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), script);
+        assert!(matches!(ended, Err(Ended::Killed(_))), "at tick {at} of {}: {ended:?}", counting.ticks);
+        while lua.collect_garbage() {}
+        assert!(lua.memory_bytes() < 2 << 20, "at tick {at}: {} bytes", lua.memory_bytes());
+    }
+    assert_eq!(text(&mut lua, "return 'alive'"), "alive");
+}
+
+#[test]
+fn kills_amid_growing_tables_lose_no_entry() {
+    // A table that a library keeps from call to call.
+    let library = b"#!lua name=l
+        local t, n = {}, 0
+        redis.register_function('grow', function() for i = 1, 2 ^ 17 + 1 do n = i t[i + 0.5] = i end end)
+        redis.register_function('count', function()
+            local count = 0
+            for key, value in pairs(t) do count = count + (key == value + 0.5 and 1 or 0) end
+            return (count == n or count == n - 1) and 'all' or count .. ' of ' .. n
+        end)";
+    let loaded = || {
+        let (mut lua, mut host) = (lua(), TestHost::new());
+        lua.load_library(library, limits(), &mut host).expect("loads");
+        let ids: Vec<_> = host.functions.iter().map(|function| function.3).collect();
+        (lua, ids)
+    };
+    let (mut lua, ids) = loaded();
+    let mut value = Writer::new(usize::MAX);
+    let mut counting = TestHost::new();
+    lua.call_function(ids[0], &a_run(), &mut counting, &mut value).expect("runs");
+    for at in 1..=counting.ticks {
+        let (mut lua, ids) = loaded();
+        let mut killing = KillingAt(TestHost::new(), at);
+        let ended = lua.call_function(ids[0], &a_run(), &mut killing, &mut value);
+        assert!(matches!(ended, Err(Ended::Killed(_))), "at tick {at}: {ended:?}");
+        let mut count = Writer::new(usize::MAX);
+        lua.call_function(ids[1], &a_run(), &mut TestHost::new(), &mut count).expect("counts");
+        assert!(count.as_bytes().ends_with(b"all"), "at tick {at}: {}", count.as_bytes().escape_ascii());
+    }
+}
+
 #[test]
 fn an_abandoned_run_leaves_no_trace_in_the_interpreter() {
     let mut lua = lua();

@@ -59,12 +59,12 @@ impl Definitions {
         Ok(())
     }
 
-    /// Looks whether there is a definition of this name.
+    /// Removes the definition of this name.
     ///
     /// # Errors
     /// There is none; or the engine's.
-    pub fn check_known(self, txn: &mut Txn<'_>, name: &[u8]) -> Outcome {
-        if self.contains(txn, name)? {
+    pub fn remove_known(self, txn: &mut Txn<'_>, name: &[u8]) -> Outcome {
+        if self.remove(txn, &[name])? > 0 {
             return Ok(());
         }
         let (noun, name) = (self.noun, quoted(name, DEFINITION_NAME_MAX_BYTES));

@@ -10,21 +10,18 @@
 //! are on the disk. What was
 //! deleted and has yet to be freed does not count: more keys would not make it free sooner.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
-
 use super::commit::is_paused;
-use super::{Caller, Executor, Plan, Stop};
+use super::upkeep::Upkeep;
+use super::{Executor, Stop};
 use crate::command::CommandError;
-use crate::engine::{Db, Drafts, Engine, EngineError, Root, Sample, Sampled};
+use crate::engine::{Db, Engine, EngineError, Root, Sample, Sampled};
 use crate::limits::{
     EVICTION_FAILURES_MAX, EVICTION_LOOKED_MAX, EVICTION_MISSES_MAX, EVICTION_SAMPLES_MAX, EVICTION_STEP_KEYS,
 };
-use crate::resp::{Protocol, Reply};
-use crate::server::hub::{Inbox, Interest, notify};
-use crate::server::{Candidate, Client, ClientCard, First, MemorySettings, Policy, Server, Shared};
+use crate::server::hub::notify;
+use crate::server::{Candidate, First, MemorySettings, Policy, Server, Shared};
 
 /// Time and connections are looked after once for so many keys, as in Redis.
 const KEYS_BETWEEN: u64 = 16;
@@ -61,16 +58,12 @@ enum Try {
 
 /// Evicts keys, for no connection.
 pub struct Eviction {
-    executor: Executor,
-    client: Client,
-    reply: Reply,
+    upkeep: Upkeep,
     pending: Option<Pending>,
     /// Whether the pending key's removal is what waits.
     is_evicting: bool,
     /// Keys that were looked at.
     found: Vec<Candidate>,
-    /// Whether triggers may take their time.
-    has_thread: bool,
 }
 
 /// A key whose eviction waits for the engine.
@@ -105,7 +98,7 @@ impl Executor {
             return;
         }
         let eviction = self.eviction.get_or_insert_with(|| Box::new(Eviction::new(&server.shared)));
-        eviction.client.hands_over = hands_over;
+        eviction.upkeep.client.hands_over = hands_over;
         eviction.step(server, now_ms);
     }
 
@@ -125,7 +118,7 @@ impl Executor {
     /// Forgets an eviction that waits for the engine.
     pub fn forget_eviction<E: Engine>(&mut self, server: &Server<E>) {
         if let Some(eviction) = &mut self.eviction {
-            eviction.executor.forget_suspended(server);
+            eviction.upkeep.executor.forget_suspended(server);
             eviction.pending = None;
         }
     }
@@ -134,26 +127,15 @@ impl Executor {
 impl Eviction {
     /// For a connection, or for a server's maintenance.
     pub fn new(shared: &Shared) -> Eviction {
-        let inbox = Arc::new(Inbox::new(0, shared.settings.output_limits().clone()));
-        let mut client =
-            Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, shared.default_access(), 0);
+        let mut upkeep = Upkeep::new(shared);
         // A look at a candidate is no use of it.
-        client.no_touch = true;
-        let reply = Reply::new(Protocol::Resp2);
-        Eviction {
-            executor: Executor::default(),
-            client,
-            reply,
-            pending: None,
-            is_evicting: false,
-            found: Vec::new(),
-            has_thread: false,
-        }
+        upkeep.client.no_touch = true;
+        Eviction { upkeep, pending: None, is_evicting: false, found: Vec::new() }
     }
 
     /// Says that it has a thread for itself, on which triggers may take their time.
     pub fn set_has_thread(&mut self) {
-        self.has_thread = true;
+        self.upkeep.set_has_thread();
     }
 
     /// Evicts keys as long as too much is in use, for a bounded time.
@@ -161,8 +143,8 @@ impl Eviction {
         let shared = &server.shared;
         let room = self.evict(server, now_ms);
         // Blocked connections may have waited for a key to go.
-        self.executor.serve_ready(server, now_ms);
-        self.executor.release();
+        self.upkeep.executor.serve_ready(server, now_ms);
+        self.upkeep.executor.release();
         note(shared, room, now_ms);
         room
     }
@@ -180,8 +162,8 @@ impl Eviction {
         }
         let begin_ns = shared.host.monotonic_ns();
         let room = self.evict_while(server, policy, begin_ns, &|| server.engine.lacks_space(), now_ms);
-        self.executor.serve_ready(server, now_ms);
-        self.executor.release();
+        self.upkeep.executor.serve_ready(server, now_ms);
+        self.upkeep.executor.release();
         room
     }
 
@@ -308,14 +290,9 @@ impl Eviction {
     /// Deletes a key, unless it is gone or has lost the expiry because of which it was chosen.
     fn remove<E: Engine>(&mut self, server: &Server<E>, pending: Pending, now_ms: u64) -> Try {
         let (db, key) = (pending.db, pending.key.as_slice());
-        let keys = [key];
-        let plan = Plan::writing(&keys);
-        self.client.db = db;
+        self.upkeep.client.db = db;
         let mut is_evicted = self.is_evicting;
-        // Deleting a key takes a moment unless triggers do.
-        self.client.runs_at_length = self.has_thread && server.shared.hub.interest.has(Interest::TRIGGERS);
-        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
+        let ran = self.upkeep.change(server, key, now_ms, |ctx| {
             let root = ctx.txn.root(db, key)?;
             is_evicted = root.is_some_and(|root| !pending.only_expiring || root.expires_at_ms.is_some());
             if is_evicted {
@@ -332,10 +309,10 @@ impl Eviction {
             }
             Ok(_) => Try::Missed,
             // Its triggers take long. They are run where nobody waits for them.
-            Err(Stop::Suspended) if std::mem::take(&mut self.client.takes_long) => Try::Busy,
+            Err(Stop::Suspended) if std::mem::take(&mut self.upkeep.client.takes_long) => Try::Busy,
             // A transaction has begun to hold its lock for long. Other keys may go.
             Err(Stop::Suspended) if server.engine.is_busy(db, key) => {
-                self.executor.forget_suspended(server);
+                self.upkeep.executor.forget_suspended(server);
                 Try::Busy
             }
             Err(Stop::Suspended) => {

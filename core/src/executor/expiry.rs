@@ -1,27 +1,18 @@
 //! Active expiry: keys whose time has come are removed though nobody asks for them, through the same commit boundary as
 //! everything else, so reactions and the feed see it.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-
+use super::Stop;
 use super::commit::is_paused;
-use super::{Caller, Executor, Plan, Stop};
+use super::upkeep::Upkeep;
 use crate::command::CommandError;
-use crate::engine::{Db, Drafts, Engine, EngineError};
-use crate::resp::{Protocol, Reply};
-use crate::server::hub::{Inbox, Interest};
-use crate::server::{Client, ClientCard, Server, Shared};
+use crate::engine::{Db, Engine, EngineError};
+use crate::server::{Server, Shared};
 
 /// Removes expired keys, for no connection.
 pub struct Expiry {
-    executor: Executor,
-    client: Client,
-    reply: Reply,
+    upkeep: Upkeep,
     /// Keys that are still to be removed.
     keys: Vec<(Db, Vec<u8>)>,
-    /// Whether triggers may take their time.
-    has_thread: bool,
 }
 
 /// What one step has done.
@@ -38,16 +29,12 @@ pub struct Expired {
 impl Expiry {
     /// For a server's maintenance.
     pub fn new(shared: &Shared) -> Expiry {
-        let inbox = Arc::new(Inbox::new(0, shared.settings.output_limits().clone()));
-        let client =
-            Client::new(0, Arc::new(Mutex::new(ClientCard::default())), inbox, shared.default_access(), 0);
-        let reply = Reply::new(Protocol::Resp2);
-        Expiry { executor: Executor::default(), client, reply, keys: Vec::new(), has_thread: false }
+        Expiry { upkeep: Upkeep::new(shared), keys: Vec::new() }
     }
 
     /// Says that it has a thread for itself, on which triggers may take their time.
     pub fn set_has_thread(&mut self) {
-        self.has_thread = true;
+        self.upkeep.set_has_thread();
     }
 
     /// Removes about `budget` expired keys.
@@ -76,7 +63,7 @@ impl Expiry {
                 Ok(()) => {}
                 // A transaction holds its lock for long. A later step finds it again.
                 Err(Stop::Suspended) if server.engine.is_busy(db, &key) => {
-                    self.executor.forget_suspended(server);
+                    self.upkeep.executor.forget_suspended(server);
                     self.keys.pop();
                     continue;
                 }
@@ -94,21 +81,13 @@ impl Expiry {
             self.keys.pop();
             count += 1;
         }
-        self.executor.serve_ready(server, now_ms);
-        self.executor.release();
+        self.upkeep.executor.serve_ready(server, now_ms);
+        self.upkeep.executor.release();
         Ok(Expired { keys: count, has_more, is_suspended: false })
     }
 
     /// Reading an expired key in a transaction is what removes it.
     fn remove<E: Engine>(&mut self, server: &Server<E>, db: Db, key: &[u8], now_ms: u64) -> Result<(), Stop> {
-        let keys = [key];
-        let plan = Plan::writing(&keys);
-        // Removing a key takes a moment unless triggers do.
-        self.client.runs_at_length = self.has_thread && server.shared.hub.interest.has(Interest::TRIGGERS);
-        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        let ran = self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
-            ctx.look_at(db, key).map(drop)
-        });
-        ran.map(drop)
+        self.upkeep.change(server, key, now_ms, |ctx| ctx.look_at(db, key).map(drop)).map(drop)
     }
 }

@@ -26,6 +26,7 @@ mod group;
 mod meter;
 mod queue;
 mod serve;
+mod upkeep;
 #[cfg(test)]
 mod tests;
 

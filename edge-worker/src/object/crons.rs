@@ -22,6 +22,10 @@ pub(super) struct EdgeCrons {
     waiting: Option<CronRun>,
     /// The row.
     persisted: Vec<u8>,
+    /// The [`Crons::due_generation`] of the row.
+    ///
+    /// [`Crons::due_generation`]: edgecask_core::server::crons::Crons::due_generation
+    generation: u64,
 }
 
 impl EdgeCrons {
@@ -29,7 +33,8 @@ impl EdgeCrons {
     pub(super) fn go_on<H: Host>(server: &Server<Bitcask>, storage: &RowStorage<H>) -> EdgeCrons {
         let persisted = storage.state(DUE_TIMES_NAME).unwrap_or_default();
         server.shared.crons.go_on(due_times(&persisted));
-        EdgeCrons { waiting: None, persisted }
+        // Where the crons of the store are others than those of the row, the first event writes a new one.
+        EdgeCrons { waiting: None, persisted, generation: 0 }
     }
 
     /// When the object is to be woken for them, if it is.
@@ -60,6 +65,11 @@ impl<H: Host> Object<H> {
 
     /// Persists when crons are due next, if that has changed.
     pub(super) fn persist_crons(&mut self) {
+        let generation = self.server.shared.crons.due_generation();
+        if generation == self.crons.generation {
+            return;
+        }
+        self.crons.generation = generation;
         let mut row = Vec::new();
         for (name, due_ms) in self.server.shared.crons.due_times() {
             row.extend_from_slice(&(name.len() as u64).to_le_bytes());

@@ -48,6 +48,26 @@ pub(super) struct OwnCall<'c> {
     pub arguments: &'c [&'c [u8]],
 }
 
+/// Looks whether a definition that calls this function may join the `count` of its kind that there are.
+///
+/// # Errors
+/// There is no such function, or as many definitions of this kind as there may be.
+pub(super) fn check_joins(
+    ctx: &Context<'_, '_>,
+    caller: Caller,
+    function: &[u8],
+    (count, most): (usize, usize),
+) -> Result<(), CommandError> {
+    if libraries::present(ctx).function(function).is_none() {
+        return Err(CommandError::text("ERR Function not found"));
+    }
+    if count >= most {
+        let noun = caller.noun();
+        return Err(CommandError::owned(format!("ERR there are {most} {noun}s already")));
+    }
+    Ok(())
+}
+
 impl Definition<'_> {
     /// The error of a definition whose function cannot run.
     pub fn cannot_run(self, reason: &str) -> CommandError {

@@ -138,6 +138,8 @@ struct State {
     failures: VecDeque<CronFailure>,
     failure_count: u64,
     waker: Option<Waker>,
+    /// Counts changes of `next_ms`, and of which crons there are.
+    due_generation: u64,
 }
 
 #[derive(Debug)]
@@ -168,9 +170,15 @@ impl Crons {
                 state.entries.remove(name);
             }
         }
+        state.due_generation += 1;
         if let Some(waker) = &state.waker {
             waker.wake_by_ref();
         }
+    }
+
+    /// Another number than before if [`Crons::due_times`] has changed.
+    pub fn due_generation(&self) -> u64 {
+        self.state.lock().due_generation
     }
 
     /// When each is due next, in unix milliseconds.
@@ -187,6 +195,7 @@ impl Crons {
                 entry.next_ms = next_ms;
             }
         }
+        state.due_generation += 1;
     }
 
     /// The waker is called when a cron may be due earlier than [`Crons::next_ms`] said.
@@ -204,11 +213,12 @@ impl Crons {
     /// A run that is due, the earliest first.
     pub fn claim(&self, now_ms: u64) -> Option<Claim> {
         let mut state = self.state.lock();
-        let State { set, entries, running, .. } = &mut *state;
+        let State { set, entries, running, due_generation, .. } = &mut *state;
         for (name, entry) in entries.iter_mut() {
             // The clock was set back.
             if let Some(cron) = set.get(name).filter(|cron| cron.due_after(now_ms) < entry.next_ms) {
                 entry.next_ms = cron.due_after(now_ms);
+                *due_generation += 1;
             }
         }
         let due =
@@ -219,6 +229,7 @@ impl Crons {
         let due_ms = now_ms / cron.every_ms * cron.every_ms;
         entry.counts.missed += due_ms.saturating_sub(entry.next_ms) / cron.every_ms;
         entry.next_ms = cron.due_after(now_ms);
+        *due_generation += 1;
         running.insert(name.clone());
         Some(Claim { cron, due_ms })
     }
@@ -226,7 +237,7 @@ impl Crons {
     /// A run has ended. True if it is the first that failed after one that did not.
     pub fn end(&self, claim: Claim, end: CronEnd) -> bool {
         let mut state = self.state.lock();
-        let State { set, entries, running, failures, failure_count, waker } = &mut *state;
+        let State { set, entries, running, failures, failure_count, waker, due_generation } = &mut *state;
         let Claim { cron, due_ms } = claim;
         running.remove(&cron.name);
         let has_failed = end.error.is_some();
@@ -240,6 +251,7 @@ impl Crons {
             if entry.next_ms <= end.now_ms {
                 entry.counts.missed += (end.now_ms - entry.next_ms) / cron.every_ms + 1;
                 entry.next_ms = cron.due_after(end.now_ms);
+                *due_generation += 1;
             }
             is_first = has_failed && !entry.fails;
             entry.fails = has_failed;

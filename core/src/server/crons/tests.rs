@@ -91,6 +91,38 @@ fn cron_of_a_sleeping_home_is_forgotten_or_runs_twice() {
 }
 
 #[test]
+fn due_times_change_unseen_by_a_home_that_persists_them() {
+    let crons = Crons::default();
+    let mut last = (crons.due_generation(), crons.due_times());
+    let mut changes = |has_changed: bool, event: &str| {
+        let now = (crons.due_generation(), crons.due_times());
+        assert_eq!((now.0 != last.0, now.1 != last.1), (has_changed, has_changed), "{event}");
+        last = now;
+    };
+    crons.apply(&Change::Set(cron("a", 100)), 1000);
+    changes(true, "made");
+    assert!(crons.claim(1099).is_none());
+    changes(false, "not due");
+    let claim = crons.claim(1100).expect("it is due");
+    changes(true, "begun");
+    crons.end(claim, end(1150, Some("ERR failed")));
+    changes(false, "ended in time");
+    crons.reset_counts();
+    crons.forget_failures();
+    changes(false, "looked after");
+    let claim = crons.claim(1200).expect("it is due");
+    changes(true, "begun again");
+    crons.end(claim, end(1350, None));
+    changes(true, "ended late");
+    assert!(crons.claim(150).is_none());
+    changes(true, "the clock was set back");
+    crons.go_on([(&b"a"[..], 300)]);
+    changes(true, "gone on");
+    crons.apply(&Change::Drop(b"a"[..].into()), 200);
+    changes(true, "dropped");
+}
+
+#[test]
 fn clock_that_is_set_back_stops_crons() {
     let crons = Crons::default();
     crons.apply(&Change::Set(cron("a", 100)), 1_000_000);

@@ -1,9 +1,10 @@
 //! CRON: makes, drops and shows crons, and the failures of their runs.
 
+use super::super::definer::{Caller, check_joins};
 use super::definitions::{CRONS, add, parse_request, present, remove};
 use crate::catalog;
 use crate::command::args::integer;
-use crate::command::{CommandError, Context, Outcome, help};
+use crate::command::{Context, Outcome, help};
 use crate::limits::{CRON_FAILURES_MAX, CRON_FAILURES_SHOWN, CRONS_MAX};
 use crate::resp::Reply;
 use crate::server::outbox::Action;
@@ -24,19 +25,13 @@ pub(in crate::command::script) fn cron(ctx: &mut Context<'_, '_>, args: &[&[u8]]
 fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outcome {
     CRONS.check_new(ctx.txn, name)?;
     let cron = parse_request(name, definition, ctx.db(), ctx.client.access.user().name())?;
-    if super::super::libraries::present(ctx).function(&cron.function).is_none() {
-        return Err(CommandError::text("ERR Function not found"));
-    }
-    if present(ctx).len() >= CRONS_MAX {
-        return Err(CommandError::owned(format!("ERR there are {CRONS_MAX} crons already")));
-    }
+    check_joins(ctx, Caller::Cron, &cron.function, (present(ctx).len(), CRONS_MAX))?;
     add(ctx, cron)?;
     ctx.reply.ok();
     Ok(())
 }
 
 fn drop_one(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    CRONS.check_known(ctx.txn, name)?;
     remove(ctx, name)?;
     ctx.reply.ok();
     Ok(())

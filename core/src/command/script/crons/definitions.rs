@@ -76,8 +76,11 @@ pub(super) fn add(ctx: &mut Context<'_, '_>, cron: Cron) -> Outcome {
 }
 
 /// Takes a cron away.
+///
+/// # Errors
+/// There is none of this name; or the engine's.
 pub(super) fn remove(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    CRONS.remove(ctx.txn, &[name])?;
+    CRONS.remove_known(ctx.txn, name)?;
     ctx.outbox.push(Action::Crons(Change::Drop(name.into())));
     Ok(())
 }

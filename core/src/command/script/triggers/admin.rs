@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::super::definer::{Caller, check_joins};
 use super::definitions::{TRIGGERS, add, parse, present, remove};
 use super::old::old;
 use crate::catalog;
@@ -33,12 +34,7 @@ fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outco
             "ERR the prefix of a trigger has {TRIGGER_PREFIX_MAX_BYTES} bytes at most"
         )));
     }
-    if super::super::libraries::present(ctx).function(&trigger.function).is_none() {
-        return Err(CommandError::text("ERR Function not found"));
-    }
-    if present(ctx).len() >= TRIGGERS_MAX {
-        return Err(CommandError::owned(format!("ERR there are {TRIGGERS_MAX} triggers already")));
-    }
+    check_joins(ctx, Caller::Trigger, &trigger.function, (present(ctx).len(), TRIGGERS_MAX))?;
     trigger.definer = ctx.client.access.user().name().into();
     add(ctx, trigger)?;
     ctx.reply.ok();
@@ -46,7 +42,6 @@ fn create(ctx: &mut Context<'_, '_>, name: &[u8], definition: &[&[u8]]) -> Outco
 }
 
 fn drop_one(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    TRIGGERS.check_known(ctx.txn, name)?;
     remove(ctx, name)?;
     ctx.reply.ok();
     Ok(())

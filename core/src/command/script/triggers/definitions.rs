@@ -88,8 +88,11 @@ pub(super) fn add(ctx: &mut Context<'_, '_>, trigger: Trigger) -> Outcome {
 }
 
 /// Takes a trigger away.
+///
+/// # Errors
+/// There is none of this name; or the engine's.
 pub(super) fn remove(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
-    TRIGGERS.remove(ctx.txn, &[name])?;
+    TRIGGERS.remove_known(ctx.txn, name)?;
     ctx.outbox.push(Action::Triggers(Change::Drop(name.into())));
     Ok(())
 }
