@@ -49,7 +49,7 @@ static void write_text(lua_State *L, struct ec *s, const char *text, size_t len)
   uint8_t *at = room(L, s, 9 + len);
   at[0] = TEXT;
   put64(at + 1, len);
-  memcpy(at + 9, text, len);
+  if (!luaE_copy(L, (char *)at + 9, text, len)) ec_kill(L);
 }
 
 /* Writes the value on top unless it is a table; true if it is one. */
@@ -229,7 +229,7 @@ int ec_push(lua_State *L, struct ec_bytes flat) {
       } else {
         f->has_key = 0;
         f->pairs--;
-        if (lua_isnil(L, -2) || (lua_isnumber(L, -2) && lua_tonumber(L, -2) != lua_tonumber(L, -2)))
+        if (lua_isnil(L, -2) || (lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) != lua_tonumber(L, -2)))
           lua_pop(L, 2);
         else
           lua_rawset(L, -3);

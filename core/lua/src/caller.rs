@@ -82,6 +82,11 @@ impl Meter<'_> {
         if self.tick(steps) { Ok(()) } else { Err(LibraryError::Stopped) }
     }
 
+    /// The same for so many bytes that are copied at once.
+    pub fn copied(&mut self, bytes: usize) -> Result<(), LibraryError> {
+        self.work((bytes / COPIED_BYTES_OF_A_STEP) as u64 + 1)
+    }
+
     /// The same for so many bytes that are looked at or copied one by one.
     pub fn work_on(&mut self, bytes: usize) -> Result<(), LibraryError> {
         self.work(bytes as u64 / 2 + 1)

@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use edgecask_core::script::{Mark, Reader, Table, Value, Writer};
+use edgecask_core::script::{Mark, Reader, Table, Value, Writer, pieces};
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError, type_name};
+use crate::library::{Arguments, Done, LibraryError, pairs_of, type_name};
 use crate::number;
 
 /// The settings of one `cjson`.
@@ -40,6 +40,9 @@ const SPARSE_SAFE: u32 = 10;
 
 /// Nesting beyond this is refused whatever the settings say; C walks no deeper.
 const DEPTH_MAX: u32 = 2000;
+
+/// An error shows so many bytes of an option that there is not.
+const SHOWN_BYTES: usize = 64 * 1024;
 
 /// Values of `encode_invalid`: refuse, print as C does, print as `null`.
 const INVALID: [&str; 3] = ["off", "on", "null"];
@@ -160,7 +163,8 @@ fn choose(arguments: &Arguments<'_>, setting: &mut u8, words: &[&str], out: &mut
             match words.iter().position(|word| word.as_bytes() == &*text) {
                 Some(word) => *setting = word as u8,
                 None => {
-                    let text = format!("invalid option '{}'", String::from_utf8_lossy(&text));
+                    let text = text.get(..SHOWN_BYTES).unwrap_or(&text);
+                    let text = format!("invalid option '{}'", String::from_utf8_lossy(text));
                     return Err(LibraryError::Argument(1, text));
                 }
             }
@@ -182,6 +186,15 @@ enum Open<'a> {
     Object { items: u64, index: u64, values: Reader<'a>, is_first: bool },
 }
 
+/// More than a number, a word or a bracket takes, with the signs around it.
+const SHORT_BYTES: usize = 512;
+
+/// Bytes of a string that are written between two ticks.
+const WRITTEN_PIECE_BYTES: usize = 4096;
+
+/// A byte takes as many at most: `\u001f`.
+const ESCAPED_BYTES_MAX: usize = 6;
+
 struct Encoder<'m, 'h> {
     settings: Settings,
     json: Vec<u8>,
@@ -202,8 +215,8 @@ pub(crate) fn encode(
     let mut encoder =
         Encoder { settings: Settings::read(settings), json: Vec::new(), limit: out.room_bytes(), meter };
     encoder.run(*value)?;
-    out.text(&encoder.json);
-    Ok(())
+    let Encoder { json, meter, .. } = encoder;
+    out.long_text(&json, &mut |bytes| meter.copied(bytes))
 }
 
 impl Encoder<'_, '_> {
@@ -217,6 +230,7 @@ impl Encoder<'_, '_> {
             if self.json.len() > self.limit {
                 return Err(LibraryError::text("not enough memory"));
             }
+            self.make_room(SHORT_BYTES)?;
             let next = match innermost {
                 Open::Items { left: 0, .. } => None,
                 Open::Items { values, left, is_first } => {
@@ -261,6 +275,16 @@ impl Encoder<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Room that the next few values fill.
+    fn make_room(&mut self, bytes: usize) -> Done {
+        let meter = &mut *self.meter;
+        if pieces::reserve(&mut self.json, bytes, &mut |bytes| meter.copied(bytes))? {
+            Ok(())
+        } else {
+            Err(LibraryError::text("not enough memory"))
+        }
     }
 
     fn comma(&mut self, is_first: &mut bool) {
@@ -308,8 +332,9 @@ impl Encoder<'_, '_> {
     /// The largest index if all keys are positive integers.
     fn array_length(&mut self, table: Table<'_>) -> Result<Option<u64>, LibraryError> {
         let mut longest = table.item_count();
-        for (key, _) in table.pairs() {
-            self.meter.work(1)?;
+        let mut pairs = pairs_of(table, self.meter)?;
+        while let (Some(key), Some(_)) = (pairs.next(), pairs.next()) {
+            self.meter.work(4)?;
             match key {
                 Value::Number(key) if key >= 1.0 && key.fract() == 0.0 => longest = longest.max(key as u64),
                 _ => return Ok(None),
@@ -338,13 +363,16 @@ impl Encoder<'_, '_> {
         if longest > self.limit / 5 {
             return Err(too_long());
         }
-        self.meter.work(longest as u64)?;
-        let mut values = vec![None; longest];
-        let items = usize::try_from(table.item_count()).unwrap_or(usize::MAX);
-        for (place, value) in values.iter_mut().zip(table.values().take(items)) {
-            *place = Some(value);
+        let mut values = Vec::new();
+        values.try_reserve_exact(longest).map_err(|_| too_long())?;
+        let mut items = table.values().take(usize::try_from(table.item_count()).unwrap_or(usize::MAX));
+        while values.len() < longest {
+            self.meter.work(4)?;
+            values.push(items.next());
         }
-        for (key, value) in table.pairs() {
+        let mut pairs = pairs_of(table, self.meter)?;
+        while let (Some(key), Some(value)) = (pairs.next(), pairs.next()) {
+            self.meter.work(8)?;
             if let Value::Number(key) = key
                 && let Some(place) = values.get_mut((key as usize).wrapping_sub(1))
             {
@@ -395,8 +423,9 @@ impl Encoder<'_, '_> {
 
     fn text(&mut self, text: &[u8]) -> Done {
         self.json.push(b'"');
-        for piece in text.chunks(4096) {
+        for piece in text.chunks(WRITTEN_PIECE_BYTES) {
             self.meter.work_on(piece.len())?;
+            self.make_room(piece.len() * ESCAPED_BYTES_MAX + SHORT_BYTES)?;
             let mut plain = piece;
             while let Some(at) = plain.iter().position(|byte| escape(*byte).is_some()) {
                 let (head, rest) = plain.split_at(at);
@@ -527,9 +556,14 @@ impl Decoder<'_, '_, '_> {
         let mut open: Vec<Nested> = Vec::new();
         let mut token = self.token()?;
         loop {
+            let meter = &mut *self.meter;
+            out.make_room(SHORT_BYTES, &mut |bytes| meter.copied(bytes))?;
             // A value begins here.
             match token {
-                Token::Text => out.text(&self.string),
+                Token::Text => {
+                    let meter = &mut *self.meter;
+                    out.long_text(&self.string, &mut |bytes| meter.copied(bytes))?;
+                }
                 Token::Number(number) => out.number(number),
                 Token::Boolean(value) => out.boolean(value),
                 Token::Null => out.null(),
@@ -586,7 +620,8 @@ impl Decoder<'_, '_, '_> {
         if first != Token::Text {
             return Err(self.expected("object key string", first));
         }
-        out.text(&self.string);
+        let meter = &mut *self.meter;
+        out.long_text(&self.string, &mut |bytes| meter.copied(bytes))?;
         let colon = self.token()?;
         if colon != Token::Colon {
             return Err(self.expected("colon", colon));
@@ -674,6 +709,11 @@ impl Decoder<'_, '_, '_> {
             let start = self.at;
             let window = self.text.get(start..self.text.len().min(start + 4096)).unwrap_or_default();
             let plain = window.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0)).count();
+            let meter = &mut *self.meter;
+            // Room for an escape, too.
+            if !pieces::reserve(&mut self.string, plain + SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
+                return Err(LibraryError::text("not enough memory"));
+            }
             self.string.extend_from_slice(window.get(..plain).unwrap_or_default());
             self.at += plain;
             self.meter.work_on(plain)?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_int;
 
-use edgecask_core::script::{Reader, Value, Writer};
+use edgecask_core::script::{Reader, Table, Value, Writer};
 
 use crate::caller::Meter;
 use crate::{json, message_pack, number, structure};
@@ -49,9 +49,35 @@ pub(crate) fn run(
         11..=13 => message_pack::unpack(function - 11, &arguments, out, meter),
         14 => structure::pack(&arguments, out, meter),
         15 => structure::unpack(&arguments, out, meter),
-        16 => structure::size(&arguments, out),
+        16 => structure::size(&arguments, out, meter),
         _ => Err(LibraryError::text("no such function")),
     }
+}
+
+/// Bytes that are looked at between two ticks.
+pub(crate) const SEARCHED_PIECE_BYTES: usize = 16 * 1024;
+
+/// The place of the first NUL.
+pub(crate) fn position_of_nul(bytes: &[u8], meter: &mut Meter<'_>) -> Result<Option<usize>, LibraryError> {
+    for (index, piece) in bytes.chunks(SEARCHED_PIECE_BYTES).enumerate() {
+        if let Some(at) = piece.iter().position(|byte| *byte == 0) {
+            return Ok(Some(index * SEARCHED_PIECE_BYTES + at));
+        }
+        meter.work_on(piece.len())?;
+    }
+    Ok(None)
+}
+
+/// Reads the keys beside a table's items, each with its value: the items are stepped over.
+pub(crate) fn pairs_of<'a>(table: Table<'a>, meter: &mut Meter<'_>) -> Result<Reader<'a>, LibraryError> {
+    let mut values = table.values();
+    for _ in 0..table.item_count() {
+        meter.work(2)?;
+        if values.next().is_none() {
+            break;
+        }
+    }
+    Ok(values)
 }
 
 /// Bytes that are hashed between two ticks.
@@ -113,7 +139,7 @@ impl<'a> Arguments<'a> {
     pub fn number(&self, number: usize) -> Result<f64, LibraryError> {
         match self.get(number) {
             Some(Value::Number(value)) => Some(value),
-            Some(Value::Text(text)) => number::whole_text(text),
+            Some(Value::Text(text)) if text.len() <= number::TEXT_MAX_BYTES => number::whole_text(text),
             _ => None,
         }
         .ok_or_else(|| self.wrong_type(number, "number"))

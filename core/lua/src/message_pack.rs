@@ -3,13 +3,16 @@
 
 use std::ffi::c_int;
 
-use edgecask_core::script::{Mark, Table, Value, Writer};
+use edgecask_core::script::{Mark, Reader, Table, Value, Writer, pieces};
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError};
+use crate::library::{Arguments, Done, LibraryError, pairs_of};
 
 /// Arrays and maps nested deeper are refused on unpacking.
 const DEPTH_MAX: usize = 1000;
+
+/// More than a number or a length takes.
+const SHORT_BYTES: usize = 64;
 
 /// `cmsgpack.pack`
 pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Meter<'_>) -> Done {
@@ -18,69 +21,129 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
     }
     let limit = out.room_bytes();
     let mut packed = Vec::new();
-    // Values that are still to be packed, the next one last.
-    let mut left: Vec<Value<'_>> = arguments.all().iter().rev().copied().collect();
-    while let Some(value) = left.pop() {
-        meter.work(8)?;
-        match value {
-            Value::Nil | Value::Null | Value::TooDeep | Value::Other(_) => packed.push(0xc0),
-            Value::Boolean(value) => packed.push(0xc2 + u8::from(value)),
-            Value::Number(number) => pack_number(number, &mut packed),
-            Value::Integer(number) => pack_number(number as f64, &mut packed),
-            Value::Text(text) => {
-                meter.work_on(text.len() / 8)?;
-                pack_length(text.len() as u64, [(0xa0, 32), (0xd9, 1 << 8)], 0xda, &mut packed);
-                packed.extend_from_slice(text);
+    let mut open: Vec<Open<'_>> = Vec::new();
+    for argument in arguments.all() {
+        let mut next = Some(*argument);
+        while let Some(value) = next {
+            meter.work(8)?;
+            if !pieces::reserve(&mut packed, SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
+                return Err(LibraryError::text("not enough memory"));
             }
-            Value::Table(table) => {
-                let start = left.len();
-                pack_table(table, &mut packed, &mut left);
-                left[start..].reverse();
+            match value {
+                Value::Nil | Value::Null | Value::TooDeep | Value::Other(_) => packed.push(0xc0),
+                Value::Boolean(value) => packed.push(0xc2 + u8::from(value)),
+                Value::Number(number) => pack_number(number, &mut packed),
+                Value::Integer(number) => pack_number(number as f64, &mut packed),
+                Value::Text(text) => {
+                    meter.work_on(text.len() / 8)?;
+                    pack_length(text.len() as u64, [(0xa0, 32), (0xd9, 1 << 8)], 0xda, &mut packed);
+                    if !pieces::append(&mut packed, text, &mut |bytes| meter.copied(bytes))? {
+                        return Err(LibraryError::text("not enough memory"));
+                    }
+                }
+                Value::Table(table) => open.push(pack_table(table, &mut packed, meter)?),
             }
-        }
-        if packed.len() > limit {
-            return Err(LibraryError::text("not enough memory"));
+            if packed.len() > limit {
+                return Err(LibraryError::text("not enough memory"));
+            }
+            next = None;
+            while let Some(innermost) = open.last_mut() {
+                next = innermost.next();
+                if next.is_some() {
+                    break;
+                }
+                open.pop();
+            }
         }
     }
-    out.text(&packed);
-    Ok(())
+    out.long_text(&packed, &mut |bytes| meter.copied(bytes))
 }
 
-/// Writes the header of a table and lists what is in it.
-fn pack_table<'a>(table: Table<'a>, packed: &mut Vec<u8>, values: &mut Vec<Value<'a>>) {
+/// A table that is being packed.
+enum Open<'a> {
+    /// The items, and the values behind them in the order of their keys.
+    Array { items: u64, values: Reader<'a>, rest: std::vec::IntoIter<Value<'a>> },
+    /// `key` says whether the key of the next item is to come.
+    Map { items: u64, index: u64, key: bool, values: Reader<'a> },
+}
+
+impl<'a> Open<'a> {
+    /// What is to be packed next.
+    fn next(&mut self) -> Option<Value<'a>> {
+        match self {
+            Open::Array { items, values, rest } => match items.checked_sub(1) {
+                Some(left) => {
+                    *items = left;
+                    values.next()
+                }
+                None => rest.next(),
+            },
+            Open::Map { items, index, key, values } => {
+                *key = !*key;
+                if *key || *index >= *items {
+                    return values.next();
+                }
+                *index += 1;
+                Some(Value::Number(*index as f64))
+            }
+        }
+    }
+}
+
+/// Writes the header of a table.
+fn pack_table<'a>(
+    table: Table<'a>,
+    packed: &mut Vec<u8>,
+    meter: &mut Meter<'_>,
+) -> Result<Open<'a>, LibraryError> {
     let items = table.item_count();
     let count = items + table.pair_count();
-    match sequence(table) {
+    Ok(match sequence(table, meter)? {
         Some(rest) => {
             pack_length(count, [(0x90, 16), (0, 0)], 0xdc, packed);
-            values.extend(table.values().take(usize::try_from(items).unwrap_or(usize::MAX)));
-            values.extend(rest.into_iter().map(|(_, value)| value));
+            Open::Array { items, values: table.values(), rest: rest.into_iter() }
         }
         None => {
             pack_length(count, [(0x80, 16), (0, 0)], 0xde, packed);
-            let items = table.values().take(usize::try_from(items).unwrap_or(usize::MAX)).enumerate();
-            for (index, value) in items {
-                values.extend([Value::Number((index + 1) as f64), value]);
-            }
-            for (key, value) in table.pairs() {
-                values.extend([key, value]);
-            }
+            Open::Map { items, index: 0, key: true, values: table.values() }
         }
-    }
+    })
 }
 
-/// The pairs in the order of their keys, if these continue the items without a gap.
-fn sequence(table: Table<'_>) -> Option<Vec<(f64, Value<'_>)>> {
-    let mut pairs = Vec::new();
-    for (key, value) in table.pairs() {
+/// The values of the pairs in the order of their keys, if these continue the items without a gap.
+fn sequence<'a>(table: Table<'a>, meter: &mut Meter<'_>) -> Result<Option<Vec<Value<'a>>>, LibraryError> {
+    let mut values: Vec<Value<'a>> = Vec::new();
+    if table.pair_count() == 0 {
+        return Ok(Some(values));
+    }
+    let mut pairs = pairs_of(table, meter)?;
+    let first = pairs.clone();
+    let items = table.item_count() as f64;
+    let last = items + table.pair_count() as f64;
+    while let (Some(key), Some(_)) = (pairs.next(), pairs.next()) {
+        meter.work(4)?;
         match key {
-            Value::Number(key) if key >= 1.0 && key.fract() == 0.0 => pairs.push((key, value)),
-            _ => return None,
+            Value::Number(key) if key > items && key <= last && key.fract() == 0.0 => {}
+            _ => return Ok(None),
         }
     }
-    pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let expected = (table.item_count() + 1..).map(|index| index as f64);
-    pairs.iter().zip(expected).all(|((key, _), index)| *key == index).then_some(pairs)
+    // No key is there twice, so each has a place of its own, and none is empty.
+    let count = usize::try_from(table.pair_count()).unwrap_or(usize::MAX);
+    values.try_reserve_exact(count).map_err(|_| LibraryError::text("not enough memory"))?;
+    while values.len() < count {
+        meter.work(4)?;
+        values.push(Value::Nil);
+    }
+    let mut pairs = first;
+    while let (Some(key), Some(value)) = (pairs.next(), pairs.next()) {
+        meter.work(8)?;
+        if let Value::Number(key) = key
+            && let Some(place) = values.get_mut((key - items) as usize - 1)
+        {
+            *place = value;
+        }
+    }
+    Ok(Some(values))
 }
 
 /// Writes a length: in the first byte, in one byte, or in two or four after the codes `wide` and `wide + 1`.
@@ -166,8 +229,7 @@ pub(crate) fn unpack(
         let next = if input.left.is_empty() { -1.0 } else { (packed.len() - input.left.len()) as f64 };
         out.number(next);
     }
-    out.append(values.as_bytes());
-    Ok(())
+    out.append_long(values.as_bytes(), &mut |bytes| meter.copied(bytes))
 }
 
 struct Input<'a> {
@@ -211,6 +273,7 @@ fn unpack_one(input: &mut Input<'_>, out: &mut Writer, meter: &mut Meter<'_>) ->
     let mut open: Vec<Nested> = Vec::new();
     loop {
         meter.work(8)?;
+        out.make_room(SHORT_BYTES, &mut |bytes| meter.copied(bytes))?;
         if out.is_full() {
             return Err(LibraryError::text("not enough memory"));
         }
@@ -278,7 +341,7 @@ fn unpack_scalar(code: u64, input: &mut Input<'_>, out: &mut Writer, meter: &mut
             let size = if code < 0xc0 { code & 31 } else { input.unsigned(1 << (code - 0xd9))? };
             let text = input.take(size)?;
             meter.work_on(text.len() / 8)?;
-            out.text(text);
+            out.long_text(text, &mut |bytes| meter.copied(bytes))?;
         }
         _ => return Err(bad_format()),
     }

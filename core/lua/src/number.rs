@@ -1,5 +1,9 @@
 //! Numbers as C prints and reads them: `%.14g` and `strtod`.
 
+/// A longer text is no number: no number has more digits that count, and to read one took a tenth of a second for 60 MB.
+/// `patches/20-kills-amid-long-numbers.patch` has the same limit.
+pub(crate) const TEXT_MAX_BYTES: usize = 64 * 1024;
+
 /// A double with so many significant digits at most, without trailing zeros: C's `%.{precision}g`.
 pub(crate) fn general(value: f64, precision: usize) -> Vec<u8> {
     if !value.is_finite() {

@@ -3,13 +3,16 @@
 //! `<` and `>` choose the order of bytes, `!n` aligns; `b h i l` and their capitals are integers (`in` has n bytes), `T` a size, `f d`
 //! floats, `x` a filling byte, `cn` n characters (`c0` as many as the number before says), `s` a string that ends with a NUL.
 
-use edgecask_core::script::Writer;
+use edgecask_core::script::{Writer, pieces};
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError};
+use crate::library::{Arguments, Done, LibraryError, position_of_nul};
 
 const INTEGER_MAX_BYTES: usize = 32;
 const ALIGNMENT_MAX: usize = 8;
+
+/// More than a number takes, with the bytes before it.
+const SHORT_BYTES: usize = 64;
 
 /// A format that is being walked.
 struct Format<'a> {
@@ -25,26 +28,25 @@ struct Item {
 }
 
 impl<'a> Format<'a> {
-    fn new(text: &'a [u8]) -> Format<'a> {
+    fn new(text: &'a [u8], meter: &mut Meter<'_>) -> Result<Format<'a>, LibraryError> {
         // As a string of C: it ends at its first NUL.
-        let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        Format { left: text.get(..end).unwrap_or_default(), is_big_endian: false, alignment: 1 }
+        let end = position_of_nul(text, meter)?.unwrap_or(text.len());
+        Ok(Format { left: text.get(..end).unwrap_or_default(), is_big_endian: false, alignment: 1 })
     }
 
-    fn number(&mut self, default: usize) -> Result<usize, LibraryError> {
-        let count = self.left.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (digits, rest) = self.left.split_at(count);
-        self.left = rest;
-        if digits.is_empty() {
-            return Ok(default);
+    fn number(&mut self, default: usize, meter: &mut Meter<'_>) -> Result<usize, LibraryError> {
+        let mut value: Option<i32> = None;
+        while let Some((digit @ b'0'..=b'9', rest)) = self.left.split_first() {
+            meter.work(1)?;
+            self.left = rest;
+            let longer =
+                value.unwrap_or(0).checked_mul(10).and_then(|ten| ten.checked_add(i32::from(digit - b'0')));
+            value = Some(longer.ok_or_else(|| LibraryError::text("integral size overflow"))?);
         }
-        let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i32>().ok());
-        value
-            .and_then(|value| usize::try_from(value).ok())
-            .ok_or_else(|| LibraryError::text("integral size overflow"))
+        Ok(value.map_or(default, |value| value.unsigned_abs() as usize))
     }
 
-    fn next(&mut self) -> Result<Option<Item>, LibraryError> {
+    fn next(&mut self, meter: &mut Meter<'_>) -> Result<Option<Item>, LibraryError> {
         let Some((letter, rest)) = self.left.split_first() else { return Ok(None) };
         self.left = rest;
         let size = match letter {
@@ -52,9 +54,9 @@ impl<'a> Format<'a> {
             b'h' | b'H' => 2,
             b'f' => 4,
             b'l' | b'L' | b'T' | b'd' => 8,
-            b'c' => self.number(1)?,
+            b'c' => self.number(1, meter)?,
             b'i' | b'I' => {
-                let size = self.number(4)?;
+                let size = self.number(4, meter)?;
                 if size > INTEGER_MAX_BYTES {
                     let text = format!("integral size {size} is larger than limit of {INTEGER_MAX_BYTES}");
                     return Err(LibraryError::Text(text));
@@ -76,13 +78,13 @@ impl<'a> Format<'a> {
     }
 
     /// Carries out an option that is no item.
-    fn control(&mut self, letter: u8) -> Done {
+    fn control(&mut self, letter: u8, meter: &mut Meter<'_>) -> Done {
         match letter {
             b' ' => {}
             b'>' => self.is_big_endian = true,
             b'<' => self.is_big_endian = false,
             b'!' => {
-                let alignment = self.number(ALIGNMENT_MAX)?;
+                let alignment = self.number(ALIGNMENT_MAX, meter)?;
                 if !alignment.is_power_of_two() {
                     return Err(LibraryError::Text(format!("alignment {alignment} is not a power of 2")));
                 }
@@ -100,12 +102,15 @@ impl<'a> Format<'a> {
 /// `struct.pack`
 pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Meter<'_>) -> Done {
     let text = arguments.text(1)?;
-    let mut format = Format::new(&text);
+    let mut format = Format::new(&text, meter)?;
     let limit = out.room_bytes();
     let mut packed: Vec<u8> = Vec::new();
     let mut argument = 1;
-    while let Some(item) = format.next()? {
+    while let Some(item) = format.next(meter)? {
         meter.work(8)?;
+        if !pieces::reserve(&mut packed, SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
+            return Err(LibraryError::text("not enough memory"));
+        }
         packed.resize(packed.len() + format.padding(packed.len(), &item), 0);
         match item.letter {
             b'b' | b'B' | b'h' | b'H' | b'l' | b'L' | b'T' | b'i' | b'I' => {
@@ -132,19 +137,20 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
                     return Err(LibraryError::Argument(argument as i32 + 1, "string too short".into()));
                 };
                 meter.work_on(size / 8)?;
-                packed.extend_from_slice(text);
+                if !pieces::append(&mut packed, text, &mut |bytes| meter.copied(bytes))? {
+                    return Err(LibraryError::text("not enough memory"));
+                }
                 if item.letter == b's' {
                     packed.push(0);
                 }
             }
-            letter => format.control(letter)?,
+            letter => format.control(letter, meter)?,
         }
         if packed.len() > limit {
             return Err(LibraryError::text("not enough memory"));
         }
     }
-    out.text(&packed);
-    Ok(())
+    out.long_text(&packed, &mut |bytes| meter.copied(bytes))
 }
 
 /// A missing number counts as nil: the library looks at the place after the arguments.
@@ -172,7 +178,7 @@ fn get(bytes: &[u8], is_big_endian: bool) -> u64 {
 /// `struct.unpack`
 pub(crate) fn unpack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Meter<'_>) -> Done {
     let text = arguments.text(1)?;
-    let mut format = Format::new(&text);
+    let mut format = Format::new(&text, meter)?;
     let data = arguments.text(2)?;
     let mut place = match usize::try_from(arguments.integer_or(3, 1)?) {
         Ok(offset) if offset > 0 => offset - 1,
@@ -181,7 +187,7 @@ pub(crate) fn unpack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Me
     let too_short = || LibraryError::Argument(2, "data string too short".into());
     // The number before `c0` is its size and no result, so each result waits for the next item.
     let mut waiting: Option<Unpacked> = None;
-    while let Some(item) = format.next()? {
+    while let Some(item) = format.next(meter)? {
         meter.work(8)?;
         place = place.saturating_add(format.padding(place, &item));
         let rest = data.get(place..).filter(|rest| rest.len() >= item.size).ok_or_else(too_short)?;
@@ -203,7 +209,7 @@ pub(crate) fn unpack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Me
                 Unpacked::Text(rest.get(..size).ok_or_else(too_short)?)
             }
             b's' => {
-                let end = rest.iter().position(|byte| *byte == 0);
+                let end = position_of_nul(rest, meter)?;
                 let end = end.ok_or_else(|| LibraryError::text("unfinished string in data"))?;
                 size = end + 1;
                 Unpacked::Text(rest.get(..end).unwrap_or_default())
@@ -213,15 +219,15 @@ pub(crate) fn unpack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Me
                 continue;
             }
             letter => {
-                format.control(letter)?;
+                format.control(letter, meter)?;
                 continue;
             }
         };
         meter.work_on(size / 8)?;
-        give(waiting.replace(result), out);
+        give(waiting.replace(result), out, meter)?;
         place += size;
     }
-    give(waiting, out);
+    give(waiting, out, meter)?;
     out.number((place + 1) as f64);
     Ok(())
 }
@@ -231,12 +237,16 @@ enum Unpacked<'a> {
     Text(&'a [u8]),
 }
 
-fn give(result: Option<Unpacked<'_>>, out: &mut Writer) {
+fn give(result: Option<Unpacked<'_>>, out: &mut Writer, meter: &mut Meter<'_>) -> Done {
     match result {
-        Some(Unpacked::Number(number)) => out.number(number),
-        Some(Unpacked::Text(text)) => out.text(text),
+        Some(Unpacked::Number(number)) => {
+            out.make_room(SHORT_BYTES, &mut |bytes| meter.copied(bytes))?;
+            out.number(number);
+        }
+        Some(Unpacked::Text(text)) => out.long_text(text, &mut |bytes| meter.copied(bytes))?,
         None => {}
     }
+    Ok(())
 }
 
 fn signed(bits: u64, size: usize) -> f64 {
@@ -245,11 +255,12 @@ fn signed(bits: u64, size: usize) -> f64 {
 }
 
 /// `struct.size`
-pub(crate) fn size(arguments: &Arguments<'_>, out: &mut Writer) -> Done {
+pub(crate) fn size(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Meter<'_>) -> Done {
     let text = arguments.text(1)?;
-    let mut format = Format::new(&text);
+    let mut format = Format::new(&text, meter)?;
     let mut place = 0usize;
-    while let Some(item) = format.next()? {
+    while let Some(item) = format.next(meter)? {
+        meter.work(4)?;
         place = place.saturating_add(format.padding(place, &item));
         if item.letter == b's' {
             return Err(LibraryError::Argument(1, "option 's' has no fixed size".into()));
@@ -258,7 +269,7 @@ pub(crate) fn size(arguments: &Arguments<'_>, out: &mut Writer) -> Done {
             return Err(LibraryError::Argument(1, "option 'c0' has no fixed size".into()));
         }
         if !item.letter.is_ascii_alphanumeric() {
-            format.control(item.letter)?;
+            format.control(item.letter, meter)?;
         }
         place = place.saturating_add(item.size);
     }

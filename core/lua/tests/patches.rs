@@ -330,6 +330,58 @@ fn kills_amid_long_copies_end_them() {
 }
 
 #[test]
+fn kills_amid_long_copies_end_calls_of_libraries() {
+    const MEGABYTES: u64 = 4;
+    let long = format!(
+        "local s = string.rep(string.rep('1', 1024 * 1024), {MEGABYTES})
+        local backwards = {{}} for i = 65536, 1, -1 do backwards[i] = i end "
+    );
+    let ticks = |script: &str| {
+        let mut host = TestHost::new();
+        run(&mut lua(), &mut host, script).expect("runs");
+        host.ticks
+    };
+    let before = ticks(&long);
+    for (call, least) in [
+        // Once into the buffer, once into the results, once into the string.
+        ("pcall(struct.pack, 's', s)", 3 * MEGABYTES),
+        ("pcall(struct.pack, 'c' .. #s, s)", 3 * MEGABYTES),
+        ("pcall(struct.unpack, 's', s .. '\\0')", 30 * MEGABYTES),
+        ("pcall(struct.size, (s:gsub('1', 'b')))", 400 * MEGABYTES),
+        ("pcall(struct.size, 'i' .. string.rep('0', #s))", 100 * MEGABYTES),
+        ("pcall(cmsgpack.pack, s)", 3 * MEGABYTES),
+        ("pcall(cmsgpack.unpack, cmsgpack.pack(s))", 5 * MEGABYTES),
+        ("pcall(cmsgpack.pack, backwards)", 95),
+        ("pcall(cjson.encode, backwards)", 100),
+        ("pcall(cjson.encode, s)", 50 * MEGABYTES),
+        ("pcall(cjson.decode, '[\"' .. s .. '\"]')", 50 * MEGABYTES),
+    ] {
+        let script = format!("{long} return {call}");
+        let all = ticks(&script);
+        assert!(all - before >= least * 3 / 4, "{call}: {} ticks", all - before);
+        let mut lua = lua();
+        for at in (before + 1..=all).step_by(((all - before) / 20 + 1) as usize) {
+            let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), &script);
+            assert!(matches!(ended, Err(Ended::Killed(_))), "{call} at tick {at} of {all}: {ended:?}");
+        }
+        assert_eq!(text(&mut lua, "return 'alive'"), "alive");
+    }
+}
+
+#[test]
+fn a_long_string_is_no_number() {
+    let see = "local function see(s)
+            local sum, sums = pcall(function() return s + 1 end)
+            return tostring(tonumber(s)) .. tostring(tonumber(s, 8)) .. tostring(sum)
+                .. tostring(pcall(struct.pack, 'd', s))
+        end
+        return see(string.rep('0', 65535) .. '7') .. ' ' .. see(string.rep('0', 65536) .. '7')";
+    assert_eq!(text(&mut lua(), see), "77truetrue nilnilfalsefalse");
+    let kept = "return tostring(next(cjson.decode('{\"nan\":1}')))";
+    assert_eq!(text(&mut lua(), kept), "nan");
+}
+
+#[test]
 fn kills_amid_long_copies_end_growing_tables() {
     // The block of the table's array grows from 1 MiB to 32 MiB.
     let script = "local t = {} for i = 1, 2 ^ 20 + 1 do t[i] = i end return #t";

@@ -13,6 +13,7 @@
 mod flags;
 #[cfg(test)]
 pub(crate) mod lines;
+pub mod pieces;
 mod reply;
 mod runtime;
 mod value;

@@ -18,6 +18,8 @@
 //!
 //! A [`Reader`] of damaged bytes ends early; it never panics and never reads beyond them.
 
+use super::pieces;
+
 /// The first byte of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -265,6 +267,57 @@ impl Writer {
             bytes <= self.limit.saturating_sub(self.bytes.len()) && self.bytes.try_reserve(bytes).is_ok();
         self.is_full |= !fits;
         fits
+    }
+
+    /// Makes room for so many bytes. What is there may be moved for that, in [pieces](super::pieces).
+    ///
+    /// # Errors
+    ///
+    /// That of `ask`.
+    pub fn make_room<E>(
+        &mut self,
+        bytes: usize,
+        ask: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // What has no room here has none later, and that is noticed then.
+        let more = bytes.min(self.room_bytes());
+        pieces::reserve(&mut self.bytes, more, ask).map(|_| ())
+    }
+
+    /// [`text`](Self::text) in [pieces](super::pieces). If `ask` fails, what was written is no whole value.
+    ///
+    /// # Errors
+    ///
+    /// That of `ask`.
+    pub fn long_text<E>(
+        &mut self,
+        value: &[u8],
+        ask: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.make_room(value.len().saturating_add(9), ask)?;
+        if self.has_room(value.len().saturating_add(9)) {
+            self.bytes.push(Tag::Text as u8);
+            self.bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
+            pieces::append(&mut self.bytes, value, ask)?;
+        }
+        Ok(())
+    }
+
+    /// [`append`](Self::append) in [pieces](super::pieces). If `ask` fails, what was written is no whole value.
+    ///
+    /// # Errors
+    ///
+    /// That of `ask`.
+    pub fn append_long<E>(
+        &mut self,
+        flat: &[u8],
+        ask: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.make_room(flat.len(), ask)?;
+        if self.has_room(flat.len()) {
+            pieces::append(&mut self.bytes, flat, ask)?;
+        }
+        Ok(())
     }
 
     fn tag(&mut self, tag: Tag) {
