@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use edgecask_core::script::{Mark, Reader, Table, Value, Writer, pieces};
+use edgecask_core::script::{Mark, Reader, Table, Value, Writer};
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError, pairs_of, type_name};
+use crate::library::{Arguments, Done, LibraryError, make_room, no_memory, pairs_of, type_name};
 use crate::number;
 
 /// The settings of one `cjson`.
@@ -228,9 +228,9 @@ impl Encoder<'_, '_> {
         while let Some(innermost) = open.last_mut() {
             self.meter.work(4)?;
             if self.json.len() > self.limit {
-                return Err(LibraryError::text("not enough memory"));
+                return Err(no_memory());
             }
-            self.make_room(SHORT_BYTES)?;
+            make_room(&mut self.json, SHORT_BYTES, self.meter)?;
             let next = match innermost {
                 Open::Items { left: 0, .. } => None,
                 Open::Items { values, left, is_first } => {
@@ -275,16 +275,6 @@ impl Encoder<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Room that the next few values fill.
-    fn make_room(&mut self, bytes: usize) -> Done {
-        let meter = &mut *self.meter;
-        if pieces::reserve(&mut self.json, bytes, &mut |bytes| meter.copied(bytes))? {
-            Ok(())
-        } else {
-            Err(LibraryError::text("not enough memory"))
-        }
     }
 
     fn comma(&mut self, is_first: &mut bool) {
@@ -358,7 +348,7 @@ impl Encoder<'_, '_> {
     /// The elements of an array in the order of their indexes, with gaps. Its length was checked against the number of keys, unless
     /// the script chose otherwise, and each element takes some bytes.
     fn listed<'a>(&mut self, table: Table<'a>, longest: u64) -> Result<Vec<Option<Value<'a>>>, LibraryError> {
-        let too_long = || LibraryError::text("not enough memory");
+        let too_long = || no_memory();
         let longest = usize::try_from(longest).map_err(|_| too_long())?;
         if longest > self.limit / 5 {
             return Err(too_long());
@@ -425,7 +415,7 @@ impl Encoder<'_, '_> {
         self.json.push(b'"');
         for piece in text.chunks(WRITTEN_PIECE_BYTES) {
             self.meter.work_on(piece.len())?;
-            self.make_room(piece.len() * ESCAPED_BYTES_MAX + SHORT_BYTES)?;
+            make_room(&mut self.json, piece.len() * ESCAPED_BYTES_MAX + SHORT_BYTES, self.meter)?;
             let mut plain = piece;
             while let Some(at) = plain.iter().position(|byte| escape(*byte).is_some()) {
                 let (head, rest) = plain.split_at(at);
@@ -439,7 +429,7 @@ impl Encoder<'_, '_> {
             }
             self.json.extend_from_slice(plain);
             if self.json.len() > self.limit {
-                return Err(LibraryError::text("not enough memory"));
+                return Err(no_memory());
             }
         }
         self.json.push(b'"');
@@ -587,7 +577,7 @@ impl Decoder<'_, '_, '_> {
                 _ => return Err(self.expected("value", token)),
             }
             if out.is_full() {
-                return Err(LibraryError::text("not enough memory"));
+                return Err(no_memory());
             }
             // A value has ended: go to the next one, out of all arrays and objects that end with it.
             loop {
@@ -709,11 +699,8 @@ impl Decoder<'_, '_, '_> {
             let start = self.at;
             let window = self.text.get(start..self.text.len().min(start + 4096)).unwrap_or_default();
             let plain = window.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0)).count();
-            let meter = &mut *self.meter;
             // Room for an escape, too.
-            if !pieces::reserve(&mut self.string, plain + SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
-                return Err(LibraryError::text("not enough memory"));
-            }
+            make_room(&mut self.string, plain + SHORT_BYTES, self.meter)?;
             self.string.extend_from_slice(window.get(..plain).unwrap_or_default());
             self.at += plain;
             self.meter.work_on(plain)?;

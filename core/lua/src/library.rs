@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_int;
 
-use edgecask_core::script::{Reader, Table, Value, Writer};
+use edgecask_core::script::{Reader, Table, Value, Writer, pieces};
 
 use crate::caller::Meter;
 use crate::{json, message_pack, number, structure};
@@ -52,6 +52,21 @@ pub(crate) fn run(
         16 => structure::size(&arguments, out, meter),
         _ => Err(LibraryError::text("no such function")),
     }
+}
+
+/// Makes room in a buffer for so many bytes more.
+pub(crate) fn make_room(buffer: &mut Vec<u8>, bytes: usize, meter: &mut Meter<'_>) -> Done {
+    if pieces::reserve(buffer, bytes, &mut |bytes| meter.copied(bytes))? { Ok(()) } else { Err(no_memory()) }
+}
+
+/// Appends bytes to a buffer.
+pub(crate) fn append(buffer: &mut Vec<u8>, bytes: &[u8], meter: &mut Meter<'_>) -> Done {
+    if pieces::append(buffer, bytes, &mut |bytes| meter.copied(bytes))? { Ok(()) } else { Err(no_memory()) }
+}
+
+/// The error of a library that finds no memory for what it makes.
+pub(crate) fn no_memory() -> LibraryError {
+    LibraryError::text("not enough memory")
 }
 
 /// Bytes that are looked at between two ticks.

@@ -3,10 +3,10 @@
 
 use std::ffi::c_int;
 
-use edgecask_core::script::{Mark, Reader, Table, Value, Writer, pieces};
+use edgecask_core::script::{Mark, Reader, Table, Value, Writer};
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError, pairs_of};
+use crate::library::{Arguments, Done, LibraryError, append, make_room, no_memory, pairs_of};
 
 /// Arrays and maps nested deeper are refused on unpacking.
 const DEPTH_MAX: usize = 1000;
@@ -26,9 +26,7 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
         let mut next = Some(*argument);
         while let Some(value) = next {
             meter.work(8)?;
-            if !pieces::reserve(&mut packed, SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
-                return Err(LibraryError::text("not enough memory"));
-            }
+            make_room(&mut packed, SHORT_BYTES, meter)?;
             match value {
                 Value::Nil | Value::Null | Value::TooDeep | Value::Other(_) => packed.push(0xc0),
                 Value::Boolean(value) => packed.push(0xc2 + u8::from(value)),
@@ -37,14 +35,12 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
                 Value::Text(text) => {
                     meter.work_on(text.len() / 8)?;
                     pack_length(text.len() as u64, [(0xa0, 32), (0xd9, 1 << 8)], 0xda, &mut packed);
-                    if !pieces::append(&mut packed, text, &mut |bytes| meter.copied(bytes))? {
-                        return Err(LibraryError::text("not enough memory"));
-                    }
+                    append(&mut packed, text, meter)?;
                 }
                 Value::Table(table) => open.push(pack_table(table, &mut packed, meter)?),
             }
             if packed.len() > limit {
-                return Err(LibraryError::text("not enough memory"));
+                return Err(no_memory());
             }
             next = None;
             while let Some(innermost) = open.last_mut() {
@@ -129,7 +125,7 @@ fn sequence<'a>(table: Table<'a>, meter: &mut Meter<'_>) -> Result<Option<Vec<Va
     }
     // No key is there twice, so each has a place of its own, and none is empty.
     let count = usize::try_from(table.pair_count()).unwrap_or(usize::MAX);
-    values.try_reserve_exact(count).map_err(|_| LibraryError::text("not enough memory"))?;
+    values.try_reserve_exact(count).map_err(|_| no_memory())?;
     while values.len() < count {
         meter.work(4)?;
         values.push(Value::Nil);
@@ -275,7 +271,7 @@ fn unpack_one(input: &mut Input<'_>, out: &mut Writer, meter: &mut Meter<'_>) ->
         meter.work(8)?;
         out.make_room(SHORT_BYTES, &mut |bytes| meter.copied(bytes))?;
         if out.is_full() {
-            return Err(LibraryError::text("not enough memory"));
+            return Err(no_memory());
         }
         let code = input.unsigned(1)?;
         let nested = match code {

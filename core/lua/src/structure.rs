@@ -3,10 +3,10 @@
 //! `<` and `>` choose the order of bytes, `!n` aligns; `b h i l` and their capitals are integers (`in` has n bytes), `T` a size, `f d`
 //! floats, `x` a filling byte, `cn` n characters (`c0` as many as the number before says), `s` a string that ends with a NUL.
 
-use edgecask_core::script::{Writer, pieces};
+use edgecask_core::script::Writer;
 
 use crate::caller::Meter;
-use crate::library::{Arguments, Done, LibraryError, position_of_nul};
+use crate::library::{Arguments, Done, LibraryError, append, make_room, no_memory, position_of_nul};
 
 const INTEGER_MAX_BYTES: usize = 32;
 const ALIGNMENT_MAX: usize = 8;
@@ -108,9 +108,7 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
     let mut argument = 1;
     while let Some(item) = format.next(meter)? {
         meter.work(8)?;
-        if !pieces::reserve(&mut packed, SHORT_BYTES, &mut |bytes| meter.copied(bytes))? {
-            return Err(LibraryError::text("not enough memory"));
-        }
+        make_room(&mut packed, SHORT_BYTES, meter)?;
         packed.resize(packed.len() + format.padding(packed.len(), &item), 0);
         match item.letter {
             b'b' | b'B' | b'h' | b'H' | b'l' | b'L' | b'T' | b'i' | b'I' => {
@@ -137,9 +135,7 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
                     return Err(LibraryError::Argument(argument as i32 + 1, "string too short".into()));
                 };
                 meter.work_on(size / 8)?;
-                if !pieces::append(&mut packed, text, &mut |bytes| meter.copied(bytes))? {
-                    return Err(LibraryError::text("not enough memory"));
-                }
+                append(&mut packed, text, meter)?;
                 if item.letter == b's' {
                     packed.push(0);
                 }
@@ -147,7 +143,7 @@ pub(crate) fn pack(arguments: &Arguments<'_>, out: &mut Writer, meter: &mut Mete
             letter => format.control(letter, meter)?,
         }
         if packed.len() > limit {
-            return Err(LibraryError::text("not enough memory"));
+            return Err(no_memory());
         }
     }
     out.long_text(&packed, &mut |bytes| meter.copied(bytes))

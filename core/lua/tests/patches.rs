@@ -4,7 +4,7 @@ mod common;
 
 use common::{TestHost, VERSION, a_run, limits, now_ms, run};
 use edgecask_core::script::{
-    Answer, Ended, Failure, LoadError, Reader, Run, RunLimits, Runtime, Tick, Value, Writer,
+    Answer, Ended, Failure, Host, LoadError, Reader, Run, RunLimits, Runtime, Tick, Value, Writer,
 };
 use edgecask_lua::Lua;
 
@@ -269,10 +269,10 @@ fn kill_that_nothing_catches() {
     }
 }
 
-/// Ends the run at one of its ticks, counted from 1.
-struct KillingAt(TestHost, u64);
+/// Answers ticks by a function, and all else as its host does.
+struct Ticking<F>(TestHost, F);
 
-impl edgecask_core::script::Host for KillingAt {
+impl<F: FnMut(&mut TestHost, u64) -> Tick> Host for Ticking<F> {
     fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
         self.0.call(arguments, reply)
     }
@@ -289,12 +289,19 @@ impl edgecask_core::script::Host for KillingAt {
         self.0.register_function(function)
     }
     fn tick(&mut self, steps: u64) -> Tick {
-        let tick = self.0.tick(steps);
-        if self.0.ticks >= self.1 { Tick::Kill } else { tick }
+        (self.1)(&mut self.0, steps)
     }
     fn clock_seconds(&mut self) -> f64 {
         self.0.clock_seconds()
     }
+}
+
+/// Ends the run at one of its ticks, counted from 1.
+fn killing_at(at: u64) -> impl Host {
+    Ticking(TestHost::new(), move |host: &mut TestHost, steps| {
+        let tick = host.tick(steps);
+        if host.ticks >= at { Tick::Kill } else { tick }
+    })
 }
 
 #[test]
@@ -320,7 +327,7 @@ fn kills_amid_long_copies_end_them() {
         assert!(all - before >= copied_megabytes * 3 / 4, "{copying}: {} ticks", all - before);
         let mut lua = lua();
         for at in before + 1..=all {
-            let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), &script);
+            let ended = run(&mut lua, &mut killing_at(at), &script);
             assert!(matches!(ended, Err(Ended::Killed(_))), "{copying} at tick {at} of {all}: {ended:?}");
             while lua.collect_garbage() {}
             assert!(lua.memory_bytes() < 2 << 20, "{copying} at tick {at}: {} bytes", lua.memory_bytes());
@@ -361,7 +368,7 @@ fn kills_amid_long_copies_end_calls_of_libraries() {
         assert!(all - before >= least * 3 / 4, "{call}: {} ticks", all - before);
         let mut lua = lua();
         for at in (before + 1..=all).step_by(((all - before) / 20 + 1) as usize) {
-            let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), &script);
+            let ended = run(&mut lua, &mut killing_at(at), &script);
             assert!(matches!(ended, Err(Ended::Killed(_))), "{call} at tick {at} of {all}: {ended:?}");
         }
         assert_eq!(text(&mut lua, "return 'alive'"), "alive");
@@ -389,7 +396,7 @@ fn kills_amid_long_copies_end_growing_tables() {
     run(&mut lua(), &mut counting, script).expect("runs");
     let mut lua = lua();
     for at in (1..=counting.ticks).step_by(10) {
-        let ended = run(&mut lua, &mut KillingAt(TestHost::new(), at), script);
+        let ended = run(&mut lua, &mut killing_at(at), script);
         assert!(matches!(ended, Err(Ended::Killed(_))), "at tick {at} of {}: {ended:?}", counting.ticks);
         while lua.collect_garbage() {}
         assert!(lua.memory_bytes() < 2 << 20, "at tick {at}: {} bytes", lua.memory_bytes());
@@ -420,7 +427,7 @@ fn kills_amid_growing_tables_lose_no_entry() {
     lua.call_function(ids[0], &a_run(), &mut counting, &mut value).expect("runs");
     for at in 1..=counting.ticks {
         let (mut lua, ids) = loaded();
-        let mut killing = KillingAt(TestHost::new(), at);
+        let mut killing = killing_at(at);
         let ended = lua.call_function(ids[0], &a_run(), &mut killing, &mut value);
         assert!(matches!(ended, Err(Ended::Killed(_))), "at tick {at}: {ended:?}");
         let mut count = Writer::new(usize::MAX);
@@ -569,36 +576,12 @@ fn scripts_that_are_dropped_leave_no_memory() {
 
 #[test]
 fn ticks_come_at_least_every_ten_thousand_steps_or_so() {
-    struct Counting(TestHost, u64);
-    impl edgecask_core::script::Host for Counting {
-        fn call(&mut self, arguments: &[&[u8]], reply: &mut Writer) -> Answer {
-            self.0.call(arguments, reply)
-        }
-        fn may_call(&mut self, arguments: &[&[u8]]) -> Option<bool> {
-            self.0.may_call(arguments)
-        }
-        fn log(&mut self, level: edgecask_core::script::Level, text: &[u8]) {
-            self.0.log(level, text);
-        }
-        fn set_protocol(&mut self, protocol: edgecask_core::resp::Protocol) {
-            self.0.set_protocol(protocol);
-        }
-        fn register_function(
-            &mut self,
-            function: &edgecask_core::script::NewFunction<'_>,
-        ) -> Result<(), String> {
-            self.0.register_function(function)
-        }
-        fn tick(&mut self, steps: u64) -> Tick {
-            self.1 = self.1.max(steps);
-            self.0.tick(steps)
-        }
-        fn clock_seconds(&mut self) -> f64 {
-            0.0
-        }
-    }
-    let mut host = Counting(TestHost::new(), 0);
+    let mut longest = 0;
+    let mut host = Ticking(TestHost::new(), |host: &mut TestHost, steps| {
+        longest = longest.max(steps);
+        host.tick(steps)
+    });
     run(&mut lua(), &mut host, "local n = 0 for i = 1, 1e6 do n = n + i end return n").expect("runs");
     assert!((1_900_000..2_500_000).contains(&host.0.steps), "{} steps", host.0.steps);
-    assert!(host.1 <= 11_000, "{} steps between two ticks", host.1);
+    assert!(longest <= 11_000, "{longest} steps between two ticks");
 }

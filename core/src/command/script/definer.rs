@@ -59,7 +59,7 @@ pub(super) fn check_joins(
     (count, most): (usize, usize),
 ) -> Result<(), CommandError> {
     if libraries::present(ctx).function(function).is_none() {
-        return Err(CommandError::text("ERR Function not found"));
+        return Err(libraries::FUNCTION_NOT_FOUND);
     }
     if count >= most {
         let noun = caller.noun();

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use super::eval::keys_and_arguments;
 use super::job::{Job, What};
-use super::libraries;
+use super::libraries::{self, FUNCTION_NOT_FOUND};
 use super::run;
 use crate::command::{CommandError, Context, Outcome};
 use crate::script::ScriptFlags;
 use crate::server::scripts::Library;
-
-const NOT_FOUND: CommandError = CommandError::text("ERR Function not found");
 
 /// `FCALL function numkeys [key ...] [arg ...]`
 pub(super) fn fcall(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -26,11 +24,11 @@ fn call(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
     run::show_request(ctx, args);
     if ctx.outbox.changes_of_libraries().next().is_some() {
         let set = libraries::present(ctx);
-        let (library, at) = set.place_of(args[1]).ok_or(NOT_FOUND)?;
+        let (library, at) = set.place_of(args[1]).ok_or(FUNCTION_NOT_FOUND)?;
         return call_function(ctx, (library, at), args, reads);
     }
     let found = ctx.client.seen_function.take(&ctx.shared.scripts.libraries, args[1]);
-    let (library, at) = found.ok_or(NOT_FOUND)?;
+    let (library, at) = found.ok_or(FUNCTION_NOT_FOUND)?;
     let outcome = call_function(ctx, (&library, at), args, reads);
     ctx.client.seen_function.put_back(library, at);
     outcome
@@ -43,7 +41,7 @@ fn call_function(
     request: &[&[u8]],
     reads: bool,
 ) -> Outcome {
-    let function = library.functions.get(at).ok_or(NOT_FOUND)?;
+    let function = library.functions.get(at).ok_or(FUNCTION_NOT_FOUND)?;
     let bad_count = CommandError::text("ERR Bad number of keys provided");
     let (keys, arguments) = keys_and_arguments(request, bad_count)?;
     run::check_flags(ctx, Some(function.flags), reads)?;

@@ -22,6 +22,9 @@ type Result<T> = std::result::Result<T, CommandError>;
 
 const LIBRARIES: Definitions = Definitions::of("library", b"functions");
 
+/// Redis' error where a function that is named is not there.
+pub(super) const FUNCTION_NOT_FOUND: CommandError = CommandError::text("ERR Function not found");
+
 /// Redis' text for names of libraries, and of functions.
 const BAD_NAME: &str = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
 
@@ -94,7 +97,7 @@ pub(super) fn prepare(
         }
     };
     // A library may register different functions from time to time, if it depends on a random number.
-    found.ok_or(CommandError::text("ERR Function not found"))
+    found.ok_or(FUNCTION_NOT_FOUND)
 }
 
 /// Has an interpreter forget libraries, by their numbers.

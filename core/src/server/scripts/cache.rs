@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 
 use super::engine::ScriptEngine;
 use super::hash::{OfHash, ScriptHash};
+use super::seen::Seen;
 use crate::limits::{SCRIPTS_OF_EVAL_MAX, SEEN_SCRIPT_MAX_BYTES};
 use crate::script::ScriptFlags;
 
@@ -36,36 +37,24 @@ pub struct ScriptCache {
     removals: AtomicU64,
 }
 
-/// The script that a connection has run by its SHA-1 last: most run the same again and again, and find it here without a lock.
+/// The script that a connection has run by its SHA-1 last.
 #[derive(Debug, Default)]
-pub struct SeenScript {
-    /// The SHA-1 as the request had it.
-    digits: Vec<u8>,
-    removals: u64,
-    script: Option<Arc<Script>>,
-}
+pub struct SeenScript(Seen<Arc<Script>>);
 
 impl SeenScript {
     /// Takes the script of this SHA-1, which may have letters of any case, if there is one. [`SeenScript::put_back`] is for
     /// after its run.
     #[inline]
     pub fn take(&mut self, cache: &ScriptCache, digits: &[u8]) -> Option<Arc<Script>> {
-        // A script that goes meanwhile is missed next time.
         let removals = cache.removals.load(Ordering::Acquire);
-        if self.removals == removals && self.digits == digits && self.script.is_some() {
-            return self.script.take();
-        }
-        let script = cache.get(ScriptHash::parse(digits)?)?;
-        self.removals = removals;
-        self.digits.clear();
-        self.digits.extend_from_slice(digits);
-        Some(script)
+        self.0.take(removals, digits, || cache.get(ScriptHash::parse(digits)?))
     }
 
-    /// Keeps the script that was taken last. A long one is not kept: it would stay in memory though the cache has dropped it.
+    /// Keeps the script that was taken last, unless it is long.
     #[inline]
     pub fn put_back(&mut self, script: Arc<Script>) {
-        self.script = (script.source.len() <= SEEN_SCRIPT_MAX_BYTES).then_some(script);
+        let is_small = script.source.len() <= SEEN_SCRIPT_MAX_BYTES;
+        self.0.put_back(script, is_small);
     }
 }
 

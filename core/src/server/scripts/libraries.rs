@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 
 use super::engine::ScriptEngine;
+use super::seen::Seen;
 use crate::limits::SEEN_LIBRARY_MAX_BYTES;
 use crate::script::ScriptFlags;
 
@@ -120,37 +121,24 @@ impl LibrarySet {
     }
 }
 
-/// The function that a connection has called last: most call the same again and again, and find it here without a lock and
-/// without a count that all threads write.
+/// The function that a connection has called last, by its library and its place there.
 #[derive(Debug, Default)]
-pub struct SeenFunction {
-    /// The name as the request had it.
-    name: Vec<u8>,
-    generation: u64,
-    found: Option<(Arc<Library>, usize)>,
-}
+pub struct SeenFunction(Seen<(Arc<Library>, usize)>);
 
 impl SeenFunction {
-    /// Takes the function of this name, which may have letters of any case, with its place in its library, if there is one.
-    /// [`SeenFunction::put_back`] is for after its run.
+    /// Takes the function of this name, which may have letters of any case, if there is one. [`SeenFunction::put_back`] is for
+    /// after its run.
     #[inline]
     pub fn take(&mut self, libraries: &Libraries, name: &[u8]) -> Option<(Arc<Library>, usize)> {
-        // A change that comes meanwhile is seen next time.
-        let generation = libraries.generation();
-        if self.generation == generation && self.name == name && self.found.is_some() {
-            return self.found.take();
-        }
-        let found = libraries.present.read().place_of(name).map(|(library, at)| (library.clone(), at))?;
-        self.generation = generation;
-        self.name.clear();
-        self.name.extend_from_slice(name);
-        Some(found)
+        let find = || libraries.present.read().place_of(name).map(|(library, at)| (library.clone(), at));
+        self.0.take(libraries.generation(), name, find)
     }
 
-    /// Keeps the function that was taken last. One of a long library is not kept: that would stay in memory though it was deleted.
+    /// Keeps the function that was taken last, unless its library is long.
     #[inline]
     pub fn put_back(&mut self, library: Arc<Library>, at: usize) {
-        self.found = (library.source.len() <= SEEN_LIBRARY_MAX_BYTES).then_some((library, at));
+        let is_small = library.source.len() <= SEEN_LIBRARY_MAX_BYTES;
+        self.0.put_back((library, at), is_small);
     }
 }
 

@@ -12,6 +12,7 @@ mod engine;
 mod hash;
 mod libraries;
 mod long;
+mod seen;
 
 use std::sync::Arc;
 
