@@ -2,6 +2,7 @@
 # make test   everything that is proved, with all set-up (Debian 12, Rust by rustup, Node 20, root); make gate is its quick
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
+# make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
 # make scaling  one worker beside as many as there are processors (some minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
@@ -37,8 +38,8 @@ rust_list = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' rust-toolchain.toml | tr 
 tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
 
-# The engines of functions as WebAssembly, in all that is built for tests.
-WITH_ENGINES := --features edgecask/wasm-functions,edgecask-edge-worker/wasm-functions
+# The engines of functions as WebAssembly, and SQL at the edge, in all that is built for tests.
+WITH_ENGINES := --features edgecask/wasm-functions,edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql
 
 # Which features a dependency has follows from which packages and features are named, and one with other features is built once
 # more, with all that stands on it. So all debug builds name the same; only the core is also tested alone, since that is quick.
@@ -47,8 +48,8 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 # The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
-.PHONY: demo-test examples-test reliability reliability-test crash-matrix
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
+.PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
 	$(RELEASE_BUILD)
@@ -56,7 +57,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway lua lua-wasm functions functions-wasm black-box conversations conformance clients-setup clients console-test edge edge-test \
+AFTER_GATE := setup console gateway sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients console-test edge edge-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -66,7 +67,7 @@ test:
 gate:
 	@MAKE='$(MAKE)' .ci/steps $(GATE)
 
-# rustup is asked first what there is, so that a prepared machine needs no network. Rust links by the C compiler, and two
+# rustup is asked first what there is, so that a prepared machine needs no network. Rust links by the C compiler, and three
 # crates have C inside.
 rust:
 	@if ! command -v rustup > /dev/null; then
@@ -96,10 +97,10 @@ node:
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
 setup: .build/apt .build/venv/ready
 
-.build/apt:
+.build/apt: Makefile
 	mkdir -p .build
-	if ! type redis-server redis-cli redis-benchmark chromium openssl ps > /dev/null 2>&1; then
-		.ci/apt redis-server redis-tools chromium openssl procps
+	if ! type redis-server redis-cli redis-benchmark chromium openssl ps sqlite3 > /dev/null 2>&1; then
+		.ci/apt redis-server redis-tools chromium openssl procps sqlite3
 	fi
 	# The demo's records are the package index.
 	[ "$$(apt-cache dumpavail 2> /dev/null | wc -l)" -gt 100000 ] || apt-get update -qq
@@ -111,12 +112,12 @@ setup: .build/apt .build/venv/ready
 	$(VENV)/bin/pip install -q -r tests/requirements.txt
 	touch $@
 
-# The edge worker's lints compile Lua for WebAssembly first.
+# The edge worker's lints compile Lua and SQLite for WebAssembly first.
 lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets $(WITH_ENGINES) -- -D warnings
 	cargo clippy -q --workspace --exclude edgecask-core --lib --bins -- -D warnings
-	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown --features wasm-functions -- -D warnings
+	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown --features wasm-functions,sql -- -D warnings
 	# The pages show the figures that were measured.
 	python3 tests/bench/figures.py
 
@@ -136,6 +137,10 @@ edgecask: rust
 gateway: rust
 	cargo test $(ALL_BUT_CORE) -q --lib --bin edgecask $(call tests_of,gateway)
 	cargo test $(ALL_BUT_CORE) -q --doc
+
+# SQLite over pages of a host: the language, what fails and is dropped, and texts that mean harm.
+sql: rust
+	cargo test $(ALL_BUT_CORE) -q $(call tests_of,core/sql)
 
 # Lua beside the recorded answers of redis-server, its patches, and scripts that mean harm.
 lua: rust
@@ -166,7 +171,7 @@ $(ASSEMBLYSCRIPT)/node_modules/ready: $(ASSEMBLYSCRIPT)/package-lock.json | node
 	npm ci --prefix $(ASSEMBLYSCRIPT) --silent --no-audit --no-fund --ignore-scripts
 	touch $@
 
-# A compiler of C for WebAssembly, and a C library for it: for Lua there (the edge worker), and for the example of a guest in C.
+# A compiler of C for WebAssembly, and a C library for it: for Lua and SQLite there (the edge worker), and for the example of a guest in C.
 wasm-tools:
 	@if ! type clang-19 llvm-ar-19 > /dev/null 2>&1 || ! [ -e /usr/lib/wasm32-wasi/libc.a ]; then
 		.ci/apt --no-install-recommends clang-19 llvm-19 wasi-libc
@@ -181,6 +186,10 @@ conversations: edgecask
 conformance: edgecask .build/venv/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/scripts/run.py
+
+# SQL over a socket beside the program sqlite3.
+sql-differences: edgecask setup
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/sql/differences.py
 
 examples-test: edgecask
 	if [ -e examples/run ]; then EDGECASK_BIN=$(CURDIR)/$(BIN) examples/run; fi
@@ -201,6 +210,13 @@ bench: rust setup .build/valkey/usr/bin/valkey-server
 	.ci/valkey .build/valkey
 	touch $@
 
+# SQL beside SQLite, PostgreSQL and redis-server with joins by the client, and with many rows and connections.
+bench-sql: rust setup
+	[ -x /usr/lib/postgresql/15/bin/pgbench ] || .ci/apt postgresql-15
+	$(RELEASE_BUILD)
+	python3 tests/bench/sql.py --edgecask $(RELEASE)
+	python3 tests/bench/sql_scale.py --edgecask $(RELEASE)
+
 # One worker beside as many as there are processors.
 scaling: rust
 	$(RELEASE_BUILD)
@@ -215,6 +231,7 @@ reliability-test: edgecask
 	python3 tests/reliability/killed_salvage.py --edgecask $(BIN) --rounds 4
 	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4
 	python3 tests/reliability/kill9.py --edgecask $(BIN) --cycles 4 --policy everysec --full-disk tmpfs
+	python3 tests/reliability/sql_kill9.py --edgecask $(BIN) --cycles 4
 	python3 tests/reliability/small_disk.py --edgecask $(BIN) --rounds 7 --overwrite-mb 100 --filesystem tmpfs
 
 # Each goes on after a broken promise, and all run.
@@ -222,7 +239,7 @@ reliability: rust
 	$(RELEASE_BUILD)
 	status=0
 	for script in "flips.py --rounds 780" "live_flips.py --rounds 2000" "merged_flips.py --rounds 100" missing.py \
-		"killed_salvage.py --rounds 100" "kill9.py --cycles 100" "kill9.py --cycles 100 --full-disk ext4" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do
+		"killed_salvage.py --rounds 100" "kill9.py --cycles 100" "kill9.py --cycles 100 --full-disk ext4" "sql_kill9.py --cycles 60" "small_disk.py --rounds 20" "small_disk.py --rounds 20 --filesystem tmpfs"; do
 		echo "== $$script"
 		python3 tests/reliability/$$script --edgecask $(RELEASE) || status=1
 	done

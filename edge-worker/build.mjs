@@ -1,11 +1,14 @@
 // Bundles the worker beside its wasm: node build.mjs <wasm file>. wrangler and the tests take edge-worker/dist as it is.
 
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { withoutNames } from './names.mjs';
 
 const folder = new URL('.', import.meta.url).pathname;
 mkdirSync(`${folder}dist`, { recursive: true });
-copyFileSync(process.argv[2], `${folder}dist/edgecask.wasm`);
+const { module, names } = withoutNames(readFileSync(process.argv[2]));
+writeFileSync(`${folder}dist/edgecask.wasm`, module);
+writeFileSync(`${folder}dist/edgecask.names`, names.join('\n'));
 await build({
   entryPoints: [`${folder}worker/index.ts`],
   outfile: `${folder}dist/index.js`,

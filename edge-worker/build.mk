@@ -3,8 +3,8 @@
 EDGE := edge-worker
 EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/edgecask_edge_worker.wasm
 
-# What a worker may have besides. `make edge EDGE_FEATURES=` leaves functions as WebAssembly out.
-EDGE_FEATURES ?= wasm-functions
+# What a worker may have besides: functions as WebAssembly, SQL. `make edge EDGE_FEATURES=` leaves both out, EDGE_FEATURES=sql one.
+EDGE_FEATURES ?= wasm-functions sql
 
 .PHONY: edge edge-wasm
 

@@ -23,6 +23,8 @@ pub mod catalog;
 #[doc(hidden)]
 pub mod transcript;
 
+pub mod sql;
+
 pub mod script;
 
 pub mod resp;

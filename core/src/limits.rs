@@ -260,3 +260,68 @@ pub const TRIGGER_PREFIX_MAX_BYTES: usize = 1024;
 /// Triggers may cause each other so deep: a chain of tables that refer to each other is shorter, and one without end is found
 /// soon.
 pub const TRIGGER_DEPTH_MAX: usize = 8;
+
+/// So many SQL databases are kept open while no statement runs on them: each has caches of its own.
+pub const IDLE_DATABASES_MAX: usize = 64;
+
+/// Bytes of old pages that are kept for statements and cursors which look at databases as they were: some tens of thousands of pages.
+pub const SQL_HISTORY_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 8 << 20 } else { 128 << 20 };
+
+/// Bytes of pages that a transaction of SQL.BEGIN may have changed before its COMMIT writes them.
+pub const SQL_DRAFT_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 8 << 20 } else { 256 << 20 };
+
+/// A transaction of SQL.BEGIN that has changed something, and was not used for so long, ends if another wants to write. Clients
+/// of libSQL know the same time.
+pub const SQL_TRANSACTION_IDLE_MS: u64 = 5000;
+
+/// Cursors that a client may have open: each has a connection with caches.
+pub const SQL_CURSORS_MAX: usize = 16;
+
+/// The database of SQL over HTTP at the root of the port.
+pub const SQL_DEFAULT_DATABASE: &str = "sql";
+
+/// A stream of SQL over HTTP that was not used for so long ends, as at other servers of libSQL.
+pub const SQL_STREAM_IDLE_MS: u64 = 10_000;
+
+/// Streams of SQL over HTTP that may be open.
+pub const SQL_STREAMS_MAX: usize = 1000;
+
+/// Bytes of texts that a stream may have stored, and how many.
+pub const SQL_STREAM_TEXTS_MAX: (usize, usize) = (1 << 20, 1000);
+
+/// Requests and steps in one body of SQL over HTTP.
+pub const SQL_HRANA_STEPS_MAX: usize = 10_000;
+
+/// Bytes of a body of SQL over HTTP: it is held as JSON values while it runs.
+pub const SQL_HRANA_BODY_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 1 << 20 } else { 16 << 20 };
+
+/// Rows that SQL.CURSOR FETCH answers if it is not told how many.
+pub const SQL_FETCH_DEFAULT_ROWS: usize = 100;
+
+/// Rows that SQL.CURSOR FETCH answers at most: the reply is in memory.
+pub const SQL_FETCH_MAX_ROWS: usize = 100_000;
+
+/// Longest text of SQL, in bytes: SQLite's own bound.
+pub const SQL_TEXT_MAX_BYTES: usize = 1_000_000;
+
+/// Longest text of SQL.SCRIPT, in bytes: a dump of a small database. Its statements stay within [`SQL_TEXT_MAX_BYTES`] or SQLite's own
+/// bound, but the whole text is in memory twice.
+pub const SQL_SCRIPT_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Bytes of a result that is held until its statement has ended, since each of its rows makes a command.
+pub const SQL_GATHERED_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Rows of a table that SQL.DESC counts: counting walks over all of them.
+pub const SQL_COUNTED_ROWS_MAX: u64 = 10_000;
+
+/// Columns of a table: SQLite's own bound. Each is looked for among the others.
+pub const SQL_COLUMNS_MAX: usize = 2000;
+
+/// Tables that one SQL.NORM makes.
+pub const SQL_NORM_TABLES_MAX: usize = 16;
+
+/// Statements that run inside each other, by `redis('SQL.EXEC', …)` and functions: each level is on the stack, with its interpreter.
+pub const SQL_DEPTH_MAX: usize = 4;
+
+/// Longest value or row of SQL, in bytes. One is in memory several times while a statement handles it.
+pub const SQL_VALUE_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 4 << 20 } else { 64 << 20 };

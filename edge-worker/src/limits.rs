@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  48 MiB  keydir, caches, sessions, queues of transactions, an idle          HEAP_MAX_BYTES
-//!          interpreter of scripts
+//!          interpreter of scripts, open SQL databases
 //!  24 MiB  requests that have not come whole                                  INPUTS_MAX_BYTES
 //!  24 MiB  one request while it runs, its reply and its script included;                     the rest of MEMORY_MAX_BYTES;
 //!          it is charged as it goes                                           BUDGET in lib.rs
@@ -169,3 +169,17 @@ pub const SOURCES_OF_EVAL_MAX_BYTES: u64 = 1024 * 1024;
 /// An interpreter that holds more bytes than this after a run is not kept: one of Lua with a hundred compiled scripts has about one MB.
 /// One of WebAssembly counts its modules and their memories, and loads those that it needs again.
 pub const INTERPRETER_KEPT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Steps of SQLite in one text of SQL, some two seconds of processor (`make edge-figures` prints how long). There is no clock here, either.
+pub const SQL_STEPS_MAX: u64 = 50_000_000;
+
+/// Bytes of memory of SQLite, in all databases together: what idle ones keep, and a statement with its sorts and temporary tables.
+/// A statement that needs more fails.
+pub const SQL_HEAP_MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Databases that are kept open while no statement runs on them. Each takes its pages and half as much for its schema and its prepared
+/// statements, so that all of them leave more than half of SQLite's memory.
+pub const SQL_IDLE_DATABASES_MAX: usize = 16;
+
+/// Pages that each open database keeps in memory, in KiB.
+pub const SQL_CACHE_KIB: u32 = 256;

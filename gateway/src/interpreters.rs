@@ -1,11 +1,16 @@
-//! The languages of scripts and functions that this server has.
+//! The languages that this server has: of scripts and functions, and SQL.
+
+use std::sync::Arc;
 
 use edgecask_core::server::REDIS_VERSION;
 use edgecask_core::server::scripts::{ScriptEngine, Scripts};
+use edgecask_core::server::sql::Databases;
 use edgecask_lua::Lua;
+use edgecask_sql::Sqlite;
 
 /// Adds them.
-pub fn add(scripts: &Scripts) {
+pub fn add(scripts: &Scripts, databases: &Databases) {
+    databases.set_engine(Arc::new(Sqlite::default()));
     scripts.add_engine(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lua::new(REDIS_VERSION)))));
     #[cfg(feature = "wasm-functions")]
     match edgecask_wasm::wasmtime_runtimes() {

@@ -147,7 +147,7 @@ pub fn start_and(
         engine: Store::empty(settings.databases())?,
         shared: Shared::new(settings, Box::new(facts), now_ms()),
     };
-    interpreters::add(&server.shared.scripts);
+    interpreters::add(&server.shared.scripts, &server.shared.sql);
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;

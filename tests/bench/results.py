@@ -22,8 +22,8 @@ from peers import REPOSITORY
 
 # What the program is built from.
 SOURCES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "core/Cargo.toml", "core/src", "core/lua/Cargo.toml", "core/lua/build",
-           "core/lua/csrc", "core/lua/patches", "core/lua/src", "core/wasm/Cargo.toml", "core/wasm/src", "gateway/Cargo.toml",
-           "gateway/src")
+           "core/lua/csrc", "core/lua/patches", "core/lua/src", "core/wasm/Cargo.toml", "core/wasm/src", "core/sql/Cargo.toml", "core/sql/src",
+           ".cargo/config.toml", "gateway/Cargo.toml", "gateway/src")
 # Characters of the source's name that are shown.
 NAME_LENGTH = 12
 

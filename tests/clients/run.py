@@ -55,6 +55,7 @@ REST_RUNS = [
     ("upstash", ["node", HERE / "upstash" / "flows.mjs"]),
     ("upstash-ratelimit", ["node", HERE / "upstash" / "ratelimit.mjs"]),
     ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
+    ("libsql", ["node", HERE / "libsql" / "flows.mjs"]),
 ]
 # Programs that speak TLS, to a server of their own with certificates made for the occasion, which asks clients for theirs
 # or insists on them.

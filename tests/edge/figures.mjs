@@ -1,5 +1,5 @@
 // What the edge worker does in a second beside a plain Durable Object (plain-object.mjs) and beside one that does nothing
-// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, what scripts cost, and how large it is:
+// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, what scripts and SQL cost, and how large it is:
 // node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. All run under workerd alone, by turns, in one run; medians
 // of the rounds. Keys are drawn at random, as redis-benchmark -r does. Frames are made before the clock runs and replies are
 // only counted, so that the machine is workerd's.
@@ -204,6 +204,67 @@ async function scripts() {
   rmSync(folder, { recursive: true });
 }
 
+// Statements one by one, 256 in a message: a table with three indexes beside a GET.
+const SQL_ROWS = 20_000;
+const USER = 'user name 12345';
+const STATEMENTS = {
+  'SELECT by rowid': (id) => [['SQL.QUERY', 'd', 'SELECT name FROM users WHERE id = ?', id], `*2\r\n*1\r\n$4\r\nname\r\n*1\r\n$15\r\n${USER}\r\n`],
+  'SELECT by rowid, another text each': (id) => [['SQL.QUERY', 'd', `SELECT name FROM users WHERE id = ${id}`], `*2\r\n*1\r\n$4\r\nname\r\n*1\r\n$15\r\n${USER}\r\n`],
+  'UPDATE without index': (id, turn) => [['SQL.EXEC', 'd', 'UPDATE users SET age = ? WHERE id = ?', String(turn % 100), id], ':1\r\n'],
+  'INSERT with 3 indexes': (id, turn) => [['SQL.EXEC', 'd', 'INSERT INTO users VALUES (?, ?, ?, ?, ?)', String(SQL_ROWS * 2 + turn), USER, '1', `city${id}`, `m${id}-${turn}@example.com`], ':1\r\n'],
+};
+const ENDLESS_SQL = {
+  'rows that are counted': 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n',
+  'a join': 'SELECT count(*) FROM users a, users b WHERE a.age + b.age = 0.5',
+  'functions of texts': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(upper(hex(randomblob(1000))) LIKE '%x%y%') FROM n",
+  'commands': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(redis('GET', 'key:000001')) FROM n",
+};
+// More than an object keeps open, so that each is opened anew.
+const DATABASES = 40;
+
+async function sql() {
+  const folder = mkdtempSync(path.join(BASE, 'figures-sql-'));
+  const { port, pid, stop } = await workerd(folder, EDGE_WORKER);
+  const ask = async (...words) => {
+    const { result, error } = await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: JSON.stringify(words) })).json();
+    return error ?? result;
+  };
+  const table = `CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, age INT, city TEXT, email TEXT);
+    CREATE INDEX u_name ON users(name, id); CREATE INDEX u_city ON users(city); CREATE UNIQUE INDEX u_email ON users(email);`;
+  const rows = (count) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    INSERT INTO users SELECT i, '${USER}', i % 100, 'city' || (i * 7919 % 5000), 'u' || (i * 7919 % 1000003) || '@example.com' FROM n`;
+  const loaded = await ask('SQL.EXEC', 'd', table + rows(SQL_ROWS));
+  if (loaded !== SQL_ROWS) throw new Error(`an edge worker without its feature sql: ${loaded}`);
+  const counter = await fill(port, KEYS);
+  const random = generator(1);
+  const measured = async (make) => {
+    let turn = 0;
+    const found = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const [cpu, begin] = [cpuSeconds(pid), performance.now()];
+      let commands = 0;
+      for (; performance.now() - begin < SECONDS * 1000; commands += 256) {
+        const each = Array.from({ length: 256 }, () => make(String(1 + (random() % SQL_ROWS)), turn++));
+        await counter.exchange(frame(each.map(([words]) => request(...words)).join('')), each.reduce((sum, [, reply]) => sum + reply.length, 0));
+      }
+      found.push(((cpuSeconds(pid) - cpu) / commands) * 1e6);
+    }
+    return median(found).toFixed(1);
+  };
+  for (const [name, make] of Object.entries(STATEMENTS)) console.log(`SQL, workerd us/statement, 256 in a message: ${name} ${await measured(make)}`);
+  for (let number = 0; number < DATABASES; number++) await ask('SQL.EXEC', `d${number}`, table + rows(1000));
+  const reopened = await measured((_, turn) => [['SQL.QUERY', `d${turn % DATABASES}`, 'SELECT name FROM users WHERE id = 7'], STATEMENTS['SELECT by rowid']('7')[1]]);
+  console.log(`SQL, workerd us/statement: a database is opened, and its first SELECT ${reopened}`);
+  for (const [what, text] of Object.entries(ENDLESS_SQL)) {
+    const cpu = cpuSeconds(pid);
+    const error = await ask('SQL.QUERY', 'd', text);
+    console.log(`a statement of ${what} is ended after ${(cpuSeconds(pid) - cpu).toFixed(2)} s: ${error}`);
+  }
+  counter.close();
+  await stop();
+  rmSync(folder, { recursive: true });
+}
+
 async function fill(port, keys, where) {
   const counter = await Counter.open(port, where);
   for (let from = 0; from < keys; from += 500) {
@@ -267,5 +328,6 @@ async function coldStart(keys) {
 const wasm = EDGE_WORKER[1][1];
 console.log(`wasm ${statSync(wasm).size} bytes, ${gzipSync(readFileSync(wasm), { level: 9 }).length} by gzip`);
 await scripts();
+await sql();
 for (const keys of [10_000, 100_000, 500_000]) await coldStart(keys);
 await beside();

@@ -260,12 +260,14 @@ fn open_file(storage: &dyn Storage, id: DatafileId) -> Result<Option<File>, Stor
     Ok(header.filter(|header| header.id == id.0).map(|header| File::new(header, datafile, len)))
 }
 
-/// Whether a header is whole and only its version is not known.
+/// Whether a header is whole and only its version is not known. One of a known version is that of another datafile, under a wrong name.
 fn is_of_later_version(storage: &dyn Storage, id: DatafileId) -> Result<bool, StorageError> {
     let datafile = storage.open(id)?;
     let len = datafile.len()?;
     let mut header_len = None;
-    datafile.read(0, len.min(16), &mut |bytes| header_len = FileHeader::len_of_any_version(bytes))?;
+    datafile.read(0, len.min(16), &mut |bytes| {
+        header_len = FileHeader::len_of_any_version(bytes).filter(|_| FileHeader::len_of(bytes).is_none());
+    })?;
     let Some(header_len) = header_len.filter(|header_len| *header_len <= len) else { return Ok(false) };
     let mut is_whole = false;
     datafile.read(0, header_len, &mut |bytes| is_whole = FileHeader::carries_its_checksum(bytes))?;

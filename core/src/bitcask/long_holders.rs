@@ -45,6 +45,8 @@ pub(super) struct LongHolders {
     held: AtomicU64,
     /// The shards of those that have precedence.
     preceded: AtomicU64,
+    /// The shards of all that wait.
+    waited: AtomicU64,
     waiting: Mutex<Waiting>,
     /// Tells those that let others pass that a holder has ended, or that one which had precedence has its locks.
     #[cfg(not(target_arch = "wasm32"))]
@@ -99,6 +101,7 @@ impl LongHolders {
         waiting.last += 1;
         let ticket = Ticket(waiting.last);
         waiting.by_ticket.insert(ticket, Waiter { shards, waker, in_vain: 0 });
+        self.count_waiters(&waiting);
         ticket
     }
 
@@ -115,13 +118,44 @@ impl LongHolders {
     /// Ends what [`LongHolders::wait`] began.
     pub(super) fn forget(&self, ticket: Ticket) {
         let mut waiting = self.waiting.lock();
-        let gone = waiting.by_ticket.remove(&ticket);
-        if gone.is_some_and(|gone| gone.has_precedence()) {
+        if waiting.by_ticket.remove(&ticket).is_some() {
             self.count_preceded(&waiting);
+            self.count_waiters(&waiting);
             #[cfg(not(target_arch = "wasm32"))]
             self.passed.notify_all();
         }
     }
+
+    fn count_waiters(&self, waiting: &Waiting) {
+        let all = waiting.by_ticket.values().fold(0, |all, waiter| all | waiter.shards);
+        self.waited.store(all, Ordering::Release);
+    }
+
+    /// Whether somebody waits for one of these shards.
+    #[inline]
+    pub(super) fn is_waited_for(&self, shards: ShardSet) -> bool {
+        self.waited.load(Ordering::Acquire) & shards != 0
+    }
+
+    /// Keeps the calling thread, which has just unlocked these shards, until all have passed that waited for one of them. One that
+    /// does not come is not waited for.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn let_all_pass(&self, shards: ShardSet) {
+        let mut waiting = self.waiting.lock();
+        let newest = waiting.last;
+        let waits = |waiting: &Waiting| {
+            waiting.by_ticket.iter().any(|(ticket, waiter)| ticket.0 <= newest && waiter.shards & shards != 0)
+        };
+        while waits(&waiting) {
+            if self.passed.wait_for(&mut waiting, PRECEDENCE_PERIOD).timed_out() {
+                break;
+            }
+        }
+    }
+
+    /// Without threads nobody could pass.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn let_all_pass(&self, _shards: ShardSet) {}
 
     fn count_preceded(&self, waiting: &Waiting) {
         let preceding = waiting.by_ticket.values().filter(|waiter| waiter.has_precedence());

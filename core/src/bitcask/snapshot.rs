@@ -297,6 +297,23 @@ impl Reader for Snapshot<'_> {
         if is_inside { Ok(()) } else { Err(outside()) }
     }
 
+    fn is_waited_for(&self) -> bool {
+        self.is_long && self.store.long_holders.is_waited_for(self.set())
+    }
+
+    fn let_pass(&mut self) {
+        let (store, set) = (self.store, self.set());
+        let numbers: SmallVec<[usize; 8]> = self.shards.iter().map(|(at, _)| *at).collect();
+        let was_long = std::mem::take(&mut self.is_long);
+        self.end_long();
+        store.long_holders.let_all_pass(set);
+        // In the order in which all lock.
+        self.shards = numbers.into_iter().map(|at| (at, store.shards[at].lock())).collect();
+        if was_long {
+            self.hold_for_long();
+        }
+    }
+
     fn hold_for_long(&mut self) {
         if !self.is_long {
             self.is_long = true;

@@ -19,11 +19,11 @@ mod row;
 mod rows;
 mod spec;
 mod table;
+mod words;
 
 pub use arguments::{Argument, Kind, SyntaxError, print_syntax};
 pub use keys::{Begin, Find, KeyFlags, KeyRange, KeySpec, KeyUse, Keys, KeysError, LegacyRange, Narrow};
 pub use markdown::commands_page;
 pub use spec::{Categories, CommandId, CommandSpec, Deprecated, Flags, Group};
-pub use table::{
-    COMMAND_COUNT, COUNT, all, commands, id, lookup, lookup_full, lookup_request, lookup_sub, spec,
-};
+pub use table::{COMMAND_COUNT, COUNT, all, commands, id, lookup, lookup_full, lookup_sub, spec};
+pub use words::{lookup_meant, lookup_request};

@@ -227,6 +227,8 @@ named_bits! {
         OWN_CONNECTION = "own_connection",
         /// EdgeCask's own: writes definitions (users and the like), which are no keys, so that Redis does not flag it as a write.
         WRITES_DEFINITIONS = "writes_definitions",
+        /// EdgeCask's own: a request for it that has the shape of SQL is SQL.
+        MAY_BE_SQL = "may_be_sql",
     }
 }
 
@@ -234,7 +236,7 @@ impl Flags {
     /// EdgeCask's own flags, which no reply shows.
     pub const INTERNAL: Flags = Flags::parse(
         "touches_all_keys protected keeps_names while_subscribed not_queued may_replicate wakes_nobody silent_reads \
-         notes_own_reads streamed_values event_stream own_connection writes_definitions",
+         notes_own_reads streamed_values event_stream own_connection writes_definitions may_be_sql",
     );
 
     /// The words of `COMMAND INFO`: all but our own.
@@ -350,6 +352,8 @@ pub enum Group {
     Geo,
     /// Scripts and functions.
     Scripting,
+    /// SQL databases.
+    Sql,
 }
 
 impl Group {
@@ -372,13 +376,15 @@ impl Group {
             Group::Stream => "stream",
             Group::Geo => "geo",
             Group::Scripting => "scripting",
+            Group::Sql => "sql",
         }
     }
 
     const fn category(self) -> Categories {
         match self {
             Group::Connection => Categories::CONNECTION,
-            Group::Server | Group::Cluster | Group::PubSub => Categories::NONE,
+            // Redis' modules have no category of their own either.
+            Group::Server | Group::Cluster | Group::PubSub | Group::Sql => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

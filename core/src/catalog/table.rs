@@ -217,14 +217,6 @@ pub fn all() -> &'static [CommandSpec] {
     &TABLE
 }
 
-/// The row of a request: the command's, or that of the subcommand which the request names. A request that names none of a
-/// container's subcommands has the container's row.
-pub fn lookup_request(args: &[&[u8]]) -> Option<&'static CommandSpec> {
-    let spec = lookup(args.first()?)?;
-    let subcommand = args.get(1).filter(|_| spec.is_container()).and_then(|word| lookup_sub(spec, word));
-    Some(subcommand.unwrap_or(spec))
-}
-
 /// What a row says of other rows.
 impl CommandSpec {
     /// The subcommands of a container; empty for other commands.

@@ -49,10 +49,12 @@ pub enum Origin {
     Nested,
     /// The same, of a script that may go on though memory is short.
     NestedAnyway,
+    /// A statement of SQL calls a function of a library, which a script could not.
+    Function,
 }
 
 fn is_nested(origin: Origin) -> bool {
-    matches!(origin, Origin::Nested | Origin::NestedAnyway)
+    matches!(origin, Origin::Nested | Origin::NestedAnyway | Origin::Function)
 }
 
 /// The row of a request.
@@ -62,7 +64,7 @@ fn is_nested(origin: Origin) -> bool {
 #[inline]
 pub fn find(args: &[&[u8]]) -> Result<&'static CommandSpec, CommandError> {
     let name = args.first().copied().unwrap_or_default();
-    let spec = catalog::lookup(name).ok_or_else(|| unknown_command(name, args))?;
+    let spec = catalog::lookup_meant(args).ok_or_else(|| unknown_command(name, args))?;
     match args.get(1) {
         Some(sub) if spec.is_container() => {
             catalog::lookup_sub(spec, sub).ok_or_else(|| unknown_subcommand(spec, sub))
@@ -94,7 +96,7 @@ pub fn admit<'a>(
     if !spec.is(Flags::NO_AUTH) && client.must_authenticate(shared) {
         return Err(CommandError::text("NOAUTH Authentication required."));
     }
-    if is_nested(origin) && spec.is(Flags::NOSCRIPT) {
+    if is_nested(origin) && origin != Origin::Function && spec.is(Flags::NOSCRIPT) {
         return Err(CommandError::text("ERR This Redis command is not allowed from script"));
     }
     let checked = client.access.check(&shared.acl, spec, args);

@@ -214,6 +214,9 @@ impl<'e> Context<'_, 'e> {
         let Some(handler) = handler(admitted.permit()) else {
             return Err(CommandError::text("ERR This Redis command is not allowed from script"));
         };
+        if self.sql.is_any_running() {
+            self.spare_running(spec, args)?;
+        }
         let db = self.client.db;
         let (seen, balance) = (self.txn.keys_seen(), self.reply.balance());
         let outcome = self.expect_work(args.len() as u64).and_then(|()| handler(self, args));
@@ -247,6 +250,23 @@ impl<'e> Context<'_, 'e> {
             *self.interrupted = Some(error.clone());
         }
         outcome
+    }
+
+    /// Refuses what would write to a database under a statement that runs on it and calls this command, or that may: SQLite would
+    /// go on with pages that are no more.
+    #[cold]
+    fn spare_running(&self, spec: &CommandSpec, args: &[&[u8]]) -> Outcome {
+        const RUNNING: CommandError = CommandError::text(
+            "ERR a statement that runs on the database may not change its key by a command",
+        );
+        if !spec.is(Flags::WRITE) {
+            return Ok(());
+        }
+        let mut keys = Keys::new();
+        keys_of(spec, args, &mut keys);
+        // In whatever database: MOVE and COPY name another one.
+        let is_running = keys.iter().any(|key| self.sql.is_key_running(key));
+        if is_running || spec.touches_all_keys(args) { Err(RUNNING) } else { Ok(()) }
     }
 
     /// Notes what a connection with a cache has read, or wrote over.
@@ -391,11 +411,14 @@ impl<'e> Context<'_, 'e> {
             outbox: &mut *self.outbox,
             drafts,
             reads: &mut *self.reads,
+            sql: &mut *self.sql,
             tally: &mut *self.tally,
             interrupted: &mut *self.interrupted,
             wait: None,
             later: None,
             may_hand_over: self.may_hand_over,
+            may_let_pass: false,
+            is_first_run: self.is_first_run,
             in_trigger: self.in_trigger,
         }
     }

@@ -31,6 +31,7 @@ pub mod script;
 mod server;
 mod set;
 mod sorted_set;
+mod sql;
 mod stream;
 mod string;
 pub mod users;
@@ -54,6 +55,7 @@ use crate::resp::Reply;
 use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
 use crate::server::scripts::ScriptKind;
+use crate::server::sql::Leases;
 use crate::server::{Client, Shared};
 
 /// What a handler returns: the reply has been written, or this error is the reply.
@@ -116,12 +118,18 @@ pub struct Context<'c, 'e> {
     pub drafts: &'c Drafts,
     /// What a connection with a cache has read.
     pub reads: &'c mut TrackedReads,
+    /// The connections to SQL databases that the transaction has.
+    pub sql: &'c mut Leases,
     /// What the executor counts once the transaction is committed.
     pub tally: &'c mut Tally,
     /// The error because of which the executor is to run everything again, once there was one.
     pub interrupted: &'c mut Option<EngineError>,
     /// Whether what takes long is to be handed over ([`Context::expect_work`]).
     pub may_hand_over: bool,
+    /// Whether others may pass that wait for its locks, as long as it has changed nothing ([`Txn::let_pass`]).
+    pub may_let_pass: bool,
+    /// Whether it may ask to be run once more ([`EngineError::OnceMore`]): it was not yet.
+    pub is_first_run: bool,
     /// Whether the function of a trigger calls the command.
     pub in_trigger: bool,
     /// Where the outermost command of a request may leave its rest ([`Context::finish_later`]); None in a MULTI and for calls of
@@ -152,6 +160,7 @@ const GROUPS: &[Group] = &[
     server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,
+    sql::HANDLERS,
     stream::HANDLERS,
     string::HANDLERS,
 ];

@@ -56,9 +56,7 @@ pub enum KindFilter {
 
 impl KindFilter {
     fn named(name: &[u8]) -> KindFilter {
-        let kinds = [Kind::String, Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
-        let named = kinds.into_iter().find(|kind| name.eq_ignore_ascii_case(kind.name().as_bytes()));
-        named.map_or(KindFilter::Nothing, KindFilter::Only)
+        Kind::named(name).map_or(KindFilter::Nothing, KindFilter::Only)
     }
 }
 

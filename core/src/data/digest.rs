@@ -12,7 +12,7 @@ use super::list::List;
 use super::set::Set;
 use super::stream::{Stream, StreamId};
 use super::zset::SortedSet;
-use super::{DataError, Result};
+use super::{DataError, Result, sqldb};
 use crate::engine::{Db, Direction, Kind, Root, SubWalk, Txn, Want};
 
 /// Twenty bytes that stand for data.
@@ -139,6 +139,14 @@ fn add_value(txn: &mut Txn<'_>, digest: &mut Digest, (db, key): (Db, &[u8]), roo
                 })?;
             }
         }
+        Kind::SqlDatabase => {
+            if let Some(database) = sqldb::open(txn, db, key)? {
+                database.pages(txn, &mut |page, bytes| {
+                    digest.combine(pair(&page.to_be_bytes(), bytes).as_bytes());
+                    Ok(())
+                })?;
+            }
+        }
     }
     if root.expires_at_ms.is_some() {
         digest.combine(EXPIRES);
@@ -162,6 +170,8 @@ fn type_number(kind: Kind) -> u32 {
         Kind::SortedSet => 3,
         Kind::Hash => 4,
         Kind::Stream => 6,
+        // What Redis has for the types of modules.
+        Kind::SqlDatabase => 5,
     }
 }
 

@@ -15,6 +15,7 @@ pub mod list;
 pub mod mend;
 pub mod rdb;
 pub mod set;
+pub mod sqldb;
 pub mod stream;
 pub mod string;
 pub mod zset;
@@ -85,5 +86,6 @@ pub fn encoding_name(
         },
         Kind::Set => Ok(set::encoding_name(root)),
         Kind::Stream => Ok("stream"),
+        Kind::SqlDatabase => Ok("raw"),
     }
 }

@@ -80,20 +80,23 @@ pub enum Kind {
     Hash = 5,
     /// A stream: subkeys are entries, groups, consumers and what they have pending.
     Stream = 6,
+    /// An SQL database: subkeys are pages and patches of pages.
+    SqlDatabase = 7,
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 7] =
+        [Kind::String, Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream, Kind::SqlDatabase];
+
+    /// The kind with the name that TYPE replies with, in letters of any case, if there is one.
+    pub fn named(name: &[u8]) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| name.eq_ignore_ascii_case(kind.name().as_bytes()))
+    }
+
     /// The kind with this number in the datafile format, if there is one.
     pub fn from_number(number: u8) -> Option<Kind> {
-        match number {
-            1 => Some(Kind::String),
-            2 => Some(Kind::List),
-            3 => Some(Kind::Set),
-            4 => Some(Kind::SortedSet),
-            5 => Some(Kind::Hash),
-            6 => Some(Kind::Stream),
-            _ => None,
-        }
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == number)
     }
 
     /// The name TYPE replies with.
@@ -105,6 +108,7 @@ impl Kind {
             Kind::SortedSet => "zset",
             Kind::Hash => "hash",
             Kind::Stream => "stream",
+            Kind::SqlDatabase => "sqldb",
         }
     }
 }
@@ -214,6 +218,10 @@ pub enum EngineError {
     /// request where it may take its time.
     #[error("takes long")]
     TakesLong,
+    /// What stood in its way will not stand there if the executor runs the transaction once more: another transaction, which
+    /// this one has let pass ([`Txn::let_pass`]), changed what it is about to change, or memory is free now.
+    #[error("to be run once more")]
+    OnceMore,
     /// A reaction to the changes refuses the transaction; the text is the reply. Nothing changed.
     #[error("{0}")]
     Refused(String),
@@ -222,7 +230,8 @@ pub enum EngineError {
 impl EngineError {
     /// Whether the transaction is to be run again from its start, with more locks, more fetched or more time.
     pub fn asks_to_run_again(&self) -> bool {
-        matches!(self, EngineError::Undeclared | EngineError::NotHere | EngineError::TakesLong)
+        use EngineError::{NotHere, OnceMore, TakesLong, Undeclared};
+        matches!(self, Undeclared | NotHere | TakesLong | OnceMore)
     }
 
     /// The error of reading something of a key: damage is told with the key.
@@ -368,6 +377,14 @@ pub trait Reader {
     /// Says that it lives for long from here on, so that transactions which want its locks need not keep their threads waiting
     /// ([`Engine::begin_soon`]). To be called before anything that takes long.
     fn hold_for_long(&mut self) {}
+
+    /// Whether others wait for the locks of one that [lives for long](Reader::hold_for_long).
+    fn is_waited_for(&self) -> bool {
+        false
+    }
+
+    /// Lets those pass that wait for its locks. What was read before may have changed.
+    fn let_pass(&mut self) {}
 
     /// The key because of which a read failed with [`EngineError::Undeclared`].
     fn undeclared(&self) -> Option<Vec<u8>> {

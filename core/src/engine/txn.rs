@@ -126,9 +126,26 @@ impl<'e> Txn<'e> {
         self.overlay.forget_unchanged(seen);
     }
 
+    /// Whether others wait for what the transaction has locked, and it may [let them pass](Txn::let_pass).
+    pub fn is_waited_for(&self) -> bool {
+        self.reader.is_waited_for() && self.overlay.is_empty()
+    }
+
+    /// Lets others pass that wait for its locks: what it reads from now on may be newer than what it has read. For one
+    /// that has changed nothing.
+    pub fn let_pass(&mut self) {
+        self.overlay.forget_unchanged(0);
+        self.reader.let_pass();
+    }
+
     /// Says that another command begins.
     pub fn next_command(&mut self) {
         self.overlay.command = self.overlay.command.wrapping_add(1);
+    }
+
+    /// The number of the running command in the transaction.
+    pub fn command(&self) -> u32 {
+        self.overlay.command
     }
 
     /// Whether the running command looked for a key that is not there.

@@ -17,6 +17,7 @@ use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
+use crate::server::sql::OldPages;
 use crate::server::{Server, Shared, carry_out};
 
 /// A commit that the engine has taken over and not ended.
@@ -30,6 +31,8 @@ pub(super) struct Pending {
     expired: u64,
     changes: u64,
     waiter: Option<Arc<Waiter>>,
+    /// The SQL databases that it changes.
+    databases: SmallVec<[(u64, Option<OldPages>); 1]>,
     triggers: SmallVec<[TriggerRun; 1]>,
 }
 
@@ -84,7 +87,9 @@ impl Executor {
         let expired = self.overlay.expired_count();
         // A key that goes because its time has come is no change of the connection's.
         let changes = self.overlay.change_count().saturating_sub(expired);
+        let sql = &mut self.sql;
         let mut ordered = |receipt| {
+            sql.committed(&shared.sql);
             if let Some(entry) = entry.take() {
                 shared.feed.append(Entry { receipt, ..entry });
             }
@@ -101,7 +106,9 @@ impl Executor {
                 let reply = caller.reply.split_off(before.reply_len);
                 let before = before.clone();
                 let triggers = std::mem::take(&mut self.tally.triggers);
-                let pending = Pending { ticket, entry, reply, before, expired, changes, waiter, triggers };
+                let databases = self.sql.written();
+                let pending =
+                    Pending { ticket, entry, reply, before, expired, changes, waiter, databases, triggers };
                 let commit = Box::new(pending);
                 self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
                 Err(Stop::Suspended)
@@ -136,8 +143,11 @@ impl Executor {
         mut pending: Pending,
     ) -> Result<Option<Ran>, Stop> {
         let shared = &server.shared;
-        let entry = &mut pending.entry;
+        let (entry, databases) = (&mut pending.entry, &mut pending.databases);
         let mut ordered = |receipt| {
+            for (database, before) in databases.iter_mut() {
+                shared.sql.committed(*database, before.take());
+            }
             if let Some(entry) = entry.take() {
                 shared.feed.append(Entry { receipt, ..entry });
             }

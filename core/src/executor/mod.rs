@@ -51,6 +51,7 @@ use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
 use crate::server::hub::{Inbox, Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
+use crate::server::sql::Leases;
 use crate::server::triggers::SeenTriggers;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
 
@@ -188,6 +189,8 @@ pub struct Executor {
     outbox: Outbox,
     reads: TrackedReads,
     tally: Tally,
+    /// The connections to SQL databases of the transaction under way.
+    sql: Leases,
     wait: Option<Wait>,
     /// The rest of the connection's own request.
     later: Option<Later>,
@@ -307,7 +310,23 @@ impl Executor {
     }
 
     /// Runs `body` over a transaction until it is committed, refused or suspended.
+    #[inline]
     fn transact<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        caller: &mut Caller<'_>,
+        request: (&Plan<'_>, &[&[u8]], &Drafts),
+        now_ms: u64,
+        body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
+    ) -> Result<Ran, Stop> {
+        let ran = self.run_until_it_ends(server, caller, request, now_ms, body);
+        if !self.sql.is_empty() {
+            self.sql.give_back(&server.shared.sql);
+        }
+        ran
+    }
+
+    fn run_until_it_ends<E: Engine>(
         &mut self,
         server: &Server<E>,
         caller: &mut Caller<'_>,
@@ -330,6 +349,7 @@ impl Executor {
                 None => {}
             }
         }
+        let mut is_first_run = true;
         loop {
             let waker = || self.waker(caller, plan);
             // While a blocked connection is served its own thread may want its state.
@@ -357,10 +377,13 @@ impl Executor {
                     outbox: &mut self.outbox,
                     drafts,
                     reads: &mut self.reads,
+                    sql: &mut self.sql,
                     tally: &mut self.tally,
                     interrupted: &mut interrupted,
                     wait: (!matches!(plan.may_wait, Waits::Never)).then_some(&mut self.wait),
                     may_hand_over,
+                    may_let_pass: is_long && is_first_run,
+                    is_first_run,
                     in_trigger: false,
                     later: matches!(plan.may_wait, Waits::Begins(_)).then_some(&mut self.later),
                 };
@@ -381,11 +404,19 @@ impl Executor {
             match outcome {
                 Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before), now_ms),
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
+                    self.sql.give_back(&server.shared.sql);
                     let key = snapshot.undeclared();
                     server.shared.reruns.fetch_add(1, Ordering::Relaxed);
                     drop(snapshot);
                     before.go_back(caller);
                     wider.widen(key)?;
+                }
+                Err(CommandError::Engine(EngineError::OnceMore)) => {
+                    self.sql.give_back(&server.shared.sql);
+                    is_first_run = false;
+                    server.shared.reruns.fetch_add(1, Ordering::Relaxed);
+                    drop(snapshot);
+                    before.go_back(caller);
                 }
                 Err(CommandError::Engine(EngineError::TakesLong)) => {
                     drop(snapshot);

@@ -7,6 +7,7 @@ use super::Response;
 use super::commands::Commands;
 use super::credentials::unauthorized;
 use super::events::write_event;
+use super::hrana;
 use super::json::{self, Strings, write_error, write_item};
 use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::resp::{DecodeError, Decoder, Value};
@@ -27,6 +28,8 @@ pub(super) enum Kind {
     Pipeline,
     Transaction,
     Stream,
+    /// The reply is the body.
+    Hrana,
 }
 
 /// How replies are written.
@@ -193,6 +196,7 @@ impl Exchange {
         match self.kind {
             Kind::Single => Some(self.single(&value, bytes)),
             Kind::Stream => Some(stream(&value)),
+            Kind::Hrana => Some(hrana::respond(&value)),
             Kind::Pipeline => {
                 match self.style {
                     Style::Json(strings) => write_item(&value, strings, self.item()),

@@ -14,6 +14,7 @@
 //! | `/set/key/value?EX=100&NX` | the path's segments, then the body of a POST or PUT unless it is empty, then the query: names, and values behind a `=`. Every slash separates, so a last one stands before an empty argument. `+` is a space in the query only |
 //! | `/pipeline` with an array of such arrays | one after the other |
 //! | `/multi-exec` with the same | as a transaction |
+//! | `/v2/pipeline` and its like | a body of libSQL's clients for a database |
 //! | `/subscribe/channel`, `/psubscribe/pattern`, `/ssubscribe/channel`, `/monitor` | an endless stream of server-sent events; a body is ignored |
 //!
 //! Of JSON, strings are taken as they are (half a surrogate pair becomes U+FFFD), numbers and truth values as they are
@@ -43,6 +44,7 @@ mod commands;
 mod credentials;
 mod events;
 mod exchange;
+mod hrana;
 mod json;
 mod request;
 #[cfg(test)]

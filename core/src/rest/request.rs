@@ -8,6 +8,7 @@ use super::body::{Fault, read_command, read_commands};
 use super::commands::{Arguments, Commands};
 use super::credentials::auth;
 use super::exchange::{Kind, Style};
+use super::hrana;
 use super::json::Strings;
 use super::{Exchange, Request, Response};
 use crate::acl::Registry;
@@ -29,6 +30,7 @@ pub fn log_in(request: &Request<'_>, users: &Registry) -> Result<Option<Exchange
 /// Begins the exchange of one request, or refuses it. `users` tells whether its session may run nothing before it has logged
 /// in, and which tokens name a user.
 pub fn begin(request: &Request<'_>, users: &Registry) -> Result<Exchange, Response> {
+    let hrana = hrana::read(request.method, request.path, request.body)?;
     let stream = stream_of(request.path);
     let allowed: &[&str] = if stream { &["GET", "POST"] } else { &["GET", "HEAD", "POST", "PUT"] };
     if !allowed.contains(&request.method) {
@@ -39,7 +41,9 @@ pub fn begin(request: &Request<'_>, users: &Registry) -> Result<Exchange, Respon
     let query = read_query(request.query.unwrap_or_default());
     let auth = auth(request, query.token.as_deref(), users)?;
     let style = read_style(request)?;
-    let (kind, commands) = if stream {
+    let (kind, commands) = if let Some(commands) = hrana {
+        (Kind::Hrana, commands)
+    } else if stream {
         let mut arguments = Arguments::default();
         push_path(request.path, &mut arguments);
         query.arguments.iter().for_each(|argument| arguments.push(argument));

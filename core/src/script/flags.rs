@@ -4,13 +4,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScriptFlags(u8);
 
-/// Names and bits, in Redis' order.
-const NAMES: [(&str, ScriptFlags); 5] = [
+/// Names and bits, in Redis' order; the last is not one of Redis.
+const NAMES: [(&str, ScriptFlags); 6] = [
     ("no-writes", ScriptFlags::NO_WRITES),
     ("allow-oom", ScriptFlags::ALLOW_OOM),
     ("allow-stale", ScriptFlags::ALLOW_STALE),
     ("no-cluster", ScriptFlags::NO_CLUSTER),
     ("allow-cross-slot-keys", ScriptFlags::ALLOW_CROSS_SLOT_KEYS),
+    ("deterministic", ScriptFlags::DETERMINISTIC),
 ];
 
 impl ScriptFlags {
@@ -26,6 +27,9 @@ impl ScriptFlags {
     pub const NO_CLUSTER: ScriptFlags = ScriptFlags(8);
     /// `allow-cross-slot-keys`: may touch keys of several slots.
     pub const ALLOW_CROSS_SLOT_KEYS: ScriptFlags = ScriptFlags(16);
+
+    /// `deterministic`: a function answers the same to the same arguments, so it calls no command, and SQL may make an index of it.
+    pub const DETERMINISTIC: ScriptFlags = ScriptFlags(32 | ScriptFlags::NO_WRITES.0);
 
     /// The flag of this name, in letters of any case.
     pub fn named(name: &[u8]) -> Option<ScriptFlags> {

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
 use super::scripts::{SeenFunction, SeenScript};
+use super::sql::OpenSql;
 use crate::acl::Access;
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
@@ -62,6 +63,8 @@ pub struct Client {
     pub seen_script: SeenScript,
     /// The function that it has called last.
     pub seen_function: SeenFunction,
+    /// What it has open of SQL databases, if it ever had something.
+    pub sql: Option<Box<OpenSql>>,
 }
 
 impl Client {
@@ -96,6 +99,7 @@ impl Client {
             walks: VecDeque::new(),
             seen_script: SeenScript::default(),
             seen_function: SeenFunction::default(),
+            sql: None,
         }
     }
 

@@ -16,6 +16,7 @@ pub mod outbox;
 pub mod reaction;
 pub mod scan_positions;
 pub mod scripts;
+pub mod sql;
 mod settings;
 mod shared;
 mod stored_blob;

@@ -20,6 +20,7 @@ use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::scripts::Scripts;
 use super::settings::Settings;
+use super::sql::{Databases, Streams};
 use super::triggers::Triggers;
 use crate::acl::{Access, Change, Context, Denial, Registry, User};
 use crate::script::Level;
@@ -158,6 +159,10 @@ pub struct Shared {
     pub scan_positions: Mutex<Positions>,
     /// Scripts and functions, and what runs them.
     pub scripts: Scripts,
+    /// SQL databases, and what runs statements.
+    pub sql: Databases,
+    /// What clients of SQL over HTTP have open.
+    pub sql_streams: Streams,
     /// Functions that run before commits.
     pub triggers: Triggers,
     /// The crons.
@@ -210,6 +215,8 @@ impl Shared {
             merge_failed: AtomicBool::new(false),
             scan_positions: Mutex::default(),
             scripts: Scripts::default(),
+            sql: Databases::default(),
+            sql_streams: Streams::default(),
             triggers: Triggers::default(),
             crons: Crons::default(),
             reruns: AtomicU64::new(0),

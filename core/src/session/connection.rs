@@ -667,6 +667,7 @@ impl Connection {
         self.client.no_touch = false;
         self.client.labels_mut().name.clear();
         self.client.labels_mut().no_evict = false;
+        self.client.sql = None;
         self.reply.set_protocol(Protocol::Resp2);
         self.client.inbox.set_protocol(Protocol::Resp2);
         self.reply.simple("RESET");

@@ -9,7 +9,7 @@
 //! It promises that a frozen and thawed session replies as if it had stayed: protocol, database, login and user, name, an open
 //! MULTI, watches, subscriptions, MONITOR, a blocked command with its place in line, where its walks by HSCAN and its like stand,
 //! and input that is not a whole request yet are all kept. A client with a cache gets an invalidation of all keys, since which keys it had read is not kept. What has output or
-//! mail left cannot be frozen. All sessions are to be thawed before any of them runs again: only then do they miss nothing.
+//! mail left, or a transaction or cursor of SQL open, cannot be frozen. All sessions are to be thawed before any of them runs again: only then do they miss nothing.
 //!
 //! Bytes that are no frozen session are an error, never a panic.
 
@@ -40,15 +40,16 @@ const MODES: [Mode; 4] = [Mode::All, Mode::OptIn, Mode::OptOut, Mode::Broadcast]
 const REPLY_MODES: [ReplyMode; 4] = [ReplyMode::On, ReplyMode::Off, ReplyMode::SkipNext, ReplyMode::SkipThis];
 
 impl Session {
-    /// The session as at most so many bytes; None if they do not hold it, while it has output or mail, or in the middle of a
-    /// huge value.
+    /// The session as at most so many bytes; None if they do not hold it, while it has output or mail, in the middle of a
+    /// huge value, or with a transaction or a cursor of SQL open.
     pub fn freeze<E: Engine>(&self, server: &Server<E>, max_bytes: usize) -> Option<Vec<u8>> {
         let (client, transaction) = (self.connection.client(), self.connection.transaction());
         let is_at_rest = self.connection.is_at_rest() && !self.pipeline.is_streaming() && !self.is_closing;
         let multi = transaction.multi();
         let has_drafts =
             multi.is_some_and(|multi| multi.queue().iter().any(|queued| !queued.drafts().is_empty()));
-        if !is_at_rest || has_drafts {
+        let has_sql = client.sql.as_ref().is_some_and(|open| !open.is_empty());
+        if !is_at_rest || has_drafts || has_sql {
             return None;
         }
         let mut out = Writer { bytes: vec![VERSION], max_bytes, is_full: false };

@@ -298,12 +298,13 @@ fn one_line(text: &[u8]) -> Vec<u8> {
 
 /// The flags in the bits of a registration.
 fn flags(bits: u32) -> Option<ScriptFlags> {
-    const BITS: [ScriptFlags; 5] = [
+    const BITS: [ScriptFlags; 6] = [
         ScriptFlags::NO_WRITES,
         ScriptFlags::ALLOW_OOM,
         ScriptFlags::ALLOW_STALE,
         ScriptFlags::NO_CLUSTER,
         ScriptFlags::ALLOW_CROSS_SLOT_KEYS,
+        ScriptFlags::DETERMINISTIC,
     ];
     if bits >> BITS.len() != 0 {
         return None;

@@ -10,7 +10,7 @@ use crate::BUDGET;
 use crate::host::{Host, LogLevel};
 use crate::limits::{
     ARGUMENTS_MAX, CHANGES_MAX, HEAP_MAX_BYTES, NAME_MAX_BYTES, REPLY_MAX_BYTES, SCRIPT_MEMORY_MAX_BYTES,
-    SCRIPT_STEPS_MAX, SOURCES_OF_EVAL_MAX_BYTES, VALUE_MAX_BYTES,
+    SCRIPT_STEPS_MAX, SOURCES_OF_EVAL_MAX_BYTES, SQL_STEPS_MAX, VALUE_MAX_BYTES,
 };
 use crate::storage::RowStorage;
 
@@ -89,6 +89,7 @@ impl Config {
                 steps: Some(SCRIPT_STEPS_MAX),
                 sources_bytes: SOURCES_OF_EVAL_MAX_BYTES,
             },
+            sql_steps: Some(SQL_STEPS_MAX),
             budget: BUDGET,
         }))
     }

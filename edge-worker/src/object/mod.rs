@@ -16,6 +16,8 @@ mod maintenance;
 mod connection;
 mod crons;
 mod scripts;
+#[cfg(feature = "sql")]
+mod sql;
 #[cfg(test)]
 mod tests;
 
@@ -90,6 +92,8 @@ impl<H: Host> Object<H> {
         let (expiry, eviction) = (Expiry::new(&shared), Eviction::new(&shared));
         let server = Server { engine: opened.store, shared };
         scripts::open(&server, &storage, now_ms)?;
+        #[cfg(feature = "sql")]
+        sql::open(&server);
         users::restore(&server, None, now_ms).map_err(|error| error.to_string())?;
         let crons = EdgeCrons::go_on(&server, &storage);
         let has_expiring = has_expiring(&server.engine, databases);

@@ -426,3 +426,22 @@ fn paused_cron_wakes_the_object_all_the_time() {
     one.event(|object, now_ms| object.alarm(now_ms));
     assert_eq!(one.ask("GET n\r\n"), "$1\r\n1\r\n");
 }
+
+#[cfg(feature = "sql")]
+#[test]
+fn statement_without_end_holds_an_object_up_or_leaves_rows() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("SQL.EXEC d \"CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)\"\r\n"), ":2\r\n");
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
+    let endless = format!("SQL.EXEC d \"{numbers} INSERT INTO t SELECT max(i) FROM n\"\r\n");
+    let steps = crate::limits::SQL_STEPS_MAX;
+    assert_eq!(
+        one.ask(&endless),
+        format!("-ERR the statement took more steps than it may take here ({steps})\r\n")
+    );
+    one.sleep();
+    assert_eq!(
+        one.ask("SQL.QUERY d \"SELECT sum(x) FROM t\"\r\n"),
+        "*2\r\n*1\r\n$6\r\nsum(x)\r\n*1\r\n$1\r\n3\r\n"
+    );
+}

@@ -203,3 +203,62 @@ impl Process {
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
     }
 }
+
+/// Asks with these words.
+pub fn answer(client: &mut Client, words: &[&[u8]]) -> String {
+    client.send(&request(words));
+    hear(client)
+}
+
+/// The same for words in a line, with spaces between them.
+pub fn say(client: &mut Client, line: &str) -> String {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    answer(client, &words)
+}
+
+/// A whole reply of RESP2 on one line: texts as they are, arrays in brackets.
+pub fn hear(client: &mut Client) -> String {
+    // How many values are missing in each array that has begun.
+    let mut missing = Vec::new();
+    let mut shown = String::new();
+    loop {
+        let line = client.line();
+        let count = line.get(1..).and_then(|count| count.parse::<usize>().ok());
+        match (line.as_bytes().first(), count) {
+            (Some(b'*'), Some(count)) if count > 0 => {
+                shown.push('[');
+                missing.push(count);
+                continue;
+            }
+            (Some(b'*'), Some(_)) => shown.push_str("[]"),
+            (Some(b'$'), Some(length)) => shown.push_str(&String::from_utf8_lossy(&body(client, length))),
+            (Some(b'$'), None) => shown.push_str("nil"),
+            _ => shown.push_str(&line),
+        }
+        loop {
+            let Some(innermost) = missing.last_mut() else { return shown };
+            *innermost -= 1;
+            if *innermost > 0 {
+                shown.push(' ');
+                break;
+            }
+            shown.push(']');
+            missing.pop();
+        }
+    }
+}
+
+/// The bytes of a reply that is one string.
+pub fn hear_bytes(client: &mut Client) -> Vec<u8> {
+    let line = client.line();
+    let length = line.strip_prefix('$').and_then(|length| length.parse().ok());
+    let length = length.unwrap_or_else(|| panic!("no string: {line}"));
+    body(client, length)
+}
+
+fn body(client: &mut Client, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length + 2];
+    client.stream.read_exact(&mut bytes).expect("a string");
+    bytes.truncate(length);
+    bytes
+}

@@ -392,6 +392,25 @@ fn older_or_foreign_datafile_is_taken_for_the_stores_own() {
     }
 }
 
+#[test]
+fn datafile_under_the_number_of_another_cannot_be_salvaged() {
+    let (machine, names) = several_datafiles();
+    for name in &names {
+        for other in names.iter().filter(|other| *other != name) {
+            let machine = machine.after_kill();
+            machine.set_bytes(name, machine.bytes(other).expect("a datafile"));
+            let refused = open(&machine).err().expect("refused");
+            assert!(refused.contains(name.as_str()), "{refused}");
+            let salvage = Options { on_damage: OnDamage::Salvage, ..OPTIONS };
+            let salvaged =
+                open_with(&machine, &salvage).unwrap_or_else(|error| panic!("{other} as {name}: {error}"));
+            assert!(!salvaged.damages.is_empty(), "{other} as {name}");
+            drop(salvaged.store);
+            open(&machine.after_kill()).expect("what was salvaged is whole");
+        }
+    }
+}
+
 /// The states in which a kill leaves a merge, and what the store holds in all of them.
 fn killed_merges() -> (Vec<Simulation>, Dump) {
     let machine = Simulation::new(1);

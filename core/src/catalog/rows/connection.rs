@@ -157,7 +157,7 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Takes the connection back to the state in which it was accepted"),
     command("select", 2, "index")
         .since("1.0.0")
-        .flags("loading stale fast")
+        .flags("loading stale fast may_be_sql")
         .complexity("O(1)")
         .summary("Changes the database the connection works on"),
 ];

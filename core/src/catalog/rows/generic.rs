@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Deletes keys and counts those that existed"),
     command("dump", 2, "key")
         .since("2.6.0")
-        .flags("readonly")
+        .flags("readonly may_be_sql")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output")
         .complexity("O(N), N: bytes of the value")
@@ -161,7 +161,7 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Makes a key of what DUMP returned"),
     command("scan", -2, "cursor [MATCH pattern] [COUNT count] [TYPE type]")
         .since("2.8.0")
-        .flags("readonly touches_all_keys")
+        .flags("readonly touches_all_keys may_be_sql")
         .tips("nondeterministic_output request_policy:special response_policy:special")
         .complexity("O(1) for each call, O(N) for a full round, N: keys of the database")
         .summary("Walks through the keys of the database with a cursor"),

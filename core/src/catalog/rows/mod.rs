@@ -15,6 +15,7 @@ mod scripting;
 mod server;
 mod set;
 mod sorted_set;
+mod sql;
 mod stream;
 mod string;
 mod transactions;
@@ -23,7 +24,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of `docs/commands.md`.
-pub(super) const GROUPS: [(Group, &[Row]); 16] = [
+pub(super) const GROUPS: [(Group, &[Row]); 17] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Cluster, cluster::ROWS),
@@ -40,4 +41,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 16] = [
     (Group::Stream, stream::ROWS),
     (Group::Geo, geo::ROWS),
     (Group::Scripting, scripting::ROWS),
+    (Group::Sql, sql::ROWS),
 ];

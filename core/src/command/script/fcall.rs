@@ -22,7 +22,8 @@ pub(super) fn fcall_ro(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn call(ctx: &mut Context<'_, '_>, args: &[&[u8]], reads: bool) -> Outcome {
     run::show_request(ctx, args);
-    if ctx.outbox.changes_of_libraries().next().is_some() {
+    // A function that SQL calls may run inside another one, for which the connection's place is taken.
+    if ctx.outbox.changes_of_libraries().next().is_some() || ctx.sql.is_any_running() {
         let set = libraries::present(ctx);
         let (library, at) = set.place_of(args[1]).ok_or(FUNCTION_NOT_FOUND)?;
         return call_function(ctx, (library, at), args, reads);

@@ -108,6 +108,9 @@ impl<'h, 'c, 'e> ScriptHost<'h, 'c, 'e> {
         if spec.is(Flags::NOSCRIPT) {
             return Some("ERR This Redis command is not allowed from script");
         }
+        if self.job.what.is_deterministic() {
+            return Some("ERR A deterministic function may not call commands");
+        }
         // Redis counts what replicas would have to hear among the writes: PUBLISH, PFCOUNT.
         if self.job.reads && (spec.may_commit() || spec.is(Flags::MAY_REPLICATE)) {
             return Some("ERR Write commands are not allowed from read-only scripts.");
@@ -294,6 +297,9 @@ impl Host for ScriptHost<'_, '_, '_> {
     }
 
     fn clock_seconds(&mut self) -> f64 {
+        if self.job.what.is_deterministic() {
+            return 0.0;
+        }
         match self.ctx.shared.host.monotonic_ns() {
             // A home without such a clock.
             0 => self.ctx.now_ms() as f64 / 1e3,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::script::ScriptFlags;
 use crate::server::scripts::{Function, Library, Script, ScriptEngine, ScriptKind};
 
 /// What runs.
@@ -18,6 +19,14 @@ impl What<'_> {
         match self {
             What::Script(_) => ScriptKind::Script,
             What::Function(..) => ScriptKind::Function,
+        }
+    }
+
+    /// Whether it must answer the same to the same arguments.
+    pub fn is_deterministic(self) -> bool {
+        match self {
+            What::Script(_) => false,
+            What::Function(_, function) => function.flags.has(ScriptFlags::DETERMINISTIC),
         }
     }
 

@@ -33,7 +33,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 /// The libraries as the running transaction sees them: those of the server, with the changes that the transaction has made.
-pub(super) fn present(ctx: &Context<'_, '_>) -> Arc<LibrarySet> {
+pub(in crate::command) fn present(ctx: &Context<'_, '_>) -> Arc<LibrarySet> {
     let mut set = ctx.shared.scripts.libraries.present();
     for change in ctx.outbox.changes_of_libraries() {
         Arc::make_mut(&mut set).apply(change);

@@ -147,7 +147,7 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
         keys: job.keys,
         arguments: job.arguments,
         limits: ctx.shared.settings.bounds().script_limits(),
-        seed: ctx.client.random.i32(..),
+        seed: if job.what.is_deterministic() { 0 } else { ctx.client.random.i32(..) },
     };
     let undo = job.engine.undoes_traps().then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
     lent.value.reset(usize::try_from(run.limits.memory_bytes).unwrap_or(usize::MAX));
@@ -190,6 +190,7 @@ fn run_in(ctx: &mut Context<'_, '_>, job: &Job<'_>, lent: &mut Interpreter) -> O
                 if failure.is_plain {
                     ctx.txn.rollback_to(&savepoint);
                     ctx.outbox.go_back(mark);
+                    ctx.sql.went_back();
                 }
                 ctx.txn.release(savepoint);
             }

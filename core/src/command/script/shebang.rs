@@ -48,7 +48,8 @@ pub(super) fn flags_of_script(source: &[u8]) -> Result<Option<ScriptFlags>, Comm
         };
         let names = names.split(|byte| *byte == b',').filter(|name| !name.is_empty());
         for name in names.filter(|name| *name != ALLOW_KEY_LOCKING) {
-            let flag = ScriptFlags::named(name);
+            // That one is for functions: a script has no name by which SQL could call it.
+            let flag = ScriptFlags::named(name).filter(|flag| *flag != ScriptFlags::DETERMINISTIC);
             flags = flags.with(flag.ok_or_else(|| error("Unexpected flag in script shebang: ", name))?);
         }
     }

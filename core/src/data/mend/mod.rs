@@ -110,7 +110,7 @@ fn mend_value(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<u64>> {
             None => 0,
         },
         None | Some(Kind::String) => return Ok(None),
-        Some(Kind::Hash | Kind::List | Kind::Set) => 0,
+        Some(Kind::Hash | Kind::List | Kind::Set | Kind::SqlDatabase) => 0,
     };
     if txn.sub_len(db, key)? == 0 {
         txn.remove(db, key)?;

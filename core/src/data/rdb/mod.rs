@@ -11,7 +11,7 @@
 //!   since newer ones add nothing that is written here.
 //! - [`load`] reads every encoding of every type up to version 11 (Redis 7.2), with [`packed`], [`listpack`] and [`lzf`] for
 //!   what Redis packs and compresses.
-//! - [`stream`] has both for streams, whose form is one of its own.
+//! - [`stream`] has both for streams, whose form is one of its own, and [`sqldb`] for SQL databases, which Redis does not have.
 //! - [`store`] makes a key of what was read.
 //!
 //! A payload is the client's: nothing in it is believed before it was counted. Memory grows with the bytes that are
@@ -25,6 +25,7 @@ mod lzf;
 mod packed;
 mod reader;
 mod save;
+mod sqldb;
 mod store;
 mod stream;
 #[cfg(test)]
@@ -120,6 +121,7 @@ mod types {
     pub const SORTED_SET_TEXT: u8 = 3;
     pub const HASH: u8 = 4;
     pub const SORTED_SET: u8 = 5;
+    pub const MODULE: u8 = 7;
     pub const HASH_ZIPMAP: u8 = 9;
     pub const LIST_ZIPLIST: u8 = 10;
     pub const SET_INTSET: u8 = 11;

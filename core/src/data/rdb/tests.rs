@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::reader::Bytes;
+use super::sqldb::SqlPages;
 use super::*;
 use crate::data::testing::with_txn;
-use crate::data::{hash, set, zset};
+use crate::data::{hash, set, sqldb, zset};
 use crate::engine::memory::MemoryEngine;
 use crate::memory_budget::MemoryBudget;
 use crate::number::format_f64;
@@ -101,7 +103,41 @@ fn shown(value: &Value<'_>) -> (&'static str, Vec<Vec<u8>>) {
             ("zset", members.into_iter().flat_map(texts).collect())
         }
         Value::Stream(value) => ("stream", stream::tests::shown(value)),
+        Value::SqlDatabase(SqlPages { page_bytes, pages }) => {
+            let page = |(page, bytes): &(u32, Bytes<'_>)| [page.to_string().into_bytes(), bytes.to_vec()];
+            let pages = pages.iter().flat_map(page);
+            ("sqldb", [page_bytes.to_string().into_bytes()].into_iter().chain(pages).collect())
+        }
     }
+}
+
+/// A database of three pages, one with a patch and one missing before the last.
+fn sql_database() -> SqlPages<'static> {
+    let page = |number: u32, byte: u8| (number, Cow::Owned(vec![byte; 1024]));
+    SqlPages { page_bytes: 1024, pages: vec![page(0, 1), page(1, 2), page(9, 3)] }
+}
+
+#[test]
+fn sql_database_is_another_one_after_restore() {
+    let database = Value::SqlDatabase(sql_database());
+    let payload = dumped(&database);
+    let body = open(&payload).expect("a sound frame");
+    assert_eq!(load(body).expect("a payload of our own"), database);
+    for len in 0..body.len() {
+        assert!(load(&body[..len]).is_err(), "cut at {len}");
+    }
+    // With a patch, the payload has the page as it is.
+    let patched = with_txn(&MemoryEngine::new(1), |txn| {
+        store(txn, 0, KEY, &database, None, &LIMITS).expect("memory holds it");
+        let mut database = sqldb::open(txn, 0, KEY).expect("memory is read").expect("a database");
+        database.write(txn, 1, &[&[2; 1000][..], &[7; 24]].concat()).expect("memory holds it");
+        let root = txn.root(0, KEY).expect("memory is read").expect("a value makes a key");
+        dump(txn, 0, KEY, &root, u64::MAX).expect("memory is read")
+    });
+    let Ok(Value::SqlDatabase(patched)) = load(open(&patched).expect("a sound frame")) else {
+        panic!("a database")
+    };
+    assert_eq!(patched.pages[1].1[990..], [&[2; 10][..], &[7; 24]].concat());
 }
 
 /// The payload of a key that holds a value.

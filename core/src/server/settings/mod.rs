@@ -174,6 +174,9 @@ pub struct HomeBounds {
     pub clients_max: i64,
     /// What scripts may take.
     pub scripts: ScriptBounds,
+    /// Steps of SQLite's machine in one text of SQL; None where a clock watches over statements. A page that is read or written, and
+    /// a command that the text calls, count as some, since they take as long.
+    pub sql_steps: Option<u64>,
     /// Tells how much memory is left.
     pub budget: MemoryBudget,
 }
@@ -234,6 +237,7 @@ impl Default for HomeBounds {
             changes_max: u64::MAX,
             clients_max: i64::MAX,
             scripts: ScriptBounds::default(),
+            sql_steps: None,
             budget: MemoryBudget::UNBOUNDED,
         }
     }

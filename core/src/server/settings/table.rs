@@ -193,6 +193,8 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("slowlog-log-slower-than", "10000", Integer(-1, i64::MAX)),
     row("slowlog-max-len", "128", COUNT),
     fixed("socket-mark-id", "0", Integer(0, u32::MAX as i64)),
+    // Ours: the database of requests like SELECT … FROM …, which name none.
+    row("sql-default-database", "sql", Text),
     row("stop-writes-on-bgsave-error", "yes", YesNo),
     row("stream-node-max-bytes", "4096", SIZE),
     row("stream-node-max-entries", "100", COUNT),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
 
-use super::{ask, guest, hear, say, server};
-use crate::support::{Client, start_in};
+use super::{guest, server};
+use crate::support::{Client, answer, hear, say, start_in};
 
 const BUSY: &str =
     "-BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
@@ -66,7 +66,7 @@ fn function_that_has_written_is_killed_or_leaves_half_of_it() {
         let running = start_in(directory.path(), "", Deadlines::default()).expect("starts");
         let address = running.addresses()[0];
         let mut runner = Client::connect(address);
-        assert_eq!(ask(&mut runner, &[b"FUNCTION", b"LOAD", &guest()]), "guest");
+        assert_eq!(answer(&mut runner, &[b"FUNCTION", b"LOAD", &guest()]), "guest");
         runner.send(&crate::support::request(&[b"FCALL", b"spin", b"1", b"k", b"SET", b"k", b"half"]));
         let refused = say_until(&mut Client::connect(address), "FUNCTION KILL", "-UNKILLABLE");
         assert!(refused.contains("already executed write commands"), "{refused}");

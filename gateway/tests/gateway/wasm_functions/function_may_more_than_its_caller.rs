@@ -1,6 +1,7 @@
 //! A function does what the user that calls it may do, and one that only reads writes nothing.
 
-use super::{say, server};
+use super::server;
+use crate::support::say;
 
 #[test]
 fn function_reaches_what_its_caller_may_not() {

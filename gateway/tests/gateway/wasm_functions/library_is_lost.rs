@@ -3,8 +3,8 @@
 use edgecask::limits::Deadlines;
 use edgecask::stop::StopRequest;
 
-use super::{ask, guest, hear_bytes, say, server};
-use crate::support::{Client, request, start_in};
+use super::{guest, server};
+use crate::support::{Client, answer, hear_bytes, request, say, start_in};
 
 const LUA: &[u8] = b"#!lua name=other\nredis.register_function('look', function(keys) return redis.call('GET', keys[1]) end)";
 
@@ -15,8 +15,8 @@ fn restart_forgets_a_library() {
         let running = start_in(directory.path(), "", Deadlines::default()).expect("starts");
         let mut client = Client::connect(running.addresses()[0]);
         if start == 0 {
-            assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "guest");
-            assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", LUA]), "other");
+            assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "guest");
+            assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", LUA]), "other");
         }
         assert_eq!(say(&mut client, "FCALL run 1 k INCR k"), format!(":{}", start + 1));
         assert_eq!(say(&mut client, "FCALL look 1 k"), (start + 1).to_string());
@@ -46,10 +46,10 @@ fn list_or_dump_changes_a_module() {
     let dumped = hear_bytes(&mut client);
     assert_eq!(say(&mut client, "FUNCTION FLUSH"), "+OK");
     assert_eq!(say(&mut client, "FCALL run 0 PING"), "-ERR Function not found");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"RESTORE", &dumped]), "+OK");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"RESTORE", &dumped]), "+OK");
     assert_eq!(say(&mut client, "FCALL run 0 ECHO there"), "there");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"RESTORE", &dumped]), "-ERR Library guest already exists");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"RESTORE", &dumped, b"FLUSH"]), "+OK");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"RESTORE", &dumped]), "-ERR Library guest already exists");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"RESTORE", &dumped, b"FLUSH"]), "+OK");
     assert_eq!(say(&mut client, "FUNCTION LIST LIBRARYNAME guest"), listed);
     assert_eq!(say(&mut client, "FUNCTION DELETE guest"), "+OK");
     assert_eq!(say(&mut client, "FCALL run 0 PING"), "-ERR Function not found");
@@ -62,8 +62,8 @@ fn transaction_does_not_see_the_library_that_it_loads() {
     for line in ["FUNCTION FLUSH", "MULTI"] {
         assert_eq!(say(&mut client, line), "+OK");
     }
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "+QUEUED");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", LUA]), "+QUEUED");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "+QUEUED");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", LUA]), "+QUEUED");
     for line in ["FCALL run 1 k SET k 7", "FCALL look 1 k", "FCALL run 1 k INCR k", "FCALL look 1 k"] {
         assert_eq!(say(&mut client, line), "+QUEUED");
     }
@@ -76,7 +76,7 @@ fn replaced_library_goes_on_as_it_was() {
     let mut client = server.connect();
     assert_eq!(say(&mut client, "FCALL count 0"), ":1");
     assert_eq!(say(&mut client, "FCALL count 0"), ":2");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "-ERR Library 'guest' already exists");
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", b"REPLACE", &guest()]), "guest");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", &guest()]), "-ERR Library 'guest' already exists");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", b"REPLACE", &guest()]), "guest");
     assert_eq!(say(&mut client, "FCALL count 0"), ":1");
 }

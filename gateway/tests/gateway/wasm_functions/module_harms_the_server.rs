@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{GUEST, ask, hear, library, say, server};
-use crate::support::{Client, request};
+use super::{GUEST, library, server};
+use crate::support::{Client, answer, hear, request, say};
 
 /// The modules that `core/wasm/tests` has, with what must become of them where memory is 16 MiB; here a run may have more.
 const MODULES: &str = include_str!("../../../../core/wasm/tests/hostile/modules.txt");
@@ -19,23 +19,23 @@ fn what_is_no_module_ends_the_connection() {
         (b"\0asm\x01\0\0\0", "the module does not export its memory as memory"),
         (b"\0asm\x01\0\0\0\x01\xff\xff\xff\xff\x0f", "the module is cut short in its type section"),
     ] {
-        let said = ask(&mut client, &[b"FUNCTION", b"LOAD", &[first, module].concat()]);
+        let said = answer(&mut client, &[b"FUNCTION", b"LOAD", &[first, module].concat()]);
         assert_eq!(said, format!("-ERR Error compiling function: {text}"));
     }
     let foreign =
         r#"(module (import "wasi_snapshot_preview1" "fd_write" (func)) (memory (export "memory") 1))"#;
-    let said = ask(&mut client, &[b"FUNCTION", b"LOAD", &library("foreign", foreign)]);
+    let said = answer(&mut client, &[b"FUNCTION", b"LOAD", &library("foreign", foreign)]);
     assert!(
         said.contains("the module imports wasi_snapshot_preview1.fd_write, which does not exist"),
         "{said}"
     );
     let without = r#"(module (memory (export "memory") 1) (func (export "edgecask_load")))"#;
-    let said = ask(&mut client, &[b"FUNCTION", b"LOAD", &library("without", without)]);
+    let said = answer(&mut client, &[b"FUNCTION", b"LOAD", &library("without", without)]);
     assert_eq!(said, "-ERR No functions registered");
     let taken = library("taken", GUEST);
-    assert_eq!(ask(&mut client, &[b"FUNCTION", b"LOAD", &taken]), "-ERR Function run already exists");
+    assert_eq!(answer(&mut client, &[b"FUNCTION", b"LOAD", &taken]), "-ERR Function run already exists");
     assert_eq!(
-        ask(&mut client, &[b"EVAL", b"#!wasm\nreturn 1", b"0"]),
+        answer(&mut client, &[b"EVAL", b"#!wasm\nreturn 1", b"0"]),
         "-ERR Unexpected engine in script shebang: #!wasm"
     );
     assert_eq!(say(&mut client, "FCALL run 0 PING"), "+PONG");
@@ -71,7 +71,7 @@ fn hostile_module_stays_or_leaves_something_behind() {
         let (head, module) = entry.split_once('\n').expect("a name and a module");
         let is_refused = head.contains(": load");
         let text = if is_refused { module.to_owned() } else { with_loader(module) };
-        let loaded = ask(&mut client, &[b"FUNCTION", b"LOAD", b"REPLACE", &library("hostile", &text)]);
+        let loaded = answer(&mut client, &[b"FUNCTION", b"LOAD", b"REPLACE", &library("hostile", &text)]);
         count += 1;
         if !is_refused {
             assert_eq!(loaded, "hostile", "{head}");

@@ -1,6 +1,7 @@
 //! A run that traps leaves nothing: no key, no message. One that fails by itself leaves what it wrote, as in Lua.
 
-use super::{hear, say, server};
+use super::server;
+use crate::support::{hear, say};
 
 const TRAPPED: &str = "-ERR Error running script trap, unreachable code reached";
 

@@ -39,7 +39,7 @@ pub(super) fn parse(name: &[u8], words: &[&[u8]]) -> Result<Trigger> {
     ))?;
     let (kind, rest) = match rest {
         [word, kind, rest @ ..] if is_option(word, "IF") => {
-            let kind = kind_named(kind).ok_or(CommandError::text(
+            let kind = Kind::named(kind).ok_or(CommandError::text(
                 "ERR a trigger may be for keys of one type: string, list, set, zset, hash or stream",
             ))?;
             (Some(kind), rest)
@@ -62,11 +62,6 @@ pub(super) fn parse(name: &[u8], words: &[&[u8]]) -> Result<Trigger> {
         definer: definer.into(),
         counts: TriggerCounts::default(),
     })
-}
-
-fn kind_named(name: &[u8]) -> Option<Kind> {
-    let kinds = [Kind::String, Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream];
-    kinds.into_iter().find(|kind| name.eq_ignore_ascii_case(kind.name().as_bytes()))
 }
 
 fn text_of(trigger: &Trigger) -> String {

@@ -75,6 +75,8 @@ pub const ALLOW_STALE: u32 = 4;
 pub const NO_CLUSTER: u32 = 8;
 /// May touch keys of several slots.
 pub const ALLOW_CROSS_SLOT_KEYS: u32 = 16;
+/// Promises that the function answers the same to the same arguments: it calls no command, and SQL may make an index of it.
+pub const DETERMINISTIC: u32 = 32;
 
 /// Registers a function of the library. [`library!`] does it.
 pub fn register(name: &str, description: &str, flags: u32) {

@@ -1,4 +1,4 @@
-"""The differences from redis-server that are meant, each with its reason.
+"""The differences from another program that are meant, each with its reason; it is redis-server unless it is named.
 
 A file of them has paragraphs of four lines; `*` stands for any text, and a bracket for itself:
 
@@ -19,7 +19,7 @@ class Difference:
     """One meant difference, and whether a run has met it."""
 
     asked: str
-    redis: str
+    theirs: str
     edgecask: str
     why: str
     is_met: bool = False
@@ -37,22 +37,22 @@ def fits(pattern, text):
 class Explained:
     """The meant differences of one file."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, other="redis"):
+        self.path, self.other = path, other
         paragraphs = path.read_text().strip().split("\n\n")
         self.differences = [self.parse(paragraph) for paragraph in paragraphs if paragraph]
 
     def parse(self, paragraph):
         lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
-        heads = ["> ", "redis: ", "edgecask: ", "why: "]
+        heads = ["> ", f"{self.other}: ", "edgecask: ", "why: "]
         if len(lines) != len(heads) or not all(map(str.startswith, lines, heads)):
             raise SystemExit(f"{self.path.name}: not four lines of a difference:\n{paragraph}")
         return Difference(*(line.removeprefix(head) for line, head in zip(lines, heads)))
 
-    def covers(self, asked, redis, edgecask):
+    def covers(self, asked, theirs, edgecask):
         """Whether these replies differ as is meant."""
         for difference in self.differences:
-            if fits(difference.asked, asked) and fits(difference.redis, redis) and fits(difference.edgecask, edgecask):
+            if fits(difference.asked, asked) and fits(difference.theirs, theirs) and fits(difference.edgecask, edgecask):
                 difference.is_met = True
                 return True
         return False
