@@ -37,6 +37,9 @@ const RUN_HEADER_BYTES: usize = 4;
 /// Two differences closer than this many bytes are one run: a run of their own costs as much.
 const RUN_GAP_BYTES: usize = 8;
 
+/// Bytes that are compared at once.
+const WORD_BYTES: usize = 8;
+
 /// Subkeys that are removed between two walks.
 const REMOVED_AT_ONCE: usize = 1024;
 
@@ -234,40 +237,44 @@ fn difference(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     if old.len() != new.len() {
         return None;
     }
-    let mut patch = Vec::new();
-    let mut at = 0;
-    while let Some(equal) = first_difference(old.get(at..)?, new.get(at..)?) {
-        let start = at + equal;
-        // The run ends where the pages agree for long enough.
-        let mut end = start + 1;
-        let mut agreed = 0;
-        for (old, new) in old.get(end..)?.iter().zip(new.get(end..)?) {
-            agreed = if old == new { agreed + 1 } else { 0 };
-            end += 1;
-            if agreed == RUN_GAP_BYTES {
-                break;
-            }
-        }
-        end -= agreed;
-        let bytes = new.get(start..end)?;
-        if patch.len() + RUN_HEADER_BYTES + bytes.len() > PATCH_MAX_BYTES {
-            return None;
-        }
-        patch.extend_from_slice(&u16::try_from(start).ok()?.to_le_bytes());
-        patch.extend_from_slice(&u16::try_from(bytes.len()).ok()?.to_le_bytes());
-        patch.extend_from_slice(bytes);
-        at = end;
+    let (old_words, old_rest) = old.as_chunks::<WORD_BYTES>();
+    let (new_words, new_rest) = new.as_chunks::<WORD_BYTES>();
+    // Pages are whole words.
+    if old_rest != new_rest {
+        return None;
     }
+    let mut patch = Vec::new();
+    // The run that may go on.
+    let (mut start, mut end) = (0, 0);
+    for (number, (old, new_word)) in old_words.iter().zip(new_words).enumerate() {
+        let differs = u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new_word);
+        if differs == 0 {
+            continue;
+        }
+        let first = number * WORD_BYTES + differs.trailing_zeros() as usize / 8;
+        let behind = (number + 1) * WORD_BYTES - differs.leading_zeros() as usize / 8;
+        if end == 0 || first - end >= RUN_GAP_BYTES {
+            add_run(&mut patch, start, new.get(start..end)?)?;
+            start = first;
+        }
+        end = behind;
+    }
+    add_run(&mut patch, start, new.get(start..end)?)?;
     Some(patch)
 }
 
-/// Where two slices of one length differ first.
-fn first_difference(old: &[u8], new: &[u8]) -> Option<usize> {
-    const WIDE: usize = 64;
-    // Mostly they are equal: whole lines of the processor's cache first.
-    let equal = old.chunks(WIDE).zip(new.chunks(WIDE)).take_while(|(old, new)| old == new).count() * WIDE;
-    let (old, new) = (old.get(equal..)?, new.get(equal..)?);
-    old.iter().zip(new).position(|(old, new)| old != new).map(|at| equal + at)
+/// Adds a run to a patch, unless it is empty; None if it does not fit.
+fn add_run(patch: &mut Vec<u8>, start: usize, bytes: &[u8]) -> Option<()> {
+    if bytes.is_empty() {
+        return Some(());
+    }
+    if patch.len() + RUN_HEADER_BYTES + bytes.len() > PATCH_MAX_BYTES {
+        return None;
+    }
+    patch.extend_from_slice(&u16::try_from(start).ok()?.to_le_bytes());
+    patch.extend_from_slice(&u16::try_from(bytes.len()).ok()?.to_le_bytes());
+    patch.extend_from_slice(bytes);
+    Some(())
 }
 
 /// Puts the runs of a patch into a part of its page, from `offset` on; None if it is no patch of this page.
