@@ -12,18 +12,26 @@ use crate::shared::set_budget;
 #[derive(Clone, Copy, Debug)]
 pub struct Sqlite {
     cache_kib: u32,
+    /// 0 is no bound.
+    heap_max_bytes: u64,
 }
 
 impl Default for Sqlite {
     fn default() -> Sqlite {
-        Sqlite { cache_kib: CACHE_KIB }
+        Sqlite { cache_kib: CACHE_KIB, heap_max_bytes: 0 }
     }
 }
 
 impl Sqlite {
     /// Each connection keeps so many KiB of pages in memory, apart from those that a statement holds at the moment.
     pub fn with_cache_kib(cache_kib: u32) -> Sqlite {
-        Sqlite { cache_kib }
+        Sqlite { cache_kib, ..Sqlite::default() }
+    }
+
+    /// The same in a home where the memory of all connections of the process together is bounded whatever its settings say; 0 is no bound.
+    pub fn within_heap(self, heap_max_bytes: u64) -> Sqlite {
+        self.set_heap_limit(heap_max_bytes);
+        Sqlite { heap_max_bytes, ..self }
     }
 
     /// Bounds the memory of all connections of the process together; 0 is no bound. A statement that needs more fails with
@@ -50,6 +58,11 @@ impl SqlEngine for Sqlite {
             return Err(crate::connection::no_database());
         }
         Ok(Box::new(Connection::open(host, page_bytes, self.cache_kib)?))
+    }
+
+    fn set_memory_max(&self, bytes: u64) {
+        let bounds = [bytes, self.heap_max_bytes];
+        self.set_heap_limit(bounds.into_iter().filter(|bound| *bound > 0).min().unwrap_or(0));
     }
 
     fn version(&self) -> &'static str {

@@ -363,6 +363,7 @@ impl Executor {
             };
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
+            caller.client.sql_wait.again_ms = None;
             let mut interrupted = None;
             let may_hand_over = plan.identity == 0 && caller.client.hands_over;
             let outcome = {
@@ -428,6 +429,12 @@ impl Executor {
                     before.go_back(caller);
                     let ticket = server.engine.park(snapshot, &self.waker(caller, plan));
                     self.park(plan, Some(ticket), wider);
+                    return Err(Stop::Suspended);
+                }
+                // It waits for another client's transaction of SQL.
+                Err(_) if caller.client.sql_wait.again_ms.is_some() => {
+                    drop(snapshot);
+                    before.go_back(caller);
                     return Err(Stop::Suspended);
                 }
                 Err(error) => {

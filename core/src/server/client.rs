@@ -65,6 +65,17 @@ pub struct Client {
     pub seen_function: SeenFunction,
     /// What it has open of SQL databases, if it ever had something.
     pub sql: Option<Box<OpenSql>>,
+    /// How its request waits for a transaction that another client has open on an SQL database.
+    pub sql_wait: SqlWait,
+}
+
+/// How a request waits for the reservation of an SQL database.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlWait {
+    /// When it gives up, unix time in milliseconds: it was reserved when the request ran first.
+    pub until_ms: Option<u64>,
+    /// When the request is to run again if nothing wakes it before, for a run that is to wait.
+    pub again_ms: Option<u64>,
 }
 
 impl Client {
@@ -100,6 +111,7 @@ impl Client {
             seen_script: SeenScript::default(),
             seen_function: SeenFunction::default(),
             sql: None,
+            sql_wait: SqlWait::default(),
         }
     }
 

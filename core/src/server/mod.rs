@@ -24,7 +24,7 @@ pub mod triggers;
 pub mod crons;
 
 pub(crate) use carry_out::carry_out;
-pub use client::{Client, ClientCard, Known, Labels, ReplyMode};
+pub use client::{Client, ClientCard, Known, Labels, ReplyMode, SqlWait};
 pub(crate) use client::{Mark, Saved};
 pub use effect::Effect;
 pub(crate) use eviction::Candidate;

@@ -16,7 +16,7 @@ use crate::executor::{Call, Caller, Executor, Ran, Stop, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
-use crate::server::{Client, Effect, ReplyMode, Server, monitors};
+use crate::server::{Client, Effect, ReplyMode, Server, SqlWait, monitors};
 
 const EXEC: CommandId = catalog::id("exec");
 
@@ -332,12 +332,16 @@ impl Connection {
         self.executor.release();
         if let Err(Stop::Suspended) = outcome {
             self.reply.truncate(start);
-            self.waiting.suspend();
+            match self.client.sql_wait.again_ms.take() {
+                Some(again_ms) => self.waiting.wait_for_sql(&self.client, again_ms),
+                None => self.waiting.suspend(),
+            }
             return Step::Suspended;
         }
         if self.executor.is_suspended() {
             self.executor.forget_suspended(server);
         }
+        self.client.sql_wait = SqlWait::default();
         self.commands += 1;
         self.drafts.clear();
         if !self.transaction.is_open() && self.client.tracking.is_some() {

@@ -14,12 +14,15 @@ pub(super) struct Waiting {
     held_until_ms: Option<u64>,
     /// Whether the engine must fetch something before the request, or a wake-up, can go on.
     is_suspended: bool,
+    /// Unix time in milliseconds at which the request runs again that waits for another client's transaction of SQL, which wakes the
+    /// session if it ends before.
+    again_ms: Option<u64>,
 }
 
 impl Waiting {
     /// Whether requests must wait.
     pub(super) fn is_on(&self) -> bool {
-        self.waiter.is_some() || self.held_until_ms.is_some() || self.is_suspended
+        self.waiter.is_some() || self.held_until_ms.is_some() || self.is_suspended || self.again_ms.is_some()
     }
 
     /// Whether its engine must fetch something first.
@@ -29,7 +32,7 @@ impl Waiting {
 
     /// Unix time in milliseconds at which the host is to call again though nothing has come.
     pub(super) fn wake_at_ms(&self) -> Option<u64> {
-        self.waiter.as_ref().and_then(|waiter| waiter.wait.until_ms).or(self.held_until_ms)
+        self.waiter.as_ref().and_then(|waiter| waiter.wait.until_ms).or(self.held_until_ms).or(self.again_ms)
     }
 
     /// The command that the connection is blocked in.
@@ -41,6 +44,9 @@ impl Waiting {
     pub(super) fn try_again(&mut self, shared: &Shared, client: &Client) {
         if self.held_until_ms.take().is_some() {
             shared.hub.pauses.release();
+            client.card.lock().is_blocked = self.waiter.is_some();
+        }
+        if self.again_ms.take().is_some() {
             client.card.lock().is_blocked = self.waiter.is_some();
         }
         self.is_suspended = false;
@@ -57,6 +63,12 @@ impl Waiting {
         shared.hub.pauses.hold();
         client.card.lock().is_blocked = true;
         self.held_until_ms = Some(until_ms);
+    }
+
+    /// Another client's transaction of SQL must end first.
+    pub(super) fn wait_for_sql(&mut self, client: &Client, again_ms: u64) {
+        client.card.lock().is_blocked = true;
+        self.again_ms = Some(again_ms);
     }
 
     /// The engine must fetch something first.

@@ -292,6 +292,10 @@ pub trait SqlEngine: Send + Sync {
     /// The pages are no database; or the engine's.
     fn open(&self, host: &mut dyn SqlHost, page_bytes: usize) -> Result<Box<dyn SqlConnection>, SqlError>;
 
+    /// Bounds the memory of all databases of the process together, within what its home allows; 0 is no bound of its own. A statement
+    /// that needs more fails.
+    fn set_memory_max(&self, bytes: u64);
+
     /// The version of SQLite.
     fn version(&self) -> &'static str;
 }

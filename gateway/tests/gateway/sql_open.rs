@@ -14,6 +14,7 @@ fn query(client: &mut Client, text: &str) -> String {
 fn numbers(rows: u64) -> (Server, Client) {
     let server = Server::start("");
     let mut client = server.connect();
+    assert_eq!(say(&mut client, "CONFIG SET sql-busy-timeout 0"), "+OK");
     exec(&mut client, "CREATE TABLE number(n INTEGER PRIMARY KEY, word TEXT)");
     let fill = format!(
         "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {rows}) INSERT INTO number SELECT n, 'word ' || n FROM c"

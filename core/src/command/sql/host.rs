@@ -26,6 +26,8 @@ pub(super) enum Kill {
     Gone,
     /// It took more steps than this home allows.
     Steps(u64),
+    /// It took longer than so many milliseconds.
+    Time(u64),
 }
 
 /// A command that a statement calls takes as long as so many steps, a page that is read or written too.
@@ -64,6 +66,8 @@ pub(super) struct StatementHost<'h, 'c, 'e, 'k> {
     old: Option<OldPages>,
     pub has_written: bool,
     pub kill: Option<Kill>,
+    /// The database, if a transaction that another client has open keeps the statement from changing it.
+    pub reserved: Option<u64>,
 }
 
 impl<'h, 'c, 'e, 'k> StatementHost<'h, 'c, 'e, 'k> {
@@ -87,6 +91,7 @@ impl<'h, 'c, 'e, 'k> StatementHost<'h, 'c, 'e, 'k> {
             old: None,
             has_written: false,
             kill: None,
+            reserved: None,
         }
     }
 
@@ -247,6 +252,7 @@ impl SqlHost for StatementHost<'_, '_, '_, '_> {
                 if about.has_readers && self.old.is_none() {
                     self.old = Some(self.ctx.sql.take_old(collection));
                 }
+                self.reserved = about.is_reserved.then_some(collection);
                 !about.is_reserved
             }
             Some(Open { view: None, .. }) => true,
@@ -255,6 +261,7 @@ impl SqlHost for StatementHost<'_, '_, '_, '_> {
                 Some(reservation) => reservation.holds(now_ms),
                 None if view.is_current() => {
                     **reservation = databases.reserve(view.collection(), now_ms);
+                    self.reserved = reservation.is_none().then(|| view.collection());
                     reservation.is_some()
                 }
                 None => false,
@@ -305,6 +312,13 @@ impl SqlHost for StatementHost<'_, '_, '_, '_> {
         }
         let now_ns = shared.host.monotonic_ns();
         let began_ns = *self.began_ns.get_or_insert(now_ns);
+        let time_max_ms = shared.settings.sql_time_max_ms();
+        if let Some(most_ms) =
+            time_max_ms.filter(|most_ms| now_ns.saturating_sub(began_ns) / 1_000_000 >= *most_ms)
+        {
+            self.kill = Some(Kill::Time(most_ms));
+            return Tick::Kill;
+        }
         if self.ctx.may_hand_over && now_ns.saturating_sub(began_ns) >= SCRIPT_TURN_NS {
             *self.ctx.interrupted = Some(EngineError::TakesLong);
             self.kill = Some(Kill::TakesLong);

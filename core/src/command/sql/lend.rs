@@ -4,7 +4,7 @@ use super::host::{Kill, StatementHost};
 use crate::command::{CommandError, Context};
 use crate::data::{DataError, sqldb};
 use crate::engine::EngineError;
-use crate::limits::{SQL_SCRIPT_MAX_BYTES, SQL_VALUE_MAX_BYTES};
+use crate::limits::SQL_VALUE_MAX_BYTES;
 use crate::server::sql::Lease;
 use crate::sql::{Access, Rows, SqlError, SqlLimits};
 
@@ -13,6 +13,11 @@ pub(super) trait Gathers: Rows {
     /// Whether it ended the text because it has no room for more.
     fn is_full(&self) -> bool {
         false
+    }
+
+    /// The number of rows that it may have, if it ended the text because there are more.
+    fn too_many(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -68,6 +73,7 @@ pub(super) fn lend(
     let (db, collection) = (ctx.db(), database.collection());
     let command = ctx.txn.command();
     let databases = &ctx.shared.sql;
+    databases.bound_memory(ctx.shared.settings.sql_memory_max_bytes());
     let taken = ctx.sql.take(databases, (db, key), collection, command);
     let page_bytes = database.page_bytes();
     let mut host = StatementHost::new(ctx, database, access);
@@ -88,14 +94,38 @@ pub(super) fn lend(
     Ok(lease)
 }
 
-/// What a text may take.
-pub(super) const LIMITS: SqlLimits =
-    SqlLimits { text_bytes: SQL_SCRIPT_MAX_BYTES, value_bytes: SQL_VALUE_MAX_BYTES };
+/// What a text may take; to be asked before each use of a connection, since the bound of the memory is the engine's.
+pub(super) fn limits(ctx: &Context<'_, '_>) -> SqlLimits {
+    let settings = &ctx.shared.settings;
+    ctx.shared.sql.bound_memory(settings.sql_memory_max_bytes());
+    SqlLimits { text_bytes: settings.sql_text_max_bytes(), value_bytes: SQL_VALUE_MAX_BYTES }
+}
 
 /// The error of a text whose rows had no room.
 pub(super) fn full(rows: &dyn Gathers) -> Option<CommandError> {
+    if let Some(most) = rows.too_many() {
+        let text = format!("ERR the result has more rows than a reply may have ({most}, sql-reply-max-rows)");
+        return Some(CommandError::owned(text));
+    }
     let text = "ERR the result does not fit into a reply; ask for fewer rows at a time";
     rows.is_full().then_some(CommandError::text(text))
+}
+
+/// Has the request wait if a transaction that another client has open keeps it from changing this database: it is thrown away and runs
+/// again. Nothing of it may have happened that does not go with its transaction of the store. Not in a MULTI, a script or a function,
+/// which have begun already.
+pub(super) fn wait_for_other(ctx: &mut Context<'_, '_>, reserved: Option<u64>) {
+    let (Some(collection), now_ms) = (reserved, ctx.now_ms()) else { return };
+    let timeout_ms = ctx.shared.settings.sql_busy_timeout_ms();
+    if ctx.later.is_none() || timeout_ms == 0 {
+        return;
+    }
+    let until_ms = *ctx.client.sql_wait.until_ms.get_or_insert(now_ms.saturating_add(timeout_ms));
+    if now_ms < until_ms {
+        let waker = ctx.client.inbox.waker();
+        let idle_ms = ctx.shared.sql.wait_for_reservation(collection, now_ms, waker).unwrap_or(now_ms);
+        ctx.client.sql_wait.again_ms = Some(idle_ms.min(until_ms));
+    }
 }
 
 /// Why a text failed, or that it is to run again.
@@ -110,6 +140,11 @@ pub(super) fn refusal(ctx: &Context<'_, '_>, error: SqlError, kill: Option<Kill>
         }
         (_, Some(Kill::Steps(most))) => {
             let text = format!("ERR the statement took more steps than it may take here ({most})");
+            CommandError::owned(text).into()
+        }
+        (_, Some(Kill::Time(most_ms))) => {
+            let text =
+                format!("ERR the statement took longer than it may take ({most_ms} ms, sql-time-max-ms)");
             CommandError::owned(text).into()
         }
         (_, Some(Kill::Gone)) => {

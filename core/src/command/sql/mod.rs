@@ -91,7 +91,7 @@ fn reply_with(
     access: Access,
 ) -> Outcome {
     let text = SqlText { text, parameters, access };
-    let mut rows = ReplyRows::beside(ctx.reply);
+    let mut rows = ReplyRows::beside(ctx.reply, ctx.shared.settings.sql_rows_max());
     let done = text::run(ctx, key, &text, &mut rows)?;
     if done.has_result {
         rows.write(ctx.reply);

@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use super::host::{Open, StatementHost};
-use super::lend::{Failed, Gathers, LIMITS, full, lend, refusal};
+use super::lend::{Failed, Gathers, full, lend, limits, refusal, wait_for_other};
 use super::rows::ReplyRows;
 use crate::catalog;
 use crate::command::{CommandError, Context, Outcome, help};
@@ -79,16 +79,18 @@ pub(super) fn begin_with(ctx: &mut Context<'_, '_>, key: &[u8], text: Option<&[u
     let mut begun = Transaction::new((db, key), connection, view);
     let (connection, view, draft, reservation) = begun.parts();
     let open = Open { view, draft: Some((draft, reservation)) };
+    let bounds = limits(ctx);
     let mut host = StatementHost::of_open(ctx, &mut database, Access::Any, open);
     let ran = connection.keep_open(&mut host, true);
     let ran = ran.and_then(|()| match text {
         Some(text) => {
             let text = SqlText { text, parameters: &[], access: Access::Any };
-            connection.run(&mut host, &text, &LIMITS, &mut Nothing).map(|_| ())
+            connection.run(&mut host, &text, &bounds, &mut Nothing).map(|_| ())
         }
         None => Ok(()),
     });
-    let kill = host.kill;
+    let (kill, reserved) = (host.kill, host.reserved.filter(|_| ran.is_err()));
+    wait_for_other(ctx, reserved);
     ran.map_err(|error| refusal(ctx, error, kill))?;
     of_client(ctx).transaction = Some(begun);
     Ok(())
@@ -138,10 +140,14 @@ pub(super) fn run_in_transaction(
     }
     let (connection, view, draft, reservation) = open.parts();
     let was_open = connection.is_open();
+    let bounds = limits(ctx);
     let reach = Open { view, draft: Some((draft, reservation)) };
     let mut host = StatementHost::of_open(ctx, &mut database, text.access, reach);
-    let ran = connection.run(&mut host, text, &LIMITS, rows);
+    let ran = connection.run(&mut host, text, &bounds, rows);
     let (kill, is_open) = (host.kill, connection.is_open());
+    // Statements before the one that waits would run twice.
+    let reserved = host.reserved.filter(|_| ran.is_err() && is_one_statement(text.text));
+    wait_for_other(ctx, reserved);
     let ran = ran.map_err(|error| full(rows).map_or_else(|| refusal(ctx, error, kill), Failed::from));
     match ran {
         ran if is_open => {
@@ -159,6 +165,13 @@ pub(super) fn run_in_transaction(
             Err(Failed { error: CommandError::owned(text), ..failed })
         }
     }
+}
+
+/// Whether a text has surely no more than one statement.
+fn is_one_statement(text: &[u8]) -> bool {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b';';
+    let end = text.iter().rposition(|byte| !ends(byte)).map_or(0, |last| last + 1);
+    !text.iter().take(end).any(|byte| *byte == b';')
 }
 
 /// Says what the first statement of a text is, if the client has a transaction open on this database.
@@ -274,10 +287,11 @@ fn open_cursor(ctx: &mut Context<'_, '_>, key: &[u8], text: &[u8], parameters: &
     let lease = lend(ctx, (key, &mut database), Access::ReadOnly)?;
     let (mut connection, view) = lease.keep(&ctx.shared.sql);
     let Some(view) = view else { return Err(CommandError::text(GONE)) };
-    let mut names = ReplyRows::beside(ctx.reply);
+    let mut names = ReplyRows::beside(ctx.reply, None);
+    let bounds = limits(ctx);
     let reach = Open { view: Some(&view), draft: None };
     let mut host = StatementHost::of_open(ctx, &mut database, Access::ReadOnly, reach);
-    let opened = connection.open_cursor(&mut host, &text, &LIMITS, &mut names);
+    let opened = connection.open_cursor(&mut host, &text, &bounds, &mut names);
     let kill = host.kill;
     opened.map_err(|error| refusal(ctx, error, kill))?;
     let number = of_client(ctx).open_cursor(Cursor::new((db, key), connection, view));
@@ -298,6 +312,9 @@ fn fetch(ctx: &mut Context<'_, '_>, key: &[u8], number: &[u8], options: &[&[u8]]
         _ => return Err(CommandError::SYNTAX),
     };
     check_place(ctx)?;
+    // A cursor goes on where it was, so it answers fewer rows instead of an error.
+    let most = ctx.shared.settings.sql_rows_max().map_or(most, |rows| most.min(rows));
+    ctx.shared.sql.bound_memory(ctx.shared.settings.sql_memory_max_bytes());
     let db = ctx.db();
     let opened = sqldb::open(ctx.txn, db, key)?;
     let (number, mut cursor) = take(ctx, key, number)?;
@@ -307,7 +324,7 @@ fn fetch(ctx: &mut Context<'_, '_>, key: &[u8], number: &[u8], options: &[&[u8]]
     };
     let (connection, view) = cursor.parts();
     let reach = Open { view: Some(view), draft: None };
-    let mut fetched = Fetched { rows: ReplyRows::beside(ctx.reply), left: most };
+    let mut fetched = Fetched { rows: ReplyRows::beside(ctx.reply, None), left: most };
     let mut host = StatementHost::of_open(ctx, &mut database, Access::ReadOnly, reach);
     let has_more = connection.fetch(&mut host, &mut fetched);
     let kill = host.kill;

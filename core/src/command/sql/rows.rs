@@ -11,13 +11,15 @@ pub(super) struct ReplyRows {
     names: Reply,
     rows: Reply,
     count: usize,
+    /// As many as there may be.
+    most: Option<usize>,
     is_full: bool,
 }
 
 impl ReplyRows {
-    /// For a reply of this kind and with these bounds.
-    pub fn beside(reply: &Reply) -> ReplyRows {
-        ReplyRows { names: reply.beside(), rows: reply.beside(), count: 0, is_full: false }
+    /// For a reply of this kind and with these bounds, with so many rows at most.
+    pub fn beside(reply: &Reply, most: Option<usize>) -> ReplyRows {
+        ReplyRows { names: reply.beside(), rows: reply.beside(), count: 0, most, is_full: false }
     }
 
     /// Writes the names of the columns.
@@ -53,13 +55,21 @@ impl Rows for ReplyRows {
         values.iter().for_each(|value| put(*value, &mut self.rows));
         self.count += 1;
         self.is_full = self.rows.is_cut();
-        if self.is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_full || self.too_many().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 impl Gathers for ReplyRows {
     fn is_full(&self) -> bool {
         self.is_full
+    }
+
+    fn too_many(&self) -> Option<usize> {
+        self.most.filter(|most| self.count > *most)
     }
 }
 

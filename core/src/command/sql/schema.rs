@@ -34,7 +34,7 @@ const FOREIGN_KEYS: &[u8] = b"SELECT id, \"from\", \"table\", \"to\", on_update,
 /// `SQL.TABLES database`
 pub(super) fn tables(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let text = SqlText { text: TABLES, parameters: &[], access: Access::ReadOnly };
-    let mut rows = ReplyRows::beside(ctx.reply);
+    let mut rows = ReplyRows::beside(ctx.reply, ctx.shared.settings.sql_rows_max());
     text::run(ctx, args[1], &text, &mut rows)?;
     rows.write(ctx.reply);
     Ok(())

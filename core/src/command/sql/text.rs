@@ -1,7 +1,7 @@
 //! Runs a text on a database, all of it or nothing, for every command that has one.
 
 use super::host::StatementHost;
-use super::lend::{Failed, Gathers, LIMITS, full, lend, refusal};
+use super::lend::{Failed, Gathers, full, lend, limits, refusal, wait_for_other};
 use super::open;
 use crate::command::{CommandError, Context};
 use crate::data::sqldb;
@@ -47,6 +47,11 @@ pub(super) fn run_script(
     text: &SqlText<'_>,
     rows: &mut dyn Gathers,
 ) -> Result<SqlDone, Failed> {
+    let bytes_max = ctx.shared.settings.sql_text_max_bytes();
+    if text.text.len() > bytes_max {
+        let error = format!("ERR the text is longer than it may be ({bytes_max} bytes, sql-text-max-bytes)");
+        return Err(Failed { error: CommandError::owned(error), code: Some(TOO_BIG) });
+    }
     let db = ctx.db();
     if ctx.client.sql.as_ref().is_some_and(|open| open.has_transaction_on(db, key)) {
         return open::run_in_transaction(ctx, key, text, rows);
@@ -107,9 +112,11 @@ fn run_in(
 ) -> Result<(SqlDone, bool), Failed> {
     let mut lease = lend(ctx, (key, database), text.access)?;
     let (collection, databases) = (database.collection(), &ctx.shared.sql);
+    let bounds = limits(ctx);
     let mut host = StatementHost::new(ctx, database, text.access);
-    let ran = lease.connection().run(&mut host, text, &LIMITS, rows);
+    let ran = lease.connection().run(&mut host, text, &bounds, rows);
     let (has_written, kill, old) = (host.has_written, host.kill, host.take_old());
+    let reserved = host.reserved.filter(|_| ran.is_err());
     if let (Some(old), Some(collection)) = (old, collection) {
         ctx.sql.put_old(collection, old);
     }
@@ -127,6 +134,7 @@ fn run_in(
     {
         *ctx.interrupted = Some(EngineError::OnceMore);
     }
+    wait_for_other(ctx, reserved);
     match ran {
         Ok(done) => Ok((done, has_written)),
         Err(error) => Err(full(rows).map_or_else(|| refusal(ctx, error, kill), Failed::from)),

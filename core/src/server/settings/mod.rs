@@ -20,6 +20,7 @@ mod memory_text;
 mod check;
 mod memory;
 mod output_limits;
+mod sql;
 mod table;
 
 use self::check::check;
@@ -387,6 +388,12 @@ impl Settings {
             return Err(SettingError::Invalid(format!(
                 "The operating system is not able to handle the specified number of clients, try with {most}"
             )));
+        }
+        if spec.name == "sql-time-max-ms" && number_of(&value) > 0 && self.bounds.sql_steps.is_some() {
+            return Err(SettingError::Invalid(
+                "the clock stands still here while a statement runs; what it may take is counted in steps"
+                    .into(),
+            ));
         }
         Ok(value)
     }

@@ -8,6 +8,7 @@ use super::SettingKind::{
 };
 use super::SettingSpec;
 use super::memory::POLICIES;
+use crate::limits::SQL_SCRIPT_MAX_BYTES;
 
 /// A setting that CONFIG SET may change.
 const fn row(name: &'static str, default: &'static str, kind: SettingKind) -> SettingSpec {
@@ -193,8 +194,15 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("slowlog-log-slower-than", "10000", Integer(-1, i64::MAX)),
     row("slowlog-max-len", "128", COUNT),
     fixed("socket-mark-id", "0", Integer(0, u32::MAX as i64)),
+    // Ours: so many milliseconds a statement of SQL waits for another client's transaction, as drivers of SQLite do.
+    row("sql-busy-timeout", "5000", COUNT),
     // Ours: the database of requests like SELECT … FROM …, which name none.
     row("sql-default-database", "sql", Text),
+    // Ours: what SQL may take; 0 is as much as it needs. The texts of SQL's own commands must fit into the shortest bound.
+    row("sql-memory-max-bytes", "0", SIZE),
+    row("sql-reply-max-rows", "0", COUNT),
+    row("sql-text-max-bytes", "16mb", Memory(64 * 1024, SQL_SCRIPT_MAX_BYTES as u64)),
+    row("sql-time-max-ms", "0", COUNT),
     row("stop-writes-on-bgsave-error", "yes", YesNo),
     row("stream-node-max-bytes", "4096", SIZE),
     row("stream-node-max-entries", "100", COUNT),

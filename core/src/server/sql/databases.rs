@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 
 use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
@@ -18,6 +20,8 @@ pub(super) const NO_VERSION: u64 = 0;
 #[derive(Default)]
 pub struct Databases {
     engine: RwLock<Option<Arc<dyn SqlEngine>>>,
+    /// What the engine knows of the bound of its memory.
+    memory_max_bytes: AtomicU64,
     known: Arc<Mutex<Known>>,
 }
 
@@ -42,6 +46,8 @@ struct Database {
     history: History,
     /// Who is to change it next, and when that one was active last.
     reserved: Option<(u64, u64)>,
+    /// Connections that wait for the end of the reservation.
+    waiting: Vec<Waker>,
 }
 
 impl Database {
@@ -81,6 +87,16 @@ impl Databases {
     /// Says that this home keeps fewer databases open than others while no statement runs on them.
     pub fn set_idle_max(&self, count: usize) {
         self.known.lock().idle_max = Some(count);
+    }
+
+    /// Bounds the memory of all databases of the process; 0 is no bound. Costs a comparison if nothing changes.
+    pub fn bound_memory(&self, bytes: u64) {
+        if self.memory_max_bytes.load(Ordering::Relaxed) != bytes
+            && let Some(engine) = self.engine()
+        {
+            self.memory_max_bytes.store(bytes, Ordering::Relaxed);
+            engine.set_memory_max(bytes);
+        }
     }
 
     /// What opens databases, if this home has SQL.
@@ -354,11 +370,27 @@ impl Drop for Reservation {
             && database.reserved.is_some_and(|(holder, _)| holder == self.holder)
         {
             database.reserved = None;
+            let waiting = std::mem::take(&mut database.waiting);
+            // Waking takes locks of its own.
+            drop(known);
+            waiting.into_iter().for_each(Waker::wake);
         }
     }
 }
 
 impl Databases {
+    /// Has a connection woken at the end of the reservation that a database has; when that ends at the latest if it is not used again,
+    /// unix time in milliseconds. None if it has ended.
+    pub fn wait_for_reservation(&self, collection: u64, now_ms: u64, waker: Waker) -> Option<u64> {
+        let mut known = self.known.lock();
+        let database = known.databases.get_mut(&collection)?;
+        let (_, used_ms) = database.reserved.filter(|(_, used_ms)| !is_idle(*used_ms, now_ms))?;
+        if !database.waiting.iter().any(|other| other.will_wake(&waker)) {
+            database.waiting.push(waker);
+        }
+        Some(used_ms.saturating_add(SQL_TRANSACTION_IDLE_MS))
+    }
+
     /// Reserves a database of which the caller has a view.
     pub fn reserve(&self, collection: u64, now_ms: u64) -> Option<Reservation> {
         let mut known = self.known.lock();

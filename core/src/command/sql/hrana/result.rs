@@ -81,12 +81,14 @@ pub(super) struct Table {
     rows: Vec<Vec<u8>>,
     bytes: usize,
     wants_rows: bool,
+    /// As many rows as there may be.
+    most: Option<usize>,
     done: SqlDone,
 }
 
 impl Table {
-    pub fn new(wants_rows: bool) -> Table {
-        Table { wants_rows, ..Table::default() }
+    pub fn new(wants_rows: bool, most: Option<usize>) -> Table {
+        Table { wants_rows, most, ..Table::default() }
     }
 
     pub fn end(mut self, done: SqlDone) -> Table {
@@ -167,13 +169,18 @@ impl Rows for Table {
         row.push(b']');
         self.bytes += row.len();
         self.rows.push(row);
-        if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let is_over = self.is_full() || self.too_many().is_some();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
 impl Gathers for Table {
     fn is_full(&self) -> bool {
         self.bytes as u64 > REST_REPLY_MAX_BYTES / 2
+    }
+
+    fn too_many(&self) -> Option<usize> {
+        self.most.filter(|most| self.rows.len() > *most)
     }
 }
 

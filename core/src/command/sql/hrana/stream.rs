@@ -97,7 +97,9 @@ impl<'s> Running<'s> {
             Request::Batch(steps) => Result::Batch(self.batch(ctx, steps)?),
             Request::Sequence(sql) => match self.text_of(sql) {
                 Ok(text) => {
+                    let had_begun = self.has_begun;
                     let ran = self.sequence(ctx, &text);
+                    let ran = waiting(ctx, had_begun, ran)?;
                     Result::Sequence(self.settled(ran)?.map(|_| ()))
                 }
                 Err(error) => Result::Sequence(Err(error)),
@@ -175,8 +177,10 @@ impl<'s> Running<'s> {
         }
         let parameters: Vec<Parameter<'_>> =
             statement.arguments.iter().map(super::request::Argument::parameter).collect();
-        let mut table = Table::new(statement.wants_rows);
+        let mut table = Table::new(statement.wants_rows, ctx.shared.settings.sql_rows_max());
+        let had_begun = self.has_begun;
         let ran = self.run_statement(ctx, &text, &parameters, &mut table);
+        let ran = waiting(ctx, had_begun, ran)?;
         let ran = self.settled(ran)?;
         self.bytes += table.bytes();
         Ok(ran.map(|done| table.end(done)))
@@ -233,7 +237,7 @@ impl<'s> Running<'s> {
         }
         let plain = if first_word(text) == "BEGIN" { plain_begin(text) } else { text.to_owned() };
         let text = SqlText { text: plain.as_bytes(), parameters: &[], access: Access::Any };
-        text::try_run(ctx, self.key, &text, &mut Table::new(false)).map(|_| ())
+        text::try_run(ctx, self.key, &text, &mut Table::new(false, None)).map(|_| ())
     }
 
     fn batch(
@@ -248,6 +252,23 @@ impl<'s> Running<'s> {
             results.push(result);
         }
         Ok(results)
+    }
+}
+
+/// Fails if the whole body waits for another client's transaction and runs again then. It does not if something was done that cannot be
+/// done once more.
+fn waiting<T>(
+    ctx: &mut Context<'_, '_>,
+    had_begun: bool,
+    ran: std::result::Result<T, Failed>,
+) -> std::result::Result<std::result::Result<T, Failed>, CommandError> {
+    let waits = ctx.client.sql_wait.again_ms.is_some();
+    if had_begun {
+        ctx.client.sql_wait.again_ms = None;
+    }
+    match ran {
+        Err(failed) if waits && !had_begun => Err(failed.error),
+        ran => Ok(ran),
     }
 }
 
