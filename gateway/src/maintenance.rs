@@ -183,6 +183,7 @@ impl Keys {
         has_more |= self.eviction.step(server, now_ms()) == Room::Evicting;
         has_more |= self.eviction.step_for_space(server, now_ms()) == Room::Evicting;
         server.shared.evict_clients(now_ms());
+        server.shared.sql_streams.drop_idle(now_ms());
         has_more | self.free(server, trim)
     }
 

@@ -162,6 +162,7 @@ impl<H: Host> Object<H> {
         self.alarm_ms = None;
         self.run_crons(now_ms);
         self.maintenance.on_alarm(now_ms);
+        self.server.shared.sql_streams.drop_idle(now_ms);
         self.maintain(now_ms);
     }
 
@@ -253,10 +254,12 @@ impl<H: Host> Object<H> {
         }
     }
 
-    /// Sets the alarm to the next time of a timer, of maintenance or of a cron.
+    /// Sets the alarm to the next time of a timer, of maintenance, of a cron or of a stream of SQL that nobody uses.
     fn set_alarm(&mut self, now_ms: u64) {
         let crons_ms = self.crons.due_ms(&self.server, now_ms);
-        let next_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms).chain(crons_ms).min();
+        let streams_ms = self.server.shared.sql_streams.idle_at_ms();
+        let own_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms);
+        let next_ms = own_ms.chain(crons_ms).chain(streams_ms).min();
         if next_ms != self.alarm_ms {
             self.alarm_ms = next_ms;
             self.outbox.put(Kind::Alarm, 0, &[&next_ms.unwrap_or(0).to_le_bytes()]);

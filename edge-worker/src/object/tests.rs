@@ -445,3 +445,29 @@ fn statement_without_end_holds_an_object_up_or_leaves_rows() {
         "*2\r\n*1\r\n$6\r\nsum(x)\r\n*1\r\n$1\r\n3\r\n"
     );
 }
+
+#[cfg(feature = "sql")]
+#[test]
+fn abandoned_stream_of_sql_stays_until_another_body_comes() {
+    let mut one = One::new(Config::default());
+    let begin = r#"{"requests":[{"type":"execute","stmt":{"sql":"BEGIN IMMEDIATE"}},{"type":"execute","stmt":{"sql":"DELETE FROM t"}}]}"#;
+    let body =
+        format!("*4\r\n$9\r\nSQL.HRANA\r\n$1\r\nd\r\n$8\r\nPIPELINE\r\n${}\r\n{begin}\r\n", begin.len());
+    assert_eq!(one.ask("SQL.EXEC d \"CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)\"\r\n"), ":2\r\n");
+    assert!(one.ask(&body).contains(r#""affected_row_count":2"#));
+    let began_ms = one.now_ms;
+    // A writer waits for it, as long as the transaction may do nothing.
+    assert_eq!(one.ask("SQL.EXEC d \"INSERT INTO t VALUES (3)\"\r\n"), "");
+    assert_eq!(one.alarm_ms, began_ms + 5000);
+    one.now_ms = one.alarm_ms;
+    assert_eq!(one.event(|object, now_ms| object.alarm(now_ms)), b":1\r\n");
+    assert_eq!(one.object.server.shared.sql_streams.len(), 1);
+    while one.alarm_ms < began_ms + 10_000 {
+        one.now_ms = one.alarm_ms;
+        one.event(|object, now_ms| object.alarm(now_ms));
+    }
+    assert_eq!(one.alarm_ms, began_ms + 10_000);
+    one.now_ms = one.alarm_ms;
+    one.event(|object, now_ms| object.alarm(now_ms));
+    assert_eq!(one.object.server.shared.sql_streams.len(), 0);
+}

@@ -74,6 +74,12 @@ impl Streams {
         drop(streams);
     }
 
+    /// When the first of them has not been used for long, if nobody uses it, unix time in milliseconds.
+    pub fn idle_at_ms(&self) -> Option<u64> {
+        let streams = self.0.lock();
+        streams.values().map(|stream| stream.used_ms.saturating_add(SQL_STREAM_IDLE_MS)).min()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.lock().len()
