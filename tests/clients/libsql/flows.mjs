@@ -21,6 +21,12 @@ async function client(closes, key) {
   return opened;
 }
 
+// How long writers wait for a transaction that another client has open, in milliseconds.
+async function busyTimeout(milliseconds) {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  await fetch(`${URL_BASE}/config/set/sql-busy-timeout/${milliseconds}`, { headers });
+}
+
 async function items(closes, key) {
   const opened = await client(closes, key);
   await opened.execute('CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL, picture BLOB)');
@@ -74,7 +80,9 @@ const flows = {
     await t.execute("INSERT INTO item(name) VALUES ('ink')");
     same((await t.execute('SELECT count(*) AS n FROM item')).rows[0].n, 2);
     same((await c.execute('SELECT count(*) AS n FROM item')).rows[0].n, 1, 'others do not see it');
+    await busyTimeout(0);
     await fails(c.execute("INSERT INTO item(name) VALUES ('cap')"), 'locked');
+    await busyTimeout(5000);
     await t.batch(["UPDATE item SET price = 2 WHERE name = 'ink'", "UPDATE item SET price = 3 WHERE name = 'pen'"]);
     await fails(t.execute("INSERT INTO item(name) VALUES ('ink')"), 'UNIQUE');
     await t.commit();
