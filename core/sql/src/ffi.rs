@@ -1,5 +1,5 @@
-//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs` and `table_ffi` the only files with
-//! unsafe code.
+//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs`, `table_ffi` and `page_cache` the only
+//! files with unsafe code.
 //!
 //! Invariants, on which every unsafe block here rests:
 //! - A connection and its statements are used by one thread at a time: [`Database`] and [`Statement`] belong to one

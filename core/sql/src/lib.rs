@@ -13,7 +13,8 @@
 //! - `table` has the tables over keys, `redis_hash(key)` and its like.
 //! - `authorizer` says which statements may be prepared.
 //! - `shared` is what the callbacks of SQLite see of a connection; `pages` is the file as SQLite sees it.
-//! - `ffi` is SQLite's C interface, `table_ffi` that to tables over keys, and `vfs` is its way to the pages; they alone have unsafe code.
+//! - `ffi` is SQLite's C interface, `table_ffi` that to tables over keys, and `vfs` is its way to the pages,
+//!   `page_cache` its cache of them; they alone have unsafe code.
 //!
 //! Promises: a text that fails, is killed or panics leaves no row, no open transaction and no temporary table, and its connection is
 //! fit for the next. SQLite opens no file, loads no code and asks neither the clock nor the system for random numbers where a statement
@@ -34,6 +35,8 @@ mod ffi;
 mod function;
 mod library;
 mod limits;
+#[allow(unsafe_code)]
+mod page_cache;
 mod pages;
 mod parameters;
 mod search;

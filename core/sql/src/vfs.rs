@@ -1,5 +1,5 @@
-//! The VFS by which SQLite reaches the pages of the host, and the lease of that host. With `ffi` and `table_ffi` the only files with
-//! unsafe code.
+//! The VFS by which SQLite reaches the pages of the host, and the lease of that host. With `ffi`, `table_ffi` and
+//! `page_cache` the only files with unsafe code.
 //!
 //! There is one file, the main database. Journals and temporary tables are in SQLite's own memory (`journal_mode=MEMORY`,
 //! `SQLITE_TEMP_STORE=3`), so nothing else is ever opened.
@@ -24,6 +24,7 @@ use edgecask_core::sql::SqlHost;
 use rusqlite::ffi;
 
 use crate::function::fill_random;
+use crate::page_cache;
 use crate::shared::Shared;
 
 /// The name of the VFS.
@@ -364,10 +365,15 @@ pub(crate) fn register() -> c_int {
     *REGISTERED.get_or_init(|| {
         #[cfg(target_arch = "wasm32")]
         match allocator::configure() {
-            // SAFETY: the first call of all but the configuration.
-            ffi::SQLITE_OK => unsafe { ffi::sqlite3_initialize() },
+            ffi::SQLITE_OK => {
+                page_cache::configure();
+                // SAFETY: the first call of all but the configuration.
+                unsafe { ffi::sqlite3_initialize() }
+            }
             code => code,
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        page_cache::configure();
         // SAFETY: the VFS stays for as long as the process.
         #[cfg(not(target_arch = "wasm32"))]
         unsafe {
