@@ -1,7 +1,9 @@
 # The edge worker: `make edge` builds edge-worker/dist, which wrangler deploys.
 
 EDGE := edge-worker
-EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/edge/edgecask_edge_worker.wasm
+# How the module is compiled, a profile of Cargo.toml: `edge` for speed, `edge-small` for few bytes.
+EDGE_PROFILE ?= edge
+EDGE_WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/$(EDGE_PROFILE)/edgecask_edge_worker.wasm
 
 # What a worker may have besides: functions as WebAssembly, SQL. `make edge EDGE_FEATURES=` leaves both out, EDGE_FEATURES=sql one.
 EDGE_FEATURES ?= wasm-functions sql
@@ -9,7 +11,7 @@ EDGE_FEATURES ?= wasm-functions sql
 .PHONY: edge edge-wasm
 
 edge-wasm: rust wasm-tools
-	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile edge --features "$(EDGE_FEATURES)"
+	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile $(EDGE_PROFILE) --features "$(EDGE_FEATURES)"
 
 $(EDGE)/node_modules/ready: $(EDGE)/package-lock.json | node
 	npm ci --prefix $(EDGE) --silent --no-audit --no-fund --ignore-scripts
