@@ -30,8 +30,8 @@ PATIENCE_S = 120
 FILLED_AT_ONCE = 500_000
 FETCHED_AT_ONCE = 1000
 PIPELINE, BUSY_CONNECTIONS = 64, 4
-# What both programs need beside the connections.
-OTHER_FILES = 500
+# What both programs need beside the connections: the server keeps a thousand for its own files.
+OTHER_FILES = 1200
 # A client address has some 28,000 ports for connections to one port.
 CONNECTIONS_OF_AN_ADDRESS = 20_000
 

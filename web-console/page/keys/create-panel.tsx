@@ -10,7 +10,7 @@ import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY, type Draft } from './drafts.ts';
 import { durationOf } from './durations.ts';
 import { shownStart } from './escapes.ts';
-import { TYPE_NAMES, TYPES, type KeyType } from './metadata.ts';
+import { MADE_TYPES, type MadeType, TYPE_NAMES } from './metadata.ts';
 import { bytesOf, nameOf, type Name } from './names.ts';
 import { numberIn, okay } from './replies.ts';
 import { isScore } from './scores.ts';
@@ -21,7 +21,7 @@ import { learnType } from './types.ts';
 import { Problem, useAction } from './use-action.tsx';
 
 export function CreatePanel(props: { prefix: Name }): VNode {
-  const [type, setType] = useState<KeyType>('string');
+  const [type, setType] = useState<MadeType>('string');
   const [name, setName] = useState<Draft>(draftOf(bytesOf(props.prefix)));
   const [value, setValue] = useState(EMPTY);
   const [pairs, setPairs] = useState<[Draft, Draft][]>([[EMPTY, EMPTY]]);
@@ -78,7 +78,7 @@ export function CreatePanel(props: { prefix: Name }): VNode {
       >
         <fieldset class="keys-types">
           <legend>Type</legend>
-          {TYPES.map((one) => (
+          {MADE_TYPES.map((one) => (
             <label key={one}>
               <input
                 type="radio"
@@ -146,7 +146,7 @@ const FIRST_LABELS: Record<'string' | 'list' | 'set' | 'zset', string> = {
 };
 
 function firstWrite(
-  type: KeyType,
+  type: MadeType,
   key: Uint8Array,
   value: Draft,
   pairs: [Draft, Draft][],

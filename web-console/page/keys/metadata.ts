@@ -2,9 +2,13 @@
 
 import type { Client } from '../connection/client.ts';
 import type { Argument } from '../resp/reply.ts';
-import { numberIn, numberOrNone, okay, textIn } from './replies.ts';
+import { fieldsOf, numberIn, numberOrNone, okay, textIn } from './replies.ts';
 
-export const TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
+/** The types of keys that are made here. */
+export const MADE_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
+export type MadeType = (typeof MADE_TYPES)[number];
+
+export const TYPES = [...MADE_TYPES, 'sqldb'] as const;
 export type KeyType = (typeof TYPES)[number];
 
 export const TYPE_NAMES: Record<KeyType, string> = {
@@ -14,6 +18,7 @@ export const TYPE_NAMES: Record<KeyType, string> = {
   set: 'Set',
   zset: 'Sorted set',
   stream: 'Stream',
+  sqldb: 'SQL database',
 };
 
 /** The unit in which each type counts its length. */
@@ -24,6 +29,7 @@ export const LENGTH_UNITS: Record<KeyType, string> = {
   set: 'member',
   zset: 'member',
   stream: 'entry',
+  sqldb: 'page',
 };
 
 const LENGTH_COMMANDS: Record<KeyType, string> = {
@@ -33,6 +39,7 @@ const LENGTH_COMMANDS: Record<KeyType, string> = {
   set: 'SCARD',
   zset: 'ZCARD',
   stream: 'XLEN',
+  sqldb: 'SQL.STATS',
 };
 
 /** The message of an action whose key has gone meanwhile. */
@@ -60,7 +67,8 @@ export async function readMetadata(client: Client, key: Uint8Array): Promise<Met
   if (type === 'none') return undefined;
   if (!isKeyType(type)) throw new Error(`Values of type “${type}” are not shown here.`);
   const lengthCommand: Argument[] = [LENGTH_COMMANDS[type], key];
-  const length = numberIn(await client.call(lengthCommand));
+  const counted = await client.call(lengthCommand);
+  const length = numberIn(type === 'sqldb' ? fieldsOf(counted).get('pages') : counted);
   const ttl = numberIn(ttlReply);
   return {
     type,

@@ -17,6 +17,7 @@ import { bytesOf, type Name } from './names.ts';
 import { SetView } from './set-view.tsx';
 import { countOf } from './sizes.ts';
 import { filtered, keyGone, keyMade } from './store.ts';
+import { SqlView } from './sql-view.tsx';
 import { StreamView } from './stream-view.tsx';
 import { StringView } from './string-view.tsx';
 import { TtlForm } from './ttl-form.tsx';
@@ -104,6 +105,8 @@ function Value(props: ValueProps): VNode {
       return <ZsetView {...props} />;
     case 'stream':
       return <StreamView {...props} />;
+    case 'sqldb':
+      return <SqlView {...props} />;
   }
 }
 

@@ -235,4 +235,5 @@ const TYPE_MARKS: Record<string, string> = {
   set: 'U',
   zset: 'Z',
   stream: 'X',
+  sqldb: 'Q',
 };

@@ -1,0 +1,226 @@
+// The database that is chosen, its schema, and the text that ran last with its result. All of it outlives the page.
+//
+// A text that reads is read by a cursor, so that a result of any size is shown from its beginning. Cursors belong to a session: one of
+// the page's own keeps it until the next text runs.
+
+import { signal } from '@preact/signals';
+import type { Client } from '../connection/client.ts';
+import { connection } from '../connection/state.ts';
+import { showBytes } from '../parts/bytes.ts';
+import { type Argument, CommandError, type Reply } from '../resp/reply.ts';
+import { bytesOf, fieldsOf, itemsOf, problemOf, textOf } from '../resp/values.ts';
+import { type Cell, cellOf, planOf, type Step } from './model.ts';
+import { remember } from './saved.ts';
+
+/** Rows that are read first, and by each click. */
+const ROWS_FIRST = 200;
+const ROWS_MORE = 1000;
+/** Rows that are shown, at most: the browser has each in memory, and in the page. */
+export const ROWS_MAX = 5000;
+/** Tables whose columns are read, for completion. */
+const TABLES_MAX = 500;
+const DATABASES_MAX = 1000;
+const KEYS_AT_ONCE = 1000;
+/** What the server says to a cursor of a text that needs no cursor. Nothing has run then. */
+const NO_CURSOR = /^ERR (the statement changes the database|a cursor is of one statement|no such database|the text has no statement)/;
+
+export interface Database {
+  key: Uint8Array;
+  label: string;
+}
+
+export interface Column {
+  name: string;
+  type: string;
+}
+
+export interface Table {
+  name: string;
+  kind: string;
+  columns: Column[];
+}
+
+export interface Result {
+  columns: string[];
+  rows: Cell[][];
+  /** The cursor that has more rows. */
+  cursor: string | undefined;
+}
+
+export type Outcome =
+  | { kind: 'rows'; result: Result; elapsedMs: number }
+  | { kind: 'changed'; changed: string; elapsedMs: number }
+  | { kind: 'plan'; steps: Step[]; elapsedMs: number }
+  | { kind: 'problem'; problem: string };
+
+export const databases = signal<Database[]>([]);
+/** The name as it is typed or chosen. */
+export const label = signal('');
+export const tables = signal<Table[]>([]);
+/** Why databases or tables cannot be shown, or empty. */
+export const problem = signal('');
+/** Whether the server has no SQL. */
+export const isUnknown = signal(false);
+/** The text in the editor; a new object puts another text into it. */
+export const draft = signal<{ text: string }>({ text: '' });
+export const isRunning = signal(false);
+export const outcome = signal<Outcome | undefined>(undefined);
+
+/** The session of the text that ran last. */
+let session: Client | undefined;
+
+export function databaseOf(name: string): Database {
+  return databases.value.find((each) => each.label === name) ?? { key: new TextEncoder().encode(name), label: name };
+}
+
+/** Reads which databases there are, and the tables of the chosen one. */
+export async function refresh(): Promise<void> {
+  try {
+    const client = await connection.client();
+    const found = new Map<string, Database>();
+    let cursor = '0';
+    do {
+      const reply = await client.call(['SCAN', cursor, 'TYPE', 'sqldb', 'COUNT', String(KEYS_AT_ONCE)]);
+      const [next, names] = itemsOf(reply);
+      cursor = textOf(next);
+      for (const name of itemsOf(names)) {
+        const key = bytesOf(name);
+        found.set(showBytes(key), { key, label: showBytes(key) });
+      }
+    } while (cursor !== '0' && cursor !== '' && found.size < DATABASES_MAX);
+    databases.value = [...found.values()].sort((a, b) => a.label.localeCompare(b.label));
+    if (label.value === '') label.value = databases.value[0]?.label ?? '';
+    problem.value = '';
+    await readTables();
+  } catch (error) {
+    problem.value = problemOf(error);
+  }
+}
+
+/** Reads the tables of the chosen database and their columns. */
+export async function readTables(): Promise<void> {
+  const { key, label: name } = databaseOf(label.value);
+  if (name === '') {
+    tables.value = [];
+    return;
+  }
+  const client = await connection.client();
+  const listed = await client.send(['SQL.TABLES', key]);
+  if (listed.type === 'error') {
+    isUnknown.value = /^ERR unknown command/i.test(listed.text);
+    tables.value = [];
+    problem.value = isUnknown.value ? 'This server has no SQL: it does not know the command SQL.TABLES.' : problemOf(new CommandError(listed.text));
+    return;
+  }
+  isUnknown.value = false;
+  problem.value = '';
+  const names = itemsOf(listed).slice(1, TABLES_MAX + 1).map((row) => itemsOf(row).map(textOf));
+  const described = await client.pipeline(names.map(([table]): Argument[] => ['SQL.DESC', key, table ?? '']));
+  if (name !== label.value) return;
+  tables.value = names.map(([table, kind], at) => ({ name: table ?? '', kind: kind ?? '', columns: columnsOf(described[at]) }));
+}
+
+function columnsOf(described: Reply | undefined): Column[] {
+  if (described === undefined || described.type === 'error') return [];
+  return itemsOf(fieldsOf(described).get('columns')).map((column) => {
+    const fields = fieldsOf(column);
+    return { name: textOf(fields.get('name')), type: textOf(fields.get('type')) };
+  });
+}
+
+/** Chooses a database by its name. */
+export function choose(name: string): void {
+  label.value = name;
+  readTables().catch((error: unknown) => (problem.value = problemOf(error)));
+}
+
+/** Chooses a database by its key. */
+export function chooseKey(key: Uint8Array): void {
+  const name = showBytes(key);
+  if (!databases.value.some((each) => each.label === name)) databases.value = [...databases.value, { key, label: name }];
+  choose(name);
+}
+
+/** Runs a text, and shows its result or why there is none. */
+export async function run(text: string): Promise<void> {
+  await show(async (client, { key, label: database }) => {
+    remember({ database, text });
+    const startedAtMs = performance.now();
+    const elapsedMs = () => performance.now() - startedAtMs;
+    const opened = await client.send(['SQL.CURSOR', 'OPEN', key, text]);
+    if (opened.type !== 'error') {
+      const [cursor, names] = itemsOf(opened);
+      const result = { columns: itemsOf(names).map(textOf), rows: [], cursor: textOf(cursor) };
+      return { kind: 'rows', result: await fetched(client, key, result, ROWS_FIRST), elapsedMs: elapsedMs() };
+    }
+    if (!NO_CURSOR.test(opened.text)) throw new CommandError(opened.text);
+    const reply = await client.call(['SQL.EXEC', key, text]);
+    void refresh();
+    if (reply.type === 'integer') return { kind: 'changed', changed: String(reply.value), elapsedMs: elapsedMs() };
+    const [names, ...rows] = itemsOf(reply);
+    if (names === undefined) return { kind: 'changed', changed: textOf(reply) || '0', elapsedMs: elapsedMs() };
+    const result = { columns: itemsOf(names).map(textOf), rows: rows.slice(0, ROWS_MAX).map(cellsOf), cursor: undefined };
+    return { kind: 'rows', result, elapsedMs: elapsedMs() };
+  });
+}
+
+/** Shows how a text would find its rows. */
+export async function explain(text: string): Promise<void> {
+  await show(async (client, { key }) => {
+    const startedAtMs = performance.now();
+    const lines = itemsOf(await client.call(['SQL.EXPLAIN', key, text])).map(textOf);
+    return { kind: 'plan', steps: planOf(lines), elapsedMs: performance.now() - startedAtMs };
+  });
+}
+
+/** Reads more rows of the result. */
+export async function more(): Promise<void> {
+  const shown = outcome.value;
+  if (shown?.kind !== 'rows' || session === undefined || isRunning.value) return;
+  isRunning.value = true;
+  problem.value = '';
+  try {
+    const { key } = databaseOf(label.value);
+    const result = await fetched(session, key, shown.result, Math.min(ROWS_MORE, ROWS_MAX - shown.result.rows.length));
+    if (outcome.value === shown) outcome.value = { ...shown, result };
+  } catch (error) {
+    // The rows stay. A cursor that nobody used for some time is closed by the server.
+    problem.value = `There are no more rows to read: ${problemOf(error)}`;
+    if (outcome.value === shown) outcome.value = { ...shown, result: { ...shown.result, cursor: undefined } };
+  }
+  isRunning.value = false;
+}
+
+/** Ends what runs by closing its session. */
+export function stop(): void {
+  session?.close();
+}
+
+async function show(act: (client: Client, database: Database) => Promise<Outcome>): Promise<void> {
+  if (isRunning.value) return;
+  if (label.value === '') {
+    outcome.value = { kind: 'problem', problem: 'Choose a database, or type the name of a new one.' };
+    return;
+  }
+  isRunning.value = true;
+  session?.close();
+  try {
+    session = await connection.dedicated();
+    outcome.value = await act(session, databaseOf(label.value));
+  } catch (error) {
+    outcome.value = { kind: 'problem', problem: problemOf(error) };
+  }
+  isRunning.value = false;
+}
+
+async function fetched(client: Client, key: Uint8Array, result: Result, count: number): Promise<Result> {
+  if (result.cursor === undefined || result.cursor === '0') return { ...result, cursor: undefined };
+  const [next, rows] = itemsOf(await client.call(['SQL.CURSOR', 'FETCH', key, result.cursor, 'COUNT', String(count)]));
+  const cursor = textOf(next);
+  return { ...result, rows: [...result.rows, ...itemsOf(rows).map(cellsOf)], cursor: cursor === '0' ? undefined : cursor };
+}
+
+function cellsOf(row: Reply): Cell[] {
+  return itemsOf(row).map(cellOf);
+}
+
