@@ -56,6 +56,8 @@ REST_RUNS = [
     ("upstash-ratelimit", ["node", HERE / "upstash" / "ratelimit.mjs"]),
     ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
     ("libsql", ["node", HERE / "libsql" / "flows.mjs"]),
+    ("libsql-go", [BUILD / "libsql-go"]),
+    ("libsql-rust", [BUILD / "libsql-rust" / "debug" / "libsql-flows"]),
 ]
 # Programs that speak TLS, to a server of their own with certificates made for the occasion, which asks clients for theirs
 # or insists on them.

@@ -1,8 +1,9 @@
 # The clients whose flows `make clients` runs: installed into .build/clients (Node's into tests/clients/node_modules),
-# pinned by requirements.txt, package-lock.json, go.sum, and pom.xml with jars.sha256.
+# pinned by requirements.txt, package-lock.json, go.sum, Cargo.lock, and pom.xml with jars.sha256.
 
 CLIENTS := .build/clients
 FLOWS := tests/clients
+GO_TOOLCHAIN := v0.0.1-go1.21.13
 COPY_JARS := org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
 
 .PHONY: clients clients-setup
@@ -11,7 +12,7 @@ clients: edgecask clients-setup
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 $(FLOWS)/run.py
 
 clients-setup: .build/apt $(CLIENTS)/apt $(CLIENTS)/venv/ready $(CLIENTS)/node $(CLIENTS)/go-redis
-clients-setup: $(CLIENTS)/lettuce/ready
+clients-setup: $(CLIENTS)/lettuce/ready $(CLIENTS)/libsql-go $(CLIENTS)/libsql-rust/debug/libsql-flows
 
 $(CLIENTS)/apt:
 	mkdir -p $(CLIENTS)
@@ -37,6 +38,26 @@ $(CLIENTS)/node: $(FLOWS)/package-lock.json | node $(CLIENTS)/apt
 $(CLIENTS)/go-redis: $(wildcard $(FLOWS)/go-redis/*) | $(CLIENTS)/apt
 	cd $(FLOWS)/go-redis
 	go build -o $(CURDIR)/$@ .
+
+# libsql-client-go needs Go 1.20, and Debian 12 has 1.19. Go's toolchains are modules, as `go` itself gets them from 1.21 on: checked against
+# Go's database of checksums.
+$(CLIENTS)/go/ready: | $(CLIENTS)/apt
+	mkdir -p $(CLIENTS)/go
+	if [[ $$(go env GOVERSION) =~ ^go1\.1?[0-9](\.|$$) ]]; then
+		version=$(GO_TOOLCHAIN).$$(go env GOOS)-$$(go env GOARCH)
+		from=$$(cd $(CLIENTS)/go && go mod download -json golang.org/toolchain@$$version | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+		cp -r --no-preserve=mode "$$from/." $(CLIENTS)/go
+		chmod +x $(CLIENTS)/go/bin/* $(CLIENTS)/go/pkg/tool/*/*
+	fi
+	touch $@
+
+$(CLIENTS)/libsql-go: $(wildcard $(FLOWS)/libsql-go/*) | $(CLIENTS)/go/ready
+	cd $(FLOWS)/libsql-go
+	PATH=$(CURDIR)/$(CLIENTS)/go/bin:$$PATH go build -o $(CURDIR)/$@ .
+
+$(CLIENTS)/libsql-rust/debug/libsql-flows: $(wildcard $(FLOWS)/libsql-rust/Cargo.* $(FLOWS)/libsql-rust/src/*) | rust $(CLIENTS)/apt
+	cargo build -q --locked --manifest-path $(FLOWS)/libsql-rust/Cargo.toml --target-dir $(CLIENTS)/libsql-rust
+	touch $@
 
 $(CLIENTS)/jars/ready: $(FLOWS)/lettuce/pom.xml $(FLOWS)/lettuce/jars.sha256 | $(CLIENTS)/apt
 	rm -rf $(CLIENTS)/jars

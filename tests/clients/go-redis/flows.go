@@ -1,4 +1,4 @@
-// How the program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
+// How a program runs its flows and tells the driver about each: one line with the flow's name, the outcome (ok,
 // failed), the milliseconds it took and what was wrong, separated by tabs; at last a line `end`.
 package main
 
@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -99,9 +98,4 @@ func eventually(ctx context.Context, what string, condition func() bool) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-}
-
-func usage() {
-	fmt.Fprintln(os.Stderr, "usage: go-redis PORT PROTOCOL")
-	os.Exit(2)
 }

@@ -357,3 +357,8 @@ func lockWithoutScripts(ctx context.Context) {
 	same(release("one"), true)
 	same(must(r.SetNX(ctx, "lock", "two", 10*time.Second).Result()), true)
 }
+
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: go-redis PORT PROTOCOL")
+	os.Exit(2)
+}

@@ -1,0 +1,1 @@
+../go-redis/flows.go
