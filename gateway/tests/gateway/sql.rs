@@ -144,6 +144,41 @@ fn failed_statement_leaves_what_it_called() {
 }
 
 #[test]
+fn answer_of_a_command_is_in_an_index() {
+    let (_server, mut client) = shop();
+    for (text, shown) in [
+        (
+            "CREATE INDEX i ON item(redis('GET', name))",
+            "-ERR non-deterministic functions prohibited in index expressions",
+        ),
+        (
+            "CREATE INDEX i ON item(id) WHERE redis('GET', name)",
+            "-ERR non-deterministic functions prohibited in partial index WHERE clauses",
+        ),
+        (
+            "CREATE TABLE t(a, b AS (redis('GET', a)))",
+            "-ERR non-deterministic functions prohibited in generated columns",
+        ),
+        ("CREATE TABLE t(a CHECK (redis('INCR', 'checked') < 3), b DEFAULT (redis('INCR', 'made')))", ":0"),
+        ("INSERT INTO t(a) VALUES (1), (2)", ":2"),
+        ("INSERT INTO t(a) VALUES (3)", "-ERR CHECK constraint failed: redis('INCR', 'checked') < 3"),
+        ("SELECT a, b FROM t", "[[a b] [1 1] [2 2]]"),
+    ] {
+        assert_eq!(exec(&mut client, text), shown, "{text}");
+    }
+    assert_eq!(say(&mut client, "MGET checked made"), "[2 2]");
+}
+
+#[test]
+fn statement_or_fail_leaves_half_of_its_rows() {
+    let (_server, mut client) = shop();
+    let text = "INSERT OR FAIL INTO item(name) VALUES ('cap'), ('pen'), ('lid')";
+    assert_eq!(exec(&mut client, text), "-ERR UNIQUE constraint failed: item.name");
+    assert_eq!(query(&mut client, "SELECT count(*) AS n FROM item"), "[[n] [2]]");
+    assert_eq!(exec(&mut client, &text.replace("FAIL", "IGNORE")), ":2");
+}
+
+#[test]
 fn statement_changes_its_own_database_by_a_command() {
     let (_server, mut client) = shop();
     for command in
