@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { start } from './harness.mjs';
+import { retype, start } from './harness.mjs';
 import { Redis } from './redis.mjs';
 
 const SHOP = `#!lua name=shop
@@ -41,14 +41,7 @@ const message = (text) => page.locator('.toasts').getByText(text);
 const libraries = async () => (await call('FUNCTION', 'LIST')).map(([, name]) => name).sort();
 
 /** Puts a text into the editor of a region, in the place of what is there. */
-async function type(name, text) {
-  const editor = region(name).locator('.cm-content');
-  await editor.click();
-  await page.keyboard.press('ControlOrMeta+a');
-  // Over a selection chromium itself inserts the text with the style of what was there, and reports that to the policy.
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
-}
+const type = (name, text) => retype(page, region(name).locator('.cm-content'), text);
 
 test('a library that is typed on the page cannot be called', async () => {
   await all.open('#/functions');

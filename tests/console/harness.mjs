@@ -157,6 +157,15 @@ export async function start({ options = [] } = {}) {
   };
 }
 
+/** Puts a text into a code editor, in the place of what is there. */
+export async function retype(page, editor, text) {
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  // Over a selection chromium itself inserts the text with the style of what was there, and reports that to the policy.
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+}
+
 function watch(page, problems, gateway) {
   page.on('pageerror', (error) => problems.push(String(error.stack ?? error)));
   page.on('console', (message) => {

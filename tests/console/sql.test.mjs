@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { start } from './harness.mjs';
+import { retype, start } from './harness.mjs';
 
 const SCHEMA = `CREATE TABLE sale(id INTEGER PRIMARY KEY, day TEXT NOT NULL, total REAL DEFAULT 0, picture BLOB);
 CREATE INDEX sale_day ON sale(day);
@@ -23,15 +23,10 @@ after(() => all?.stop());
 
 const call = (...args) => all.redis.call(...args);
 const region = (name) => page.getByRole('region', { name, exact: true });
-const button = (name, exact = true) => page.getByRole('button', { name, exact });
+const button = (name) => page.getByRole('button', { name, exact: true });
 const cells = () => region('Result').locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 
-async function type(text) {
-  await region('Text').locator('.cm-content').click();
-  await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.insertText(text);
-}
+const type = (text) => retype(page, region('Text').locator('.cm-content'), text);
 
 /** Types a text and runs it to its end. */
 async function run(text) {

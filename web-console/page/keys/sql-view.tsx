@@ -2,26 +2,15 @@
 
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { type Column, readTables, type Table } from '../connection/sql-schema.ts';
 import { connection } from '../connection/state.ts';
-import type { Argument, Reply } from '../resp/reply.ts';
 import { sqlHashOf } from './address.ts';
-import { bytesOrNone, fieldsOf, itemsOf, numberOrNone, okay, textIn } from './replies.ts';
 import { countText } from './sizes.ts';
 import { Problem, useAction } from './use-action.tsx';
 import type { ValueProps } from './value-props.ts';
 
 /** Tables that are shown, at most. */
 const TABLES_SHOWN = 100;
-
-type Table = {
-  name: string;
-  kind: string;
-  /** Undefined for a view, and where the server did not count them. */
-  rows: number | undefined;
-  columns: { name: string; type: string; notes: string }[];
-  /** Statements that made its indexes and triggers, or their names. */
-  others: string[];
-};
 
 export function SqlView(props: ValueProps): VNode {
   const { keyBytes } = props;
@@ -31,12 +20,11 @@ export function SqlView(props: ValueProps): VNode {
   const read = useCallback(
     () =>
       reading.run(async () => {
-        const client = await connection.client();
-        const names = itemsOf(await client.call(['SQL.TABLES', keyBytes])).slice(1).map((row) => itemsOf(row).map(textIn));
-        const shown = names.slice(0, TABLES_SHOWN);
-        const described = await client.pipeline(shown.map(([name]): Argument[] => ['SQL.DESC', keyBytes, name ?? '']));
-        setLeft(names.length - shown.length);
-        setTables(shown.map(([name, kind], at) => tableOf(name ?? '', kind ?? '', okay(described[at]))));
+        const read = await readTables(await connection.client(), keyBytes, TABLES_SHOWN);
+        const problem = read.tables.find((table) => table.problem)?.problem;
+        if (problem) throw problem;
+        setLeft(read.left);
+        setTables(read.tables);
       }),
     [],
   );
@@ -67,7 +55,7 @@ function TableView({ table }: { table: Table }): VNode {
         </thead>
         <tbody>
           {table.columns.map((column) => (
-            <tr key={column.name}><td>{column.name}</td><td>{column.type}</td><td>{column.notes}</td></tr>
+            <tr key={column.name}><td>{column.name}</td><td>{column.type}</td><td>{notesOf(column)}</td></tr>
           ))}
         </tbody>
       </table>
@@ -76,30 +64,12 @@ function TableView({ table }: { table: Table }): VNode {
   );
 }
 
-function textOrNone(reply: Reply | undefined): string | undefined {
-  const bytes = bytesOrNone(reply);
-  return bytes && new TextDecoder().decode(bytes);
-}
-
-function tableOf(name: string, kind: string, described: Reply | undefined): Table {
-  const fields = fieldsOf(described);
-  const rows = fields.get('rows');
-  const columns = itemsOf(fields.get('columns')).map((item) => {
-    const column = fieldsOf(item);
-    const fallback = textOrNone(column.get('default'));
-    const notes = [
-      numberOrNone(column.get('pk')) ? 'primary key' : '',
-      numberOrNone(column.get('notnull')) ? 'not null' : '',
-      fallback === undefined ? '' : `default ${fallback}`,
-      numberOrNone(column.get('generated')) ? 'generated' : '',
-    ];
-    return { name: textIn(column.get('name')), type: textIn(column.get('type')), notes: notes.filter((note) => note !== '').join(', ') };
-  });
-  const others = ['indexes', 'triggers'].flatMap((what) =>
-    itemsOf(fields.get(what)).map((item) => {
-      const one = fieldsOf(item);
-      return textOrNone(one.get('sql')) ?? `${what === 'indexes' ? 'INDEX' : 'TRIGGER'} ${textIn(one.get('name'))}`;
-    }),
-  );
-  return { name, kind, rows: kind === 'table' && rows ? numberOrNone(rows) : undefined, columns, others };
+function notesOf(column: Column): string {
+  const notes = [
+    column.isKey ? 'primary key' : '',
+    column.isNotNull ? 'not null' : '',
+    column.fallback === undefined ? '' : `default ${column.fallback}`,
+    column.isGenerated ? 'generated' : '',
+  ];
+  return notes.filter((note) => note !== '').join(', ');
 }

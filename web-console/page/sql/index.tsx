@@ -9,7 +9,7 @@ import { bytesOfPercent } from '../parts/percent.ts';
 import { toast } from '../parts/toast.tsx';
 import { ResultPanel } from './result.tsx';
 import { forget, past, save, saved } from './saved.ts';
-import { choose, chooseKey, databases, draft, explain, isRunning, isUnknown, label, problem, refresh, run, stop, tables } from './store.ts';
+import { choose, chooseKey, databases, draft, edit, explain, isRunning, isUnknown, label, problem, refresh, run, stop, tables } from './store.ts';
 import '../parts/panels.css';
 import './sql.css';
 
@@ -75,19 +75,17 @@ function DatabaseField(): VNode {
 
 function TextPanel(): VNode {
   const shown = draft.value;
-  const text = useRef(shown.text);
   const selected = useRef('');
   const [name, setName] = useState('');
-  text.current = shown.text;
   // What is selected runs alone.
-  const wanted = () => (selected.current.trim() === '' ? text.current : selected.current);
+  const wanted = () => (selected.current.trim() === '' ? shown.text : selected.current);
   const runIt = () => void run(wanted());
   const isNamed = saved.value.some((each) => each.database === label.value && each.name === name);
   return (
     <section class="live-panel sql-text" aria-label="Text">
       <Editor
-        key={`${keyOf(shown)}`} text={shown.text} label="SQL" language="sql" words={completions}
-        onText={(next) => (shown.text = text.current = next)}
+        key={shown.number} text={shown.text} label="SQL" language="sql" words={completions}
+        onText={(next) => (shown.text = next)}
         onSelect={(part) => (selected.current = part)}
         onSave={() => undefined}
         onRun={runIt}
@@ -105,8 +103,8 @@ function TextPanel(): VNode {
           class="sql-save"
           onSubmit={(event) => {
             event.preventDefault();
-            if (name.trim() === '' || text.current.trim() === '') return;
-            const isKept = save({ database: label.value, name: name.trim(), text: text.current });
+            if (name.trim() === '' || shown.text.trim() === '') return;
+            const isKept = save({ database: label.value, name: name.trim(), text: shown.text });
             toast(isKept ? `${name.trim()} is saved in this browser.` : 'The browser has no room for it.', isKept ? 'info' : 'error');
           }}
         >
@@ -116,16 +114,6 @@ function TextPanel(): VNode {
       </div>
     </section>
   );
-}
-
-const keys = new WeakMap<object, number>();
-let nextKey = 0;
-
-/** A number for a text that was put into the editor, so that another one makes another editor. */
-function keyOf(shown: object): number {
-  const key = keys.get(shown) ?? (nextKey += 1);
-  keys.set(shown, key);
-  return key;
 }
 
 /** The tables of the database and their columns, as words of the editor. */
@@ -163,7 +151,7 @@ function Tables(): VNode {
 
 /** Puts a text into the editor and runs it. */
 function show(text: string): void {
-  draft.value = { text };
+  edit(text);
   void run(text);
 }
 
@@ -179,7 +167,7 @@ function Kept(): VNode {
         <ul class="sql-kept">
           {mine.map((each) => (
             <li key={each.name}>
-              <button type="button" class="sql-kept-text" onClick={() => (draft.value = { text: each.text })}>{each.name}</button>
+              <button type="button" class="sql-kept-text" onClick={() => edit(each.text)}>{each.name}</button>
               <button type="button" class="icon-button" aria-label={`Forget ${each.name}`} onClick={() => forget(each)}><Icon name="trash" /></button>
             </li>
           ))}
@@ -192,7 +180,7 @@ function Kept(): VNode {
           <ul class="sql-kept">
             {ran.map((each) => (
               <li key={each.text}>
-                <button type="button" class="sql-kept-text mono" onClick={() => (draft.value = { text: each.text })}>{each.text}</button>
+                <button type="button" class="sql-kept-text mono" onClick={() => edit(each.text)}>{each.text}</button>
               </li>
             ))}
           </ul>

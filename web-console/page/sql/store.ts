@@ -5,10 +5,11 @@
 
 import { signal } from '@preact/signals';
 import type { Client } from '../connection/client.ts';
+import { readTables, type Table } from '../connection/sql-schema.ts';
 import { connection } from '../connection/state.ts';
 import { showBytes } from '../parts/bytes.ts';
-import { type Argument, CommandError, type Reply } from '../resp/reply.ts';
-import { bytesOf, fieldsOf, itemsOf, problemOf, textOf } from '../resp/values.ts';
+import { CommandError, type Reply } from '../resp/reply.ts';
+import { bytesOf, itemsOf, problemOf, textOf } from '../resp/values.ts';
 import { type Cell, cellOf, planOf, type Step } from './model.ts';
 import { remember } from './saved.ts';
 
@@ -27,17 +28,6 @@ const NO_CURSOR = /^ERR (the statement changes the database|a cursor is of one s
 export interface Database {
   key: Uint8Array;
   label: string;
-}
-
-export interface Column {
-  name: string;
-  type: string;
-}
-
-export interface Table {
-  name: string;
-  kind: string;
-  columns: Column[];
 }
 
 export interface Result {
@@ -61,13 +51,18 @@ export const tables = signal<Table[]>([]);
 export const problem = signal('');
 /** Whether the server has no SQL. */
 export const isUnknown = signal(false);
-/** The text in the editor; a new object puts another text into it. */
-export const draft = signal<{ text: string }>({ text: '' });
+/** The text in the editor, which follows what is typed; another number puts another text into it. */
+export const draft = signal({ text: '', number: 0 });
 export const isRunning = signal(false);
 export const outcome = signal<Outcome | undefined>(undefined);
 
 /** The session of the text that ran last. */
 let session: Client | undefined;
+
+/** Puts a text into the editor. */
+export function edit(text: string): void {
+  draft.value = { text, number: draft.value.number + 1 };
+}
 
 export function databaseOf(name: string): Database {
   return databases.value.find((each) => each.label === name) ?? { key: new TextEncoder().encode(name), label: name };
@@ -91,54 +86,49 @@ export async function refresh(): Promise<void> {
     databases.value = [...found.values()].sort((a, b) => a.label.localeCompare(b.label));
     if (label.value === '') label.value = databases.value[0]?.label ?? '';
     problem.value = '';
-    await readTables();
+    await readSchema();
   } catch (error) {
     problem.value = problemOf(error);
   }
 }
 
 /** Reads the tables of the chosen database and their columns. */
-export async function readTables(): Promise<void> {
+async function readSchema(): Promise<void> {
   const { key, label: name } = databaseOf(label.value);
   if (name === '') {
     tables.value = [];
     return;
   }
   const client = await connection.client();
-  const listed = await client.send(['SQL.TABLES', key]);
-  if (listed.type === 'error') {
-    isUnknown.value = /^ERR unknown command/i.test(listed.text);
+  try {
+    const read = await readTables(client, key, TABLES_MAX);
+    isUnknown.value = false;
+    problem.value = '';
+    if (name === label.value) tables.value = read.tables;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    isUnknown.value = /^ERR unknown command/i.test(error.message);
     tables.value = [];
-    problem.value = isUnknown.value ? 'This server has no SQL: it does not know the command SQL.TABLES.' : problemOf(new CommandError(listed.text));
-    return;
+    problem.value = isUnknown.value ? 'This server has no SQL: it does not know the command SQL.TABLES.' : problemOf(error);
   }
-  isUnknown.value = false;
-  problem.value = '';
-  const names = itemsOf(listed).slice(1, TABLES_MAX + 1).map((row) => itemsOf(row).map(textOf));
-  const described = await client.pipeline(names.map(([table]): Argument[] => ['SQL.DESC', key, table ?? '']));
-  if (name !== label.value) return;
-  tables.value = names.map(([table, kind], at) => ({ name: table ?? '', kind: kind ?? '', columns: columnsOf(described[at]) }));
-}
-
-function columnsOf(described: Reply | undefined): Column[] {
-  if (described === undefined || described.type === 'error') return [];
-  return itemsOf(fieldsOf(described).get('columns')).map((column) => {
-    const fields = fieldsOf(column);
-    return { name: textOf(fields.get('name')), type: textOf(fields.get('type')) };
-  });
 }
 
 /** Chooses a database by its name. */
 export function choose(name: string): void {
   label.value = name;
-  readTables().catch((error: unknown) => (problem.value = problemOf(error)));
+  readSchema().catch((error: unknown) => (problem.value = problemOf(error)));
 }
 
 /** Chooses a database by its key. */
 export function chooseKey(key: Uint8Array): void {
   const name = showBytes(key);
-  if (!databases.value.some((each) => each.label === name)) databases.value = [...databases.value, { key, label: name }];
+  list({ key, label: name });
   choose(name);
+}
+
+/** Puts a database into the list, if it is not there. */
+function list(database: Database): void {
+  if (!databases.value.some((each) => each.label === database.label)) databases.value = [...databases.value, database];
 }
 
 /** Runs a text, and shows its result or why there is none. */
@@ -155,7 +145,9 @@ export async function run(text: string): Promise<void> {
     }
     if (!NO_CURSOR.test(opened.text)) throw new CommandError(opened.text);
     const reply = await client.call(['SQL.EXEC', key, text]);
-    void refresh();
+    // The text may have made the database or a table. Looking for all databases walks over all keys.
+    list({ key, label: database });
+    readSchema().catch((error: unknown) => (problem.value = problemOf(error)));
     if (reply.type === 'integer') return { kind: 'changed', changed: String(reply.value), elapsedMs: elapsedMs() };
     const [names, ...rows] = itemsOf(reply);
     if (names === undefined) return { kind: 'changed', changed: textOf(reply) || '0', elapsedMs: elapsedMs() };
