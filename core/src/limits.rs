@@ -323,5 +323,9 @@ pub const SQL_NORM_TABLES_MAX: usize = 16;
 /// Statements that run inside each other, by `redis('SQL.EXEC', …)` and functions: each level is on the stack, with its interpreter.
 pub const SQL_DEPTH_MAX: usize = 4;
 
+/// Longest value or row of SQL where other connections wait, in bytes. One call of LIKE, GLOB or a function takes as long as its values
+/// are, and nothing can stop it: so what has longer ones runs again where nobody waits.
+pub const SQL_VALUE_FIRST_MAX_BYTES: usize = 64 << 10;
+
 /// Longest value or row of SQL, in bytes. One is in memory several times while a statement handles it.
 pub const SQL_VALUE_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 4 << 20 } else { 64 << 20 };

@@ -14,6 +14,7 @@ use crate::blank::skip_blank;
 use crate::cache::{Cache, Prepared};
 use crate::ffi::{Database, Statement, Step};
 use crate::library::Known;
+use crate::limits;
 use crate::parameters::Parameters;
 use crate::shared::{Shared, Stop};
 use crate::transaction::{Then, Transactions, left_open};
@@ -478,6 +479,7 @@ impl SqlConnection for Connection {
     }
 
     fn describe(&mut self, host: &mut dyn SqlHost, text: &[u8]) -> Result<SqlDescription, SqlError> {
+        self.database.set_value_bytes(limits::DESCRIBE_VALUE_BYTES);
         self.database.shared().is_read_only.set(false);
         self.with_host(host, |connection| {
             let source = CString::new(text).map_err(|_| has_zero())?;

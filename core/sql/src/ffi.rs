@@ -1,4 +1,4 @@
-//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs`, `table_ffi` and `page_cache` the only
+//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs`, `table_ffi`, `page_cache` and `allocator` the only
 //! files with unsafe code.
 //!
 //! Invariants, on which every unsafe block here rests:
@@ -313,7 +313,6 @@ impl Database {
 
     /// Sets how many bytes a value may have.
     pub fn set_value_bytes(&self, bytes: usize) {
-        let bytes = bytes.max(limits::VALUE_BYTES_MIN);
         if self.shared().value_bytes.replace(bytes) != bytes {
             let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
             // SAFETY: an open connection.

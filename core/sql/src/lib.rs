@@ -14,7 +14,7 @@
 //! - `authorizer` says which statements may be prepared.
 //! - `shared` is what the callbacks of SQLite see of a connection; `pages` is the file as SQLite sees it.
 //! - `ffi` is SQLite's C interface, `table_ffi` that to tables over keys, and `vfs` is its way to the pages,
-//!   `page_cache` its cache of them; they alone have unsafe code.
+//!   `page_cache` its cache of them, `allocator` its memory; they alone have unsafe code.
 //!
 //! Promises: a text that fails, is killed or panics leaves no row, no open transaction and no temporary table, and its connection is
 //! fit for the next. SQLite opens no file, loads no code and asks neither the clock nor the system for random numbers where a statement
@@ -25,6 +25,8 @@
 //! work on one database in one moment: a host whose `call` runs SQL answers a second use of the same database by an error.
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code)]
+mod allocator;
 mod authorizer;
 mod blank;
 mod cache;

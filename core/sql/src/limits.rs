@@ -7,8 +7,8 @@ use edgecask_core::sql;
 /// Bytes of one statement, at most. A schema is stored as statements and read back under the same bound, so it must never shrink.
 pub const STATEMENT_BYTES_MAX: c_int = 1024 * 1024;
 
-/// Bytes that a value may always have: the statements of a schema are values of a table, and must be readable.
-pub const VALUE_BYTES_MIN: usize = 1024 * 1024;
+/// Bytes of a value while a statement is described: the statements of the schema are values of a table, and nothing else is read.
+pub const DESCRIBE_VALUE_BYTES: usize = 2 * STATEMENT_BYTES_MAX as usize;
 
 /// Columns of a table, a result or an index: some of SQLite's work grows with their square.
 pub const COLUMNS_MAX: c_int = 1000;

@@ -143,7 +143,7 @@ impl Shared {
     pub fn may_go_on(&self) -> bool {
         // Where a host counts ticks because it has no clock, long values count, too.
         #[cfg(target_arch = "wasm32")]
-        let ticks = 1 + crate::vfs::take_allocated_bytes() / crate::limits::ALLOCATED_BYTES_OF_A_TICK;
+        let ticks = 1 + crate::allocator::take_allocated_bytes() / crate::limits::ALLOCATED_BYTES_OF_A_TICK;
         #[cfg(not(target_arch = "wasm32"))]
         let ticks = 1;
         (0..ticks).all(|_| self.tick())

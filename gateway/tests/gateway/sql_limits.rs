@@ -1,5 +1,7 @@
 //! What SQL may take, by settings.
 
+use std::time::{Duration, Instant};
+
 use crate::support::{Client, Process, Server, answer, say};
 
 fn exec(client: &mut Client, text: &str) -> String {
@@ -64,6 +66,61 @@ fn text_is_longer_than_it_may_be() {
     assert!(say(&mut client, "CONFIG SET sql-text-max-bytes 1gb").starts_with("-ERR"));
     assert_eq!(say(&mut client, "CONFIG SET sql-text-max-bytes 16mb"), "+OK");
     assert_eq!(exec(&mut client, &long), ":0");
+}
+
+/// One call of LIKE, which nothing can stop.
+#[test]
+fn one_call_on_a_long_value_keeps_others_waiting() {
+    let server = Server::start("--threads 1");
+    let mut client = server.connect();
+    assert_eq!(exec(&mut client, "CREATE TABLE t(x); INSERT INTO t VALUES (hex(zeroblob(1500000)))"), ":1");
+    let statement = "SELECT count(*) AS c FROM t WHERE x LIKE '%' || hex(zeroblob(400)) || '1'";
+    let begin = Instant::now();
+    let slow = std::thread::spawn(move || exec(&mut client, statement));
+    let mut other = server.connect();
+    let mut longest = Duration::ZERO;
+    while !slow.is_finished() {
+        let asked = Instant::now();
+        assert_eq!(say(&mut other, "PING"), "+PONG");
+        longest = longest.max(asked.elapsed());
+    }
+    let took = begin.elapsed();
+    assert_eq!(slow.join().expect("an answer"), "[[c] [0]]");
+    assert!(
+        took > Duration::from_millis(100),
+        "the statement is over in {took:?}, so this test says nothing"
+    );
+    assert!(longest < took / 3, "a PING took {longest:?} beside a statement of {took:?}");
+}
+
+/// What waits for nobody may be as long as ever, whichever part of a statement it is.
+#[test]
+fn long_values_are_refused() {
+    let server = Server::start("--threads 1");
+    let mut client = server.connect();
+    let columns: String = (0..900).map(|number| format!(", column_{number:_>90}")).collect();
+    assert_eq!(exec(&mut client, &format!("CREATE TABLE wide(id INTEGER PRIMARY KEY{columns})")), ":0");
+    assert_eq!(exec(&mut client, "INSERT INTO wide(id) VALUES (1)"), ":1");
+    assert_eq!(exec(&mut client, "CREATE TABLE t(id INTEGER PRIMARY KEY, x)"), ":0");
+    let long = "v".repeat(300_000);
+    let parameter: [&[u8]; 4] = [b"SQL.EXEC", b"shop", b"INSERT INTO t(x) VALUES (?)", long.as_bytes()];
+    assert_eq!(answer(&mut client, &parameter), ":1");
+    assert_eq!(exec(&mut client, &format!("INSERT INTO t(x) VALUES ('{long}')")), ":1");
+    assert_eq!(exec(&mut client, "SELECT count(*) AS c, max(length(x)) AS l FROM t"), "[[c l] [2 300000]]");
+    assert_eq!(exec(&mut client, "SELECT x FROM t WHERE id = 2"), format!("[[x] [{long}]]"));
+    // Another connection, which reads the schema first.
+    assert_eq!(say(&mut client, "RENAME shop other"), "+OK");
+    assert_eq!(say(&mut client, "COPY other shop"), ":1");
+    assert_eq!(exec(&mut client, "SELECT id FROM wide"), "[[id] [1]]");
+    assert!(say(&mut client, "SQL.DESC shop wide").contains("column_"));
+    assert_eq!(exec(&mut client, "SELECT length(zeroblob(65000000)) AS l"), "[[l] [65000000]]");
+    assert_eq!(exec(&mut client, "SELECT length(zeroblob(70000000)) AS l"), "-ERR string or blob too big");
+    // In a transaction of Redis, too.
+    assert_eq!(say(&mut client, "MULTI"), "+OK");
+    assert_eq!(answer(&mut client, &parameter), "+QUEUED");
+    assert_eq!(say(&mut client, "SET k v"), "+QUEUED");
+    assert_eq!(say(&mut client, "EXEC"), "[:1 +OK]");
+    assert_eq!(exec(&mut client, "SELECT count(*) AS c FROM t"), "[[c] [3]]");
 }
 
 /// In a process of its own: the bound is that of all databases of a process.

@@ -4,7 +4,7 @@ use super::host::{Kill, StatementHost};
 use crate::command::{CommandError, Context};
 use crate::data::{DataError, sqldb};
 use crate::engine::EngineError;
-use crate::limits::SQL_VALUE_MAX_BYTES;
+use crate::limits::{SQL_VALUE_FIRST_MAX_BYTES, SQL_VALUE_MAX_BYTES};
 use crate::server::sql::Lease;
 use crate::sql::{Access, Rows, SqlError, SqlLimits};
 
@@ -98,7 +98,8 @@ pub(super) fn lend(
 pub(super) fn limits(ctx: &Context<'_, '_>) -> SqlLimits {
     let settings = &ctx.shared.settings;
     ctx.shared.sql.bound_memory(settings.sql_memory_max_bytes());
-    SqlLimits { text_bytes: settings.sql_text_max_bytes(), value_bytes: SQL_VALUE_MAX_BYTES }
+    let value_bytes = if ctx.may_hand_over { SQL_VALUE_FIRST_MAX_BYTES } else { SQL_VALUE_MAX_BYTES };
+    SqlLimits { text_bytes: settings.sql_text_max_bytes(), value_bytes }
 }
 
 /// The error of a text whose rows had no room.

@@ -6,7 +6,7 @@ use super::open;
 use crate::command::{CommandError, Context};
 use crate::data::sqldb;
 use crate::engine::EngineError;
-use crate::limits::{SQL_DEPTH_MAX, SQL_TEXT_MAX_BYTES};
+use crate::limits::{SQL_DEPTH_MAX, SQL_TEXT_MAX_BYTES, SQL_VALUE_MAX_BYTES};
 use crate::server::hub::notify;
 use crate::sql::{Access, SqlDescription, SqlDone, SqlError, SqlText};
 
@@ -133,6 +133,11 @@ fn run_in(
         && databases.close_idle()
     {
         *ctx.interrupted = Some(EngineError::OnceMore);
+    }
+    if let Err(SqlError::Failed { code: TOO_BIG, .. }) = &ran
+        && bounds.value_bytes < SQL_VALUE_MAX_BYTES
+    {
+        *ctx.interrupted = Some(EngineError::TakesLong);
     }
     wait_for_other(ctx, reserved);
     match ran {
