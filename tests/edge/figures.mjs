@@ -219,6 +219,12 @@ const ENDLESS_SQL = {
   'functions of texts': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(upper(hex(randomblob(1000))) LIKE '%x%y%') FROM n",
   'commands': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(redis('GET', 'key:000001')) FROM n",
 };
+// What a statement takes inside the module: a thousand of them in one call, of which Lua's part is what a GET takes beside one.
+const INSIDE = {
+  'GET': "for i = 1, 1000 do redis.call('GET', KEYS[2]) end",
+  'SELECT by rowid': "for i = 1, 1000 do redis.call('SQL.QUERY', KEYS[1], 'SELECT name FROM users WHERE id = ?', i * 19) end",
+};
+const CALLS_INSIDE = 1000;
 // More than an object keeps open, so that each is opened anew.
 const DATABASES = 40;
 
@@ -252,6 +258,14 @@ async function sql() {
     return median(found).toFixed(1);
   };
   for (const [name, make] of Object.entries(STATEMENTS)) console.log(`SQL, workerd us/statement, 256 in a message: ${name} ${await measured(make)}`);
+  for (const [name, script] of Object.entries(INSIDE)) {
+    const [cpu, begin] = [cpuSeconds(pid), performance.now()];
+    let calls = 0;
+    for (; performance.now() - begin < SECONDS * 1000; calls += CALLS_INSIDE) {
+      await counter.exchange(frame(request('EVAL', script, '2', 'd', 'key:000001')), '$-1\r\n'.length);
+    }
+    console.log(`SQL, workerd us/call inside the module, from a script: ${name} ${(((cpuSeconds(pid) - cpu) / calls) * 1e6).toFixed(2)}`);
+  }
   for (let number = 0; number < DATABASES; number++) await ask('SQL.EXEC', `d${number}`, table + rows(1000));
   const reopened = await measured((_, turn) => [['SQL.QUERY', `d${turn % DATABASES}`, 'SELECT name FROM users WHERE id = 7'], STATEMENTS['SELECT by rowid']('7')[1]]);
   console.log(`SQL, workerd us/statement: a database is opened, and its first SELECT ${reopened}`);

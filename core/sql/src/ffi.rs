@@ -19,8 +19,9 @@ use rusqlite::ffi;
 use smallvec::SmallVec;
 
 use crate::function::{self, Output};
+use crate::json;
 use crate::limits;
-use crate::search::{self, Ends, TextArgument};
+use crate::search::{self, Ends, Meter, TextArgument};
 use crate::shared::Shared;
 use crate::{library, table_ffi, vfs};
 
@@ -141,7 +142,8 @@ impl Database {
         let user = self.0.shared.as_ptr().cast::<c_void>();
         let by_host = ffi::SQLITE_UTF8;
         let pure = ffi::SQLITE_UTF8 | ffi::SQLITE_DETERMINISTIC | ffi::SQLITE_INNOCUOUS;
-        let functions: [(&CStr, c_int, c_int, Function); 11] = [
+        let gives_json = pure | ffi::SQLITE_RESULT_SUBTYPE;
+        let functions: [(&CStr, c_int, c_int, Function); 15] = [
             (c"redis", -1, by_host, call_redis),
             (c"random", 0, by_host, call_random),
             (c"randomblob", 1, by_host, call_random_blob),
@@ -153,6 +155,10 @@ impl Database {
             (c"ltrim", 2, pure, call_trim_left),
             (c"rtrim", 1, pure, call_trim_right),
             (c"rtrim", 2, pure, call_trim_right),
+            (c"json_patch", 2, gives_json, call_json_patch),
+            (c"jsonb_patch", 2, pure, call_jsonb_patch),
+            (c"json_pretty", 1, pure, call_json_pretty),
+            (c"json_pretty", 2, pure, call_json_pretty),
         ];
         // SAFETY: an open connection; the pointer stays for as long as that.
         unsafe {
@@ -800,4 +806,154 @@ unsafe extern "C" fn call_trim_right(
 ) {
     // SAFETY: the context and the arguments of the function.
     unsafe { run_trim(context, count, arguments, Ends::Right) };
+}
+
+/// A statement that one of SQLite's own functions runs in, for a function that needs it.
+struct Inside(*mut ffi::sqlite3_stmt);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        // SAFETY: made by `Inside::run`; null is nothing.
+        unsafe { ffi::sqlite3_finalize(self.0) };
+    }
+}
+
+impl Inside {
+    /// Runs a SELECT of one row. After an error None, and the function has it.
+    ///
+    /// Safety: the context of the function that runs, of a connection that `set_up` had.
+    unsafe fn run(
+        context: *mut ffi::sqlite3_context,
+        text: &CStr,
+        bind: impl FnOnce(*mut ffi::sqlite3_stmt) -> c_int,
+    ) -> Option<Inside> {
+        let mut raw = null_mut();
+        // SAFETY: as the caller promises; the statement is used here alone, and ends before the connection.
+        unsafe {
+            let database = ffi::sqlite3_context_db_handle(context);
+            let mut code = ffi::sqlite3_prepare_v2(database, text.as_ptr(), -1, &raw mut raw, null_mut());
+            let inside = Inside(raw);
+            if code == ffi::SQLITE_OK {
+                code = bind(raw);
+            }
+            if code == ffi::SQLITE_OK {
+                code = ffi::sqlite3_step(raw);
+            }
+            match code {
+                ffi::SQLITE_ROW => return Some(inside),
+                ffi::SQLITE_TOOBIG => ffi::sqlite3_result_error_toobig(context),
+                ffi::SQLITE_NOMEM => ffi::sqlite3_result_error_nomem(context),
+                _ => ffi::sqlite3_result_error(context, ffi::sqlite3_errmsg(database), -1),
+            }
+            None
+        }
+    }
+
+    /// The text of a column; None for NULL, and where there is no memory for it.
+    ///
+    /// Safety: the statement stands at its row.
+    unsafe fn text(&self, column: c_int) -> Option<&[u8]> {
+        // SAFETY: as the caller promises; what SQLite gives stays until the next step.
+        unsafe {
+            let text = ffi::sqlite3_column_text(self.0, column);
+            let len = usize::try_from(ffi::sqlite3_column_bytes(self.0, column)).unwrap_or(0);
+            (!text.is_null()).then(|| std::slice::from_raw_parts(text, len))
+        }
+    }
+}
+
+/// What a value is to `json_each` and its like: SQLite's mark of JSON.
+const JSON_SUBTYPE: u32 = b'J' as u32;
+
+/// Safety: the context and the two arguments of a function.
+unsafe fn run_json_patch(
+    context: *mut ffi::sqlite3_context,
+    arguments: *mut *mut ffi::sqlite3_value,
+    give: impl FnOnce(&[u8]),
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        // Nothing of NULL is nothing, whatever the patch is.
+        if ffi::sqlite3_value_type(*arguments) == ffi::SQLITE_NULL {
+            return;
+        }
+        let sound = Inside::run(context, c"SELECT json(?1), json(?2)", |statement| {
+            match ffi::sqlite3_bind_value(statement, 1, *arguments) {
+                ffi::SQLITE_OK => ffi::sqlite3_bind_value(statement, 2, *arguments.add(1)),
+                code => code,
+            }
+        });
+        let Some(sound) = sound else { return };
+        let (Some(target), Some(patch)) = (sound.text(0), sound.text(1)) else { return };
+        run_function(context, |shared, out| {
+            let patched = json::patched(&mut Meter::new(shared), target, patch);
+            search::finish(patched, out, |json, _| give(&json));
+        });
+    }
+}
+
+unsafe extern "C" fn call_json_patch(
+    context: *mut ffi::sqlite3_context,
+    _count: c_int,
+    arguments: *mut *mut ffi::sqlite3_value,
+) {
+    // SAFETY: the context and the arguments of the function, which has two.
+    unsafe {
+        run_json_patch(context, arguments, |json| {
+            FunctionResult(context).value(SqlValue::Text(json));
+            ffi::sqlite3_result_subtype(context, JSON_SUBTYPE);
+        });
+    }
+}
+
+unsafe extern "C" fn call_jsonb_patch(
+    context: *mut ffi::sqlite3_context,
+    _count: c_int,
+    arguments: *mut *mut ffi::sqlite3_value,
+) {
+    // SAFETY: the context and the arguments of the function, which has two.
+    unsafe {
+        run_json_patch(context, arguments, |json| {
+            let binary = Inside::run(context, c"SELECT jsonb(?1)", |statement| {
+                let copy = ffi::SQLITE_TRANSIENT();
+                let len = json.len() as u64;
+                ffi::sqlite3_bind_text64(
+                    statement,
+                    1,
+                    json.as_ptr().cast(),
+                    len,
+                    copy,
+                    ffi::SQLITE_UTF8 as u8,
+                )
+            });
+            if let Some(binary) = binary {
+                ffi::sqlite3_result_value(context, ffi::sqlite3_column_value(binary.0, 0));
+            }
+        });
+    }
+}
+
+unsafe extern "C" fn call_json_pretty(
+    context: *mut ffi::sqlite3_context,
+    count: c_int,
+    arguments: *mut *mut ffi::sqlite3_value,
+) {
+    // SAFETY: the context and the arguments of the function, which has one or two.
+    unsafe {
+        let sound = Inside::run(context, c"SELECT json(?1)", |statement| {
+            ffi::sqlite3_bind_value(statement, 1, *arguments)
+        });
+        let Some(sound) = sound else { return };
+        let Some(json) = sound.text(0) else { return };
+        let texts = text_arguments(count, arguments);
+        let indent =
+            texts.get(1).and_then(|indent| indent.as_ref()).map_or(&b"    "[..], |indent| indent.bytes);
+        // SQLite takes it up to its first zero.
+        let indent = indent.split(|byte| *byte == 0).next().unwrap_or_default();
+        run_function(context, |shared, out| {
+            search::finish(json::pretty(shared, json, indent), out, |text, out| {
+                out.value(SqlValue::Text(&text))
+            });
+        });
+    }
 }

@@ -9,7 +9,7 @@
 //! - `parameters` spreads parameters over the statements of a text, `blank` finds where they begin, `cache` keeps them prepared.
 //! - `function` is `redis('CMD', …)`, and random numbers by the host.
 //! - `library` makes functions of the server's libraries known to SQLite.
-//! - `search` has those functions of SQLite that nothing could stop, once more.
+//! - `search` and `json` have those functions of SQLite that nothing could stop, once more.
 //! - `table` has the tables over keys, `redis_hash(key)` and its like.
 //! - `authorizer` says which statements may be prepared.
 //! - `shared` is what the callbacks of SQLite see of a connection; `pages` is the file as SQLite sees it.
@@ -35,6 +35,7 @@ mod engine;
 #[allow(unsafe_code)]
 mod ffi;
 mod function;
+mod json;
 mod library;
 mod limits;
 #[allow(unsafe_code)]

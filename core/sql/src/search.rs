@@ -23,19 +23,20 @@ pub(crate) struct TextArgument<'a> {
 }
 
 /// Why there is no result.
-enum Ended {
+pub(crate) enum Ended {
     TooLarge,
     NoMemory,
     Stopped,
 }
 
-struct Meter<'a> {
+/// Counts the work of a function, and asks whether it may go on.
+pub(crate) struct Meter<'a> {
     shared: &'a Shared,
     left: usize,
 }
 
 impl Meter<'_> {
-    fn new(shared: &Shared) -> Meter<'_> {
+    pub fn new(shared: &Shared) -> Meter<'_> {
         Meter { shared, left: BYTES_OF_A_TICK }
     }
 
@@ -47,6 +48,16 @@ impl Meter<'_> {
                 return Err(Ended::Stopped);
             }
             self.left = BYTES_OF_A_TICK;
+        }
+        Ok(())
+    }
+
+    /// Any number of bytes.
+    pub fn long_work(&mut self, mut bytes: usize) -> Result<(), Ended> {
+        while bytes > 0 {
+            let part = bytes.min(self.left);
+            self.work(part)?;
+            bytes -= part;
         }
         Ok(())
     }
@@ -67,7 +78,12 @@ impl Meter<'_> {
     }
 }
 
-fn finish<R>(outcome: Result<R, Ended>, out: &mut dyn Output, give: impl FnOnce(R, &mut dyn Output)) {
+/// Gives the result, or says why there is none.
+pub(crate) fn finish<R>(
+    outcome: Result<R, Ended>,
+    out: &mut dyn Output,
+    give: impl FnOnce(R, &mut dyn Output),
+) {
     match outcome {
         Ok(result) => give(result, out),
         Err(Ended::TooLarge) => out.too_large(),

@@ -363,9 +363,10 @@ fn vfs() -> *mut ffi::sqlite3_vfs {
 pub(crate) fn register() -> c_int {
     static REGISTERED: OnceLock<c_int> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
-        match allocator::configure() {
-            ffi::SQLITE_OK => {}
-            code => return code,
+        let code = allocator::configure();
+        // Somebody else in a native process may have initialized SQLite: it keeps its own memory then, which is slower and no error.
+        if cfg!(target_arch = "wasm32") && code != ffi::SQLITE_OK {
+            return code;
         }
         page_cache::configure();
         // SAFETY: all that is called before is the configuration; the VFS stays for as long as the process.

@@ -61,6 +61,7 @@ fn a_text_that_means_harm_is_run() {
         ("SELECT instr(hex(zeroblob(3000000)), hex(zeroblob(1500000)) || 'x')", "killed"),
         ("SELECT replace(hex(zeroblob(3000000)), hex(zeroblob(1500000)) || 'x', '')", "killed"),
         ("SELECT trim(hex(zeroblob(3000000)), replace(hex(zeroblob(1500000)), '0', 'x') || '0')", "killed"),
+        ("SELECT json_pretty('['||replace(hex(zeroblob(10000)),'00','1,')||'1]', hex(zeroblob(500000)))", "string or blob too big"),
         ("SELECT abs(-9223372036854775808)", "integer overflow"),
         ("CREATE TABLE x AS SELECT * FROM nosuch.t", "no such table: nosuch.t"),
     ]
