@@ -189,6 +189,14 @@ for (const [name, text, wanted] of HOSTILE) {
   });
 }
 
+// A statement's steps count the bytes that SQLite asks for.
+test('a statement pays for the memory that others asked for before it', async () => {
+  for (let turn = 0; turn < 200; turn++) {
+    assert.equal(await one('shop', `SELECT length(hex(zeroblob(1000000 + ${turn})))`), String(2 * (1_000_000 + turn)));
+  }
+  assert.equal(await one('shop', `${NUMBERS(20_000)} SELECT count(*) FROM n`), '20000');
+});
+
 test('many open databases fill the memory', async () => {
   const before = await life();
   const text = `CREATE TABLE t(x INTEGER PRIMARY KEY, t); ${NUMBERS(300)} INSERT INTO t SELECT i, hex(randomblob(500)) FROM n`;
