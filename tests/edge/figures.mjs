@@ -219,10 +219,10 @@ const ENDLESS_SQL = {
   'functions of texts': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(upper(hex(randomblob(1000))) LIKE '%x%y%') FROM n",
   'commands': "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(redis('GET', 'key:000001')) FROM n",
 };
-// What a statement takes inside the module: a thousand of them in one call, of which Lua's part is what a GET takes beside one.
+// What a statement takes inside the module: so many of them in one script, of which Lua's part is what a GET takes beside one.
 const INSIDE = {
-  'GET': "for i = 1, 1000 do redis.call('GET', KEYS[2]) end",
-  'SELECT by rowid': "for i = 1, 1000 do redis.call('SQL.QUERY', KEYS[1], 'SELECT name FROM users WHERE id = ?', i * 19) end",
+  GET: "redis.call('GET', KEYS[2])",
+  'SELECT by rowid': "redis.call('SQL.QUERY', KEYS[1], 'SELECT name FROM users WHERE id = ?', i * 19)",
 };
 const CALLS_INSIDE = 1000;
 // More than an object keeps open, so that each is opened anew.
@@ -243,28 +243,26 @@ async function sql() {
   if (loaded !== SQL_ROWS) throw new Error(`an edge worker without its feature sql: ${loaded}`);
   const counter = await fill(port, KEYS);
   const random = generator(1);
-  const measured = async (make) => {
+  // `make` gives words and their reply. A request may stand for several calls.
+  const measured = async (make, { requests = 256, calls = 1, digits = 1 } = {}) => {
     let turn = 0;
     const found = [];
     for (let round = 0; round < ROUNDS; round++) {
       const [cpu, begin] = [cpuSeconds(pid), performance.now()];
       let commands = 0;
-      for (; performance.now() - begin < SECONDS * 1000; commands += 256) {
-        const each = Array.from({ length: 256 }, () => make(String(1 + (random() % SQL_ROWS)), turn++));
+      for (; performance.now() - begin < SECONDS * 1000; commands += requests * calls) {
+        const each = Array.from({ length: requests }, () => make(String(1 + (random() % SQL_ROWS)), turn++));
         await counter.exchange(frame(each.map(([words]) => request(...words)).join('')), each.reduce((sum, [, reply]) => sum + reply.length, 0));
       }
       found.push(((cpuSeconds(pid) - cpu) / commands) * 1e6);
     }
-    return median(found).toFixed(1);
+    return median(found).toFixed(digits);
   };
   for (const [name, make] of Object.entries(STATEMENTS)) console.log(`SQL, workerd us/statement, 256 in a message: ${name} ${await measured(make)}`);
-  for (const [name, script] of Object.entries(INSIDE)) {
-    const [cpu, begin] = [cpuSeconds(pid), performance.now()];
-    let calls = 0;
-    for (; performance.now() - begin < SECONDS * 1000; calls += CALLS_INSIDE) {
-      await counter.exchange(frame(request('EVAL', script, '2', 'd', 'key:000001')), '$-1\r\n'.length);
-    }
-    console.log(`SQL, workerd us/call inside the module, from a script: ${name} ${(((cpuSeconds(pid) - cpu) / calls) * 1e6).toFixed(2)}`);
+  for (const [name, call] of Object.entries(INSIDE)) {
+    const script = `for i = 1, ${CALLS_INSIDE} do ${call} end`;
+    const make = () => [['EVAL', script, '2', 'd', 'key:000001'], '$-1\r\n'];
+    console.log(`SQL, workerd us/call inside the module, from a script: ${name} ${await measured(make, { requests: 1, calls: CALLS_INSIDE, digits: 2 })}`);
   }
   for (let number = 0; number < DATABASES; number++) await ask('SQL.EXEC', `d${number}`, table + rows(1000));
   const reopened = await measured((_, turn) => [['SQL.QUERY', `d${turn % DATABASES}`, 'SELECT name FROM users WHERE id = 7'], STATEMENTS['SELECT by rowid']('7')[1]]);
