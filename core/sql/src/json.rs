@@ -10,6 +10,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use edgecask_core::rest::json_text;
+
 use crate::search::{Ended, Meter};
 use crate::shared::{Shared, has_memory_to_grow};
 
@@ -191,57 +193,7 @@ fn unescaped(name: &[u8]) -> Cow<'_, [u8]> {
     if !inner.contains(&b'\\') {
         return Cow::Borrowed(inner);
     }
-    let mut out = Vec::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        let Some((escape, behind)) = (*first == b'\\').then(|| rest.split_first()).flatten() else {
-            out.push(*first);
-            continue;
-        };
-        rest = behind;
-        let byte = match escape {
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let (code, behind) = code_unit(rest);
-                rest = behind;
-                let (code, behind) = match (code, rest.strip_prefix(b"\\u").map(code_unit)) {
-                    (0xd800..=0xdbff, Some((low @ 0xdc00..=0xdfff, behind))) => {
-                        (0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00), behind)
-                    }
-                    _ => (code, rest),
-                };
-                rest = behind;
-                push_utf8(code, &mut out);
-                continue;
-            }
-            other => *other,
-        };
-        out.push(byte);
-    }
-    Cow::Owned(out)
-}
-
-/// Four digits, and what is behind them.
-fn code_unit(text: &[u8]) -> (u32, &[u8]) {
-    let (digits, behind) = text.split_at(text.len().min(4));
-    let code = digits.iter().fold(0, |code, digit| code * 16 + char::from(*digit).to_digit(16).unwrap_or(0));
-    (code, behind)
-}
-
-/// One half of a pair has three bytes, as SQLite writes it.
-fn push_utf8(code: u32, out: &mut Vec<u8>) {
-    match char::from_u32(code) {
-        Some(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
-        None => {
-            let low = |shift: u32| 0x80 | (code >> shift & 0x3f) as u8;
-            out.extend_from_slice(&[0xe0 | (code >> 12) as u8, low(6), low(0)]);
-        }
-    }
+    json_text(name).map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
 /// A line each for members and items, behind as many indents as they are deep.

@@ -50,8 +50,7 @@ fn push_argument(element: &str, arguments: &mut Arguments) -> Result<(), Fault> 
     match element.as_bytes() {
         [b'"', text @ .., b'"'] if !text.contains(&b'\\') => arguments.push(text),
         [b'"', ..] => {
-            let read = serde_json::Deserializer::from_str(element).deserialize_bytes(Text);
-            let text = read.map_err(|error| Fault::Syntax(error.to_string()))?;
+            let text = json_text(element.as_bytes()).map_err(|error| Fault::Syntax(error.to_string()))?;
             arguments.push(String::from_utf8_lossy(&text).as_bytes());
         }
         [b'n', ..] => return Err(Fault::Text("ERR null args are not supported".to_owned())),
@@ -110,7 +109,14 @@ impl<'de, T: FnMut(&str) -> Result<(), Fault>> Visitor<'de> for &mut Elements<T>
     }
 }
 
-/// The bytes of a string; unlike as text, serde_json also gives half a surrogate pair.
+/// What a string of JSON says, from its quote on; unlike as text, serde_json also gives half a surrogate pair.
+///
+/// # Errors
+/// serde_json's, if no string begins here.
+pub fn json_text(json: &[u8]) -> serde_json::Result<Vec<u8>> {
+    serde_json::Deserializer::from_slice(json).deserialize_bytes(Text)
+}
+
 struct Text;
 
 impl Visitor<'_> for Text {

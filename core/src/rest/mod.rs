@@ -50,6 +50,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use body::json_text;
 pub use exchange::{Error, Exchange};
 pub use request::{begin, log_in};
 
