@@ -33,6 +33,8 @@ pub mod data;
 
 pub mod bitcask;
 
+pub mod ordered;
+
 pub mod engine;
 
 pub mod storage;

@@ -34,10 +34,11 @@ use super::fault_injection::{Fault, is_injected};
 use super::files::{File, FileTable};
 use super::keydir::{INLINE_SUB_BYTES, LONG_NAME_BYTES, Location, Name};
 use super::live_records::LiveOffsets;
-use super::record::{Header, Record, RecordType, read_u32, read_u64, read_varint, write_varint};
+use super::record::{Header, Record, RecordType, read_u32, read_u64};
 use super::replay::{PREFETCHED_ROOTS, Replay};
 use super::scan::{self, Placed};
 use crate::engine::{EngineError, Result, SHORT_VALUE_BYTES};
+use crate::packed::varint::{read_varint, write_varint};
 use crate::storage::{MetaMap, MetaOp, Storage, StorageError};
 
 /// Size at which a block is full: sled needs memory in proportion to a batch, so each is written alone.

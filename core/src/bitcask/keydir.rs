@@ -39,10 +39,11 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::blobs::BlobChanges;
 use super::files::FileTable;
 use super::rare::Rare;
-use super::record::{Header, RecordType, read_varint, varint_len};
+use super::record::{Header, RecordType};
 use crate::engine::{BlobRef, CATALOG, Db, Kind, Root, SHORT_VALUE_BYTES, ShortValue};
 use crate::packed::table::{self, Table};
 use crate::packed::tree::Tree;
+use crate::packed::varint::{read_varint, varint_len};
 use crate::storage::BlobId;
 
 /// Number of bits of the hash that pick the shard.

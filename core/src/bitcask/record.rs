@@ -6,6 +6,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::engine::{BlobRef, Kind, checksum_append};
+use crate::packed::varint::{read_varint, varint_len, write_varint};
 
 /// First bytes of every datafile.
 pub(super) const MAGIC: &[u8; 8] = b"EDGECASK";
@@ -448,38 +449,6 @@ impl FileHeader {
         let replaces = (0..count).map(|_| read_u32(&mut rest)).collect::<Option<Vec<u32>>>()?;
         Some(FileHeader { version, id, seed, base_sequence, next_sequence, next_number, watermark, replaces })
     }
-}
-
-/// Bytes that [`write_varint`] needs.
-pub(super) fn varint_len(value: u64) -> u64 {
-    u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
-}
-
-/// Appends seven bits a byte, least significant first, the top bit set on all but the last.
-pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Takes a varint off the front; None if it is cut short or too long.
-pub(super) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let bits = u64::from(byte & 0x7F);
-        if shift == 63 && bits > 1 {
-            return None;
-        }
-        value |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 /// Takes a little-endian u32 off the front.

@@ -391,7 +391,7 @@ impl Reader for Snapshot<'_> {
         Ok(self.collection(root)?.map_or(0, Tree::len))
     }
 
-    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]]) {
+    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]], _are_to_change: bool) {
         if let Ok(Some(tree)) = self.collection(root) {
             subkeys.iter().for_each(|subkey| tree.fetch(subkey));
         }

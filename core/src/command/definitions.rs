@@ -4,7 +4,7 @@
 use super::args::quoted;
 use super::{CommandError, Outcome};
 use crate::data::hash::{self, ListpackLimits};
-use crate::engine::{CATALOG, Engine, EngineError, Overlay, Scope, Txn};
+use crate::engine::{CATALOG, Engine, EngineError, Txn, run_alone};
 use crate::limits::DEFINITION_NAME_MAX_BYTES;
 use crate::resp::split_line;
 
@@ -135,18 +135,14 @@ impl Definitions {
         self,
         engine: &E,
         now_ms: u64,
-        body: impl FnOnce(&mut Txn<'_>) -> Result<T>,
+        mut body: impl FnMut(&mut Txn<'_>) -> Result<T>,
     ) -> std::result::Result<T, EngineError> {
-        let mut snapshot = engine.begin(Scope::Keys(&[self.key]))?;
-        let mut overlay = Overlay::new();
-        let made = body(&mut Txn::new(&mut snapshot, &mut overlay, now_ms)).map_err(|error| match error {
-            CommandError::Engine(error) => error,
-            other => EngineError::Damaged(other.reply_text().into_owned()),
-        })?;
-        if !overlay.is_empty() {
-            engine.commit(snapshot, &mut overlay, now_ms, &mut |_| {})?;
-        }
-        Ok(made)
+        run_alone(engine, &[self.key], now_ms, &mut |txn| {
+            body(txn).map_err(|error| match error {
+                CommandError::Engine(error) => error,
+                other => EngineError::Damaged(other.reply_text().into_owned()),
+            })
+        })
     }
 
     /// All definitions of a store that was just opened.

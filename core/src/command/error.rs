@@ -62,6 +62,8 @@ impl CommandError {
             CommandError::Engine(error @ EngineError::ReadOnly(_)) => {
                 Cow::Owned(format!("MISCONF Errors writing to the log: {error}"))
             }
+            CommandError::Engine(EngineError::Unavailable(text)) => Cow::Owned(format!("TRYAGAIN {text}")),
+            CommandError::Engine(EngineError::Unknown(text)) => Cow::Owned(format!("UNKNOWN {text}")),
             CommandError::Engine(EngineError::Refused(text)) => Cow::Borrowed(text),
             CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),

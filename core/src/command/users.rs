@@ -100,7 +100,7 @@ pub fn restore<E: Engine>(
     let before = acl.default_user();
     let mut restored = Restored::default();
     let requirepass = settings.get("requirepass").unwrap_or_default();
-    let users = USERS.transact(&server.engine, now_ms, |txn| match of_file {
+    let users = USERS.transact(&server.engine, now_ms, |txn| match of_file.clone() {
         Some(mut users) => {
             if !users.iter().any(|user| user.name() == DEFAULT_USER) {
                 users.push(Arc::new(standard_user(settings, &requirepass)));
@@ -113,7 +113,10 @@ pub fn restore<E: Engine>(
             }
             Ok(users)
         }
-        None => of_store(txn, settings, &mut restored),
+        None => {
+            restored = Restored::default();
+            of_store(txn, settings, &mut restored)
+        }
     })?;
     acl.apply(&Change::Replace(users));
     acl.set_complete(true);

@@ -63,7 +63,7 @@ pub fn root_of_kind(txn: &mut Txn<'_>, db: Db, key: &[u8], kind: Kind) -> Result
 /// The key cannot be read.
 pub fn announce_members(txn: &mut Txn<'_>, (db, key): (Db, &[u8]), members: &[&[u8]]) -> Result<()> {
     if let Some(Kind::Hash | Kind::Set) = txn.kind(db, key)? {
-        txn.announce_subs(db, key, members)?;
+        txn.announce_subs(db, key, members, true)?;
     }
     Ok(())
 }

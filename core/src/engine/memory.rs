@@ -25,6 +25,7 @@ use crate::storage::{self, Blob, BlobId};
 pub struct MemoryEngine {
     state: Mutex<State>,
     blobs: Arc<MemoryBlobs>,
+    has_blobs: bool,
     /// The bytes of keys, values and subkeys when they were last counted.
     held_bytes: AtomicU64,
 }
@@ -128,7 +129,17 @@ impl MemoryEngine {
     pub fn new(databases: Db) -> MemoryEngine {
         let keys = (0..databases).map(|_| BTreeMap::new()).collect();
         let state = State { keys, ..State::default() };
-        MemoryEngine { state: Mutex::new(state), blobs: Arc::default(), held_bytes: AtomicU64::new(0) }
+        MemoryEngine {
+            state: Mutex::new(state),
+            blobs: Arc::default(),
+            has_blobs: true,
+            held_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// The same for comparison with an engine in which no value is a blob.
+    pub fn without_blobs(databases: Db) -> MemoryEngine {
+        MemoryEngine { has_blobs: false, ..MemoryEngine::new(databases) }
     }
 }
 
@@ -324,6 +335,10 @@ impl Engine for MemoryEngine {
 
     fn draft(&self) -> Result<Draft> {
         Draft::new(self.blobs.clone())
+    }
+
+    fn has_blobs(&self) -> bool {
+        self.has_blobs
     }
 
     fn begin(&self, _scope: Scope<'_>) -> Result<MemorySnapshot<'_>> {

@@ -12,6 +12,7 @@
 
 mod access;
 mod ahead;
+mod alone;
 mod blob;
 mod changed;
 mod checked;
@@ -41,6 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 pub use access::{ACCESS_CLOCK_MASK, Decay, Touch, access_clock};
+pub use alone::run_alone;
 pub use blob::{BlobRef, BlobStore, PATCH_BYTES, PatchSource, Patched, SUM_PIECE_BYTES, blob_error};
 pub use changed::Changed;
 pub use checked::Checked;
@@ -49,6 +51,7 @@ pub use draft::Draft;
 pub use drafts::Drafts;
 pub use key_state::{DbChange, Source};
 pub use overlay::{Change, Overlay, RootChange};
+pub(crate) use sample::by_random_keys as sample_by_random_keys;
 pub use sample::{Sample, Sampled};
 pub use savepoints::Savepoint;
 pub use sub_changes::{SubBytes, SubChange, SubChanges};
@@ -207,6 +210,12 @@ pub enum EngineError {
     /// transaction again with more locks.
     #[error("key outside the transaction's scope")]
     Undeclared,
+    /// The storage cannot be reached at the moment; nothing changed.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Whether the changes were made is not known, and nobody finds out by asking again.
+    #[error("{0}")]
+    Unknown(String),
     /// There is no database with this number.
     #[error("there is no database {0}")]
     NoSuchDatabase(Db),
@@ -339,6 +348,12 @@ pub trait Reader {
     /// Whether the subkey is there.
     fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool>;
 
+    /// The same for a caller that is going to put or remove the subkey, so that an engine which must fetch fetches what that needs
+    /// as well.
+    fn sub_contains_to_change(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
+        self.sub_contains(root, subkey)
+    }
+
     /// Shows the value of a subkey; false if there is none.
     fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
@@ -367,12 +382,18 @@ pub trait Reader {
     /// Shows a key picked with the help of `random`; nothing if the database is empty.
     fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()>;
 
+    /// A number that is another one after every commit which changed the key, whoever made it; 0 for a key without one. Engines
+    /// in which nobody else commits need none: their [watches](Engine::watch) tell.
+    fn version(&mut self, _db: Db, _key: &[u8]) -> Result<u64> {
+        Ok(0)
+    }
+
     /// Says what is about to be read, so that an engine which must fetch it can fetch it at once. A hint: it changes
     /// nothing, and what is never read does no harm.
     fn announce(&mut self, _db: Db, _keys: &[&[u8]]) {}
 
-    /// The same of subkeys of a root.
-    fn announce_subs(&mut self, _root: &Root, _subkeys: &[&[u8]]) {}
+    /// The same of subkeys of a root, which are to be read, or put or removed.
+    fn announce_subs(&mut self, _root: &Root, _subkeys: &[&[u8]], _are_to_change: bool) {}
 
     /// Says that it lives for long from here on, so that transactions which want its locks need not keep their threads waiting
     /// ([`Engine::begin_soon`]). To be called before anything that takes long.
@@ -512,11 +533,16 @@ pub trait Engine: Admin + Send + Sync {
         self.begin(scope).map(Some)
     }
 
+    /// Keeps the calling thread until a ticket has more to say, for those that serve nobody else. Engines that never make anybody wait
+    /// need not implement it.
+    fn wait_for(&self, _ticket: Ticket) {}
+
     /// Forgets a parked transaction that will not be resumed.
     fn forget(&self, _ticket: Ticket) {}
 
     /// Makes all changes of `overlay` visible at once, or none. The receipt says where in the log they end; a batch
-    /// that changes nothing gives the receipt of nothing, and `ordered` is not called for it.
+    /// that changes nothing gives the receipt of nothing, and `ordered` is not called for it. One that has to wait is looked
+    /// after by [`Engine::committed`], which is to be called at once, since it takes the waker.
     fn commit(
         &self,
         snapshot: Self::Snapshot<'_>,
@@ -524,6 +550,17 @@ pub trait Engine: Admin + Send + Sync {
         now_ms: u64,
         ordered: Ordered<'_>,
     ) -> Result<Commit>;
+
+    /// Whether values can be blobs ([`Engine::draft`]).
+    fn has_blobs(&self) -> bool {
+        true
+    }
+
+    /// Whether a transaction holds locks, so that nothing that it has read changes before its commit. Where it does not, a commit
+    /// fails if something it depends on has changed.
+    fn holds_locks(&self) -> bool {
+        true
+    }
 
     /// The end of a commit that was waiting: None while it still does, and then the waker is woken when there is more to
     /// say. An error means that nothing changed;

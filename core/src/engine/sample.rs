@@ -29,7 +29,7 @@ pub enum Sampled {
 }
 
 /// Picks keys by the walks that every engine has; of each database as many as `sample` says.
-pub(super) fn by_random_keys(
+pub(crate) fn by_random_keys(
     reader: &mut dyn Reader,
     databases: Db,
     sample: &Sample,

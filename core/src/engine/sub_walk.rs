@@ -1,6 +1,6 @@
 //! What a walk over the subkeys of one key is asked for.
 
-use super::{Direction, Want};
+use super::{Direction, SubVisitor, Want};
 
 /// Where a walk over subkeys begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,5 +46,30 @@ impl<'s> SubWalk<'s> {
     /// The same walk by a caller that expects to see so many subkeys.
     pub const fn expecting(self, expect: u64) -> SubWalk<'s> {
         SubWalk { expect, ..self }
+    }
+
+    /// Walks subkeys with their values that are at hand, all in order.
+    pub fn over(&self, entries: &[(&[u8], &[u8])], visit: SubVisitor<'_>) {
+        let count = entries.len();
+        let rank = |rank: u64| usize::try_from(rank).unwrap_or(usize::MAX);
+        let below = |limit: &[u8]| entries.partition_point(|(subkey, _)| *subkey < limit);
+        let up_to = |limit: &[u8]| entries.partition_point(|(subkey, _)| *subkey <= limit);
+        let part = match (self.start, self.direction) {
+            (Start::End, _) => 0..count,
+            (Start::Rank(start), Direction::Ascending) => rank(start).min(count)..count,
+            (Start::Rank(start), Direction::Descending) if rank(start) < count => 0..rank(start) + 1,
+            (Start::Rank(_), Direction::Descending) => 0..0,
+            (Start::Subkey(from), Direction::Ascending) => below(from)..count,
+            (Start::Subkey(from), Direction::Descending) => 0..up_to(from),
+        };
+        let mut show = |(subkey, value): &(&[u8], &[u8])| match self.want {
+            Want::Subkeys => visit(subkey, &[]),
+            Want::Values | Want::ValuesAlone => visit(subkey, value),
+        };
+        let entries = entries.get(part).unwrap_or_default();
+        let _ = match self.direction {
+            Direction::Ascending => entries.iter().try_for_each(&mut show),
+            Direction::Descending => entries.iter().rev().try_for_each(&mut show),
+        };
     }
 }

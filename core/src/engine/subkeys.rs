@@ -23,14 +23,21 @@ impl Txn<'_> {
         Ok(base.saturating_add_signed(state.subs_delta))
     }
 
-    /// Says which subkeys of a key are about to be read. A hint: it changes nothing, and what is never read does no harm.
+    /// Says which subkeys of a key are about to be read, or put or removed. A hint: it changes nothing, and what is never read does
+    /// no harm.
     ///
     /// # Errors
     /// The key's root cannot be read.
-    pub fn announce_subs(&mut self, db: Db, key: &[u8], subkeys: &[&[u8]]) -> Result<()> {
+    pub fn announce_subs(
+        &mut self,
+        db: Db,
+        key: &[u8],
+        subkeys: &[&[u8]],
+        are_to_change: bool,
+    ) -> Result<()> {
         let at = self.state(db, key)?;
         if let Some(root) = &self.overlay.keys[at].subkeys_of {
-            self.reader.announce_subs(root, subkeys);
+            self.reader.announce_subs(root, subkeys, are_to_change);
         }
         Ok(())
     }
@@ -94,7 +101,7 @@ impl Txn<'_> {
         }
         let state = &self.overlay.keys[at];
         let in_base = match &state.subkeys_of {
-            Some(root) => self.reader.sub_contains(root, subkey)?,
+            Some(root) => self.reader.sub_contains_to_change(root, subkey)?,
             None => false,
         };
         self.sub_change(at, subkey, value, in_base)?;
@@ -154,7 +161,7 @@ impl Txn<'_> {
         }
         let state = &self.overlay.keys[at];
         let in_base = match &state.subkeys_of {
-            Some(root) => self.reader.sub_contains(root, subkey)?,
+            Some(root) => self.reader.sub_contains_to_change(root, subkey)?,
             None => false,
         };
         if in_base {

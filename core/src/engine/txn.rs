@@ -170,6 +170,17 @@ impl<'e> Txn<'e> {
         Ok(self.root_at(at))
     }
 
+    /// The version of a key before the transaction; see [`Reader::version`].
+    ///
+    /// # Errors
+    /// Those of looking for it.
+    pub fn version(&mut self, db: Db, key: &[u8]) -> Result<u64> {
+        match self.overlay.source(db) {
+            Source::Base(base) => self.reader.version(base, key),
+            Source::Fresh(_) => Ok(0),
+        }
+    }
+
     /// The type of a key, if the key is there.
     pub fn kind(&mut self, db: Db, key: &[u8]) -> Result<Option<Kind>> {
         Ok(self.root(db, key)?.map(|root| root.kind))

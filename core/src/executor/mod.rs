@@ -34,7 +34,7 @@ pub use crons::{CronRun, CronStep};
 pub use eviction::{Eviction, Room, used_bytes};
 pub use expiry::{Expired, Expiry};
 pub use meter::Meter;
-pub use queue::Call;
+pub use queue::{Call, Watched};
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,6 +54,15 @@ use crate::server::outbox::Outbox;
 use crate::server::sql::Leases;
 use crate::server::triggers::SeenTriggers;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
+
+/// What was seen of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Unix time in milliseconds at which it will be gone, if it ever will.
+    pub expires_at_ms: Option<u64>,
+    /// Its version ([`Reader::version`]).
+    pub version: u64,
+}
 
 /// The connection for which something runs.
 pub struct Caller<'c> {
@@ -283,7 +292,7 @@ impl Executor {
         self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, body).map(drop)
     }
 
-    /// Looks for keys of the selected database, which removes those whose time has come; tells when the others will be gone.
+    /// Looks for keys of the selected database, which removes those whose time has come; tells what the others are.
     /// `turn` tells several looks of one request apart.
     ///
     /// # Errors
@@ -295,18 +304,19 @@ impl Executor {
         keys: &[&[u8]],
         turn: u64,
         now_ms: u64,
-    ) -> Result<Vec<Option<u64>>, Stop> {
+    ) -> Result<Vec<Look>, Stop> {
         let plan = Plan { writes: false, identity: u64::MAX - turn, ..Plan::writing(keys) };
-        let mut expiries = Vec::new();
+        let mut looks = Vec::new();
         self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
-            expiries.clear();
+            looks.clear();
             for key in keys {
                 let db = ctx.db();
-                expiries.push(ctx.look_at(db, key)?);
+                let expires_at_ms = ctx.look_at(db, key)?;
+                looks.push(Look { expires_at_ms, version: ctx.txn.version(db, key)? });
             }
             Ok(())
         })?;
-        Ok(expiries)
+        Ok(looks)
     }
 
     /// Runs `body` over a transaction until it is committed, refused or suspended.
@@ -403,7 +413,21 @@ impl Executor {
             };
             let outcome = interrupted.map_or(outcome, |error| Err(error.into()));
             match outcome {
-                Ok(()) => return self.end(server, caller, snapshot, (plan, args, &before), now_ms),
+                Ok(()) => {
+                    let ended = self.end(server, caller, snapshot, (plan, args, &before), now_ms);
+                    match (ended, self.suspended.take()) {
+                        // To look after it once leaves the waker with it.
+                        (Err(Stop::Suspended), Some(Suspended::Commit { commit, .. })) => {
+                            if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
+                                return Ok(ran);
+                            }
+                        }
+                        (ended, suspended) => {
+                            self.suspended = suspended;
+                            return ended;
+                        }
+                    }
+                }
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
                     self.sql.give_back(&server.shared.sql);
                     let key = snapshot.undeclared();

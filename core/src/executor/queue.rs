@@ -7,7 +7,7 @@ use crate::acl::{self, Reason};
 use crate::catalog::{CommandSpec, Flags, Group};
 use crate::command::call::{Keys, keys_of};
 use crate::command::{CommandError, Context, Outcome, has_handler};
-use crate::engine::{Drafts, Engine, EngineError, Watch};
+use crate::engine::{Db, Drafts, Engine, EngineError, Watch};
 use crate::server::hub::Interest;
 use crate::server::{Server, monitors};
 
@@ -19,6 +19,17 @@ pub struct Call<'q> {
     pub args: &'q [&'q [u8]],
     /// Its arguments that came as blobs.
     pub drafts: &'q Drafts,
+}
+
+/// A watched key.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched<'w> {
+    /// Its database.
+    pub db: Db,
+    /// The key.
+    pub key: &'w [u8],
+    /// Its version when it was watched.
+    pub version: u64,
 }
 
 /// How one command of a queue went.
@@ -39,12 +50,12 @@ impl Executor {
         server: &Server<E>,
         caller: &mut Caller<'_>,
         calls: &[Call<'_>],
-        (watched, watch): (&[&[u8]], &Watch),
+        (watched, watch): (&[Watched<'_>], &Watch),
         now_ms: u64,
     ) -> Result<(), Stop> {
         let mut keys = Keys::new();
         calls.iter().for_each(|call| keys_of(call.spec, call.args, &mut keys));
-        keys.extend_from_slice(watched);
+        keys.extend(watched.iter().map(|watched| watched.key));
         let specs = || calls.iter().map(|call| call.spec);
         let plan = Plan {
             keys: &keys,
@@ -56,12 +67,12 @@ impl Executor {
             identity: 0,
         };
         let mut ended: SmallVec<[Ended; 4]> = SmallVec::new();
-        let mut has_run = true;
+        let (mut has_run, holds_locks) = (true, server.engine.holds_locks());
         let (is_exact, read_ns) = (self.meter.is_exact(), self.meter.fresh_reading());
         let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ended.clear();
-            // Only now that the locks are held can no watched key change any more.
-            if watch.is_tripped() {
+            // Only now that the locks are held can no watched key change any more; without locks the commit will fail if one does.
+            if watch.is_tripped() || !holds_locks && has_changed(ctx, watched)? {
                 has_run = false;
                 ctx.reply.null_array();
                 return Ok(());
@@ -110,6 +121,15 @@ impl Executor {
             now_ms,
         );
     }
+}
+
+/// Whether a watched key is another one than it was.
+fn has_changed(ctx: &mut Context<'_, '_>, watched: &[Watched<'_>]) -> Result<bool, CommandError> {
+    let mut has_changed = false;
+    for Watched { db, key, version } in watched {
+        has_changed |= ctx.txn.version(*db, key)? != *version;
+    }
+    Ok(has_changed)
 }
 
 fn run_all(

@@ -6,3 +6,4 @@
 
 pub mod table;
 pub mod tree;
+pub mod varint;

@@ -12,7 +12,7 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, client_info, has_handler};
 use crate::engine::{Drafts, Engine};
-use crate::executor::{Call, Caller, Executor, Ran, Stop, reply_error};
+use crate::executor::{Call, Caller, Executor, Ran, Stop, Watched, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
@@ -624,8 +624,12 @@ impl Connection {
             calls.push(Call { spec: queued.spec(), args, drafts: queued.drafts() });
             rest = behind;
         }
-        let watched: Vec<&[u8]> =
-            self.transaction.watched().iter().map(|watched| watched.key.as_slice()).collect();
+        let watched: Vec<Watched<'_>> = self
+            .transaction
+            .watched()
+            .iter()
+            .map(|WatchedKey { db, key, version, .. }| Watched { db: *db, key, version: *version })
+            .collect();
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         self.executor.run_queue(server, &mut caller, &calls, (&watched, self.transaction.watch()), now_ms)
     }
@@ -652,8 +656,8 @@ impl Connection {
         if !keys.is_empty() {
             let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
             let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-            let expiries = self.executor.look_at(server, &mut caller, &keys, 0, now_ms)?;
-            self.transaction.note_expiries(&expiries);
+            let looks = self.executor.look_at(server, &mut caller, &keys, 0, now_ms)?;
+            self.transaction.note_looks(&looks);
         }
         self.reply.ok();
         Ok(())

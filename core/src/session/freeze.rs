@@ -187,7 +187,8 @@ impl Session {
         })?;
         let watched = from.list(|from| {
             let (db, key) = (from.small()?, from.bytes()?.to_vec());
-            Ok(WatchedKey { db, key, expires_at_ms: from.option(Reader::number)? })
+            // Only engines that nobody else commits to are where sessions freeze.
+            Ok(WatchedKey { db, key, expires_at_ms: from.option(Reader::number)?, version: 0 })
         })?;
         self.connection.reply_mut().set_protocol(protocol);
         self.connection.resume_transaction(&server.engine, multi, watched, is_tripped);

@@ -4,6 +4,7 @@ use crate::catalog::{CommandSpec, Flags};
 use crate::command::CommandError;
 use crate::command::admission::Admitted;
 use crate::engine::{Db, Drafts, Engine, Watch};
+use crate::executor::Look;
 use crate::limits::MULTI_QUEUE_MAX;
 use crate::server::{Client, Settings};
 
@@ -53,6 +54,8 @@ pub(super) struct WatchedKey {
     pub(super) key: Vec<u8>,
     /// Unix time in milliseconds at which it will be gone, if it was there and had an expiry when it was watched.
     pub(super) expires_at_ms: Option<u64>,
+    /// Its [version](crate::engine::Reader::version) when it was watched.
+    pub(super) version: u64,
 }
 
 impl WatchedKey {
@@ -266,7 +269,7 @@ impl Transaction {
 
     /// Begins to watch a key of which it is not known yet when it will be gone.
     pub(super) fn add_unknown<E: Engine>(&mut self, engine: &E, client: &mut Client, db: Db, key: &[u8]) {
-        self.add_watch(engine, client, WatchedKey { db, key: key.to_vec(), expires_at_ms: None });
+        self.add_watch(engine, client, WatchedKey { db, key: key.to_vec(), expires_at_ms: None, version: 0 });
         self.unknown += 1;
     }
 
@@ -275,11 +278,11 @@ impl Transaction {
         self.watched.get(self.watched.len().saturating_sub(self.unknown)..).unwrap_or_default()
     }
 
-    /// Says when these keys will be gone.
-    pub(super) fn note_expiries(&mut self, expiries: &[Option<u64>]) {
+    /// Says what was seen of these keys.
+    pub(super) fn note_looks(&mut self, looks: &[Look]) {
         let first = self.watched.len().saturating_sub(std::mem::take(&mut self.unknown));
-        for (watched, expires_at_ms) in self.watched.iter_mut().skip(first).zip(expiries) {
-            watched.expires_at_ms = *expires_at_ms;
+        for (watched, look) in self.watched.iter_mut().skip(first).zip(looks) {
+            (watched.expires_at_ms, watched.version) = (look.expires_at_ms, look.version);
         }
     }
 

@@ -2,9 +2,10 @@
 //! frames behind a broken one.
 
 use super::harness::{NOW_MS, OPTIONS, contents, datafile_names, open_with, put, run};
-use crate::bitcask::record::{Header, RecordType, Salt, write_varint};
+use crate::bitcask::record::{Header, RecordType, Salt};
 use crate::bitcask::{OnDamage, Options, check};
 use crate::engine::{Engine, Kind, NewRoot, Overlay, Scope, Txn};
+use crate::packed::varint::write_varint;
 use crate::storage::{DeviceStorage, Simulation};
 
 const LARGE: Options = Options { datafile_max_bytes: 8 << 20, ..OPTIONS };

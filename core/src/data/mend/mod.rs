@@ -12,7 +12,7 @@ mod tests;
 use super::stream::Stream;
 use super::zset::SortedSet;
 use super::{DataError, Result};
-use crate::engine::{CATALOG, Db, Engine, EngineError, Kind, Overlay, Scope, Txn};
+use crate::engine::{CATALOG, Db, Engine, EngineError, Kind, Overlay, Scope, Txn, run_alone};
 
 /// A key that was mended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,19 +87,14 @@ fn used_databases<E: Engine>(engine: &E, databases: u32) -> std::result::Result<
 
 /// Mends one key; None if there was nothing to do.
 fn mend_key<E: Engine>(engine: &E, db: Db, key: &[u8]) -> std::result::Result<Option<u64>, EngineError> {
-    let mut snapshot = engine.begin(Scope::Keys(&[key]))?;
-    let mut overlay = Overlay::new();
     // No time is before all expiries, so that no key expires here, and the records have no time, since no client said anything.
-    let mut txn = Txn::new(&mut snapshot, &mut overlay, 0);
-    txn.set_touches(false);
-    let mended = mend_value(&mut txn, db, key).map_err(|error| match error {
-        DataError::Engine(error) => error,
-        wrong_type => EngineError::Damaged(wrong_type.to_string()),
-    })?;
-    if mended.is_some() {
-        engine.commit(snapshot, &mut overlay, 0, &mut |_| {})?;
-    }
-    Ok(mended)
+    run_alone(engine, &[key], 0, &mut |txn| {
+        txn.set_touches(false);
+        mend_value(txn, db, key).map_err(|error| match error {
+            DataError::Engine(error) => error,
+            wrong_type => EngineError::Damaged(wrong_type.to_string()),
+        })
+    })
 }
 
 fn mend_value(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<u64>> {

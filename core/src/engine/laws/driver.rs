@@ -74,7 +74,7 @@ fn until_here<'e, E: Engine, T>(
         };
         overlay.clear();
         let mut txn = Txn::new(&mut reader, overlay, now_ms);
-        txn.set_blob_min(BLOB_MIN_BYTES);
+        txn.set_blob_min(if engine.has_blobs() { BLOB_MIN_BYTES } else { u64::MAX });
         match run(&mut txn) {
             Ok(outcome) => return Ok((outcome, reader)),
             Err(EngineError::NotHere) => {

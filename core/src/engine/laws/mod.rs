@@ -118,7 +118,8 @@ pub fn difference(left: &Dump, right: &Dump) -> Option<String> {
 /// Checks an empty engine of [`DATABASES`] databases against the reference engine: equal contents after every
 /// transaction, and equal answers inside of them.
 pub fn check<E: Engine>(engine: &E, seed: u64, transactions: u32) {
-    let model = MemoryEngine::new(DATABASES);
+    let new = if engine.has_blobs() { MemoryEngine::new } else { MemoryEngine::without_blobs };
+    let model = new(DATABASES);
     let mut script = Script::new(seed, 24);
     for number in 0..transactions {
         let operations = script.transaction();

@@ -212,6 +212,10 @@ impl<E: Engine> Engine for Waiting<E> {
         self.inner.draft()
     }
 
+    fn has_blobs(&self) -> bool {
+        self.inner.has_blobs()
+    }
+
     fn begin(&self, scope: Scope<'_>) -> Result<WaitingSnapshot<'_, E>> {
         self.tick();
         let run = Run::new(self.state.lock().commits);

@@ -232,8 +232,13 @@ impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
         self.inner.random_key(db, random, visit)
     }
 
-    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]]) {
-        self.inner.announce_subs(root, subkeys);
+    fn version(&mut self, db: Db, key: &[u8]) -> Result<u64> {
+        self.ask(format!("version of {db} {}", shown(key)))?;
+        self.inner.version(db, key)
+    }
+
+    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]], are_to_change: bool) {
+        self.inner.announce_subs(root, subkeys, are_to_change);
     }
 
     fn announce(&mut self, db: Db, keys: &[&[u8]]) {

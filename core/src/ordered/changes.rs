@@ -1,0 +1,278 @@
+//! What a transaction changes, as keys of the cluster.
+//!
+//! The changes of an overlay are copied, since they outlive the run: what their counts need may have to be fetched first.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Options;
+use super::cluster::{Cluster, Write};
+use super::databases::Databases;
+use super::known::Known;
+use super::names::{Home, Names, PIECES, Space, slot_of};
+use super::record::{PIECE_BYTES, Record, SMALL_BYTES, Small, Subkeys, Value};
+use super::runs::{Edit, Out, Tree, Walker};
+use super::snapshot::{OrderedSnapshot, Seen};
+use crate::engine::{Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, SubChanges};
+
+/// The longest value of a subkey, and the longest value that one write may bring.
+const VALUE_MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// One write brings so many bytes at most.
+const WRITE_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a transaction changes.
+#[derive(Debug)]
+pub(super) struct Changes {
+    keys: Vec<KeyChange>,
+    /// Roots that were read and are not changed: decisions may rest on them.
+    read: Vec<Vec<u8>>,
+    databases: Vec<DbChange>,
+    /// What the transaction has seen of the databases.
+    seen: Databases,
+}
+
+/// The change of one key.
+#[derive(Debug)]
+struct KeyChange {
+    /// The name of its root.
+    name: Vec<u8>,
+    space: Space,
+    slot: u16,
+    /// What it was, if it was there and somebody has looked.
+    base: Option<Record>,
+    after: After,
+    edits: Vec<Edit>,
+}
+
+/// What becomes of a root.
+#[derive(Debug)]
+enum After {
+    /// Only its subkeys change.
+    Same,
+    Removed,
+    Put {
+        /// Its stamp is to be given.
+        record: Record,
+        /// A long value, still in one piece.
+        long: Option<Vec<u8>>,
+    },
+}
+
+/// A write, and what follows from it.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) write: Write,
+    /// The databases after it, if they change.
+    pub(super) databases: Option<Databases>,
+}
+
+impl Changes {
+    /// Those of an overlay.
+    ///
+    /// # Errors
+    /// A value is too long.
+    pub(super) fn of<C: Cluster>(snapshot: &OrderedSnapshot<'_, C>, overlay: &Overlay) -> Result<Changes> {
+        let mut keys = Vec::new();
+        let mut changed: HashSet<Vec<u8>> = HashSet::new();
+        for change in overlay.changes() {
+            let key = KeyChange::of(snapshot, overlay, &change)?;
+            changed.insert(key.name.clone());
+            keys.push(key);
+        }
+        let names = snapshot.seen.iter().map(|seen| &seen.name);
+        let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
+        let databases = overlay.db_changes().to_vec();
+        Ok(Changes { keys, read, databases, seen: (*snapshot.databases).clone() })
+    }
+
+    /// The write that makes the changes. `number` gives numbers that are used once.
+    ///
+    /// # Errors
+    /// Something must be fetched first; or the changes cannot be made.
+    pub(super) fn plan(
+        &self,
+        names: &Names,
+        known: &mut Known,
+        number: &dyn Fn() -> u64,
+        options: &Options,
+    ) -> Result<Planned> {
+        let mut out = Out::new();
+        // Homes that another root takes over.
+        let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
+        let mut outcome = Ok(());
+        for key in &self.keys {
+            // What is missing for several keys is fetched together.
+            match key.plan((names, known), number, &taken, &mut out) {
+                Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
+                other => other?,
+            }
+        }
+        let databases = match self.databases.as_slice() {
+            [] => None,
+            changes => {
+                let (after, dropped) = self.seen.changed(changes, number());
+                let stored = known.get(&names.databases());
+                match stored.and_then(Databases::read) {
+                    Ok(stored) if stored != self.seen => return Err(EngineError::OnceMore),
+                    Ok(_) => {}
+                    Err(error) => outcome = Err(error),
+                }
+                out.push((names.databases(), Some(after.to_bytes())));
+                out.extend(dropped.into_iter().map(|space| (names.dropped_space(space), Some(vec![1]))));
+                Some(after)
+            }
+        };
+        outcome?;
+        debug_assert!(options.databases > 0);
+        // A home that was made and dropped by the same transaction, or a mark for two keys: the last one counts.
+        let changes: BTreeMap<Vec<u8>, Option<Vec<u8>>> = out.into_iter().collect();
+        let bytes: u64 =
+            changes.iter().map(|(key, value)| (key.len() + value.as_ref().map_or(0, Vec::len)) as u64).sum();
+        if bytes > WRITE_MAX_BYTES {
+            return Err(EngineError::Refused(format!(
+                "ERR the transaction writes {bytes} bytes, and one transaction of a cluster may write {WRITE_MAX_BYTES}"
+            )));
+        }
+        let locks = self.read.iter().filter(|name| !changes.contains_key(*name)).cloned().collect();
+        Ok(Planned { write: Write { changes: changes.into_iter().collect(), locks }, databases })
+    }
+}
+
+fn edits(subs: &SubChanges) -> Result<Vec<Edit>> {
+    let mut edits = Vec::with_capacity(subs.len());
+    for (subkey, change) in subs {
+        let value = change.value.as_ref().map(|value| value.to_vec());
+        let bytes = subkey.len() as u64 + value.as_ref().map_or(0, |value| value.len() as u64);
+        if bytes > VALUE_MAX_BYTES {
+            return Err(EngineError::Refused(format!(
+                "ERR an element of {bytes} bytes is too long: the entries of a cluster have {VALUE_MAX_BYTES} bytes at most"
+            )));
+        }
+        edits.push(Edit { subkey: subkey.to_vec(), value, in_base: change.in_base });
+    }
+    Ok(edits)
+}
+
+impl KeyChange {
+    fn of<C: Cluster>(
+        snapshot: &OrderedSnapshot<'_, C>,
+        overlay: &Overlay,
+        change: &Change<'_>,
+    ) -> Result<KeyChange> {
+        let engine = snapshot.engine;
+        let space = snapshot.databases.space_of(change.source, engine.options().databases)?;
+        let name = engine.names().root(space, change.key);
+        let record = |root: &Root| snapshot.seen_at(root).and_then(|seen: &Seen| seen.record.clone());
+        let base = change.base.and_then(record);
+        let after = match change.root {
+            RootChange::Unchanged => After::Same,
+            RootChange::Removed => After::Removed,
+            RootChange::Put { kind, encoding, expires_at_ms, value, .. } => {
+                let subkeys =
+                    change.subkeys_of.and_then(record).map_or_else(Subkeys::default, |from| from.subkeys);
+                let is_long = value.len() > PIECE_BYTES;
+                if is_long && kind != Kind::String && value.len() as u64 > VALUE_MAX_BYTES {
+                    return Err(EngineError::TooLarge(value.len() as u64));
+                }
+                let long = is_long.then(|| value.to_vec());
+                let value = Value::Here(if is_long { Vec::new() } else { value.to_vec() });
+                let access = change.access_after(overlay.touch());
+                let record = Record { stamp: 0, kind, encoding, access, expires_at_ms, value, subkeys };
+                After::Put { record, long }
+            }
+        };
+        let slot = slot_of(change.key);
+        Ok(KeyChange { name, space, slot, base, after, edits: edits(change.subs)? })
+    }
+
+    /// The homes that the key has from now on and that were somebody's before.
+    fn homes_taken(&self) -> Option<Home> {
+        match &self.after {
+            After::Put { record, .. } => record.subkeys.home(),
+            After::Same => self.base.as_ref()?.subkeys.home(),
+            After::Removed => None,
+        }
+    }
+
+    fn plan(
+        &self,
+        (names, known): (&Names, &mut Known),
+        number: &dyn Fn() -> u64,
+        taken: &HashSet<Home>,
+        out: &mut Out,
+    ) -> Result<()> {
+        let record = match &self.after {
+            After::Removed => None,
+            After::Same => self.base.clone(),
+            After::Put { record, long } => {
+                let mut record = record.clone();
+                if let Some(long) = long {
+                    let home = Home { space: self.space, slot: self.slot, number: number() };
+                    for (piece, bytes) in (0_u64..).zip(long.chunks(PIECE_BYTES)) {
+                        out.push((names.entry(home, PIECES, &piece.to_be_bytes()), Some(bytes.to_vec())));
+                    }
+                    record.value = Value::Pieces(home, long.len() as u64);
+                }
+                Some(record)
+            }
+        };
+        let record = match record {
+            None => None,
+            Some(mut record) => {
+                let home = || Home { space: self.space, slot: self.slot, number: number() };
+                let bytes = record.value.byte_count();
+                record.subkeys =
+                    change_subkeys(record.subkeys, &self.edits, bytes, home, (names, known), out)?;
+                record.stamp = number();
+                Some(record)
+            }
+        };
+        let kept: Vec<Home> = record.iter().flat_map(Record::homes).collect();
+        let dropped = self.base.iter().flat_map(Record::homes);
+        for home in dropped.filter(|home| !kept.contains(home) && !taken.contains(home)) {
+            out.push((names.dropped(home), Some(vec![1])));
+        }
+        // Collecting what belongs to no root here must not take what a root elsewhere needs.
+        for home in kept.iter().filter(|home| (home.space, home.slot) != (self.space, self.slot)) {
+            out.push((names.elsewhere(*home), Some(self.name.clone())));
+        }
+        out.push((self.name.clone(), record.map(|record| record.to_bytes())));
+        Ok(())
+    }
+}
+
+/// The subkeys of a key after these edits.
+fn change_subkeys(
+    subkeys: Subkeys,
+    edits: &[Edit],
+    value_bytes: u64,
+    home: impl Fn() -> Home,
+    (names, known): (&Names, &mut Known),
+    out: &mut Out,
+) -> Result<Subkeys> {
+    if edits.is_empty() {
+        return Ok(subkeys);
+    }
+    let small = match subkeys {
+        Subkeys::Tree(tree) => return Walker { names, known, tree }.apply(edits, out).map(Subkeys::Tree),
+        Subkeys::Small(small) => small,
+    };
+    let mut entries: BTreeMap<&[u8], &[u8]> = small.iter().collect();
+    for edit in edits {
+        match &edit.value {
+            Some(value) => entries.insert(&edit.subkey, value),
+            None => entries.remove(edit.subkey.as_slice()),
+        };
+    }
+    let bytes: usize = entries.iter().map(|(subkey, value)| subkey.len() + value.len() + 2).sum();
+    if bytes as u64 + value_bytes.min(SMALL_BYTES as u64 / 2) <= SMALL_BYTES as u64 {
+        let mut small = Small::default();
+        entries.into_iter().for_each(|(subkey, value)| small.push(subkey, value));
+        return Ok(Subkeys::Small(small));
+    }
+    let all: Vec<Edit> = entries
+        .into_iter()
+        .map(|(subkey, value)| Edit { subkey: subkey.to_vec(), value: Some(value.to_vec()), in_base: false })
+        .collect();
+    Walker { names, known, tree: Tree::new(home()) }.apply(&all, out).map(Subkeys::Tree)
+}

@@ -1,0 +1,89 @@
+//! What a cluster must be able to do: an ordered key-value store with snapshots and optimistic transactions.
+//!
+//! Keys and values are bytes; a value is never empty. Reads of a transaction see everything that was committed before it
+//! began, and nothing later. A write happens as a whole or not at all, and only if no key of it, changed or
+//! [locked](Write::locks), was changed by somebody else since the transaction began (snapshot isolation).
+//!
+//! Nothing here waits: what takes a while calls back, from any thread, exactly once. A call may come before the function
+//! that was asked returns.
+
+/// Something to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The value of a key.
+    Get(Vec<u8>),
+    /// Pairs in the order of their keys.
+    Scan(Scan),
+}
+
+/// Pairs of a range, in the order of their keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// The first key that may be shown.
+    pub from: Vec<u8>,
+    /// The first key behind those that may be shown.
+    pub to: Vec<u8>,
+    /// At most so many pairs.
+    pub limit: u32,
+    /// From the end of the range to its beginning.
+    pub is_reverse: bool,
+    /// Values are not needed, and shown empty.
+    pub keys_only: bool,
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The value of a key, if it is there.
+    Value(Option<Vec<u8>>),
+    /// Pairs in the order of the scan. Fewer than its limit only if there are no more.
+    Pairs(Vec<(Vec<u8>, Vec<u8>)>),
+}
+
+/// What a transaction changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Write {
+    /// Keys with the values that they get; None removes a key. Each key is there once.
+    pub changes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Keys that must not have changed since the transaction began, and do not change by it.
+    pub locks: Vec<Vec<u8>>,
+}
+
+/// Why something was not read or written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    /// Another transaction was in the way; nothing has happened. A new transaction may go through.
+    #[error("another transaction was in the way: {0}")]
+    Conflict(String),
+    /// The cluster cannot be reached, or did not answer in time; nothing has happened.
+    #[error("the cluster cannot be reached: {0}")]
+    Unavailable(String),
+    /// It is not known whether the write has happened, and never will be by asking again.
+    #[error("whether the write has happened is not known: {0}")]
+    Unknown(String),
+    /// The cluster refuses it, and will again; nothing has happened.
+    #[error("the cluster refuses it: {0}")]
+    Refused(String),
+}
+
+/// Called with the transaction, to go on with it, and the answers in the order of what was asked.
+pub type ReadDone<T> = Box<dyn FnOnce(Result<(T, Vec<Answer>), ClusterError>) + Send>;
+
+/// Called with the end of a write.
+pub type WriteDone = Box<dyn FnOnce(Result<(), ClusterError>) + Send>;
+
+/// A cluster, as one process sees it.
+pub trait Cluster: Send + Sync + 'static {
+    /// A transaction that has begun. To drop one ends it without a trace.
+    type Transaction: Send + 'static;
+
+    /// Reads all of `asks` in one round, in a transaction that has begun, or else in a new one, which then begins after this
+    /// call.
+    fn read(&self, transaction: Option<Self::Transaction>, asks: Vec<Ask>, done: ReadDone<Self::Transaction>);
+
+    /// Ends a transaction, or a new one that has read nothing, with these changes.
+    fn write(&self, transaction: Option<Self::Transaction>, write: Write, done: WriteDone);
+
+    /// Removes all keys from `from` up to `to`, without a transaction and not as a whole; for what nobody refers to any more.
+    fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone);
+}

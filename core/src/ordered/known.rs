@@ -1,0 +1,340 @@
+//! What a transaction knows of the cluster's keys, and what it wants to know.
+//!
+//! A read finds what it needs here or fails with [`EngineError::NotHere`] and leaves a want. The wants of a whole run are
+//! fetched in one round, at the transaction's timestamp; then the run begins again and gets further. So nothing here is ever
+//! out of date within a transaction, and a transaction that asks for the same again finds it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use super::cluster::{Answer, Ask, Scan};
+use crate::engine::{Direction, EngineError, Result};
+
+/// So many pairs are fetched where nobody says how many will be needed.
+const PAIRS_AT_FIRST: u64 = 64;
+
+/// A scan asks for at most so many pairs at once.
+const PAIRS_MAX: u64 = 4096;
+
+/// A scan that goes on asks for about so many bytes at once: few enough that a response stays far below what clients accept.
+const SCAN_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Sees one pair and says whether to go on.
+pub(super) type PairVisitor<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
+
+/// The part of the cluster that a transaction has read.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Keys that were asked for by themselves.
+    values: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    /// The pairs within `spans`.
+    pairs: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Ranges of which everything is known, from their first key to the one behind their last. They do not touch each other.
+    spans: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Names that were scanned without their values.
+    names: HashMap<(Vec<u8>, Vec<u8>), Names>,
+    wants: Vec<Ask>,
+}
+
+/// Names of a range, from its beginning.
+#[derive(Debug)]
+struct Names {
+    names: Vec<Vec<u8>>,
+    /// Whether there are more behind them.
+    has_more: bool,
+}
+
+impl Known {
+    /// The value of a key, if it has one.
+    ///
+    /// # Errors
+    /// It is not here.
+    pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if !self.is_known(key) {
+            self.want_get(key);
+            return Err(EngineError::NotHere);
+        }
+        let found = match self.values.get(key) {
+            Some(value) => value.as_deref(),
+            None => self.pairs.get(key).map(Vec::as_slice),
+        };
+        Ok(found)
+    }
+
+    fn is_known(&self, key: &[u8]) -> bool {
+        self.values.contains_key(key) || self.span_at(key).is_some()
+    }
+
+    /// Says that the value of a key will be needed.
+    pub(super) fn want_get(&mut self, key: &[u8]) {
+        if !self.is_known(key) {
+            self.want(Ask::Get(key.to_vec()));
+        }
+    }
+
+    fn want(&mut self, ask: Ask) {
+        if !self.wants.contains(&ask) {
+            self.wants.push(ask);
+        }
+    }
+
+    /// Shows the pairs of a range until the visitor breaks. `expect` is how many it will want to see, as far as is known; a
+    /// walk that knows nothing about that says [`u64::MAX`].
+    ///
+    /// # Errors
+    /// Not all of them are here; the first ones were shown.
+    pub(super) fn scan(
+        &mut self,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        expect: u64,
+        visit: PairVisitor<'_>,
+    ) -> Result<()> {
+        let mut walked = Walked::default();
+        let mut show = |key: &[u8], value: &[u8]| {
+            walked.count += 1;
+            walked.bytes += (key.len() + value.len()) as u64;
+            visit(key, value)
+        };
+        let missing = match direction {
+            Direction::Ascending => self.ascend(from, to, &mut show),
+            Direction::Descending => self.descend(from, to, &mut show),
+        };
+        let Some((from, to)) = missing else { return Ok(()) };
+        let limit = walked.next_limit(expect);
+        let is_reverse = direction == Direction::Descending;
+        self.want(Ask::Scan(Scan { from, to, limit, is_reverse, keys_only: false }));
+        Err(EngineError::NotHere)
+    }
+
+    /// Says that the first pairs of a range in a direction will be needed.
+    pub(super) fn want_scan(&mut self, range: (&[u8], &[u8]), direction: Direction, count: u64) {
+        let mut left = count;
+        // A want is what it is for.
+        let _ = self.scan(range, direction, count, &mut |_, _| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    }
+
+    /// Walks up; returns the rest of the range if it is not known.
+    fn ascend(&self, from: &[u8], to: &[u8], visit: PairVisitor<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut from = from;
+        while from < to {
+            let Some((_, end)) = self.span_at(from) else { return Some((from.to_vec(), to.to_vec())) };
+            let end = end.min(to);
+            for (key, value) in
+                self.pairs.range::<[u8], _>((std::ops::Bound::Included(from), std::ops::Bound::Excluded(end)))
+            {
+                if visit(key, value).is_break() {
+                    return None;
+                }
+            }
+            from = end;
+        }
+        None
+    }
+
+    /// Walks down; returns the rest of the range if it is not known.
+    fn descend(&self, from: &[u8], to: &[u8], visit: PairVisitor<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut to = to;
+        while from < to {
+            let below = (std::ops::Bound::Unbounded, std::ops::Bound::Excluded(to));
+            let span = self.spans.range::<[u8], _>(below).next_back();
+            let Some((begin, _)) = span.filter(|(_, end)| end.as_slice() >= to) else {
+                return Some((from.to_vec(), to.to_vec()));
+            };
+            let begin = begin.as_slice().max(from);
+            let inside = (std::ops::Bound::Included(begin), std::ops::Bound::Excluded(to));
+            for (key, value) in self.pairs.range::<[u8], _>(inside).rev() {
+                if visit(key, value).is_break() {
+                    return None;
+                }
+            }
+            to = begin;
+        }
+        None
+    }
+
+    /// The span that has this key.
+    fn span_at(&self, key: &[u8]) -> Option<(&[u8], &[u8])> {
+        let up_to = (std::ops::Bound::Unbounded, std::ops::Bound::Included(key));
+        let (from, to) = self.spans.range::<[u8], _>(up_to).next_back()?;
+        (to.as_slice() > key).then_some((from, to))
+    }
+
+    /// The first `limit` names of a range, and whether there may be more behind them.
+    ///
+    /// # Errors
+    /// They are not here.
+    pub(super) fn names(&mut self, (from, to): (&[u8], &[u8]), limit: u32) -> Result<(&[Vec<u8>], bool)> {
+        let range = (from.to_vec(), to.to_vec());
+        if !self.names.contains_key(&range) {
+            let (from, to) = range;
+            self.want(Ask::Scan(Scan { from, to, limit, is_reverse: false, keys_only: true }));
+            return Err(EngineError::NotHere);
+        }
+        let found = self.names.get(&range);
+        Ok(found.map_or((&[], false), |found| (&found.names, found.has_more)))
+    }
+
+    /// Whether something is to be fetched.
+    pub(super) fn has_wants(&self) -> bool {
+        !self.wants.is_empty()
+    }
+
+    /// What is to be fetched.
+    pub(super) fn take_wants(&mut self) -> Vec<Ask> {
+        std::mem::take(&mut self.wants)
+    }
+
+    /// Takes what was fetched.
+    pub(super) fn fill(&mut self, asks: Vec<Ask>, answers: Vec<Answer>) {
+        for (ask, answer) in asks.into_iter().zip(answers) {
+            match (ask, answer) {
+                (Ask::Get(key), Answer::Value(value)) => {
+                    self.values.insert(key, value);
+                }
+                (Ask::Scan(scan), Answer::Pairs(pairs)) if scan.keys_only => {
+                    let has_more = pairs.len() as u64 >= u64::from(scan.limit);
+                    let names = pairs.into_iter().map(|(name, _)| name).collect();
+                    self.names.insert((scan.from, scan.to), Names { names, has_more });
+                }
+                (Ask::Scan(scan), Answer::Pairs(pairs)) => self.fill_span(scan, pairs),
+                // An answer to something else is none, and what was asked is asked again.
+                (Ask::Get(_), Answer::Pairs(_)) | (Ask::Scan(_), Answer::Value(_)) => {}
+            }
+        }
+    }
+
+    fn fill_span(&mut self, scan: Scan, pairs: Vec<(Vec<u8>, Vec<u8>)>) {
+        let is_whole = (pairs.len() as u64) < u64::from(scan.limit);
+        let last = pairs.last().map(|(key, _)| key);
+        let (from, to) = match (is_whole, last, scan.is_reverse) {
+            (false, Some(last), false) => (scan.from, [last, &[0][..]].concat()),
+            (false, Some(last), true) => (last.clone(), scan.to),
+            _ => (scan.from, scan.to),
+        };
+        self.add_span(from, to);
+        self.pairs.extend(pairs);
+    }
+
+    fn add_span(&mut self, mut from: Vec<u8>, mut to: Vec<u8>) {
+        if from >= to {
+            return;
+        }
+        while let Some((begin, end)) = self.spans.range(..=to.clone()).next_back()
+            && *end >= from
+        {
+            let (begin, end) = (begin.clone(), end.clone());
+            self.spans.remove(&begin);
+            from = from.min(begin);
+            to = to.max(end);
+        }
+        self.spans.insert(from, to);
+    }
+}
+
+/// What a walk has seen.
+#[derive(Default)]
+struct Walked {
+    count: u64,
+    bytes: u64,
+}
+
+impl Walked {
+    /// How many pairs to ask for next. A walk that goes on beyond what was expected asks for ever more, so that it begins
+    /// again a few times only.
+    fn next_limit(&self, expect: u64) -> u32 {
+        let expected = expect.saturating_sub(self.count);
+        let count = match (expect, self.count) {
+            (u64::MAX, 0) => PAIRS_AT_FIRST,
+            (_, 0) => expected.max(1),
+            _ if expect != u64::MAX && expected > 0 => expected,
+            _ => self.count.saturating_mul(2),
+        };
+        let average = (self.bytes / self.count.max(1)).max(1);
+        let by_bytes = if self.count == 0 { PAIRS_MAX } else { (SCAN_BYTES / average).max(1) };
+        u32::try_from(count.min(by_bytes).clamp(1, PAIRS_MAX)).unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(numbers: std::ops::Range<u8>) -> Vec<(Vec<u8>, Vec<u8>)> {
+        numbers.map(|number| (vec![number], vec![number, 1])).collect()
+    }
+
+    /// Answers what is wanted from the pairs 10 to 19.
+    fn answer(known: &mut Known) -> usize {
+        let wants = known.take_wants();
+        let answers = wants.iter().map(|ask| match ask {
+            Ask::Get(key) => Answer::Value(
+                pairs(10..20).into_iter().find(|(other, _)| other == key).map(|(_, value)| value),
+            ),
+            Ask::Scan(scan) => {
+                let mut found = pairs(10..20);
+                found.retain(|(key, _)| *key >= scan.from && *key < scan.to);
+                if scan.is_reverse {
+                    found.reverse();
+                }
+                found.truncate(scan.limit as usize);
+                Answer::Pairs(found)
+            }
+        });
+        let (answers, count) = (answers.collect(), wants.len());
+        known.fill(wants, answers);
+        count
+    }
+
+    fn walk(known: &mut Known, range: (u8, u8), direction: Direction, count: u64) -> Result<Vec<u8>> {
+        let mut seen = Vec::new();
+        known.scan((&[range.0], &[range.1]), direction, count, &mut |key, _| {
+            seen.push(key[0]);
+            if seen.len() as u64 == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(seen)
+    }
+
+    #[test]
+    fn walk_misses_a_pair_or_never_ends() {
+        let walks =
+            [(0, 255, 3), (5, 15, u64::MAX), (12, 14, 1), (14, 14, 2), (18, 200, u64::MAX), (0, 10, 4)];
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let mut known = Known::default();
+            for (from, to, count) in walks {
+                let mut expected: Vec<u8> = (from.max(10)..to.clamp(10, 20)).collect();
+                if direction == Direction::Descending {
+                    expected.reverse();
+                }
+                expected.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+                let seen = (0..9).find_map(|_| {
+                    let seen = walk(&mut known, (from, to), direction, count).ok();
+                    answer(&mut known);
+                    seen
+                });
+                assert_eq!(seen, Some(expected), "{from} to {to} {direction:?}");
+                assert!(!known.has_wants());
+            }
+        }
+    }
+
+    #[test]
+    fn key_is_asked_for_twice() {
+        let mut known = Known::default();
+        assert_eq!(known.get(&[11]), Err(EngineError::NotHere));
+        assert_eq!(known.get(&[11]), Err(EngineError::NotHere));
+        known.want_get(&[3]);
+        assert_eq!(answer(&mut known), 2);
+        assert_eq!(known.get(&[11]), Ok(Some(&[11, 1][..])));
+        assert_eq!(known.get(&[3]), Ok(None));
+        known.want_scan((&[0], &[255]), Direction::Ascending, 5);
+        assert_eq!(answer(&mut known), 1);
+        // Within what a scan has shown, nothing is asked for again.
+        assert_eq!(known.get(&[13]), Ok(Some(&[13, 1][..])));
+        assert_eq!(known.get(&[9]), Ok(None));
+        assert_eq!(known.get(&[15]), Err(EngineError::NotHere), "behind the scan's limit");
+    }
+}
