@@ -11,6 +11,7 @@
 # make lua    the interpreter of scripts beside the recorded answers of redis-server (make lua-wasm: as WebAssembly)
 # make functions  functions as WebAssembly on both engines, with their examples (make functions-wasm: the interpreter as WebAssembly)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
+# make cluster  suites on a test cluster of TiKV (adds Go to the set-up)
 # make demo   a real data set in, kill -9, and out again
 #
 # Every target installs what it needs and the machine lacks; tests/fresh-machine proves that on a bare Debian.
@@ -39,14 +40,14 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
 
 # The engines of functions as WebAssembly, and SQL at the edge, in all that is built for tests.
-WITH_ENGINES := --features edgecask/wasm-functions,edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql
+WITH_ENGINES := --features edgecask/wasm-functions,edgecask/tikv,edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql
 
 # Which features a dependency has follows from which packages and features are named, and one with other features is built once
 # more, with all that stands on it. So all debug builds name the same; only the core is also tested alone, since that is quick.
 ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 
 # The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
-RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions
+RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
 .PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
@@ -57,7 +58,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients console-test edge edge-test \
+AFTER_GATE := setup console gateway sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -251,6 +252,7 @@ crash-matrix: rust
 	EDGECASK_CRASH_STATES=$(STATES) cargo test -q -p edgecask-core --lib crashes_anywhere -- --nocapture
 
 include tests/clients/set-up.mk
+include tests/cluster/set-up.mk
 include web-console/build.mk
 include edge-worker/build.mk
 include tests/edge/suites.mk

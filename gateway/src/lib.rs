@@ -35,6 +35,8 @@ pub mod restore;
 pub mod backup;
 pub mod upkeep;
 pub mod store;
+#[cfg(feature = "tikv")]
+pub mod tikv;
 pub mod storage;
 pub mod clock;
 pub mod coalesce;

@@ -215,3 +215,12 @@ impl Default for Deadlines {
         }
     }
 }
+
+/// How long a request to a cluster may take where nobody says otherwise: a change of leaders takes about two seconds.
+pub const CLUSTER_TIMEOUT_MS: u64 = 5000;
+
+/// The longest argument where the data is in a cluster: a transaction of one brings its bytes as a whole.
+pub const CLUSTER_BULK_MAX_BYTES: u64 = 60 * 1024 * 1024;
+
+/// The longest name of a store in a cluster: it is part of every key.
+pub const STORE_NAME_MAX_BYTES: usize = 64;

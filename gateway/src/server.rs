@@ -16,6 +16,8 @@ use edgecask_core::command::Unreadable;
 use edgecask_core::command::script::{crons, libraries, triggers};
 use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
+#[cfg(feature = "tikv")]
+use edgecask_core::ordered::Ordered;
 use edgecask_core::server::{Server, Shared};
 use tracing::{error, info, warn};
 
@@ -29,12 +31,15 @@ use crate::interpreters;
 use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
 use crate::loader::Loader;
 use crate::long_runs::LongThreads;
+use crate::options::cluster::ClusterOptions;
 use crate::options::{Options, OptionsError, WebOptions};
 use crate::process_info::{self, ProcessInfo};
 use crate::spread::Spread;
 use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
 use crate::store::{self, Store};
+#[cfg(feature = "tikv")]
+use crate::tikv::{Access, TikvCluster};
 use crate::users_file::UsersFile;
 use crate::web::listeners::{Listener, Web};
 use crate::web::protocol::Protocol;
@@ -63,6 +68,9 @@ pub enum StartError {
     /// The triggers or the crons cannot be read.
     #[error("triggers and crons cannot be read: {0}")]
     Callers(EngineError),
+    /// The cluster cannot be used.
+    #[error("{0}")]
+    Cluster(String),
     /// It was asked to stop before the store was read.
     #[error("stopped before the store was read")]
     Stopped,
@@ -95,7 +103,8 @@ pub struct Running {
     crons: JoinHandle<()>,
     maintenance: [JoinHandle<()>; 2],
     control: Option<Control>,
-    lock: Arc<DirectoryLock>,
+    /// None where the data is in a cluster.
+    lock: Option<Arc<DirectoryLock>>,
 }
 
 /// Starts a server.
@@ -127,7 +136,10 @@ pub fn start_and(
         access: settings.memory().touch(now_ms(), || 0).fresh(),
         ..StoreOptions::default()
     };
-    let lock = Arc::new(store::lock(&options.directory)?);
+    let lock = match options.cluster {
+        None => Some(Arc::new(store::lock(&options.directory)?)),
+        Some(_) => None,
+    };
     let tls = options.web.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listeners = acceptor::bind(&options.addresses)?;
     let addresses = listeners.iter().map(|listener| listener.local_addr()).collect::<io::Result<Vec<_>>>()?;
@@ -143,20 +155,24 @@ pub fn start_and(
     let users = users.map_err(StartError::Users)?;
     let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone())
         .with_users_file(users_file);
-    let server = Server {
-        engine: Store::empty(settings.databases())?,
-        shared: Shared::new(settings, Box::new(facts), now_ms()),
+    let engine = match &options.cluster {
+        None => Store::empty(settings.databases())?,
+        Some(cluster) => open_cluster(cluster, settings.databases(), options.threads)?,
     };
+    let server = Server { engine, shared: Shared::new(settings, Box::new(facts), now_ms()) };
     interpreters::add(&server.shared.scripts, &server.shared.sql);
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;
-    let show = |store: Bitcask| {
-        store.set_unsynced_blobs_max(unsynced_blobs_max);
-        gateway.server.engine.set(store);
+    let restore = || {
         restore_libraries(&gateway)?;
         restore_callers(&gateway)?;
         restore_users(&gateway, users.clone())
+    };
+    let show = |store: Bitcask| {
+        store.set_unsynced_blobs_max(unsynced_blobs_max);
+        gateway.server.engine.set(store);
+        restore()
     };
     // Nobody may come in as a user that the file knows otherwise.
     match &users {
@@ -164,12 +180,18 @@ pub fn start_and(
         None => gateway.server.shared.acl.set_complete(false),
     }
     // A store that is read within a moment is served at once, and its clients never see that it was being read.
-    let mut loader = Loader::start(&options.directory, &store_options, lock.clone())?;
-    if let Some(loaded) = loader.wait(SILENT_LOADING) {
-        show(loaded?)?;
-    } else {
-        info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
-        gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
+    let load = |lock: &Arc<DirectoryLock>| Loader::start(&options.directory, &store_options, lock.clone());
+    let mut loader = lock.as_ref().map(load).transpose()?;
+    match &mut loader {
+        None => restore()?,
+        Some(loader) => {
+            if let Some(loaded) = loader.wait(SILENT_LOADING) {
+                show(loaded?)?;
+            } else {
+                info!(listening = ?addresses, web = ?web_addresses, "clients are told that the store is being read");
+                gateway.server.shared.loading.begin(loader.total_bytes(), now_ms());
+            }
+        }
     }
     let long_threads = LongThreads::start(&gateway, options.threads)?;
     let workers = Workers::start(&gateway, options.threads)?;
@@ -182,7 +204,8 @@ pub fn start_and(
     } else {
         Some(Threads::start(&web, web_listeners, options.threads)?)
     };
-    if let Err(error) = finish_loading(&gateway, &mut loader, show) {
+    let finished = loader.as_mut().map_or(Ok(()), |loader| finish_loading(&gateway, loader, show));
+    if let Err(error) = finished {
         gateway.stop.request(StopRequest { checkpoint: false });
         join(acceptor, "acceptor");
         threads.into_iter().for_each(Threads::join);
@@ -198,10 +221,17 @@ pub fn start_and(
     ];
     let calling = gateway.clone();
     let crons = spawn("crons", move || crate::crons::run(&calling))?;
-    let control = Control::start(&gateway, &options.directory)?;
+    let control = match options.cluster {
+        None => Control::start(&gateway, &options.directory)?,
+        Some(_) => None,
+    };
+    let data = match &options.cluster {
+        None => options.directory.display().to_string(),
+        Some(cluster) => format!("tikv {} {}", cluster.pd.join(","), cluster.store),
+    };
     info!(
         version = env!("CARGO_PKG_VERSION"),
-        directory = %options.directory.display(),
+        data,
         listening = ?addresses,
         web = ?web_addresses,
         appendfsync = options.appendfsync.word(),
@@ -294,6 +324,24 @@ impl Running {
         }
         is_safe
     }
+}
+
+/// Opens the store in a cluster.
+#[cfg(feature = "tikv")]
+fn open_cluster(cluster: &ClusterOptions, databases: u32, threads: usize) -> Result<Store, StartError> {
+    let ClusterOptions { pd, tls, keyspace, store, timeout } = cluster.clone();
+    let access = Access { pd, tls, keyspace, timeout, threads };
+    let connected = TikvCluster::connect(&access).map_err(StartError::Cluster)?;
+    let opened = Ordered::open(connected, store.as_bytes(), databases).map_err(|error| {
+        StartError::Cluster(format!("the store in the cluster cannot be opened: {error}"))
+    })?;
+    Ok(Store::of_cluster(opened, databases)?)
+}
+
+/// The options refuse a cluster.
+#[cfg(not(feature = "tikv"))]
+fn open_cluster(_cluster: &ClusterOptions, databases: u32, _threads: usize) -> Result<Store, StartError> {
+    Ok(Store::empty(databases)?)
 }
 
 /// Shows the store to the connections once it is read, if they are told that it is not.

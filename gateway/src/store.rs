@@ -1,7 +1,8 @@
 //! The engine that the gateway hosts, and the calls that it needs beyond the core's [`Engine`].
 //!
 //! A server has its engine from the start, and its store once that has been read: until then [`Store`] is an empty one in
-//! memory, and the server refuses commands that need data.
+//! memory, and the server refuses commands that need data. Or its data is in a cluster: then the log stays the empty one in memory,
+//! so there is nothing to sync, to merge or to scrub, and what is about keys goes to the cluster.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -12,10 +13,13 @@ use std::task::Waker;
 use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
 use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{
-    Admin, Begun, Commit, Db, Draft, Engine, EngineError, Ordered, Overlay, Piece, Result, Rewriting, Root,
-    Sample, Sampled, Scope, Sought, Stored, Ticket, Touch, Watch,
+    Admin, Begun, BlobRef, BlobStore, Commit, Db, Draft, Engine, EngineError, KeyVisitor,
+    Ordered as CallOrdered, Overlay, Piece, Reader, Receipt, Result, Rewriting, Root, Sample, Sampled, Scope,
+    Sought, Stored, SubVisitor, SubWalk, Ticket, Touch, Watch,
 };
-use edgecask_core::storage::{DeviceStorage, MemoryStorage};
+#[cfg(feature = "tikv")]
+use edgecask_core::ordered::{Ordered, OrderedSnapshot};
+use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
 use crate::clock::seed;
@@ -23,12 +27,26 @@ use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
 use crate::storage::sled_meta::Meta;
+#[cfg(feature = "tikv")]
+use crate::tikv::TikvCluster;
 
 /// The engine behind all sessions.
 pub struct Store {
     loaded: OnceLock<Bitcask>,
     /// What sessions see before.
     empty: Bitcask,
+    #[cfg(feature = "tikv")]
+    cluster: Option<Box<Ordered<TikvCluster>>>,
+}
+
+/// Reads of one transaction.
+#[expect(clippy::large_enum_variant, reason = "it stays on the stack, and the usual one is the small one")]
+pub enum StoreSnapshot<'e> {
+    /// Of the log.
+    Log(<Bitcask as Engine>::Snapshot<'e>),
+    /// Of a cluster.
+    #[cfg(feature = "tikv")]
+    Cluster(OrderedSnapshot<'e, TikvCluster>),
 }
 
 /// The calls that the sync policy needs. Positions are counts of log bytes since the store was opened.
@@ -213,12 +231,47 @@ impl Store {
     pub fn empty(databases: u32) -> std::result::Result<Store, OpenError> {
         let options = Options { databases, seed: seed(), ..Options::default() };
         let empty = Bitcask::open(Arc::new(MemoryStorage::new()), &options)?.store;
-        Ok(Store { loaded: OnceLock::new(), empty })
+        Ok(Store {
+            loaded: OnceLock::new(),
+            empty,
+            #[cfg(feature = "tikv")]
+            cluster: None,
+        })
+    }
+
+    /// A store in a cluster.
+    ///
+    /// # Errors
+    /// Never in fact, as [`Store::empty`].
+    #[cfg(feature = "tikv")]
+    pub fn of_cluster(
+        cluster: Ordered<TikvCluster>,
+        databases: u32,
+    ) -> std::result::Result<Store, OpenError> {
+        Ok(Store { cluster: Some(Box::new(cluster)), ..Store::empty(databases)? })
     }
 
     /// Shows what was read from now on. Only the first call counts.
     pub fn set(&self, store: Bitcask) {
         let _ = self.loaded.set(store);
+    }
+
+    /// The log: of a store in a cluster an empty one.
+    #[inline]
+    fn log(&self) -> &Bitcask {
+        self.loaded.get().unwrap_or(&self.empty)
+    }
+
+    /// The cluster, if the data is in one.
+    #[cfg(feature = "tikv")]
+    #[inline]
+    fn cluster(&self) -> Option<&Ordered<TikvCluster>> {
+        self.cluster.as_deref()
+    }
+
+    /// Whether the data is in a cluster, and nothing of it on this machine.
+    pub fn is_elsewhere(&self) -> bool {
+        !self.holds_locks()
     }
 }
 
@@ -227,15 +280,61 @@ impl Deref for Store {
 
     #[inline]
     fn deref(&self) -> &Bitcask {
-        self.loaded.get().unwrap_or(&self.empty)
+        self.log()
     }
 }
 
+/// Runs the same on the engine that has the data.
+macro_rules! with_engine {
+    ($store:expr, $engine:ident => $run:expr) => {{
+        #[cfg(feature = "tikv")]
+        if let Some($engine) = $store.cluster() {
+            return $run;
+        }
+        let $engine = $store.log();
+        $run
+    }};
+}
+
+/// Runs what gives a snapshot on the engine that has the data.
+macro_rules! with_snapshot {
+    ($store:expr, $engine:ident => $run:expr, $into:expr) => {{
+        #[cfg(feature = "tikv")]
+        if let Some($engine) = $store.cluster() {
+            return $run.map(|made| $into(made, StoreSnapshot::Cluster));
+        }
+        let $engine = $store.log();
+        $run.map(|made| $into(made, StoreSnapshot::Log))
+    }};
+}
+
+/// Runs the same on the snapshot, whichever it is.
+macro_rules! with_reader {
+    ($snapshot:expr, $reader:ident => $run:expr) => {
+        match $snapshot {
+            StoreSnapshot::Log($reader) => $run,
+            #[cfg(feature = "tikv")]
+            StoreSnapshot::Cluster($reader) => $run,
+        }
+    };
+}
+
+fn begun<'e, S>(begun: Begun<S>, into: impl Fn(S) -> StoreSnapshot<'e>) -> Begun<StoreSnapshot<'e>> {
+    match begun {
+        Begun::Open(snapshot) => Begun::Open(into(snapshot)),
+        Begun::Waits(ticket) => Begun::Waits(ticket),
+    }
+}
+
+fn snapshot<'e, S>(made: S, into: impl Fn(S) -> StoreSnapshot<'e>) -> StoreSnapshot<'e> {
+    into(made)
+}
+
 impl Engine for Store {
-    type Snapshot<'e> = <Bitcask as Engine>::Snapshot<'e>;
+    type Snapshot<'e> = StoreSnapshot<'e>;
 
     fn prefetch(&self, db: Db, keys: &[&[u8]]) {
-        Engine::prefetch(&**self, db, keys);
+        with_engine!(self, engine => Engine::prefetch(engine, db, keys))
     }
 
     #[inline]
@@ -247,7 +346,7 @@ impl Engine for Store {
         touch: Option<Touch>,
         show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<Sought> {
-        Engine::get_string(&**self, db, key, now_ms, touch, show)
+        with_engine!(self, engine => Engine::get_string(engine, db, key, now_ms, touch, show))
     }
 
     #[inline]
@@ -260,10 +359,14 @@ impl Engine for Store {
         touch: Touch,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
-        Engine::set_string(&**self, db, key, value, now_ms, touch, scratch)
+        with_engine!(self, engine => Engine::set_string(engine, db, key, value, now_ms, touch, scratch))
     }
 
     fn draft(&self) -> Result<Draft> {
+        #[cfg(feature = "tikv")]
+        if let Some(cluster) = self.cluster() {
+            return cluster.draft();
+        }
         match self.loaded.get() {
             Some(store) => Engine::draft(store),
             // Its command is going to be refused; memory need not hold its bytes.
@@ -272,51 +375,94 @@ impl Engine for Store {
     }
 
     #[inline]
-    fn begin(&self, scope: Scope<'_>) -> Result<Self::Snapshot<'_>> {
-        Engine::begin(&**self, scope)
+    fn begin(&self, scope: Scope<'_>) -> Result<StoreSnapshot<'_>> {
+        with_snapshot!(self, engine => Engine::begin(engine, scope), snapshot)
     }
 
     #[inline]
-    fn begin_soon(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
-        Engine::begin_soon(&**self, scope, waker)
+    fn begin_soon(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<StoreSnapshot<'_>>> {
+        with_snapshot!(self, engine => Engine::begin_soon(engine, scope, waker), begun)
     }
 
-    fn begin_long(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<Self::Snapshot<'_>>> {
-        Engine::begin_long(&**self, scope, waker)
+    fn begin_long(&self, scope: Scope<'_>, waker: &dyn Fn() -> Waker) -> Result<Begun<StoreSnapshot<'_>>> {
+        with_snapshot!(self, engine => Engine::begin_long(engine, scope, waker), begun)
     }
 
-    fn resume(&self, ticket: Ticket, scope: Scope<'_>) -> Result<Option<Self::Snapshot<'_>>> {
-        Engine::resume(&**self, ticket, scope)
+    fn park(&self, snapshot: StoreSnapshot<'_>, waker: &Waker) -> Ticket {
+        match snapshot {
+            StoreSnapshot::Log(snapshot) => Engine::park(self.log(), snapshot, waker),
+            #[cfg(feature = "tikv")]
+            StoreSnapshot::Cluster(snapshot) => match self.cluster() {
+                Some(cluster) => cluster.park(snapshot, waker),
+                None => Ticket(0),
+            },
+        }
+    }
+
+    fn resume(&self, ticket: Ticket, scope: Scope<'_>) -> Result<Option<StoreSnapshot<'_>>> {
+        #[cfg(feature = "tikv")]
+        if let Some(cluster) = self.cluster() {
+            return Ok(cluster.resume(ticket, scope)?.map(StoreSnapshot::Cluster));
+        }
+        Ok(Engine::resume(self.log(), ticket, scope)?.map(StoreSnapshot::Log))
+    }
+
+    fn wait_for(&self, ticket: Ticket) {
+        with_engine!(self, engine => Engine::wait_for(engine, ticket))
     }
 
     fn forget(&self, ticket: Ticket) {
-        Engine::forget(&**self, ticket);
+        with_engine!(self, engine => Engine::forget(engine, ticket))
+    }
+
+    fn has_blobs(&self) -> bool {
+        with_engine!(self, engine => Engine::has_blobs(engine))
+    }
+
+    #[inline]
+    fn holds_locks(&self) -> bool {
+        with_engine!(self, engine => Engine::holds_locks(engine))
     }
 
     #[inline]
     fn commit(
         &self,
-        snapshot: Self::Snapshot<'_>,
+        snapshot: StoreSnapshot<'_>,
         overlay: &mut Overlay,
         now_ms: u64,
-        ordered: Ordered<'_>,
+        ordered: CallOrdered<'_>,
     ) -> Result<Commit> {
-        Engine::commit(&**self, snapshot, overlay, now_ms, ordered)
+        match snapshot {
+            StoreSnapshot::Log(snapshot) => Engine::commit(self.log(), snapshot, overlay, now_ms, ordered),
+            #[cfg(feature = "tikv")]
+            StoreSnapshot::Cluster(snapshot) => match self.cluster() {
+                Some(cluster) => cluster.commit(snapshot, overlay, now_ms, ordered),
+                None => Err(EngineError::Damaged("a snapshot of another engine".into())),
+            },
+        }
+    }
+
+    fn committed(&self, ticket: Ticket, waker: &Waker, ordered: CallOrdered<'_>) -> Result<Option<Receipt>> {
+        with_engine!(self, engine => Engine::committed(engine, ticket, waker, ordered))
     }
 
     fn expired_keys(&self, now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
-        Engine::expired_keys(&**self, now_ms, budget, visit)
+        with_engine!(self, engine => Engine::expired_keys(engine, now_ms, budget, visit))
     }
 
     fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
-        Engine::sample_keys(&**self, sample, visit)
+        with_engine!(self, engine => Engine::sample_keys(engine, sample, visit))
     }
 
     fn is_busy(&self, db: Db, key: &[u8]) -> bool {
-        Engine::is_busy(&**self, db, key)
+        with_engine!(self, engine => Engine::is_busy(engine, db, key))
     }
 
     fn watch(&self, db: Db, key: &[u8], watch: &Watch) {
+        #[cfg(feature = "tikv")]
+        if let Some(cluster) = self.cluster() {
+            return cluster.watch(db, key, watch);
+        }
         match self.loaded.get() {
             Some(store) => Engine::watch(store, db, key, watch),
             // Nobody knows what the key is going to be.
@@ -325,54 +471,169 @@ impl Engine for Store {
     }
 
     fn unwatch(&self, db: Db, key: &[u8], watch: &Watch) {
-        Engine::unwatch(&**self, db, key, watch);
+        with_engine!(self, engine => Engine::unwatch(engine, db, key, watch))
+    }
+}
+
+impl Reader for StoreSnapshot<'_> {
+    #[inline]
+    fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
+        with_reader!(self, reader => reader.root(db, key, touch))
+    }
+
+    fn blobs(&self) -> Arc<dyn BlobStore> {
+        with_reader!(self, reader => reader.blobs())
+    }
+
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        with_reader!(self, reader => reader.open_blob(id))
+    }
+
+    fn older_sums(&mut self, reference: BlobRef) -> Result<Option<Arc<[u32]>>> {
+        with_reader!(self, reader => reader.older_sums(reference))
+    }
+
+    fn patched(
+        &mut self,
+        owner: (Db, &[u8]),
+        root: &Root,
+        base: Arc<dyn Blob>,
+        range: (u64, u64),
+    ) -> Result<Arc<dyn Blob>> {
+        with_reader!(self, reader => reader.patched(owner, root, base, range))
+    }
+
+    #[inline]
+    fn read_value(&mut self, root: &Root, range: (u64, u64), visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        with_reader!(self, reader => reader.read_value(root, range, visit))
+    }
+
+    fn memory_bytes(&mut self, key: &[u8], root: &Root) -> Result<u64> {
+        with_reader!(self, reader => reader.memory_bytes(key, root))
+    }
+
+    fn sub_len(&mut self, root: &Root) -> Result<u64> {
+        with_reader!(self, reader => reader.sub_len(root))
+    }
+
+    #[inline]
+    fn sub_contains(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
+        with_reader!(self, reader => reader.sub_contains(root, subkey))
+    }
+
+    #[inline]
+    fn sub_contains_to_change(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
+        with_reader!(self, reader => reader.sub_contains_to_change(root, subkey))
+    }
+
+    #[inline]
+    fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        with_reader!(self, reader => reader.sub_read(root, subkey, visit))
+    }
+
+    fn sub_rank(&mut self, root: &Root, subkey: &[u8]) -> Result<u64> {
+        with_reader!(self, reader => reader.sub_rank(root, subkey))
+    }
+
+    #[inline]
+    fn sub_scan(&mut self, root: &Root, walk: SubWalk<'_>, visit: SubVisitor<'_>) -> Result<()> {
+        with_reader!(self, reader => reader.sub_scan(root, walk, visit))
+    }
+
+    fn require_everything(&mut self) -> Result<()> {
+        with_reader!(self, reader => reader.require_everything())
+    }
+
+    fn key_count(&mut self, db: Db) -> Result<u64> {
+        with_reader!(self, reader => reader.key_count(db))
+    }
+
+    fn expiring_count(&mut self, db: Db) -> Result<u64> {
+        with_reader!(self, reader => reader.expiring_count(db))
+    }
+
+    fn scan_keys(&mut self, db: Db, cursor: u64, visit: KeyVisitor<'_>) -> Result<u64> {
+        with_reader!(self, reader => reader.scan_keys(db, cursor, visit))
+    }
+
+    fn random_key(&mut self, db: Db, random: u64, visit: KeyVisitor<'_>) -> Result<()> {
+        with_reader!(self, reader => reader.random_key(db, random, visit))
+    }
+
+    fn version(&mut self, db: Db, key: &[u8]) -> Result<u64> {
+        with_reader!(self, reader => reader.version(db, key))
+    }
+
+    #[inline]
+    fn announce(&mut self, db: Db, keys: &[&[u8]]) {
+        with_reader!(self, reader => reader.announce(db, keys))
+    }
+
+    fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]], are_to_change: bool) {
+        with_reader!(self, reader => reader.announce_subs(root, subkeys, are_to_change))
+    }
+
+    fn hold_for_long(&mut self) {
+        with_reader!(self, reader => reader.hold_for_long())
+    }
+
+    fn is_waited_for(&self) -> bool {
+        with_reader!(self, reader => reader.is_waited_for())
+    }
+
+    fn let_pass(&mut self) {
+        with_reader!(self, reader => reader.let_pass())
+    }
+
+    fn undeclared(&self) -> Option<Vec<u8>> {
+        with_reader!(self, reader => reader.undeclared())
     }
 }
 
 impl Admin for Store {
     fn checkpoint(&self, now_ms: u64) -> Result<()> {
-        Admin::checkpoint(&**self, now_ms)
+        with_engine!(self, engine => Admin::checkpoint(engine, now_ms))
     }
 
     fn reopen(&self, access: u32) -> Result<()> {
-        Admin::reopen(&**self, access)
+        with_engine!(self, engine => Admin::reopen(engine, access))
     }
 
     fn is_synced(&self, sync: bool) -> Result<bool> {
-        Admin::is_synced(&**self, sync)
+        with_engine!(self, engine => Admin::is_synced(engine, sync))
     }
 
     fn begin_rewrite(&self) -> bool {
-        Admin::begin_rewrite(&**self)
+        with_engine!(self, engine => Admin::begin_rewrite(engine))
     }
 
     fn rewriting(&self) -> Rewriting {
-        Admin::rewriting(&**self)
+        with_engine!(self, engine => Admin::rewriting(engine))
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {
-        Admin::report(&**self)
+        with_engine!(self, engine => Admin::report(engine))
     }
 
     fn wake_waiting(&self) {
-        Admin::wake_waiting(&**self);
+        with_engine!(self, engine => Admin::wake_waiting(engine));
     }
 
     fn last_finding(&self) -> Option<String> {
-        Admin::last_finding(&**self)
+        with_engine!(self, engine => Admin::last_finding(engine))
     }
 
     #[inline]
     fn held_bytes(&self) -> u64 {
-        Admin::held_bytes(&**self)
+        with_engine!(self, engine => Admin::held_bytes(engine))
     }
 
     fn garbage_bytes(&self) -> u64 {
-        Admin::garbage_bytes(&**self)
+        with_engine!(self, engine => Admin::garbage_bytes(engine))
     }
 
     fn lacks_space(&self) -> bool {
-        Admin::lacks_space(&**self)
+        with_engine!(self, engine => Admin::lacks_space(engine))
     }
 }
 
@@ -381,8 +642,9 @@ impl Durable for Store {
         Bitcask::appended(self)
     }
 
+    /// What a cluster has acknowledged is as safe as it will be.
     fn synced(&self) -> u64 {
-        Bitcask::synced(self)
+        if self.is_elsewhere() { u64::MAX } else { Bitcask::synced(self) }
     }
 
     fn sync(&self) -> Result<u64> {
@@ -413,7 +675,7 @@ impl Maintain for Store {
     }
 
     fn checkpoint(&self, now_ms: u64) -> Result<()> {
-        Admin::checkpoint(&**self, now_ms)
+        Admin::checkpoint(self.log(), now_ms)
     }
 
     fn hint_step(&self) -> Result<bool> {

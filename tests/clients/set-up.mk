@@ -3,7 +3,7 @@
 
 CLIENTS := .build/clients
 FLOWS := tests/clients
-GO_TOOLCHAIN := v0.0.1-go1.21.13
+GO_TOOLCHAIN := v0.0.1-go1.25.12
 COPY_JARS := org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
 
 .PHONY: clients clients-setup
@@ -39,11 +39,11 @@ $(CLIENTS)/go-redis: $(wildcard $(FLOWS)/go-redis/*) | $(CLIENTS)/apt
 	cd $(FLOWS)/go-redis
 	go build -o $(CURDIR)/$@ .
 
-# libsql-client-go needs Go 1.20, and Debian 12 has 1.19. Go's toolchains are modules, as `go` itself gets them from 1.21 on: checked against
+# libsql-client-go needs Go 1.20, the test cluster 1.25, and Debian 12 has 1.19. Go's toolchains are modules, as `go` itself gets them from 1.21 on: checked against
 # Go's database of checksums.
 $(CLIENTS)/go/ready: | $(CLIENTS)/apt
 	mkdir -p $(CLIENTS)/go
-	if [[ $$(go env GOVERSION) =~ ^go1\.1?[0-9](\.|$$) ]]; then
+	if [[ $$(go env GOVERSION) =~ ^go1\.(1?[0-9]|2[0-4])(\.|$$) ]]; then
 		version=$(GO_TOOLCHAIN).$$(go env GOOS)-$$(go env GOARCH)
 		from=$$(cd $(CLIENTS)/go && go mod download -json golang.org/toolchain@$$version | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 		cp -r --no-preserve=mode "$$from/." $(CLIENTS)/go

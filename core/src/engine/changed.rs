@@ -65,8 +65,9 @@ impl Txn<'_> {
     /// seen so many ([`Txn::keys_seen`]).
     pub fn lookups_since(&self, seen: usize) -> (u64, u64) {
         let new = self.overlay.keys.get(seen..).unwrap_or_default();
+        let looked = new.iter().filter(|state| !state.is_blind).count();
         let hits = new.iter().filter(|state| state.base.is_some()).count();
-        (hits as u64, (new.len() - hits) as u64)
+        (hits as u64, (looked - hits) as u64)
     }
 
     /// Whether a commit would change nothing.

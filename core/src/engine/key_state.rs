@@ -49,6 +49,8 @@ pub(super) struct KeyState {
     pub(super) key: Span,
     /// The committed root, expired or not.
     pub(super) base: Option<Root>,
+    /// Whether nobody has looked for the committed root: the key was put without a look.
+    pub(super) is_blind: bool,
     pub(super) root: PendingRoot,
     /// The bits of use of a root that is put, if they do not follow from its commit.
     pub(super) access: Option<u32>,

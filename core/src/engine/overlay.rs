@@ -276,7 +276,7 @@ impl Overlay {
     pub(super) fn is_changed(&self, state: &KeyState) -> bool {
         let touched = match state.root {
             PendingRoot::Unchanged => !state.subs.is_empty(),
-            PendingRoot::Removed => state.base.is_some(),
+            PendingRoot::Removed => state.base.is_some() || state.is_blind,
             PendingRoot::Put { .. } => true,
         };
         touched && self.is_shown(state.source)
@@ -399,6 +399,7 @@ impl Overlay {
             source,
             key: span,
             base,
+            is_blind: false,
             root: PendingRoot::Unchanged,
             access: None,
             subkeys_of: base,

@@ -36,6 +36,7 @@ pub struct Txn<'e> {
     pub(super) overlay: &'e mut Overlay,
     now_ms: u64,
     touches: bool,
+    puts_blindly: bool,
     pub(super) blob_min: u64,
     pub(super) changes: u64,
     changes_max: u64,
@@ -52,6 +53,7 @@ impl<'e> Txn<'e> {
             overlay,
             now_ms,
             touches: true,
+            puts_blindly: false,
             blob_min: u64::MAX,
             changes: 0,
             changes_max: u64::MAX,
@@ -68,6 +70,12 @@ impl<'e> Txn<'e> {
     /// Whether reads from here on count as accesses (OBJECT IDLETIME); true at the start.
     pub fn set_touches(&mut self, touches: bool) {
         self.touches = touches;
+    }
+
+    /// Whether strings may be put without a look at what was there, where to look takes a round trip; false at the start. Who
+    /// wants to know the old roots must not allow it.
+    pub fn set_puts_blindly(&mut self, puts_blindly: bool) {
+        self.puts_blindly = puts_blindly;
     }
 
     /// How the use of keys is noted; by the clock of the transaction at the start.
@@ -269,7 +277,10 @@ impl<'e> Txn<'e> {
             draft.append(value)?;
             return self.put_draft(db, key, root, draft);
         }
-        let at = self.state(db, key)?;
+        let at = match self.blind_state(db, key, root.kind) {
+            Some(at) => at,
+            None => self.state(db, key)?,
+        };
         self.note_appearance(db, at);
         self.budget.ask(1, self.overlay.arena_growth(value.len()))?;
         let value = self.overlay.store(value);
@@ -390,7 +401,13 @@ impl<'e> Txn<'e> {
             Source::Fresh(_) => 0,
         };
         for state in self.overlay.keys.iter().filter(|state| state.source == source) {
-            match (state.base.is_some(), state.root) {
+            let was_there = match source {
+                Source::Base(base) if state.is_blind => {
+                    self.reader.root(base, self.overlay.bytes(state.key), None)?.is_some()
+                }
+                _ => state.base.is_some(),
+            };
+            match (was_there, state.root) {
                 (true, PendingRoot::Removed) => count = count.saturating_sub(1),
                 (false, PendingRoot::Put { .. }) => count += 1,
                 _ => {}
@@ -454,6 +471,20 @@ impl<'e> Txn<'e> {
                 return Ok(found);
             }
         }
+    }
+
+    /// The state of a key that is about to be put and that nobody has looked for, if it may be put so.
+    fn blind_state(&mut self, db: Db, key: &[u8], kind: Kind) -> Option<usize> {
+        let source = self.overlay.source(db);
+        let may_be =
+            self.puts_blindly && kind == Kind::String && db != CATALOG && self.overlay.turns.list.is_none();
+        if !may_be || self.overlay.find(source, key).is_some() {
+            return None;
+        }
+        let at = self.overlay.insert(source, key, None);
+        self.overlay.keys[at].is_blind = true;
+        self.overlay.asked_last = at;
+        Some(at)
     }
 
     /// The state of a key, read from the engine the first time.

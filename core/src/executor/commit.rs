@@ -63,7 +63,14 @@ impl Executor {
                     before.go_back(caller);
                     return Ok(Ran::Nothing);
                 }
-                Waits::Begins(spec) => waiter = Some(begin_wait(shared, caller, spec, args, wait)),
+                Waits::Begins(spec) => {
+                    let begun = begin_wait(shared, caller, spec, args, wait);
+                    if !server.engine.holds_locks() {
+                        // A commit after its reads and before it was in line has woken nobody: it looks once more.
+                        self.ready.extend(begun.wait.keys.iter().map(|key| (begun.db, key.clone())));
+                    }
+                    waiter = Some(begun);
+                }
                 Waits::Never => {}
             }
         }

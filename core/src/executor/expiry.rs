@@ -81,8 +81,13 @@ impl Expiry {
             self.keys.pop();
             count += 1;
         }
-        self.upkeep.executor.serve_ready(server, now_ms);
+        if !server.engine.holds_locks() {
+            // Other processes commit as well, and wake nobody here.
+            self.upkeep.executor.look_for_all(&server.shared);
+        }
+        let is_served = self.upkeep.executor.serve_ready(server, now_ms);
         self.upkeep.executor.release();
+        has_more |= !is_served;
         Ok(Expired { keys: count, has_more, is_suspended: false })
     }
 

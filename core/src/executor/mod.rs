@@ -379,6 +379,10 @@ impl Executor {
             let outcome = {
                 let mut txn = Txn::new(&mut snapshot, &mut self.overlay, now_ms);
                 bound(&mut txn, caller.client, &server.shared);
+                let interest = &server.shared.hub.interest;
+                txn.set_puts_blindly(
+                    !server.engine.holds_locks() && !interest.has(Interest::REACTIONS | Interest::TRIGGERS),
+                );
                 let mut context = Context {
                     txn: &mut txn,
                     reply: &mut *caller.reply,

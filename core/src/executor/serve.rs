@@ -8,8 +8,8 @@ use crate::acl;
 use crate::catalog::Flags;
 use crate::command::call::{Keys, keys_of};
 use crate::engine::{Db, Drafts, Engine, Kind};
-use crate::server::Server;
-use crate::server::hub::{Answer, Waiter};
+use crate::server::hub::{Answer, Interest, Waiter};
+use crate::server::{Server, Shared};
 
 /// What became of one blocked connection.
 enum Served {
@@ -25,6 +25,13 @@ impl Executor {
     /// Whether blocked connections are to be served, or their waits ended.
     pub fn has_ready(&self) -> bool {
         !self.ready.is_empty() || !self.unblocks.is_empty()
+    }
+
+    /// Has all blocked connections served next, if nobody is to be served yet.
+    pub(super) fn look_for_all(&mut self, shared: &Shared) {
+        if !self.has_ready() && shared.hub.interest.has(Interest::WAITING) {
+            self.ready = shared.hub.waiting.keys();
+        }
     }
 
     /// Serves the connections that wait for keys which have changed; false if the engine must fetch something first and

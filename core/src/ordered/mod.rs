@@ -18,6 +18,7 @@ pub mod cluster;
 mod databases;
 mod known;
 mod names;
+mod opening;
 mod record;
 mod runs;
 pub mod simulated;
@@ -129,6 +130,19 @@ impl<C: Cluster> Ordered<C> {
             committed: AtomicU64::new(0),
             counts: Counts::default(),
         }))
+    }
+
+    /// Opens a store in a cluster for a process, and keeps the calling thread until then.
+    ///
+    /// # Errors
+    /// The cluster does not answer, or what is there is damaged.
+    pub fn open(cluster: C, store: &[u8], databases: Db) -> Result<Ordered<C>> {
+        let names = Names::of(store);
+        let process = opening::take_process_number(&cluster, &names)?;
+        let shown = opening::read_databases(&cluster, &names)?;
+        let ordered = Ordered::new(cluster, Options { store: store.to_vec(), databases, process });
+        *ordered.0.databases.write() = Arc::new(shown);
+        Ok(ordered)
     }
 
     /// The cluster.

@@ -188,6 +188,11 @@ impl Names {
         self.of_store(b'f', &space.to_be_bytes())
     }
 
+    /// How many processes have had a number.
+    pub(super) fn processes(&self) -> Vec<u8> {
+        self.of_store(b'p', &[])
+    }
+
     fn of_store(&self, letter: u8, rest: &[u8]) -> Vec<u8> {
         let mut name = self.begin(STORE, 1 + rest.len());
         name.push(letter);

@@ -3,12 +3,15 @@
 //! [`Flags`] is the one list: the command line's help, the environment variables and the names in the file all come
 //! from its fields. [`Options`] are the decided and checked values.
 
+pub mod cluster;
+
 use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use cluster::{ClusterOptions, EngineFlag};
 use edgecask_core::bitcask::OnDamage;
 use edgecask_core::limits::{BLOB_MIN_BYTES, DATAFILE_MAX_BYTES};
 use edgecask_core::number::parse_u64;
@@ -17,7 +20,10 @@ use edgecask_core::server::{SettingError, Settings};
 use serde::Deserialize;
 
 use crate::gateway::is_local;
-use crate::limits::{BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS, SCRUB_BYTES_PER_SECOND, SCRUB_INTERVAL_DAYS};
+use crate::limits::{
+    BULK_MAX_BYTES, CLUSTER_BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS, SCRUB_BYTES_PER_SECOND,
+    SCRUB_INTERVAL_DAYS,
+};
 use crate::sync::Appendfsync;
 use crate::web::protocol::Protocol;
 use crate::web::tls::{AuthClients, TlsFiles};
@@ -27,7 +33,7 @@ use crate::web::tls::{AuthClients, TlsFiles};
 #[error("{0}")]
 pub struct OptionsError(String);
 
-/// EdgeCask: a Redis-compatible store on a Bitcask log.
+/// EdgeCask: a Redis-compatible store on a Bitcask log, or in a cluster of TiKV.
 #[derive(Debug, Parser)]
 #[command(name = "edgecask", version, disable_help_flag = true, disable_help_subcommand = true)]
 pub struct CommandLine {
@@ -144,6 +150,38 @@ pub struct Flags {
     /// Directory of the store, made if missing [default: edgecask-data]
     #[arg(short, long, env = "EDGECASK_DIR", value_name = "DIRECTORY")]
     pub dir: Option<PathBuf>,
+
+    /// What the data is in: a log in --dir, or a cluster of TiKV, which any number of servers may share [default: bitcask]
+    #[arg(long, env = "EDGECASK_ENGINE")]
+    pub engine: Option<EngineFlag>,
+
+    /// Members of PD, the cluster's directory, for --engine tikv, separated by commas [default: none]
+    #[arg(long, env = "EDGECASK_PD", value_name = "HOST:PORT,...")]
+    pub pd: Option<String>,
+
+    /// Authority that signs the certificates of the cluster, as PEM [default: none, without TLS]
+    #[arg(long, env = "EDGECASK_PD_CA", value_name = "FILE")]
+    pub pd_ca: Option<PathBuf>,
+
+    /// Certificate that this server shows the cluster, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_PD_CERT", value_name = "FILE")]
+    pub pd_cert: Option<PathBuf>,
+
+    /// Key of that certificate, as PEM [default: none]
+    #[arg(long, env = "EDGECASK_PD_KEY", value_name = "FILE")]
+    pub pd_key: Option<PathBuf>,
+
+    /// Keyspace of the cluster (API version 2) [default: none]
+    #[arg(long, env = "EDGECASK_TIKV_KEYSPACE", value_name = "NAME")]
+    pub tikv_keyspace: Option<String>,
+
+    /// Name of the store, so that several share a cluster [default: edgecask]
+    #[arg(long, env = "EDGECASK_TIKV_PREFIX", value_name = "NAME")]
+    pub tikv_prefix: Option<String>,
+
+    /// How long a request to the cluster may take, in milliseconds [default: 5000]
+    #[arg(long, env = "EDGECASK_TIKV_TIMEOUT_MS", value_name = "MILLISECONDS", value_parser = whole::<u64>)]
+    pub tikv_timeout_ms: Option<u64>,
 
     /// What to do if the store is damaged: refuse to start, or start with everything that can be read [default: refuse]
     #[arg(long, env = "EDGECASK_ON_DAMAGE")]
@@ -342,8 +380,10 @@ pub struct Options {
     pub addresses: Vec<SocketAddr>,
     /// The options of TLS and HTTP; without listeners where both are off.
     pub web: WebOptions,
-    /// The directory of the store.
+    /// The directory of the store, if its data is in one.
     pub directory: PathBuf,
+    /// The cluster that the data is in instead.
+    pub cluster: Option<ClusterOptions>,
     /// What to do about damage at the start.
     pub on_damage: OnDamage,
     /// The sync policy at the start.
@@ -412,6 +452,14 @@ impl Flags {
             http_origins: self.http_origins.or(fallback.http_origins),
             http_max_per_address: self.http_max_per_address.or(fallback.http_max_per_address),
             dir: self.dir.or(fallback.dir),
+            engine: self.engine.or(fallback.engine),
+            pd: self.pd.or(fallback.pd),
+            pd_ca: self.pd_ca.or(fallback.pd_ca),
+            pd_cert: self.pd_cert.or(fallback.pd_cert),
+            pd_key: self.pd_key.or(fallback.pd_key),
+            tikv_keyspace: self.tikv_keyspace.or(fallback.tikv_keyspace),
+            tikv_prefix: self.tikv_prefix.or(fallback.tikv_prefix),
+            tikv_timeout_ms: self.tikv_timeout_ms.or(fallback.tikv_timeout_ms),
             on_damage: self.on_damage.or(fallback.on_damage),
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),
@@ -487,6 +535,12 @@ impl Options {
         };
         let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".into());
         let web = flags.web(&host)?;
+        let cluster = ClusterOptions::of(&flags)?;
+        // In a cluster values lie in pieces, and no file is one.
+        let (bulk_max_bytes, blob_min_bytes) = match &cluster {
+            Some(_) => (CLUSTER_BULK_MAX_BYTES, u64::MAX >> 1),
+            None => (BULK_MAX_BYTES, BLOB_MIN_BYTES),
+        };
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
@@ -521,7 +575,7 @@ impl Options {
                 ("bind", host),
                 ("databases", flags.databases.unwrap_or(16).to_string()),
                 ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
-                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
+                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| blob_min_bytes.to_string())),
                 (
                     "datafile-max-bytes",
                     flags.datafile_max_bytes.unwrap_or_else(|| DATAFILE_MAX_BYTES.to_string()),
@@ -532,7 +586,7 @@ impl Options {
                 ("port", port.to_string()),
                 (
                     "proto-max-bulk-len",
-                    flags.proto_max_bulk_len.unwrap_or_else(|| BULK_MAX_BYTES.to_string()),
+                    flags.proto_max_bulk_len.unwrap_or_else(|| bulk_max_bytes.to_string()),
                 ),
                 ("requirepass", requirepass),
                 (
@@ -543,6 +597,7 @@ impl Options {
             ],
             appendfsync,
             directory,
+            cluster,
         };
         options.settings.extend(tls_settings);
         options.check_protection()?;

@@ -225,7 +225,7 @@ impl Syncer {
 /// Whether so much was appended since the last sync that it is time for the next one.
 #[inline]
 fn is_much_since_sync(store: &impl Durable, appended: u64) -> bool {
-    appended > store.synced() + UNSYNCED_MUCH_BYTES
+    appended > store.synced().saturating_add(UNSYNCED_MUCH_BYTES)
 }
 
 #[cfg(test)]

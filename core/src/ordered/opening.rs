@@ -1,0 +1,98 @@
+//! What a process asks the cluster before it serves anybody.
+
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::cluster::{Answer, Ask, Cluster, ClusterError, Write};
+use super::databases::Databases;
+use super::engine_error;
+use super::names::Names;
+use crate::engine::{EngineError, Result};
+
+/// Numbers of processes are below this.
+const PROCESSES_MAX: u32 = 1 << 24;
+
+/// So often another process may have been quicker.
+const TRIES: u32 = 100;
+
+/// A place for what a call brings, for the thread that waits for it.
+struct Arriving<T> {
+    arrived: Mutex<Option<T>>,
+    is_there: Condvar,
+}
+
+impl<T> Arriving<T> {
+    fn new() -> Arc<Arriving<T>> {
+        Arc::new(Arriving { arrived: Mutex::new(None), is_there: Condvar::new() })
+    }
+
+    fn put(&self, value: T) {
+        *self.arrived.lock() = Some(value);
+        self.is_there.notify_all();
+    }
+
+    fn wait(&self) -> T {
+        let mut arrived = self.arrived.lock();
+        loop {
+            match arrived.take() {
+                Some(value) => return value,
+                None => self.is_there.wait(&mut arrived),
+            }
+        }
+    }
+}
+
+/// The value of a key, and the transaction in which it was read.
+fn read<C: Cluster>(
+    cluster: &C,
+    name: Vec<u8>,
+) -> std::result::Result<(C::Transaction, Option<Vec<u8>>), ClusterError> {
+    let arriving = Arriving::new();
+    let arrives = arriving.clone();
+    cluster.read(None, vec![Ask::Get(name)], Box::new(move |outcome| arrives.put(outcome)));
+    let (transaction, answers) = arriving.wait()?;
+    match answers.into_iter().next() {
+        Some(Answer::Value(value)) => Ok((transaction, value)),
+        _ => Err(ClusterError::Refused("an answer to another question".into())),
+    }
+}
+
+fn next_process_number<C: Cluster>(cluster: &C, names: &Names) -> std::result::Result<u32, ClusterError> {
+    let (transaction, stored) = read(cluster, names.processes())?;
+    let before = stored.as_deref().and_then(|stored| Some(u32::from_le_bytes(stored.try_into().ok()?)));
+    let number = before.unwrap_or(0) + 1;
+    if number >= PROCESSES_MAX {
+        return Err(ClusterError::Refused("the store was opened too often".into()));
+    }
+    let write =
+        Write { changes: vec![(names.processes(), Some(number.to_le_bytes().to_vec()))], locks: Vec::new() };
+    let arriving = Arriving::new();
+    let arrives = arriving.clone();
+    cluster.write(Some(transaction), write, Box::new(move |outcome| arrives.put(outcome)));
+    arriving.wait().map(|()| number)
+}
+
+/// Takes a number that no other process of the store has, or has had.
+pub(super) fn take_process_number<C: Cluster>(cluster: &C, names: &Names) -> Result<u32> {
+    for _ in 0..TRIES {
+        match next_process_number(cluster, names) {
+            // A number of which nobody knows is left out.
+            Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
+            outcome => return outcome.map_err(engine_error),
+        }
+    }
+    Err(EngineError::Unavailable("too many processes open the store at this moment".into()))
+}
+
+/// The databases as they are now.
+pub(super) fn read_databases<C: Cluster>(cluster: &C, names: &Names) -> Result<Databases> {
+    for _ in 0..TRIES {
+        match read(cluster, names.databases()) {
+            Err(ClusterError::Conflict(_)) => {}
+            Err(error) => return Err(engine_error(error)),
+            Ok((_, stored)) => return Databases::read(stored.as_deref()),
+        }
+    }
+    Err(EngineError::Unavailable("the list of databases is being changed".into()))
+}

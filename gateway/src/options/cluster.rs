@@ -1,0 +1,83 @@
+//! Where the data is: in a directory, or in a cluster.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::Deserialize;
+
+use super::{Flags, OptionsError};
+use crate::limits::{CLUSTER_TIMEOUT_MS, STORE_NAME_MAX_BYTES};
+
+/// What the data is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineFlag {
+    /// A log in a directory.
+    #[default]
+    Bitcask,
+    /// A cluster of TiKV.
+    Tikv,
+}
+
+/// How the cluster is reached, and which store of it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterOptions {
+    /// The members of PD, each host:port.
+    pub pd: Vec<String>,
+    /// The cluster's authority, this server's certificate and its key.
+    pub tls: Option<(PathBuf, PathBuf, PathBuf)>,
+    /// The keyspace, if the cluster has any.
+    pub keyspace: Option<String>,
+    /// The name of the store among those in the cluster.
+    pub store: String,
+    /// How long a request to the cluster may take.
+    pub timeout: Duration,
+}
+
+impl ClusterOptions {
+    /// Those of the flags; None for a store in a directory.
+    ///
+    /// # Errors
+    /// The flags contradict each other.
+    pub(super) fn of(flags: &Flags) -> Result<Option<ClusterOptions>, OptionsError> {
+        let refused = |text: &str| Err(OptionsError(text.into()));
+        if flags.engine.unwrap_or_default() == EngineFlag::Bitcask {
+            let named = flags.pd.is_some() || flags.tikv_keyspace.is_some() || flags.tikv_prefix.is_some();
+            return if named { refused("--pd and --tikv-... need --engine tikv") } else { Ok(None) };
+        }
+        if cfg!(not(feature = "tikv")) {
+            return refused(
+                "this edgecask was built without TiKV; releases have it (the cargo feature tikv)",
+            );
+        }
+        let members = flags.pd.as_deref().unwrap_or_default().split(',').map(str::trim);
+        let pd: Vec<String> = members.filter(|member| !member.is_empty()).map(str::to_owned).collect();
+        if pd.is_empty() {
+            return refused("--engine tikv needs --pd HOST:PORT,...: the members of PD");
+        }
+        if flags.dir.is_some() {
+            return refused(
+                "--dir does not fit --engine tikv: the data is in the cluster, and nothing on this machine",
+            );
+        }
+        let tls = match (&flags.pd_ca, &flags.pd_cert, &flags.pd_key) {
+            (None, None, None) => None,
+            (Some(ca), Some(certificate), Some(key)) => Some((ca.clone(), certificate.clone(), key.clone())),
+            _ => return refused("TLS to the cluster needs all of --pd-ca, --pd-cert and --pd-key"),
+        };
+        let store = flags.tikv_prefix.clone().unwrap_or_else(|| "edgecask".into());
+        if store.is_empty() || store.len() > STORE_NAME_MAX_BYTES {
+            return refused("--tikv-prefix is a name of 1 to 64 bytes");
+        }
+        let timeout_ms =
+            flags.tikv_timeout_ms.filter(|timeout_ms| *timeout_ms > 0).unwrap_or(CLUSTER_TIMEOUT_MS);
+        Ok(Some(ClusterOptions {
+            pd,
+            tls,
+            keyspace: flags.tikv_keyspace.clone(),
+            store,
+            timeout: Duration::from_millis(timeout_ms),
+        }))
+    }
+}

@@ -1,0 +1,245 @@
+//! The connection to a cluster of TiKV, and its transactions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use edgecask_core::ordered::cluster::{Answer, Ask, Cluster, ClusterError, ReadDone, Scan, Write, WriteDone};
+use futures_util::future::try_join_all;
+use tikv_client::transaction::HeartbeatOption;
+use tikv_client::{CheckLevel, Config, Error, Timestamp, Transaction, TransactionClient, TransactionOptions};
+use tokio::runtime::{Builder, Runtime};
+
+use super::errors::{During, classify};
+
+/// Responses may be so long: a page of a collection, or the pieces of a value.
+const RESPONSE_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// How a cluster is reached.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// The members of PD, each host:port.
+    pub pd: Vec<String>,
+    /// The authority of the cluster, this server's certificate and its key, as PEM files.
+    pub tls: Option<(PathBuf, PathBuf, PathBuf)>,
+    /// The keyspace of the cluster (API version 2), if it has any.
+    pub keyspace: Option<String>,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// Threads that talk to the cluster.
+    pub threads: usize,
+}
+
+/// A cluster of TiKV.
+pub struct TikvCluster {
+    client: Arc<TransactionClient>,
+    runtime: Runtime,
+    timeout: Duration,
+}
+
+/// A transaction that has begun.
+pub struct Begun {
+    transaction: Transaction,
+    at: Timestamp,
+}
+
+fn options() -> TransactionOptions {
+    TransactionOptions::new_optimistic()
+        .try_one_pc()
+        .drop_check(CheckLevel::None)
+        .heartbeat_option(HeartbeatOption::NoHeartbeat)
+}
+
+impl TikvCluster {
+    /// Connects to a cluster.
+    ///
+    /// # Errors
+    /// It cannot be reached within the time, or refuses the certificate; the text is for an operator.
+    pub fn connect(access: &Access) -> Result<TikvCluster, String> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(access.threads.max(1))
+            .thread_name("tikv")
+            .enable_all()
+            .build()
+            .map_err(|error| format!("no threads for the cluster: {error}"))?;
+        let mut config = Config::default()
+            .with_timeout(access.timeout)
+            .with_grpc_max_decoding_message_size(RESPONSE_MAX_BYTES);
+        if let Some((ca, certificate, key)) = &access.tls {
+            config = config.with_security(ca, certificate, key);
+        }
+        if let Some(keyspace) = &access.keyspace {
+            config = config.with_keyspace(keyspace);
+        }
+        let (pd, limit) = (access.pd.clone(), access.timeout * 2);
+        let connecting = async move {
+            let connected = TransactionClient::new_with_config(pd, config);
+            match tokio::time::timeout(limit, connected).await {
+                Ok(connected) => connected.map_err(|error| error.to_string()),
+                Err(_) => Err("no answer in time".into()),
+            }
+        };
+        let client = runtime
+            .block_on(connecting)
+            .map_err(|error| format!("the cluster at {} cannot be reached: {error}", access.pd.join(", ")))?;
+        Ok(TikvCluster { client: Arc::new(client), runtime, timeout: access.timeout })
+    }
+
+    /// Runs something that ends by a call, which happens once, whatever becomes of it.
+    fn run<T: Send + 'static>(
+        &self,
+        during: During,
+        work: impl Future<Output = Result<T, ClusterError>> + Send + 'static,
+        done: Box<dyn FnOnce(Result<T, ClusterError>) + Send>,
+    ) {
+        let limit = self.timeout * 2;
+        let late = move |what: &str| match during {
+            During::Read => ClusterError::Unavailable(what.into()),
+            During::Commit => ClusterError::Unknown(what.into()),
+        };
+        let work = self.runtime.spawn(async move { tokio::time::timeout(limit, work).await });
+        self.runtime.spawn(async move {
+            done(match work.await {
+                Ok(Ok(outcome)) => outcome,
+                Ok(Err(_)) => Err(late("no answer in time")),
+                // The client panics on some answers.
+                Err(_) => Err(late("the client has failed")),
+            });
+        });
+    }
+}
+
+async fn begin(client: &TransactionClient) -> Result<Begun, ClusterError> {
+    let transaction = client.begin_with_options(options()).await;
+    let transaction = transaction.map_err(|error| classify(&error, During::Read))?;
+    Ok(Begun { at: transaction.start_timestamp(), transaction })
+}
+
+async fn gets(
+    client: &TransactionClient,
+    at: &Timestamp,
+    keys: Vec<(usize, Vec<u8>)>,
+) -> Result<Vec<(usize, Answer)>, Error> {
+    let mut snapshot = client.snapshot(at.clone(), options());
+    match keys.as_slice() {
+        [] => Ok(Vec::new()),
+        [(place, key)] => Ok(vec![(*place, Answer::Value(snapshot.get(key.clone()).await?))]),
+        _ => {
+            let names: Vec<Vec<u8>> = keys.iter().map(|(_, key)| key.clone()).collect();
+            let found = snapshot.batch_get(names).await?;
+            let mut found: std::collections::HashMap<Vec<u8>, Vec<u8>> =
+                found.map(|pair| (pair.0.into(), pair.1)).collect();
+            Ok(keys.into_iter().map(|(place, key)| (place, Answer::Value(found.remove(&key)))).collect())
+        }
+    }
+}
+
+async fn scan(
+    client: &TransactionClient,
+    at: &Timestamp,
+    place: usize,
+    scan: Scan,
+) -> Result<(usize, Answer), Error> {
+    let mut snapshot = client.snapshot(at.clone(), options());
+    let Scan { from, to, limit, is_reverse, keys_only } = scan;
+    let range = from..to;
+    let pairs = match (is_reverse, keys_only) {
+        (false, false) => snapshot.scan(range, limit).await?.map(|pair| (pair.0.into(), pair.1)).collect(),
+        (true, false) => {
+            snapshot.scan_reverse(range, limit).await?.map(|pair| (pair.0.into(), pair.1)).collect()
+        }
+        (false, true) => {
+            snapshot.scan_keys(range, limit).await?.map(|key| (key.into(), Vec::new())).collect()
+        }
+        (true, true) => {
+            snapshot.scan_keys_reverse(range, limit).await?.map(|key| (key.into(), Vec::new())).collect()
+        }
+    };
+    Ok((place, Answer::Pairs(pairs)))
+}
+
+/// Reads everything in one round.
+async fn read(
+    client: Arc<TransactionClient>,
+    begun: Option<Begun>,
+    asks: Vec<Ask>,
+) -> Result<(Begun, Vec<Answer>), ClusterError> {
+    let begun = match begun {
+        Some(begun) => begun,
+        None => begin(&client).await?,
+    };
+    let (at, count) = (begun.at.clone(), asks.len());
+    let (mut keys, mut scans) = (Vec::new(), Vec::new());
+    for (place, ask) in asks.into_iter().enumerate() {
+        match ask {
+            Ask::Get(key) => keys.push((place, key)),
+            Ask::Scan(asked) => scans.push(scan(&client, &at, place, asked)),
+        }
+    }
+    let answered = if scans.is_empty() {
+        gets(&client, &at, keys).await
+    } else {
+        let both = futures_util::future::try_join(gets(&client, &at, keys), try_join_all(scans)).await;
+        both.map(|(mut gets, scans)| {
+            gets.extend(scans);
+            gets
+        })
+    };
+    let answered = answered.map_err(|error| classify(&error, During::Read))?;
+    let mut answers = vec![Answer::Value(None); count];
+    for (place, answer) in answered {
+        if let Some(empty) = answers.get_mut(place) {
+            *empty = answer;
+        }
+    }
+    Ok((begun, answers))
+}
+
+async fn write(
+    client: Arc<TransactionClient>,
+    begun: Option<Begun>,
+    write: Write,
+) -> Result<(), ClusterError> {
+    let Begun { mut transaction, .. } = match begun {
+        Some(begun) => begun,
+        None => begin(&client).await?,
+    };
+    let before = |error: Error| classify(&error, During::Read);
+    for (key, value) in write.changes {
+        match value {
+            Some(value) => transaction.put(key, value).await.map_err(before)?,
+            None => transaction.delete(key).await.map_err(before)?,
+        }
+    }
+    if !write.locks.is_empty() {
+        transaction.lock_keys(write.locks).await.map_err(before)?;
+    }
+    let Err(error) = transaction.commit().await else { return Ok(()) };
+    // What was locked before it failed must not keep others waiting until its time has come.
+    let outcome = classify(&error, During::Commit);
+    if matches!(outcome, ClusterError::Conflict(_)) {
+        let _ = transaction.rollback().await;
+    }
+    Err(outcome)
+}
+
+impl Cluster for TikvCluster {
+    type Transaction = Begun;
+
+    fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
+        self.run(During::Read, read(self.client.clone(), transaction, asks), done);
+    }
+
+    fn write(&self, transaction: Option<Begun>, changes: Write, done: WriteDone) {
+        self.run(During::Commit, write(self.client.clone(), transaction, changes), done);
+    }
+
+    fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {
+        let client = self.client.clone();
+        let work = async move {
+            let destroyed = client.unsafe_destroy_range(from..to).await;
+            destroyed.map_err(|error| classify(&error, During::Commit))
+        };
+        self.run(During::Commit, work, done);
+    }
+}

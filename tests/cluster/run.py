@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Suites on a test cluster: what clients see of `edgecask serve --engine tikv`.
+
+The cases of other people's suite, round trips that a command takes by the cluster's own counts, two servers beside each other, and
+faults. `tests/cluster/run.py --edgecask target/debug/edgecask`; ends with 1 if something is not as it should be.
+"""
+
+import argparse
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from resp import Connection, encode  # noqa: E402
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent
+
+# Commands with the requests that the cluster must count, beside the timestamps.
+ROUND_TRIPS = [
+    ("SET a 1", {"KvPrewrite": 1}),
+    ("GET a", {"KvGet": 1}),
+    ("MGET a b c d e f g h i j", {"KvBatchGet": 1}),
+    ("SETEX s 100 v", {"KvPrewrite": 1}),
+    ("INCR a", {"KvGet": 1, "KvPrewrite": 1}),
+    ("HSET h f 1", {"KvGet": 1, "KvPrewrite": 1}),
+    ("HGETALL sixty", {"KvGet": 1}),
+    ("DEL a", {"KvGet": 1, "KvPrewrite": 1}),
+]
+
+
+class Client(Connection):
+    """A connection whose replies are bytes or lists; errors are raised."""
+
+    def __init__(self, port):
+        super().__init__(port, 60)
+
+    def send(self, *words):
+        super().send(encode(*words))
+
+    def read(self):
+        try:
+            return self.value()
+        except SystemExit as error:
+            raise RuntimeError(str(error)[1:]) from None
+
+    def call(self, *words):
+        self.send(*words)
+        return self.read()
+
+
+class Cluster:
+    """The test cluster, and the servers on it."""
+
+    def __init__(self, edgecask):
+        self.edgecask = edgecask
+        self.processes = []
+        self.server = subprocess.Popen(
+            [ROOT / ".build/cluster/mocktikvd", "-stores", "3", "-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.pd, self.admin = re.match(r"PD (\S+) ADMIN (\S+)", self.server.stdout.readline()).groups()
+
+    def ask(self, path):
+        with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def counts(self):
+        """What was asked since the last call, but for what clients of the cluster ask by themselves."""
+        counts = self.ask("/counts?reset=1")
+        return {method: count for method, count in counts.items() if method.startswith("Kv")}
+
+    def serve(self, store):
+        """Starts a server and returns its port."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, "--port", str(port), "--http-port", "off"]
+        process = subprocess.Popen([self.edgecask, "serve", *arguments, "--log-level", "warn"])
+        self.processes.append(process)
+        for _ in range(400):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return port
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("a server does not listen")
+
+    def end(self):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.wait(30)
+        self.server.stdin.close()
+        self.server.wait(30)
+
+
+def check(what, found, expected):
+    if found != expected:
+        raise AssertionError(f"{what}: {found!r}, not {expected!r}")
+
+
+def round_trips(cluster):
+    """A command takes no more requests to the cluster than it must."""
+    client = Client(cluster.serve("round-trips"))
+    client.call("HSET", "sixty", *[word for number in range(60) for word in (f"field{number}", "v")])
+    client.call("GET", "a")
+    cluster.counts()
+    for line, expected in ROUND_TRIPS:
+        client.call(*line.split())
+        check(line, cluster.counts(), expected)
+    client.call("MULTI")
+    for number in range(100):
+        client.call("SET", f"{{tag}}{number}", "value")
+    client.call("EXEC")
+    check("MULTI of 100 SETs", cluster.counts(), {"KvPrewrite": 1})
+
+
+def two_servers(cluster):
+    """What one server has acknowledged is what the other one shows, and nobody waits for ever."""
+    first, second = (Client(cluster.serve("two")) for _ in range(2))
+    for number in range(50):
+        check("INCR", (first if number % 2 else second).call("INCR", "count"), str(number + 1).encode())
+    first.call("RPUSH", "list", "a", "b")
+    check("LRANGE", second.call("LRANGE", "list", "0", "-1"), [b"a", b"b"])
+    second.call("WATCH", "count")
+    first.call("SET", "count", "0")
+    second.call("MULTI")
+    second.call("SET", "count", "100")
+    check("EXEC after a change by the other one", second.call("EXEC"), None)
+    check("GET", second.call("GET", "count"), b"0")
+    second.send("BLPOP", "queue", "20")
+    time.sleep(0.3)
+    first.call("RPUSH", "queue", "job")
+    check("BLPOP", second.read(), [b"queue", b"job"])
+
+
+def conflicts(cluster):
+    """Increments by two servers while regions are split and change their leaders: none is lost."""
+    ports = [cluster.serve("conflicts") for _ in range(2)]
+    clients = [Client(port) for port in ports for _ in range(4)]
+    rounds = 40
+    for number in range(rounds):
+        for client in clients:
+            client.send("INCR", "count")
+        if number % 5 == 0:
+            cluster.ask("/leader/shuffle")
+        if number % 10 == 0:
+            cluster.ask(f"/split?key={number:02x}")
+        for client in clients:
+            client.read()
+    check("all increments", clients[0].call("GET", "count"), str(rounds * len(clients)).encode())
+
+
+def unreachable(cluster):
+    """A cluster that is gone is told in time, and when it is back everything goes on."""
+    client = Client(cluster.serve("unreachable"))
+    client.call("SET", "key", "value")
+    cluster.ask("/pd?up=0")
+    begin = time.monotonic()
+    try:
+        client.call("GET", "key")
+        raise AssertionError("a cluster that is gone answers")
+    except RuntimeError as error:
+        assert str(error).startswith("TRYAGAIN "), error
+    took = time.monotonic() - begin
+    assert took < 30, took
+    cluster.ask("/pd?up=1")
+    for _ in range(100):
+        try:
+            check("GET", client.call("GET", "key"), b"value")
+            return
+        except RuntimeError:
+            time.sleep(0.2)
+    raise AssertionError("it does not recover")
+
+
+def conformance(cluster, edgecask, python):
+    """The cases that were written for others pass as they do on the log."""
+    environment = {
+        **os.environ,
+        "EDGECASK_BIN": str(FOLDER / "serve"),
+        "EDGECASK_CLUSTER_BIN": str(Path(edgecask).absolute()),
+        "EDGECASK_CLUSTER_PD": cluster.pd,
+    }
+    subprocess.run([python, ROOT / "tests/conformance/run.py"], env=environment, check=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edgecask", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("only", nargs="*")
+    options = parser.parse_args()
+    failed = []
+    for suite in (round_trips, two_servers, conflicts, unreachable, conformance):
+        if options.only and suite.__name__ not in options.only:
+            continue
+        cluster, begin = Cluster(options.edgecask), time.monotonic()
+        try:
+            if suite is conformance:
+                suite(cluster, options.edgecask, options.python)
+            else:
+                suite(cluster)
+            print(f"{suite.__name__}: fine, {time.monotonic() - begin:.1f} s", flush=True)
+        except (AssertionError, RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            failed.append(suite.__name__)
+            print(f"{suite.__name__}: {error}", flush=True)
+        finally:
+            cluster.end()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

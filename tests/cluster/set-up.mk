@@ -1,0 +1,13 @@
+# The test cluster that speaks PD's and TiKV's protocol, and suites that run on it: `make cluster`.
+
+.PHONY: cluster cluster-setup
+
+cluster-setup: .build/cluster/mocktikvd
+
+.build/cluster/mocktikvd: $(wildcard tests/cluster/*.go tests/cluster/go.*) | $(CLIENTS)/go/ready
+	mkdir -p .build/cluster
+	cd tests/cluster
+	PATH=$(CURDIR)/$(CLIENTS)/go/bin:$$PATH go build -o $(CURDIR)/$@ .
+
+cluster: edgecask cluster-setup .build/venv/ready
+	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON)
