@@ -40,7 +40,10 @@ pub struct Store {
 }
 
 /// Reads of one transaction.
-#[expect(clippy::large_enum_variant, reason = "it stays on the stack, and the usual one is the small one")]
+#[cfg_attr(
+    feature = "tikv",
+    expect(clippy::large_enum_variant, reason = "it stays on the stack, and the usual one is the small one")
+)]
 pub enum StoreSnapshot<'e> {
     /// Of the log.
     Log(<Bitcask as Engine>::Snapshot<'e>),
