@@ -419,17 +419,14 @@ impl Executor {
             match outcome {
                 Ok(()) => {
                     let ended = self.end(server, caller, snapshot, (plan, args, &before), now_ms);
-                    match (ended, self.suspended.take()) {
-                        // To look after it once leaves the waker with it.
-                        (Err(Stop::Suspended), Some(Suspended::Commit { commit, .. })) => {
-                            if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
-                                return Ok(ran);
-                            }
-                        }
-                        (ended, suspended) => {
-                            self.suspended = suspended;
-                            return ended;
-                        }
+                    if !matches!(ended, Err(Stop::Suspended)) {
+                        return ended;
+                    }
+                    // The commit waits. To look after it once leaves the waker with it.
+                    if let Some(Suspended::Commit { commit, .. }) = self.suspended.take()
+                        && let Some(ran) = self.resume_commit(server, caller, plan, *commit)?
+                    {
+                        return Ok(ran);
                     }
                 }
                 Err(CommandError::Engine(EngineError::Undeclared)) => {

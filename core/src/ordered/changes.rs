@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::Options;
 use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
@@ -89,13 +88,7 @@ impl Changes {
     ///
     /// # Errors
     /// Something must be fetched first; or the changes cannot be made.
-    pub(super) fn plan(
-        &self,
-        names: &Names,
-        known: &mut Known,
-        number: &dyn Fn() -> u64,
-        options: &Options,
-    ) -> Result<Planned> {
+    pub(super) fn plan(&self, names: &Names, known: &mut Known, number: &dyn Fn() -> u64) -> Result<Planned> {
         let mut out = Out::new();
         // Homes that another root takes over.
         let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
@@ -123,7 +116,6 @@ impl Changes {
             }
         };
         outcome?;
-        debug_assert!(options.databases > 0);
         // A home that was made and dropped by the same transaction, or a mark for two keys: the last one counts.
         let changes: BTreeMap<Vec<u8>, Option<Vec<u8>>> = out.into_iter().collect();
         let bytes: u64 =

@@ -239,7 +239,7 @@ impl<C: Cluster> Inner<C> {
     /// Goes on with a commit: writes, or reads what is missing first.
     fn go_on(self: Arc<Self>, mut job: Job<C::Transaction>) {
         let number = || self.number();
-        let planned = job.changes.plan(&self.names, &mut job.known, &number, &self.options);
+        let planned = job.changes.plan(&self.names, &mut job.known, &number);
         match planned {
             Ok(planned) => self.write(job, planned),
             Err(EngineError::NotHere) if job.rounds < ROUNDS_MAX => {
