@@ -75,6 +75,17 @@ pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 /// `client-output-buffer-limit` says how many: Redis' own hard limit for subscribers.
 pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
 
+/// All blocked connections look at their keys this often in milliseconds where other processes commit as well: a process that ends
+/// between a commit and its message is told of by nobody, and a second is what its clients may lose.
+pub const CALL_ALL_PERIOD_MS: u64 = 1000;
+
+/// The longest frame between processes that serve the same store: a message of PUBLISH with its channel.
+pub const PEER_FRAME_MAX_BYTES: usize = 64 * 1024 * 1024 + 4096;
+
+/// Bytes that wait to be sent to another process before the link is ended: the process has stopped reading, and its clients look for
+/// themselves when there is a new link.
+pub const PEER_QUEUE_MAX_BYTES: usize = 64 * 1024 * 1024;
+
 /// A blocked connection that sends on is not read beyond this many bytes until its command has ended.
 pub const BLOCKED_INPUT_MAX_BYTES: usize = 64 * 1024;
 

@@ -16,6 +16,8 @@ pub mod connection;
 pub mod sendfile;
 pub mod long_runs;
 pub mod gateway;
+#[cfg(feature = "tikv")]
+pub mod peers;
 pub mod crons;
 pub mod long_queue;
 pub mod mailbox;

@@ -224,3 +224,24 @@ pub const CLUSTER_BULK_MAX_BYTES: u64 = 60 * 1024 * 1024;
 
 /// The longest name of a store in a cluster: it is part of every key.
 pub const STORE_NAME_MAX_BYTES: usize = 64;
+
+/// The lease of a server in a cluster, in milliseconds: so long others wait for one that is stopped.
+pub const PEER_LEASE_MS: u64 = 3000;
+
+/// The lease is renewed, and the other servers are looked for, this often.
+pub const PEER_LOOK_PERIOD: Duration = Duration::from_secs(1);
+
+/// While another server has no link, blocked connections look for themselves this often.
+pub const PEER_CALL_PERIOD: Duration = Duration::from_millis(50);
+
+/// A link is made within this time, or tried again.
+pub const PEER_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A server waits at its start so long until it is linked to all others: somewhat longer than the lease of one that has just died.
+pub const PEER_JOIN_WAIT: Duration = Duration::from_secs(5);
+
+/// Definitions that other servers may have changed are read this often, since a message may be lost with its sender.
+pub const PEER_DEFINITIONS_PERIOD: Duration = Duration::from_secs(2);
+
+/// Bytes that are read from a link at once.
+pub const PEER_READ_BYTES: usize = 64 * 1024;

@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 
 use crate::acceptor;
 use crate::brake::Brake;
-use crate::clock::now_ms;
+use crate::clock::{now_ms, whole_ms};
 use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
@@ -33,6 +33,8 @@ use crate::loader::Loader;
 use crate::long_runs::LongThreads;
 use crate::options::cluster::ClusterOptions;
 use crate::options::{Options, OptionsError, WebOptions};
+#[cfg(feature = "tikv")]
+use crate::peers::PeerThreads;
 use crate::process_info::{self, ProcessInfo};
 use crate::spread::Spread;
 use crate::stop::StopRequest;
@@ -103,6 +105,8 @@ pub struct Running {
     crons: JoinHandle<()>,
     maintenance: [JoinHandle<()>; 2],
     control: Option<Control>,
+    #[cfg(feature = "tikv")]
+    peers: Option<PeerThreads>,
     /// None where the data is in a cluster.
     lock: Option<Arc<DirectoryLock>>,
 }
@@ -155,8 +159,8 @@ pub fn start_and(
     let users = users.map_err(StartError::Users)?;
     let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone())
         .with_users_file(users_file);
-    let engine = match &options.cluster {
-        None => Store::empty(settings.databases())?,
+    let (engine, secret) = match &options.cluster {
+        None => (Store::empty(settings.databases())?, Vec::new()),
         Some(cluster) => open_cluster(cluster, settings.databases(), options.threads)?,
     };
     let server = Server { engine, shared: Shared::new(settings, Box::new(facts), now_ms()) };
@@ -193,6 +197,10 @@ pub fn start_and(
             }
         }
     }
+    #[cfg(feature = "tikv")]
+    let peers = start_peers(&gateway, options.cluster.as_ref(), secret)?;
+    #[cfg(not(feature = "tikv"))]
+    drop(secret);
     let long_threads = LongThreads::start(&gateway, options.threads)?;
     let workers = Workers::start(&gateway, options.threads)?;
     let acceptor = acceptor::start(gateway.clone(), listeners, workers)?;
@@ -251,6 +259,8 @@ pub fn start_and(
         maintenance,
         crons,
         control,
+        #[cfg(feature = "tikv")]
+        peers,
         lock,
     })
 }
@@ -287,6 +297,8 @@ impl Running {
         // Now nobody waits for what is still under way.
         self.long_threads.stop(&gateway);
         info!("stopping");
+        #[cfg(feature = "tikv")]
+        self.peers.into_iter().for_each(PeerThreads::join);
         if let Some(control) = self.control {
             control.join();
         }
@@ -328,20 +340,43 @@ impl Running {
 
 /// Opens the store in a cluster.
 #[cfg(feature = "tikv")]
-fn open_cluster(cluster: &ClusterOptions, databases: u32, threads: usize) -> Result<Store, StartError> {
-    let ClusterOptions { pd, tls, keyspace, store, timeout } = cluster.clone();
+fn open_cluster(
+    cluster: &ClusterOptions,
+    databases: u32,
+    threads: usize,
+) -> Result<(Store, Vec<u8>), StartError> {
+    let ClusterOptions { pd, tls, keyspace, store, timeout, peer_listen: _ } = cluster.clone();
     let access = Access { pd, tls, keyspace, timeout, threads };
     let connected = TikvCluster::connect(&access).map_err(StartError::Cluster)?;
-    let opened = Ordered::open(connected, store.as_bytes(), databases).map_err(|error| {
-        StartError::Cluster(format!("the store in the cluster cannot be opened: {error}"))
-    })?;
-    Ok(Store::of_cluster(opened, databases)?)
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret)
+        .map_err(|error| StartError::Cluster(format!("the system gives no random numbers: {error}")))?;
+    let (opened, secret) =
+        Ordered::open(connected, store.as_bytes(), databases, secret).map_err(|error| {
+            StartError::Cluster(format!("the store in the cluster cannot be opened: {error}"))
+        })?;
+    opened.set_patience(whole_ms(timeout.saturating_mul(2)));
+    Ok((Store::of_cluster(opened, databases)?, secret))
 }
 
 /// The options refuse a cluster.
 #[cfg(not(feature = "tikv"))]
-fn open_cluster(_cluster: &ClusterOptions, databases: u32, _threads: usize) -> Result<Store, StartError> {
-    Ok(Store::empty(databases)?)
+fn open_cluster(
+    _cluster: &ClusterOptions,
+    databases: u32,
+    _threads: usize,
+) -> Result<(Store, Vec<u8>), StartError> {
+    Ok((Store::empty(databases)?, Vec::new()))
+}
+
+/// Begins to look for the other servers of a store in a cluster.
+#[cfg(feature = "tikv")]
+fn start_peers(
+    gateway: &Arc<Gateway>,
+    cluster: Option<&ClusterOptions>,
+    secret: Vec<u8>,
+) -> io::Result<Option<PeerThreads>> {
+    cluster.map(|cluster| crate::peers::start(gateway, cluster, secret)).transpose()
 }
 
 /// Shows the store to the connections once it is read, if they are told that it is not.

@@ -268,7 +268,7 @@ impl Store {
     /// The cluster, if the data is in one.
     #[cfg(feature = "tikv")]
     #[inline]
-    fn cluster(&self) -> Option<&Ordered<TikvCluster>> {
+    pub fn cluster(&self) -> Option<&Ordered<TikvCluster>> {
         self.cluster.as_deref()
     }
 
@@ -425,6 +425,10 @@ impl Engine for Store {
     #[inline]
     fn holds_locks(&self) -> bool {
         with_engine!(self, engine => Engine::holds_locks(engine))
+    }
+
+    fn patience_ms(&self) -> u64 {
+        with_engine!(self, engine => Engine::patience_ms(engine))
     }
 
     #[inline]

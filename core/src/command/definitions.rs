@@ -166,16 +166,25 @@ impl Definitions {
         self,
         engine: &E,
         now_ms: u64,
-        mut take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
+        take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
     ) -> std::result::Result<Vec<Unreadable>, EngineError> {
+        Ok(self.take_each(self.read(engine, now_ms)?, take))
+    }
+
+    /// Takes over definitions that were read; those that `take` refuses are returned.
+    pub fn take_each(
+        self,
+        stored: Vec<Definition>,
+        mut take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
+    ) -> Vec<Unreadable> {
         let mut unreadable = Vec::new();
-        for (name, text) in self.read(engine, now_ms)? {
+        for (name, text) in stored {
             let words = split_line(&text).unwrap_or_default();
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             if take(&name, &words).is_err() {
                 unreadable.push(Unreadable { kind: self.noun, name });
             }
         }
-        Ok(unreadable)
+        unreadable
     }
 }

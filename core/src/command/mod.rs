@@ -26,6 +26,7 @@ mod list;
 mod pending_users;
 mod pubsub;
 pub mod random;
+mod reload;
 pub mod scan;
 pub mod script;
 mod server;
@@ -40,6 +41,7 @@ mod whole;
 pub(crate) use connection::client_info;
 pub use definitions::Unreadable;
 pub use error::CommandError;
+pub use reload::reload;
 pub use server::{Facts, facts};
 
 use std::collections::HashMap;
@@ -54,6 +56,7 @@ use crate::limits::{LONG_WORK_ELEMENT_BYTES, LONG_WORK_ELEMENTS};
 use crate::resp::Reply;
 use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
+use crate::server::peers::Topic;
 use crate::server::scripts::ScriptKind;
 use crate::server::sql::Leases;
 use crate::server::{Client, Shared};
@@ -224,6 +227,16 @@ impl<'c> Context<'c, '_> {
                 self.notify(notify::GENERIC, "del", key);
             }
         }
+    }
+
+    /// Has the other processes of the store hear what the connection is about to listen to: the command runs again once they have.
+    pub(crate) fn be_heard(&mut self, topics: &[Topic]) -> Outcome {
+        if self.shared.peers.want(topics, &self.client.inbox) {
+            return Ok(());
+        }
+        self.client.waits_for_peers = true;
+        *self.interrupted = Some(EngineError::NotHere);
+        Err(EngineError::NotHere.into())
     }
 
     /// Notes that a command that writes has also read these keys, before it writes: reads of what is not there are

@@ -3,10 +3,12 @@
 use super::args::quoted;
 use super::{CommandError, Context, Group, Outcome, help};
 use crate::catalog;
+use crate::limits::PEER_QUEUE_MAX_BYTES;
 use crate::memory_budget::LARGE_BYTES;
 use crate::resp::Protocol;
 use crate::server::hub::TopicKind;
 use crate::server::outbox::Action;
+use crate::server::peers::Topic;
 
 pub(super) const HANDLERS: Group = &[
     ("psubscribe", psubscribe),
@@ -46,6 +48,10 @@ fn sunsubscribe(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 /// Subscribes to topics; one message each.
 fn add(ctx: &mut Context<'_, '_>, args: &[&[u8]], kind: TopicKind, word: &[u8]) -> Outcome {
+    if ctx.shared.peers.are_possible() {
+        let names = args.iter().skip(1).map(|name| Topic::Channel(kind, name.to_vec()));
+        ctx.be_heard(&names.collect::<Vec<Topic>>())?;
+    }
     for name in args.iter().skip(1) {
         let subscriptions = ctx.client.subscriptions.get_or_insert_default();
         if subscriptions.of(kind).insert(name.to_vec()) {
@@ -105,27 +111,33 @@ fn publish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if message.len() as u64 >= LARGE_BYTES {
         ctx.txn.budget().ask(2 + ctx.shared.hub.pubsub.forms(channel), message.len() as u64)?;
     }
-    send(ctx, TopicKind::Channel, channel, message);
-    Ok(())
+    send(ctx, TopicKind::Channel, channel, message)
 }
 
-/// Sends a message once the transaction is committed; replies how many listeners it has now.
-fn send(ctx: &mut Context<'_, '_>, kind: TopicKind, channel: &[u8], message: &[u8]) {
+/// Sends a message once the transaction is committed; replies how many listeners it has here now.
+fn send(ctx: &mut Context<'_, '_>, kind: TopicKind, channel: &[u8], message: &[u8]) -> Outcome {
     // The connection's own subscriptions of this transaction are not among the listeners yet.
     let own = ctx.client.subscriptions.as_ref().map_or(0, |own| own.copies(kind, channel));
     let count = own + ctx.shared.hub.pubsub.audience(kind, channel, ctx.client.id);
-    if count > 0 {
+    let peers = &ctx.shared.peers;
+    let has_peers = peers.are_possible() && peers.listen(kind, channel);
+    if has_peers && channel.len().saturating_add(message.len()) > PEER_QUEUE_MAX_BYTES {
+        return Err(CommandError::owned(format!(
+            "ERR a message to clients of other servers has {PEER_QUEUE_MAX_BYTES} bytes at most"
+        )));
+    }
+    if count > 0 || has_peers {
         let (channel, message) = (channel.to_vec(), message.to_vec());
         ctx.outbox.push(Action::Publish { kind, channel, message });
     }
     ctx.reply.integer(i64::try_from(count).unwrap_or(i64::MAX));
+    Ok(())
 }
 
 fn spublish(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, channel, message] = args else { return Err(CommandError::SYNTAX) };
     ctx.txn.budget().ask(4, message.len() as u64)?;
-    send(ctx, TopicKind::Shard, channel, message);
-    Ok(())
+    send(ctx, TopicKind::Shard, channel, message)
 }
 
 fn pubsub(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

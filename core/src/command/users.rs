@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use super::CommandError;
-use super::definitions::Definitions;
+use super::definitions::{Definition, Definitions};
 use crate::acl::{Change, DEFAULT_USER, Password, User, is_name};
 use crate::engine::{Engine, EngineError, Txn};
-use crate::server::{Server, Settings};
+use crate::server::{Server, Settings, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -127,6 +127,32 @@ pub fn restore<E: Engine>(
         server.shared.kill(&ids);
     }
     Ok(restored)
+}
+
+/// What the store has of users, for [`take_over`].
+pub(super) fn stored<E: Engine>(
+    engine: &E,
+    now_ms: u64,
+) -> std::result::Result<Vec<Definition>, EngineError> {
+    USERS.read(engine, now_ms)
+}
+
+/// Takes over what other processes have made of the users. Nothing is written, whatever `requirepass` says here.
+pub(super) fn take_over(shared: &Shared, stored: &[Definition]) {
+    let rules = stored.iter().filter(|(name, _)| name != PASSWORD_FIELD);
+    let mut users: Vec<Arc<User>> = rules
+        // One that this version cannot read is off.
+        .map(|(name, rules)| User::from_rules(name, rules).unwrap_or_else(|_| User::new(name, false)))
+        .map(Arc::new)
+        .collect();
+    if !users.iter().any(|user| user.name() == DEFAULT_USER) {
+        users.push(shared.acl.default_user());
+    }
+    let present = shared.acl.users();
+    let is_present = |user: &Arc<User>| present.iter().any(|other| other == user);
+    if users.len() != present.len() || !users.iter().all(is_present) {
+        shared.change_users(&Change::Replace(users));
+    }
 }
 
 fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> Result<Vec<Arc<User>>> {

@@ -267,6 +267,12 @@ pub type Result<T> = std::result::Result<T, EngineError>;
 /// and no client can select it.
 pub const CATALOG: Db = Db::MAX;
 
+/// Whether a key of the catalog has definitions. One that begins with `~` has what goes with them, as the time at which a cron ran
+/// last: nobody who keeps definitions in memory needs to hear of it.
+pub fn is_definition(key: &[u8]) -> bool {
+    !key.starts_with(b"~")
+}
+
 /// Which keys a transaction may touch; the engine locks (or fetches) these and nothing else.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope<'s> {
@@ -550,6 +556,12 @@ pub trait Engine: Admin + Send + Sync {
         now_ms: u64,
         ordered: Ordered<'_>,
     ) -> Result<Commit>;
+
+    /// For how many milliseconds a request may be run again and again, because what it needs is not here or others are in its way. Later
+    /// runs fail with [`EngineError::Unavailable`].
+    fn patience_ms(&self) -> u64 {
+        u64::MAX
+    }
 
     /// Whether values can be blobs ([`Engine::draft`]).
     fn has_blobs(&self) -> bool {

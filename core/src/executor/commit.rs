@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 
 use smallvec::SmallVec;
 
@@ -17,6 +18,7 @@ use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
+use crate::server::outbox::Actions;
 use crate::server::sql::OldPages;
 use crate::server::{Server, Shared, carry_out};
 
@@ -37,9 +39,12 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// The engine's number for it.
-    pub(super) fn ticket(&self) -> Ticket {
-        self.ticket
+    /// Its connection has ended. The commit may happen all the same, and then others are to hear of it.
+    pub(super) fn leave<E: Engine>(self, server: &Server<E>) {
+        match self.entry {
+            Some(entry) => server.shared.orphans.add(self.ticket, entry),
+            None => server.engine.forget(self.ticket),
+        }
     }
 }
 
@@ -66,8 +71,9 @@ impl Executor {
                 Waits::Begins(spec) => {
                     let begun = begin_wait(shared, caller, spec, args, wait);
                     if !server.engine.holds_locks() {
-                        // A commit after its reads and before it was in line has woken nobody: it looks once more.
-                        self.ready.extend(begun.wait.keys.iter().map(|key| (begun.db, key.clone())));
+                        // A commit after its reads and before it was in line, and before other processes have heard of it, has
+                        // called nobody: it looks once more.
+                        begun.set_unheard();
                     }
                     waiter = Some(begun);
                 }
@@ -178,9 +184,36 @@ impl Executor {
                 }
                 pending.before.go_back(caller);
                 self.outbox.begin(0);
+                if matches!(error, EngineError::Unknown(_)) {
+                    tell_unknown(shared, pending.entry.take());
+                    self.deliver(shared);
+                }
                 if error.asks_to_run_again() { Ok(None) } else { Err(Stop::Error(CommandError::from(error))) }
             }
         }
+    }
+
+    /// Looks after commits whose connections have ended.
+    pub(super) fn look_after_orphans<E: Engine>(&mut self, server: &Server<E>) {
+        let shared = &server.shared;
+        for (ticket, entry) in shared.orphans.take() {
+            let mut left = Some(entry);
+            let mut ordered = |receipt| {
+                if let Some(entry) = left.take() {
+                    shared.feed.append(Entry { receipt, ..entry });
+                }
+            };
+            match server.engine.committed(ticket, Waker::noop(), &mut ordered) {
+                Ok(None) => {
+                    if let Some(entry) = left {
+                        shared.orphans.add(ticket, entry);
+                    }
+                }
+                Err(EngineError::Unknown(_)) => tell_unknown(shared, left),
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
+        self.deliver(shared);
     }
 
     /// A commit has happened: its effects do, too.
@@ -204,7 +237,7 @@ impl Executor {
         reread: Vec<Reread>,
         now_ms: u64,
     ) -> Option<Entry> {
-        let of_keys = Interest::WAITING | Interest::TRACKING | Interest::FOLLOWERS;
+        let of_keys = Interest::WAITING | Interest::TRACKING | Interest::FOLLOWERS | Interest::PEERS;
         let is_about_keys = shared.hub.interest.has(of_keys);
         if !is_about_keys && self.outbox.is_empty() {
             return None;
@@ -219,19 +252,6 @@ impl Executor {
             reread,
             actions: self.outbox.take(),
         })
-    }
-
-    /// Has the reads of a connection with a cache remembered; the keys that it read and did not change afterwards, in
-    /// ascending order. The locks are held: no change of these keys may come between.
-    fn remember_reads(&mut self, shared: &Shared, caller: &Caller<'_>) -> Vec<Reread> {
-        let mut reread = Vec::new();
-        for (key, read) in self.reads.iter() {
-            let had_read = shared.hub.tracking.remember(caller.client.id, key) || read.before;
-            if read.after {
-                reread.push(Reread { key: key.to_vec(), had_read });
-            }
-        }
-        reread
     }
 
     /// Carries out actions of a transaction that has changed nothing.
@@ -257,6 +277,13 @@ impl Executor {
     }
 }
 
+/// Nobody knows whether a commit has happened: those who listen to its keys look for themselves, and nothing else follows from it.
+fn tell_unknown(shared: &Shared, entry: Option<Entry>) {
+    if let Some(entry) = entry {
+        shared.feed.append(Entry { actions: Actions::default(), ..entry });
+    }
+}
+
 fn deliver(
     shared: &Shared,
     entry: Entry,
@@ -266,6 +293,9 @@ fn deliver(
     let Entry { by, changes, has_changed_databases, wakes, reread, actions, now_ms, .. } = entry;
     let hub = &shared.hub;
     carry_out(shared, &by, actions, now_ms, unblocks);
+    if hub.interest.has(Interest::PEERS) {
+        shared.peers.tell_changed(&changes, has_changed_databases);
+    }
     if hub.interest.has(Interest::TRACKING) {
         if has_changed_databases {
             hub.tracking.invalidate_all();

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::commit::is_paused;
 use super::{Caller, Executor, Stop};
-use crate::command::script::crons;
+use crate::command::script::crons::{self, CronRan};
 use crate::engine::Engine;
 use crate::limits::CRON_ERROR_MAX_BYTES;
 use crate::resp::{Protocol, Reply, quote};
@@ -79,11 +79,13 @@ impl CronRun {
     pub fn step<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> CronStep {
         let shared = &server.shared;
         if let Some(claim) = &self.claim {
-            let mut error = None;
+            let (mut error, mut is_elsewhere) = (None, false);
             let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
             let ran = self.executor.run_body(server, &mut caller, &[], now_ms, |ctx| {
-                error = None;
-                error = crons::run(ctx, &claim.cron, claim.due_ms)?;
+                (error, is_elsewhere) = match crons::run(ctx, &claim.cron, claim.due_ms)? {
+                    CronRan::Here(error) => (error, false),
+                    CronRan::Elsewhere => (None, true),
+                };
                 Ok(())
             });
             match ran {
@@ -95,6 +97,9 @@ impl CronRun {
                 Err(Stop::Error(failed)) => error = Some(failed),
             }
             let error = error.map(|error| error.reply_text().into_owned());
+            if is_elsewhere && error.is_none() {
+                self.claim.take().into_iter().for_each(|claim| shared.crons.leave(&claim));
+            }
             self.end(shared, now_ms, error);
         }
         if !self.executor.serve_ready(server, now_ms) {

@@ -6,6 +6,8 @@ use super::commit::is_paused;
 use super::upkeep::Upkeep;
 use crate::command::CommandError;
 use crate::engine::{Db, Engine, EngineError};
+use crate::limits::CALL_ALL_PERIOD_MS;
+use crate::server::hub::Interest;
 use crate::server::{Server, Shared};
 
 /// Removes expired keys, for no connection.
@@ -13,6 +15,8 @@ pub struct Expiry {
     upkeep: Upkeep,
     /// Keys that are still to be removed.
     keys: Vec<(Db, Vec<u8>)>,
+    /// Unix time in milliseconds at which all blocked connections are called next, where they are.
+    next_call_ms: u64,
 }
 
 /// What one step has done.
@@ -29,7 +33,7 @@ pub struct Expired {
 impl Expiry {
     /// For a server's maintenance.
     pub fn new(shared: &Shared) -> Expiry {
-        Expiry { upkeep: Upkeep::new(shared), keys: Vec::new() }
+        Expiry { upkeep: Upkeep::new(shared), keys: Vec::new(), next_call_ms: 0 }
     }
 
     /// Says that it has a thread for itself, on which triggers may take their time.
@@ -81,9 +85,15 @@ impl Expiry {
             self.keys.pop();
             count += 1;
         }
-        if !server.engine.holds_locks() {
-            // Other processes commit as well, and wake nobody here.
-            self.upkeep.executor.look_for_all(&server.shared);
+        self.upkeep.executor.look_after_orphans(server);
+        let waiting = &server.shared.hub;
+        if !server.engine.holds_locks()
+            && now_ms >= self.next_call_ms
+            && waiting.interest.has(Interest::WAITING)
+        {
+            // A process that has committed may have ended before it could tell of it.
+            self.next_call_ms = now_ms + CALL_ALL_PERIOD_MS;
+            waiting.waiting.call_all();
         }
         let is_served = self.upkeep.executor.serve_ready(server, now_ms);
         self.upkeep.executor.release();

@@ -25,6 +25,7 @@ mod expiry;
 mod group;
 mod meter;
 mod queue;
+mod remember;
 mod serve;
 mod upkeep;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use eviction::{Eviction, Room, used_bytes};
 pub use expiry::{Expired, Expiry};
 pub use meter::Meter;
 pub use queue::{Call, Watched};
+pub use serve::Blocked;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -209,6 +211,8 @@ pub struct Executor {
     unblocks: Vec<(u64, Unblock)>,
     meter: Meter,
     suspended: Option<Suspended>,
+    /// Unix time in milliseconds at which the transaction ran first.
+    began_ms: u64,
     /// How many requests of a group the suspended transaction has run.
     grouped: usize,
     effects: Vec<Effect>,
@@ -355,11 +359,14 @@ impl Executor {
                     if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
                         return Ok(ran);
                     }
+                    self.check_patience(server, now_ms)?;
                 }
                 None => {}
             }
+        } else {
+            self.began_ms = now_ms;
         }
-        let mut is_first_run = true;
+        let (mut is_first_run, mut cached_runs) = (true, 0);
         loop {
             let waker = || self.waker(caller, plan);
             // While a blocked connection is served its own thread may want its state.
@@ -415,7 +422,11 @@ impl Executor {
                     other => other,
                 }
             };
-            let outcome = interrupted.map_or(outcome, |error| Err(error.into()));
+            let mut outcome = interrupted.map_or(outcome, |error| Err(error.into()));
+            if outcome.is_ok() && !self.reads.is_empty() && !server.engine.holds_locks() {
+                cached_runs += 1;
+                outcome = self.check_remembered(&server.shared, caller, cached_runs);
+            }
             match outcome {
                 Ok(()) => {
                     let ended = self.end(server, caller, snapshot, (plan, args, &before), now_ms);
@@ -450,8 +461,19 @@ impl Executor {
                     caller.client.takes_long = true;
                     return Err(Stop::Suspended);
                 }
+                // It is woken once other processes have heard what it wants to listen to.
+                Err(_) if std::mem::take(&mut caller.client.waits_for_peers) => {
+                    drop(snapshot);
+                    before.go_back(caller);
+                    return Err(Stop::Suspended);
+                }
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);
+                    self.check_patience(server, now_ms)?;
+                    if !server.engine.holds_locks() {
+                        // Before its reads, so that no change behind them is missed.
+                        self.remember_ahead(&server.shared, caller, plan);
+                    }
                     let ticket = server.engine.park(snapshot, &self.waker(caller, plan));
                     self.park(plan, Some(ticket), wider);
                     return Err(Stop::Suspended);
@@ -470,6 +492,18 @@ impl Executor {
                 }
             }
         }
+    }
+
+    /// Fails if the transaction has been run again for too long.
+    #[cold]
+    fn check_patience<E: Engine>(&self, server: &Server<E>, now_ms: u64) -> Result<(), EngineError> {
+        let patience_ms = server.engine.patience_ms();
+        if now_ms.saturating_sub(self.began_ms) <= patience_ms {
+            return Ok(());
+        }
+        Err(EngineError::Unavailable(format!(
+            "what the request needs could not be had, or others were in its way, for more than {patience_ms} ms"
+        )))
     }
 
     /// A transaction waits for its engine. While a script keeps the server busy, a request is refused instead; a blocked
@@ -551,7 +585,7 @@ impl Executor {
     pub fn forget_suspended<E: Engine>(&mut self, server: &Server<E>) {
         match self.suspended.take() {
             Some(Suspended::Reads { ticket, .. }) => server.engine.forget(ticket),
-            Some(Suspended::Commit { commit, .. }) => server.engine.forget(commit.ticket()),
+            Some(Suspended::Commit { commit, .. }) => commit.leave(server),
             None => {}
         }
     }

@@ -3,6 +3,7 @@
 //! The changes of an overlay are copied, since they outlive the run: what their counts need may have to be fetched first.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use super::cluster::{Cluster, Write};
 use super::databases::Databases;
@@ -11,7 +12,10 @@ use super::names::{Home, Names, PIECES, Space, slot_of};
 use super::record::{PIECE_BYTES, Record, SMALL_BYTES, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
 use super::snapshot::{OrderedSnapshot, Seen};
-use crate::engine::{Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, SubChanges};
+use crate::engine::{
+    CATALOG, Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, Source, SubChanges,
+    is_definition,
+};
 
 /// The longest value of a subkey, and the longest value that one write may bring.
 const VALUE_MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -26,8 +30,8 @@ pub(super) struct Changes {
     /// Roots that were read and are not changed: decisions may rest on them.
     read: Vec<Vec<u8>>,
     databases: Vec<DbChange>,
-    /// What the transaction has seen of the databases.
-    seen: Databases,
+    /// What the transaction takes the databases for.
+    seen: Arc<Databases>,
 }
 
 /// The change of one key.
@@ -41,6 +45,7 @@ struct KeyChange {
     base: Option<Record>,
     after: After,
     edits: Vec<Edit>,
+    is_definition: bool,
 }
 
 /// What becomes of a root.
@@ -63,6 +68,8 @@ pub(super) struct Planned {
     pub(super) write: Write,
     /// The databases after it, if they change.
     pub(super) databases: Option<Databases>,
+    /// Whether it changes definitions, which every process keeps.
+    pub(super) are_definitions: bool,
 }
 
 impl Changes {
@@ -81,7 +88,7 @@ impl Changes {
         let names = snapshot.seen.iter().map(|seen| &seen.name);
         let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
         let databases = overlay.db_changes().to_vec();
-        Ok(Changes { keys, read, databases, seen: (*snapshot.databases).clone() })
+        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone() })
     }
 
     /// The write that makes the changes. `number` gives numbers that are used once.
@@ -106,7 +113,7 @@ impl Changes {
                 let (after, dropped) = self.seen.changed(changes, number());
                 let stored = known.get(&names.databases());
                 match stored.and_then(Databases::read) {
-                    Ok(stored) if stored != self.seen => return Err(EngineError::OnceMore),
+                    Ok(stored) if stored != *self.seen => return Err(EngineError::OnceMore),
                     Ok(_) => {}
                     Err(error) => outcome = Err(error),
                 }
@@ -114,6 +121,15 @@ impl Changes {
                 out.extend(dropped.into_iter().map(|space| (names.dropped_space(space), Some(vec![1]))));
                 Some(after)
             }
+        };
+        let begins_until_ms = match &known.shown {
+            Some(shown) if shown.until_ms > 0 => (shown.until_ms < u64::MAX).then_some(shown.until_ms),
+            // In doubt.
+            _ => match known.get(&names.databases()).and_then(Databases::read) {
+                Ok(stored) if stored != *self.seen => return Err(EngineError::OnceMore),
+                Ok(_) => None,
+                Err(error) => return Err(error),
+            },
         };
         outcome?;
         // A home that was made and dropped by the same transaction, or a mark for two keys: the last one counts.
@@ -126,7 +142,9 @@ impl Changes {
             )));
         }
         let locks = self.read.iter().filter(|name| !changes.contains_key(*name)).cloned().collect();
-        Ok(Planned { write: Write { changes: changes.into_iter().collect(), locks }, databases })
+        let are_definitions = self.keys.iter().any(KeyChange::is_definition);
+        let write = Write { changes: changes.into_iter().collect(), locks, begins_until_ms };
+        Ok(Planned { write, databases, are_definitions })
     }
 }
 
@@ -174,7 +192,13 @@ impl KeyChange {
             }
         };
         let slot = slot_of(change.key);
-        Ok(KeyChange { name, space, slot, base, after, edits: edits(change.subs)? })
+        let is_definition = change.source == Source::Base(CATALOG) && is_definition(change.key);
+        Ok(KeyChange { name, space, slot, base, after, edits: edits(change.subs)?, is_definition })
+    }
+
+    /// Whether it is about definitions of the catalog.
+    fn is_definition(&self) -> bool {
+        self.is_definition
     }
 
     /// The homes that the key has from now on and that were somebody's before.

@@ -47,6 +47,9 @@ pub struct Write {
     pub changes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// Keys that must not have changed since the transaction began, and do not change by it.
     pub locks: Vec<Vec<u8>>,
+    /// A transaction that begins with this write must begin at this time of the cluster, in milliseconds, or before; else nothing is
+    /// written ([`ClusterError::Late`]).
+    pub begins_until_ms: Option<u64>,
 }
 
 /// Why something was not read or written.
@@ -58,6 +61,9 @@ pub enum ClusterError {
     /// The cluster cannot be reached, or did not answer in time; nothing has happened.
     #[error("the cluster cannot be reached: {0}")]
     Unavailable(String),
+    /// A new transaction began later than it may; nothing has happened.
+    #[error("the transaction began too late")]
+    Late,
     /// It is not known whether the write has happened, and never will be by asking again.
     #[error("whether the write has happened is not known: {0}")]
     Unknown(String),
@@ -76,6 +82,9 @@ pub type WriteDone = Box<dyn FnOnce(Result<(), ClusterError>) + Send>;
 pub trait Cluster: Send + Sync + 'static {
     /// A transaction that has begun. To drop one ends it without a trace.
     type Transaction: Send + 'static;
+
+    /// When a transaction began, in milliseconds of the cluster's time, which is the same for all processes.
+    fn time_ms(&self, transaction: &Self::Transaction) -> u64;
 
     /// Reads all of `asks` in one round, in a transaction that has begun, or else in a new one, which then begins after this
     /// call.

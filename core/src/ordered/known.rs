@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
+use super::certainty::Shown;
 use super::cluster::{Answer, Ask, Scan};
 use crate::engine::{Direction, EngineError, Result};
 
@@ -34,6 +35,8 @@ pub(super) struct Known {
     /// Names that were scanned without their values.
     names: HashMap<(Vec<u8>, Vec<u8>), Names>,
     wants: Vec<Ask>,
+    /// What the transaction takes the databases for, once it has begun.
+    pub(super) shown: Option<Shown>,
 }
 
 /// Names of a range, from its beginning.
@@ -59,6 +62,11 @@ impl Known {
             None => self.pairs.get(key).map(Vec::as_slice),
         };
         Ok(found)
+    }
+
+    /// The value of a key that was asked for by itself; None if that is not here.
+    pub(super) fn value(&self, key: &[u8]) -> Option<Option<&[u8]>> {
+        self.values.get(key).map(Option::as_deref)
     }
 
     fn is_known(&self, key: &[u8]) -> bool {

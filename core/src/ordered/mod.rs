@@ -13,36 +13,42 @@
 //! Every write of a key writes its root, with another stamp. So what is read of a collection is as current as its root, and
 //! two writers of one key never both succeed.
 
+mod certainty;
 mod changes;
 pub mod cluster;
 mod databases;
 mod known;
+mod members;
 mod names;
 mod opening;
 mod record;
 mod runs;
+mod siblings;
 pub mod simulated;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-use parking_lot::{Condvar, Mutex, RwLock};
+use parking_lot::{Condvar, Mutex};
 
 use crate::engine::{
     Admin, BlobStore, Commit, Db, Draft, Engine, EngineError, Ordered as OrderedCall, Overlay, Receipt,
     Result, Rewriting, Root, Sample, Sampled, Scope, Ticket, Watch, sample_by_random_keys,
 };
 use crate::storage::{Blob, BlobId};
+use certainty::{Certainty, Shown};
 use changes::{Changes, Planned};
-use cluster::{Answer, Ask, Cluster, ClusterError};
+use cluster::{Answer, Ask, Cluster, ClusterError, Write};
 use databases::Databases;
 use known::Known;
+pub use members::{Lease, Member};
 use names::Names;
+pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
 
 /// A commit fetches what its counts need in so many rounds at most; a few are enough for any collection.
@@ -81,8 +87,9 @@ struct Inner<C: Cluster> {
     cluster: C,
     names: Names,
     options: Options,
-    /// Those that the store has, as far as this process knows.
-    databases: RwLock<Arc<Databases>>,
+    certainty: Certainty,
+    patience_ms: AtomicU64,
+    siblings: OnceLock<Arc<dyn Siblings>>,
     /// Numbers that are used once.
     next_number: AtomicU64,
     next_ticket: AtomicU64,
@@ -105,6 +112,15 @@ enum Waiting<T> {
     Ended(Result<()>),
 }
 
+/// What came of a read.
+enum Taken<T> {
+    /// What is known by now.
+    Known(T, Known),
+    /// The transaction began too late to count on what the process knows of the databases.
+    Late(T, Known),
+    Failed(ClusterError),
+}
+
 /// A commit under way.
 struct Job<T> {
     ticket: Ticket,
@@ -122,7 +138,9 @@ impl<C: Cluster> Ordered<C> {
             cluster,
             names: Names::of(&options.store),
             options,
-            databases: RwLock::default(),
+            certainty: Certainty::default(),
+            patience_ms: AtomicU64::new(u64::MAX),
+            siblings: OnceLock::new(),
             next_number: AtomicU64::new(first),
             next_ticket: AtomicU64::new(1),
             waiting: Mutex::default(),
@@ -132,17 +150,21 @@ impl<C: Cluster> Ordered<C> {
         }))
     }
 
-    /// Opens a store in a cluster for a process, and keeps the calling thread until then.
+    /// Opens a store in a cluster for a process, and keeps the calling thread until then. The first process of a store gives it its
+    /// secret, by which processes know each other: 32 random bytes. The process doubts what the databases are until it has a lease
+    /// ([`Ordered::set_lease`]).
     ///
     /// # Errors
     /// The cluster does not answer, or what is there is damaged.
-    pub fn open(cluster: C, store: &[u8], databases: Db) -> Result<Ordered<C>> {
+    pub fn open(cluster: C, store: &[u8], databases: Db, secret: [u8; 32]) -> Result<(Ordered<C>, Vec<u8>)> {
         let names = Names::of(store);
         let process = opening::take_process_number(&cluster, &names)?;
+        let secret = opening::take_secret(&cluster, &names, secret)?;
         let shown = opening::read_databases(&cluster, &names)?;
         let ordered = Ordered::new(cluster, Options { store: store.to_vec(), databases, process });
-        *ordered.0.databases.write() = Arc::new(shown);
-        Ok(ordered)
+        ordered.0.certainty.saw(shown);
+        ordered.0.certainty.set_lease(0);
+        Ok((ordered, secret))
     }
 
     /// The cluster.
@@ -163,8 +185,39 @@ impl<C: Cluster> Ordered<C> {
         &self.0.options
     }
 
-    fn databases(&self) -> Arc<Databases> {
-        self.0.databases.read().clone()
+    /// Its number among the processes of the store.
+    pub fn process(&self) -> u32 {
+        self.0.options.process
+    }
+
+    /// Whom it tells what others must know. Only the first call counts.
+    pub fn set_siblings(&self, siblings: Arc<dyn Siblings>) {
+        let _ = self.0.siblings.set(siblings);
+    }
+
+    /// Sets for how many milliseconds a request may be run again and again ([`Engine::patience_ms`]).
+    pub fn set_patience(&self, patience_ms: u64) {
+        self.0.patience_ms.store(patience_ms, Ordering::Relaxed);
+    }
+
+    /// Begins to doubt which space each database shows: transactions read it until [`Ordered::read_databases`].
+    pub fn doubt(&self) {
+        self.0.certainty.doubt();
+    }
+
+    /// Whether it counts on what it knows of the databases.
+    pub fn is_certain(&self) -> bool {
+        self.0.certainty.is_trusted()
+    }
+
+    /// Up to which time of the cluster, in milliseconds, it may count on what it knows of the databases.
+    pub fn set_lease(&self, until_ms: u64) {
+        self.0.certainty.set_lease(until_ms);
+    }
+
+    /// Reads which space each database shows, and counts on that from then on, unless it has begun to doubt meanwhile.
+    pub fn read_databases(&self, done: Box<dyn FnOnce(Result<()>) + Send>) {
+        self.0.clone().read_databases(done);
     }
 }
 
@@ -182,13 +235,16 @@ impl<C: Cluster> Inner<C> {
             ClusterError::Conflict(_) => &self.counts.conflicts,
             ClusterError::Unavailable(_) => &self.counts.unavailable,
             ClusterError::Unknown(_) => &self.counts.unknown,
-            ClusterError::Refused(_) => return,
+            ClusterError::Refused(_) | ClusterError::Late => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Reads what is wanted for a ticket.
     fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, mut known: Known) {
+        if known.shown.as_ref().is_some_and(|shown| shown.until_ms == 0) {
+            known.want_get(&self.names.databases());
+        }
         let asks = known.take_wants();
         self.counts.reads.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
@@ -196,7 +252,14 @@ impl<C: Cluster> Inner<C> {
             transaction,
             asks.clone(),
             Box::new(move |outcome| {
-                let ended = inner.take_read(outcome, asks, known);
+                let ended = match inner.take_read(outcome, asks, known) {
+                    Taken::Known(transaction, known) => Waiting::Read(Some(transaction), known),
+                    // It is known now that the databases must be read, too.
+                    Taken::Late(transaction, known) => return inner.read(ticket, Some(transaction), known),
+                    // It begins anew, at a later time.
+                    Taken::Failed(ClusterError::Conflict(_)) => Waiting::Read(None, Known::default()),
+                    Taken::Failed(error) => Waiting::Ended(Err(engine_error(error))),
+                };
                 let waker = {
                     let mut waiting = inner.waiting.lock();
                     match waiting.get_mut(&ticket) {
@@ -214,26 +277,58 @@ impl<C: Cluster> Inner<C> {
         );
     }
 
+    /// Takes over what was read. What the transaction takes the databases for is right from then on.
     fn take_read(
         &self,
         outcome: std::result::Result<(C::Transaction, Vec<Answer>), ClusterError>,
         asks: Vec<Ask>,
         mut known: Known,
-    ) -> Waiting<C::Transaction> {
-        match outcome {
-            Ok((transaction, answers)) => {
-                known.fill(asks, answers);
-                Waiting::Read(Some(transaction), known)
-            }
+    ) -> Taken<C::Transaction> {
+        let (transaction, answers) = match outcome {
+            Ok(read) => read,
             Err(error) => {
                 self.count(&error);
-                match error {
-                    // It begins anew, at a later time.
-                    ClusterError::Conflict(_) => Waiting::Read(None, Known::default()),
-                    error => Waiting::Ended(Err(engine_error(error))),
-                }
+                return Taken::Failed(error);
+            }
+        };
+        known.fill(asks, answers);
+        let began_ms = self.cluster.time_ms(&transaction);
+        if known.shown.as_ref().is_some_and(|shown| began_ms <= shown.until_ms) {
+            return Taken::Known(transaction, known);
+        }
+        match known.value(&self.names.databases()).map(Databases::read) {
+            Some(Ok(stored)) => {
+                known.shown = Some(Shown::read(stored));
+                Taken::Known(transaction, known)
+            }
+            Some(Err(error)) => Taken::Failed(ClusterError::Refused(error.to_string())),
+            None => {
+                known.shown = Some(Shown { until_ms: 0, ..self.certainty.present() });
+                Taken::Late(transaction, known)
             }
         }
+    }
+
+    /// See [`Ordered::read_databases`].
+    fn read_databases(self: Arc<Self>, done: Box<dyn FnOnce(Result<()>) + Send>) {
+        let doubts = self.certainty.doubts();
+        let (inner, name) = (self.clone(), self.names.databases());
+        self.cluster.read(
+            None,
+            vec![Ask::Get(name)],
+            Box::new(move |outcome| {
+                let stored = match outcome {
+                    Ok((_, answers)) => match answers.into_iter().next() {
+                        Some(Answer::Value(stored)) => Databases::read(stored.as_deref()),
+                        _ => Err(EngineError::Damaged("an answer to another question".into())),
+                    },
+                    Err(error) => Err(engine_error(error)),
+                };
+                done(stored.map(|stored| {
+                    inner.certainty.trust(stored, doubts);
+                }));
+            }),
+        );
     }
 
     /// Goes on with a commit: writes, or reads what is missing first.
@@ -250,15 +345,14 @@ impl<C: Cluster> Inner<C> {
                 self.cluster.read(
                     job.transaction.take(),
                     asks.clone(),
-                    Box::new(move |outcome| match outcome {
-                        Ok((transaction, answers)) => {
-                            job.known.fill(asks, answers);
-                            job.transaction = Some(transaction);
-                            inner.go_on(job);
-                        }
-                        Err(error) => {
-                            inner.count(&error);
-                            inner.ended(job.ticket, Err(engine_error(error)));
+                    Box::new(move |outcome| {
+                        match inner.take_read(outcome, asks, std::mem::take(&mut job.known)) {
+                            Taken::Known(transaction, known) | Taken::Late(transaction, known) => {
+                                job.known = known;
+                                job.transaction = Some(transaction);
+                                inner.go_on(job);
+                            }
+                            Taken::Failed(error) => inner.ended(job.ticket, Err(engine_error(error))),
                         }
                     }),
                 );
@@ -269,7 +363,7 @@ impl<C: Cluster> Inner<C> {
             // The databases are others by now.
             Err(EngineError::OnceMore) => {
                 if let Ok(stored) = job.known.get(&self.names.databases()).and_then(Databases::read) {
-                    *self.databases.write() = Arc::new(stored);
+                    self.certainty.saw(stored);
                 }
                 self.ended(job.ticket, Err(EngineError::NotHere));
             }
@@ -278,23 +372,60 @@ impl<C: Cluster> Inner<C> {
     }
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
-        let Planned { write, databases } = planned;
+        let Planned { write, databases, are_definitions } = planned;
+        let Job { ticket, transaction, .. } = job;
+        let Some(databases) = databases else {
+            let inner = self.clone();
+            return self.send(transaction, write, move |outcome| match inner.siblings.get().cloned() {
+                Some(siblings) if are_definitions && outcome.is_ok() => {
+                    siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+                }
+                _ => inner.ended(ticket, outcome),
+            });
+        };
+        let doubts = self.certainty.doubt();
+        let siblings = self.siblings.get().cloned();
+        let (inner, told) = (self, siblings.clone());
+        let go_on = move |number: u64| {
+            let after = inner.clone();
+            inner.send(transaction, write, move |outcome| {
+                if outcome.is_ok() {
+                    after.certainty.trust(databases, doubts);
+                } else {
+                    after.clone().read_databases(Box::new(drop));
+                }
+                if let Some(siblings) = siblings {
+                    siblings.after_databases_change(number);
+                }
+                after.ended(ticket, outcome);
+            });
+        };
+        match told {
+            Some(siblings) => siblings.before_databases_change(Box::new(go_on)),
+            None => go_on(0),
+        }
+    }
+
+    /// Sends a write to the cluster.
+    fn send(
+        self: &Arc<Self>,
+        transaction: Option<C::Transaction>,
+        write: Write,
+        done: impl FnOnce(Result<()>) + Send + 'static,
+    ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
-        let ticket = job.ticket;
         self.cluster.write(
-            job.transaction,
+            transaction,
             write,
             Box::new(move |outcome| {
                 if let Err(error) = &outcome {
                     inner.count(error);
+                    if matches!(error, ClusterError::Late) {
+                        inner.certainty.set_lease(0);
+                    }
                 }
-                if outcome.is_ok()
-                    && let Some(databases) = databases
-                {
-                    *inner.databases.write() = Arc::new(databases);
-                }
-                inner.ended(ticket, outcome.map_err(engine_error));
+                done(outcome.map_err(engine_error));
             }),
         );
     }
@@ -317,7 +448,7 @@ impl<C: Cluster> Inner<C> {
 /// The error of the engine for one of the cluster.
 fn engine_error(error: ClusterError) -> EngineError {
     match error {
-        ClusterError::Conflict(_) => EngineError::NotHere,
+        ClusterError::Conflict(_) | ClusterError::Late => EngineError::NotHere,
         error @ ClusterError::Unavailable(_) => EngineError::Unavailable(error.to_string()),
         ClusterError::Unknown(what) => EngineError::Unknown(format!(
             "the cluster did not say whether the write has happened; look before you write again: {what}"
@@ -343,6 +474,10 @@ impl<C: Cluster> Engine for Ordered<C> {
 
     fn holds_locks(&self) -> bool {
         false
+    }
+
+    fn patience_ms(&self) -> u64 {
+        self.0.patience_ms.load(Ordering::Relaxed)
     }
 
     fn begin(&self, _scope: Scope<'_>) -> Result<OrderedSnapshot<'_, C>> {

@@ -188,6 +188,27 @@ impl Names {
         self.of_store(b'f', &space.to_be_bytes())
     }
 
+    /// What only processes of the store know.
+    pub(super) fn secret(&self) -> Vec<u8> {
+        self.of_store(b'k', &[])
+    }
+
+    /// The record of a process that serves the store.
+    pub(super) fn member(&self, process: u32) -> Vec<u8> {
+        self.of_store(b'm', &process.to_be_bytes())
+    }
+
+    /// The records of all processes that serve the store.
+    pub(super) fn members(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.of_store(b'm', &[]), self.of_store(b'm' + 1, &[]))
+    }
+
+    /// The process that has this record.
+    pub(super) fn process_of(&self, name: &[u8]) -> Option<u32> {
+        let number = name.get(self.prefix.len() + 4 + 1..)?;
+        Some(u32::from_be_bytes(number.try_into().ok()?))
+    }
+
     /// How many processes have had a number.
     pub(super) fn processes(&self) -> Vec<u8> {
         self.of_store(b'p', &[])

@@ -66,7 +66,7 @@ fn next_process_number<C: Cluster>(cluster: &C, names: &Names) -> std::result::R
         return Err(ClusterError::Refused("the store was opened too often".into()));
     }
     let write =
-        Write { changes: vec![(names.processes(), Some(number.to_le_bytes().to_vec()))], locks: Vec::new() };
+        Write { changes: vec![(names.processes(), Some(number.to_le_bytes().to_vec()))], ..Write::default() };
     let arriving = Arriving::new();
     let arrives = arriving.clone();
     cluster.write(Some(transaction), write, Box::new(move |outcome| arrives.put(outcome)));
@@ -80,6 +80,30 @@ pub(super) fn take_process_number<C: Cluster>(cluster: &C, names: &Names) -> Res
             // A number of which nobody knows is left out.
             Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
             outcome => return outcome.map_err(engine_error),
+        }
+    }
+    Err(EngineError::Unavailable("too many processes open the store at this moment".into()))
+}
+
+/// The secret of the store; if it has none yet, it gets this one.
+pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8; 32]) -> Result<Vec<u8>> {
+    for _ in 0..TRIES {
+        let (transaction, stored) = match read(cluster, names.secret()) {
+            Err(ClusterError::Conflict(_)) => continue,
+            outcome => outcome.map_err(engine_error)?,
+        };
+        if let Some(stored) = stored {
+            return Ok(stored);
+        }
+        let changes = vec![(names.secret(), Some(proposed.to_vec()))];
+        let arriving = Arriving::new();
+        let arrives = arriving.clone();
+        let write = Write { changes, ..Write::default() };
+        cluster.write(Some(transaction), write, Box::new(move |outcome| arrives.put(outcome)));
+        match arriving.wait() {
+            // Whose it is shows the next look.
+            Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
+            Err(error) => return Err(engine_error(error)),
         }
     }
     Err(EngineError::Unavailable("too many processes open the store at this moment".into()))

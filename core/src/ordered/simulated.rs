@@ -155,6 +155,10 @@ impl Cluster for Simulated {
     /// The time at which it began.
     type Transaction = u64;
 
+    fn time_ms(&self, transaction: &u64) -> u64 {
+        *transaction
+    }
+
     fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
         let mut state = self.0.lock();
         state.counted.reads += 1;
@@ -173,7 +177,8 @@ impl Cluster for Simulated {
     fn write(&self, transaction: Option<u64>, write: Write, done: WriteDone) {
         let mut state = self.0.lock();
         let at = transaction.unwrap_or(state.now);
-        let outcome = state.write(at, write);
+        let is_late = transaction.is_none() && write.begins_until_ms.is_some_and(|until_ms| at > until_ms);
+        let outcome = if is_late { Err(ClusterError::Late) } else { state.write(at, write) };
         drop(state);
         done(outcome);
     }

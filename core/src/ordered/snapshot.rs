@@ -59,9 +59,10 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     pub(super) fn new(
         engine: &'e Ordered<C>,
         transaction: Option<C::Transaction>,
-        known: Known,
+        mut known: Known,
     ) -> OrderedSnapshot<'e, C> {
-        let databases = engine.databases();
+        let shown = known.shown.get_or_insert_with(|| engine.0.certainty.present());
+        let databases = shown.databases.clone();
         OrderedSnapshot { engine, transaction, known, databases, seen: Vec::new(), index: HashMap::new() }
     }
 

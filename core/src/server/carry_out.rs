@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Shared;
-use super::hub::{Inbox, Topic, TopicKind, Unblock};
+use super::hub::{Inbox, Topic, TopicKind, Unblock, notify};
 use super::outbox::{Action, Actions};
 
 /// Carries actions out in their order, for the connection with this inbox. Those that end waits are added to `unblocks`
@@ -27,14 +27,19 @@ pub(crate) fn carry_out(
 
 fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Action, now_ms: u64) {
     let hub = &shared.hub;
+    // Held to the end.
+    let _definitions = action.changes_definitions().then(|| {
+        let mut changes = shared.definition_changes.lock();
+        *changes += 1;
+        changes
+    });
     match action {
-        Action::Notify { event, db, key } => hub.publish_event(classes, event, db, &key),
-        Action::Publish { kind: TopicKind::Shard, channel, message } => {
-            hub.pubsub.publish_to_shard(&channel, &message);
+        Action::Notify { event, db, key } => {
+            for (channel, message) in notify::messages(classes, event, db, &key) {
+                publish(shared, TopicKind::Channel, &channel, &message);
+            }
         }
-        Action::Publish { channel, message, .. } => {
-            hub.pubsub.publish(&channel, &message);
-        }
+        Action::Publish { kind, channel, message } => publish(shared, kind, &channel, &message),
         Action::Subscribe(kind, name) => hub.pubsub.subscribe(Topic { kind, name: &name }, inbox),
         Action::Unsubscribe(kind, name) => hub.pubsub.unsubscribe(Topic { kind, name: &name }, inbox.id()),
         Action::Monitor => hub.add_monitor(inbox),
@@ -87,5 +92,16 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::Log(level, text) => shared.host.log(level, &text),
         Action::ShowMonitors(line) => hub.show_monitors(&line),
         Action::KeepPosition(position) => shared.scan_positions.lock().keep(position),
+    }
+}
+
+/// Sends a message to those who listen to its channel, here and at other processes of the same store.
+fn publish(shared: &Shared, kind: TopicKind, channel: &[u8], message: &[u8]) {
+    match kind {
+        TopicKind::Shard => shared.hub.pubsub.publish_to_shard(channel, message),
+        TopicKind::Channel | TopicKind::Pattern => shared.hub.pubsub.publish(channel, message),
+    };
+    if shared.peers.are_possible() {
+        shared.peers.publish(kind, channel, message);
     }
 }

@@ -67,6 +67,8 @@ pub struct Client {
     pub sql: Option<Box<OpenSql>>,
     /// How its request waits for a transaction that another client has open on an SQL database.
     pub sql_wait: SqlWait,
+    /// Whether its request waits until other processes have heard what it wants to listen to.
+    pub waits_for_peers: bool,
 }
 
 /// How a request waits for the reservation of an SQL database.
@@ -112,6 +114,7 @@ impl Client {
             seen_function: SeenFunction::default(),
             sql: None,
             sql_wait: SqlWait::default(),
+            waits_for_peers: false,
         }
     }
 

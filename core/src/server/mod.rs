@@ -12,7 +12,9 @@ pub mod hub;
 mod loading;
 mod metrics;
 pub mod monitors;
+mod orphans;
 pub mod outbox;
+pub mod peers;
 pub mod reaction;
 pub mod scan_positions;
 pub mod scripts;
@@ -34,6 +36,7 @@ pub use metrics::{
     CommandStatistics, Event, Histogram, LatencyMonitor, Rates, SlowEntry, SlowLog, Spike, Statistics,
 };
 pub(crate) use metrics::{REDACTED, shown};
+pub use orphans::Orphans;
 pub use settings::{
     Accepted, First, HomeBounds, MemorySettings, OutputLimits, Policy, SETTINGS, ScriptBounds, SettingError,
     SettingKind, SettingPlace, SettingSpec, Settings,

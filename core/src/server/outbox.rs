@@ -99,6 +99,13 @@ pub enum Action {
     KeepPosition(Position),
 }
 
+impl Action {
+    /// Whether it changes what other processes of the same store keep as well.
+    pub(crate) fn changes_definitions(&self) -> bool {
+        matches!(self, Action::Users(_) | Action::Libraries(_) | Action::Triggers(_) | Action::Crons(_))
+    }
+}
+
 /// The actions of one transaction in their order, and what the host is to do.
 #[derive(Debug, Default)]
 pub struct Outbox {

@@ -16,6 +16,8 @@ use super::metrics::LatencyMonitor;
 use super::metrics::SlowLog;
 use super::metrics::Statistics;
 use super::metrics::{Rates, Sample};
+use super::orphans::Orphans;
+use super::peers::Peers;
 use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::scripts::Scripts;
@@ -137,6 +139,12 @@ pub struct Shared {
     pub clients: Mutex<BTreeMap<u64, Known>>,
     /// What connections tell each other.
     pub hub: Hub,
+    /// Other processes that serve the same store.
+    pub peers: Peers,
+    /// How often this process has changed definitions; locked while they change here.
+    pub definition_changes: Mutex<u64>,
+    /// Commits that the engine had taken over when their connections ended.
+    pub orphans: Orphans,
     /// What must happen in the same commit as the changes that cause it.
     pub reactions: Reactions,
     /// What was committed, in order.
@@ -204,6 +212,9 @@ impl Shared {
             expires_actively: AtomicBool::new(true),
             clients: Mutex::default(),
             hub: Hub::default(),
+            peers: Peers::default(),
+            definition_changes: Mutex::default(),
+            orphans: Orphans::default(),
             reactions: Reactions::default(),
             feed: Feed::default(),
             host,
@@ -231,6 +242,7 @@ impl Shared {
     pub fn settings_changed(&self) {
         let classes = self.settings.kept("notify-keyspace-events").and_then(|text| notify::parse(&text));
         self.hub.set_notified(classes.unwrap_or(0));
+        self.peers.set_events(classes.unwrap_or(0));
         let most = u64::try_from(self.settings.number("tracking-table-max-keys")).unwrap_or(0);
         self.hub.tracking.set_most_keys(most);
         if self.settings.memory().max_bytes() == 0 {

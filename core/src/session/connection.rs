@@ -12,10 +12,11 @@ use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, client_info, has_handler};
 use crate::engine::{Drafts, Engine};
-use crate::executor::{Call, Caller, Executor, Ran, Stop, Watched, reply_error};
+use crate::executor::{Blocked, Call, Caller, Executor, Ran, Stop, Watched, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
+use crate::server::peers::Topic;
 use crate::server::{Client, Effect, ReplyMode, Server, SqlWait, monitors};
 
 const EXEC: CommandId = catalog::id("exec");
@@ -185,7 +186,10 @@ impl Connection {
         if self.waiting.is_on() {
             self.waiting.try_again(&server.shared, &self.client);
             self.take_mail(server, now_ms);
-            self.end_wait_if_late(server, now_ms);
+            self.run_blocked(server, now_ms);
+            if !self.waiting.runs_again() {
+                self.end_wait_if_late(server, now_ms);
+            }
             self.serve_ready(server, now_ms);
         } else if self.client.inbox.has_mail() {
             self.take_mail(server, now_ms);
@@ -371,10 +375,35 @@ impl Connection {
     pub(super) fn look_after<E: Engine>(&mut self, server: &Server<E>, count: u64, now_ms: u64) {
         self.commands += count;
         self.serve_ready(server, now_ms);
+        self.run_blocked(server, now_ms);
         // What a command did to its own connection through others comes behind its reply. A session that was suspended just
         // now takes it when it goes on: that it was woken meanwhile must not be forgotten.
         if self.client.inbox.has_mail() && !self.waiting.is_suspended() {
             self.take_mail(server, now_ms);
+        }
+    }
+
+    /// Runs the blocked command again, if the connection does that itself and was called.
+    fn run_blocked<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) {
+        if server.engine.holds_locks() {
+            return;
+        }
+        if let Some(waiter) = self.waiting.waiter().filter(|waiter| waiter.is_unheard()) {
+            let topics = waiter.wait.keys.iter().map(|key| Topic::Key(waiter.db, key.clone()));
+            if server.shared.peers.want(&topics.collect::<Vec<Topic>>(), &waiter.inbox) {
+                waiter.set_heard();
+            }
+        }
+        // It may be called while it runs.
+        while let Some(waiter) = self.waiting.waiter().cloned()
+            && (self.executor.is_suspended() || waiter.take_call())
+        {
+            match self.executor.run_blocked(server, &waiter, now_ms) {
+                Blocked::Suspended => return self.waiting.suspend_blocked(),
+                Blocked::Waits => {}
+                Blocked::Ended => self.take_mail(server, now_ms),
+            }
+            self.executor.release();
         }
     }
 

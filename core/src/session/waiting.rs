@@ -14,6 +14,8 @@ pub(super) struct Waiting {
     held_until_ms: Option<u64>,
     /// Whether the engine must fetch something before the request, or a wake-up, can go on.
     is_suspended: bool,
+    /// Whether that is for the blocked command, which the connection runs again by itself: its time does not end meanwhile.
+    runs_again: bool,
     /// Unix time in milliseconds at which the request runs again that waits for another client's transaction of SQL, which wakes the
     /// session if it ends before.
     again_ms: Option<u64>,
@@ -32,7 +34,8 @@ impl Waiting {
 
     /// Unix time in milliseconds at which the host is to call again though nothing has come.
     pub(super) fn wake_at_ms(&self) -> Option<u64> {
-        self.waiter.as_ref().and_then(|waiter| waiter.wait.until_ms).or(self.held_until_ms).or(self.again_ms)
+        let waiter = self.waiter.as_ref().filter(|_| !self.runs_again);
+        waiter.and_then(|waiter| waiter.wait.until_ms).or(self.held_until_ms).or(self.again_ms)
     }
 
     /// The command that the connection is blocked in.
@@ -50,6 +53,7 @@ impl Waiting {
             client.card.lock().is_blocked = self.waiter.is_some();
         }
         self.is_suspended = false;
+        self.runs_again = false;
     }
 
     /// A command waits for a key.
@@ -74,6 +78,17 @@ impl Waiting {
     /// The engine must fetch something first.
     pub(super) fn suspend(&mut self) {
         self.is_suspended = true;
+    }
+
+    /// The engine must fetch something before the blocked command has run again.
+    pub(super) fn suspend_blocked(&mut self) {
+        self.is_suspended = true;
+        self.runs_again = true;
+    }
+
+    /// Whether the blocked command is running again.
+    pub(super) fn runs_again(&self) -> bool {
+        self.runs_again
     }
 
     /// The answer to the blocked command has come: the command has run now.
@@ -109,13 +124,18 @@ impl Waiting {
     }
 }
 
-/// Ends a wait; false if it had ended.
+/// Ends a wait; false if it had ended. If it was called, or was about to look, the next in line is called instead.
 fn end(shared: &Shared, waiter: &Waiter) -> bool {
     let mut state = waiter.state();
     if state.is_over {
         return false;
     }
     state.is_over = true;
+    let was_called = waiter.take_call() | std::mem::take(&mut state.is_running);
+    drop(state);
     shared.hub.waiting.remove(&shared.hub.interest, waiter);
+    if was_called {
+        waiter.wait.keys.iter().for_each(|key| shared.hub.waiting.call(waiter.db, key, 0));
+    }
     true
 }

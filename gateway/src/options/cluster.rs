@@ -1,5 +1,6 @@
 //! Where the data is: in a directory, or in a cluster.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct ClusterOptions {
     pub store: String,
     /// How long a request to the cluster may take.
     pub timeout: Duration,
+    /// Where the server listens to the others of the store, and what it tells them.
+    pub peer_listen: Option<SocketAddr>,
 }
 
 impl ClusterOptions {
@@ -44,7 +47,11 @@ impl ClusterOptions {
         let refused = |text: &str| Err(OptionsError(text.into()));
         if flags.engine.unwrap_or_default() == EngineFlag::Bitcask {
             let named = flags.pd.is_some() || flags.tikv_keyspace.is_some() || flags.tikv_prefix.is_some();
-            return if named { refused("--pd and --tikv-... need --engine tikv") } else { Ok(None) };
+            return if named || flags.peer_listen.is_some() {
+                refused("--pd, --peer-listen and --tikv-... need --engine tikv")
+            } else {
+                Ok(None)
+            };
         }
         if cfg!(not(feature = "tikv")) {
             return refused(
@@ -66,6 +73,11 @@ impl ClusterOptions {
             (Some(ca), Some(certificate), Some(key)) => Some((ca.clone(), certificate.clone(), key.clone())),
             _ => return refused("TLS to the cluster needs all of --pd-ca, --pd-cert and --pd-key"),
         };
+        if flags.peer_listen.is_some_and(|address| address.ip().is_unspecified()) {
+            return refused(
+                "--peer-listen is the address by which the other servers reach this one, not that of all interfaces",
+            );
+        }
         let store = flags.tikv_prefix.clone().unwrap_or_else(|| "edgecask".into());
         if store.is_empty() || store.len() > STORE_NAME_MAX_BYTES {
             return refused("--tikv-prefix is a name of 1 to 64 bytes");
@@ -78,6 +90,7 @@ impl ClusterOptions {
             keyspace: flags.tikv_keyspace.clone(),
             store,
             timeout: Duration::from_millis(timeout_ms),
+            peer_listen: flags.peer_listen,
         }))
     }
 }

@@ -183,6 +183,10 @@ pub struct Flags {
     #[arg(long, env = "EDGECASK_TIKV_TIMEOUT_MS", value_name = "MILLISECONDS", value_parser = whole::<u64>)]
     pub tikv_timeout_ms: Option<u64>,
 
+    /// Address at which this server listens to the others of the same store in a cluster [default: the one from which it reaches PD, any port]
+    #[arg(long, env = "EDGECASK_PEER_LISTEN", value_name = "IP:PORT")]
+    pub peer_listen: Option<SocketAddr>,
+
     /// What to do if the store is damaged: refuse to start, or start with everything that can be read [default: refuse]
     #[arg(long, env = "EDGECASK_ON_DAMAGE")]
     pub on_damage: Option<OnDamageFlag>,
@@ -460,6 +464,7 @@ impl Flags {
             tikv_keyspace: self.tikv_keyspace.or(fallback.tikv_keyspace),
             tikv_prefix: self.tikv_prefix.or(fallback.tikv_prefix),
             tikv_timeout_ms: self.tikv_timeout_ms.or(fallback.tikv_timeout_ms),
+            peer_listen: self.peer_listen.or(fallback.peer_listen),
             on_damage: self.on_damage.or(fallback.on_damage),
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),

@@ -43,6 +43,13 @@ pub struct Begun {
     at: Timestamp,
 }
 
+impl Begun {
+    /// When it began, by the clock of PD.
+    fn time_ms(&self) -> u64 {
+        u64::try_from(self.at.physical).unwrap_or(0)
+    }
+}
+
 fn options() -> TransactionOptions {
     TransactionOptions::new_optimistic()
         .try_one_pc()
@@ -202,7 +209,13 @@ async fn write(
 ) -> Result<(), ClusterError> {
     let Begun { mut transaction, .. } = match begun {
         Some(begun) => begun,
-        None => begin(&client).await?,
+        None => {
+            let begun = begin(&client).await?;
+            if write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms) {
+                return Err(ClusterError::Late);
+            }
+            begun
+        }
     };
     let before = |error: Error| classify(&error, During::Read);
     for (key, value) in write.changes {
@@ -225,6 +238,10 @@ async fn write(
 
 impl Cluster for TikvCluster {
     type Transaction = Begun;
+
+    fn time_ms(&self, transaction: &Begun) -> u64 {
+        transaction.time_ms()
+    }
 
     fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         self.run(During::Read, read(self.client.clone(), transaction, asks), done);

@@ -66,7 +66,7 @@ fn of_key(error: &ProtoKeyError, text: String) -> ClusterError {
 /// Of several errors the one that leaves the most open counts.
 fn weight(error: &ClusterError) -> u8 {
     match error {
-        ClusterError::Conflict(_) => 0,
+        ClusterError::Conflict(_) | ClusterError::Late => 0,
         ClusterError::Unavailable(_) => 1,
         ClusterError::Refused(_) => 2,
         ClusterError::Unknown(_) => 3,

@@ -8,7 +8,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 /// Why certificates cannot be used. For a person; names the file.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +106,26 @@ fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
     let config =
         builder.with_single_cert(certificates, key).map_err(|error| unusable(&files.certificate, &error))?;
     Ok(Arc::new(config))
+}
+
+/// The configuration of a client with these files: it trusts the authority only, and shows the certificate.
+///
+/// # Errors
+/// A file cannot be read or used; the error names it.
+pub fn client_config(files: &TlsFiles) -> Result<ClientConfig, TlsError> {
+    let unusable =
+        |path: &PathBuf, error: &dyn std::fmt::Display| TlsError(format!("{}: {error}", path.display()));
+    let mut roots = RootCertStore::empty();
+    if let Some(path) = &files.authority {
+        for certificate in certificates(path)? {
+            roots.add(certificate).map_err(|error| unusable(path, &error))?;
+        }
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, &error))?;
+    ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(certificates(&files.certificate)?, key)
+        .map_err(|error| unusable(&files.certificate, &error))
 }
 
 fn certificates(path: &PathBuf) -> Result<Vec<CertificateDer<'static>>, TlsError> {

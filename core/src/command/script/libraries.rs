@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::shebang::line_of_library;
 use crate::command::args::quoted;
-use crate::command::definitions::Definitions;
+use crate::command::definitions::{Definition, Definitions};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{Engine, EngineError};
 use crate::limits::LIBRARY_LOAD_MAX_NS;
@@ -256,4 +256,29 @@ pub fn restore<E: Engine>(
         }
     }
     Ok(unusable)
+}
+
+/// What the store has of libraries, for [`take_over`].
+pub(in crate::command) fn stored<E: Engine>(
+    engine: &E,
+    now_ms: u64,
+) -> std::result::Result<Vec<Definition>, EngineError> {
+    LIBRARIES.read(engine, now_ms)
+}
+
+/// Takes over what other processes have made of the libraries. Those that cannot be used here stay in the store.
+pub(in crate::command) fn take_over(shared: &Shared, stored: &[Definition]) {
+    let libraries = &shared.scripts.libraries;
+    let present = libraries.present();
+    for library in present.libraries() {
+        if !stored.iter().any(|(name, _)| **name == *library.name) {
+            libraries.apply(&Change::Delete(library.name.clone()));
+        }
+    }
+    for (name, source) in stored {
+        let is_present = present.library(name).is_some_and(|library| *library.source == **source);
+        if !is_present && let Ok(library) = build(shared, source) {
+            libraries.apply(&Change::Set(Arc::new(library)));
+        }
+    }
 }

@@ -234,6 +234,15 @@ impl Crons {
         Some(Claim { cron, due_ms })
     }
 
+    /// A run does not take place: another process has run the cron for this time.
+    pub fn leave(&self, claim: &Claim) {
+        let mut state = self.state.lock();
+        state.running.remove(&claim.cron.name);
+        if let Some(waker) = &state.waker {
+            waker.wake_by_ref();
+        }
+    }
+
     /// A run has ended. True if it is the first that failed after one that did not.
     pub fn end(&self, claim: Claim, end: CronEnd) -> bool {
         let mut state = self.state.lock();

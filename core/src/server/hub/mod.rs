@@ -18,8 +18,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::engine::Db;
-
 pub use inbox::{Answer, Inbox, Mail, Unblock};
 pub use pause::{Pause, Pauses};
 pub use pubsub::{PubSub, Subscriptions, Topic, TopicKind};
@@ -48,6 +46,8 @@ impl Interest {
     pub const FOLLOWERS: u32 = 1 << 6;
     /// Triggers may run for changes of keys with their prefixes.
     pub const TRIGGERS: u32 = 1 << 7;
+    /// Clients of other processes want to hear of changes.
+    pub const PEERS: u32 = 1 << 8;
 
     /// What makes a write of any key a matter of others.
     pub const OF_WRITES: u32 =
@@ -81,33 +81,29 @@ pub struct Hub {
     pub tracking: TrackingTable,
     /// CLIENT PAUSE.
     pub pauses: Pauses,
-    /// Which events of the keyspace are published, as [`notify`]'s classes.
-    notified: AtomicU32,
+    /// Which events of the keyspace are published, as [`notify`]'s classes: those of the own setting, and those of other processes.
+    own_notified: AtomicU32,
+    peers_notified: AtomicU32,
     monitors: Mutex<BTreeMap<u64, Arc<Inbox>>>,
 }
 
 impl Hub {
-    /// The classes of events that are published, as `notify-keyspace-events` says.
+    /// The classes of events that are published, as `notify-keyspace-events` says, here or at another process of the same store.
+    #[inline]
     pub fn notified(&self) -> u32 {
-        self.notified.load(Ordering::Relaxed)
+        self.own_notified.load(Ordering::Relaxed) | self.peers_notified.load(Ordering::Relaxed)
     }
 
     /// Changes the classes of events that are published.
     pub fn set_notified(&self, classes: u32) {
-        self.notified.store(classes, Ordering::Relaxed);
-        self.interest.set(Interest::NOTIFY, notify::is_heard(classes));
+        self.own_notified.store(classes, Ordering::Relaxed);
+        self.interest.set(Interest::NOTIFY, notify::is_heard(self.notified()));
     }
 
-    /// Publishes one event of the keyspace, by key and by event as the classes say.
-    pub(crate) fn publish_event(&self, classes: u32, event: &str, db: Db, key: &[u8]) {
-        if classes & notify::KEYSPACE != 0 {
-            let mut channel = format!("__keyspace@{db}__:").into_bytes();
-            channel.extend_from_slice(key);
-            self.pubsub.publish(&channel, event.as_bytes());
-        }
-        if classes & notify::KEYEVENT != 0 {
-            self.pubsub.publish(format!("__keyevent@{db}__:{event}").as_bytes(), key);
-        }
+    /// Changes the classes of events that other processes want.
+    pub(crate) fn set_peers_notified(&self, classes: u32) {
+        self.peers_notified.store(classes, Ordering::Relaxed);
+        self.interest.set(Interest::NOTIFY, notify::is_heard(self.notified()));
     }
 
     /// Has a connection see all requests from now on.

@@ -1,5 +1,7 @@
 //! The classes of events in the keyspace, and the letters of `notify-keyspace-events` that stand for them.
 
+use crate::engine::Db;
+
 /// `K`: published by key.
 pub const KEYSPACE: u32 = 1;
 /// `E`: published by event.
@@ -91,6 +93,18 @@ pub fn format(classes: u32) -> String {
 /// Whether anything is published with these classes.
 pub fn is_heard(classes: u32) -> bool {
     classes & (KEYSPACE | KEYEVENT) != 0 && classes & !(KEYSPACE | KEYEVENT) != 0
+}
+
+/// The messages of one event: their channels and texts, by key and by event as the classes say.
+pub fn messages(classes: u32, event: &str, db: Db, key: &[u8]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
+    let by_key = (classes & KEYSPACE != 0).then(|| {
+        let mut channel = format!("__keyspace@{db}__:").into_bytes();
+        channel.extend_from_slice(key);
+        (channel, event.as_bytes().to_vec())
+    });
+    let by_event =
+        (classes & KEYEVENT != 0).then(|| (format!("__keyevent@{db}__:{event}").into_bytes(), key.to_vec()));
+    by_key.into_iter().chain(by_event)
 }
 
 #[cfg(test)]

@@ -220,6 +220,15 @@ impl PubSub {
         tables.channels_of(kind).get(channel).map_or(0, Listeners::len)
     }
 
+    /// Whether a topic has listeners.
+    pub fn has(&self, topic: Topic<'_>) -> bool {
+        let tables = self.0.lock();
+        match topic.kind {
+            TopicKind::Pattern => tables.patterns.contains_key(topic.name),
+            kind => tables.channels_of(kind).contains_key(topic.name),
+        }
+    }
+
     /// Number of channels, patterns and shard channels that have listeners.
     pub fn counts(&self) -> (usize, usize, usize) {
         let tables = self.0.lock();

@@ -179,6 +179,18 @@ impl TrackingTable {
         was_known
     }
 
+    /// Whether a connection has a cache that is told of what it has read.
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.table.lock().caches.get(&id).is_some_and(|cache| !cache.is_broadcast)
+    }
+
+    /// Has one connection forget a key.
+    pub(crate) fn tell_one(&self, id: u64, key: &[u8]) {
+        if let Some(cache) = self.table.lock().caches.get(&id) {
+            cache.tell(Some(&[key]));
+        }
+    }
+
     /// Tells whom it concerns that these keys have changed, by a connection if it was one. `reread` are keys that the
     /// transaction of that connection has read after it changed them, in ascending order: these it goes on to remember.
     pub fn invalidate(&self, keys: &[&[u8]], by: Option<u64>, reread: &[Reread]) {

@@ -4,10 +4,15 @@
 //! its keys are still held, so no change is missed. The connection that changes one of the keys runs the waiter's command again,
 //! on its own thread and right after its own command, as the first one it finds in line.
 //!
+//! Where the engine holds no locks ([`crate::engine::Engine::holds_locks`]) a blocked connection runs its command itself, since two
+//! others could run it at once. It is *called* ([`Waiting::call`]): the first in line at a key that has changed. Once it has run, or
+//! has ended otherwise, it calls the next one.
+//!
 //! A waiter ends once: served, timed out, unblocked or gone. The thread that ends it holds its lock ([`Waiter::state`]).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -71,6 +76,10 @@ pub struct Waiter {
     /// What it waits for.
     pub wait: Wait,
     state: Mutex<WaiterState>,
+    /// Whether it is to run its command again.
+    is_called: AtomicBool,
+    /// Whether other processes of the store may not have heard of it yet.
+    is_unheard: AtomicBool,
 }
 
 /// What changes of a blocked connection while it waits; the thread that serves or ends it holds it.
@@ -78,6 +87,10 @@ pub struct Waiter {
 pub struct WaiterState {
     /// Whether the wait has ended.
     pub is_over: bool,
+    /// Whether the connection runs its command itself just now, so that nobody else may end the wait.
+    pub is_running: bool,
+    /// How CLIENT UNBLOCK is to end the wait if that run finds nothing.
+    pub unblocked: Option<Unblock>,
     /// The connection as its command sees it when it runs again.
     pub client: Client,
 }
@@ -92,8 +105,45 @@ impl Waiter {
         wait: Wait,
     ) -> Waiter {
         let (inbox, db) = (client.inbox.clone(), client.db);
-        let state = Mutex::new(WaiterState { is_over: false, client });
-        Waiter { inbox, db, protocol, spec, request, wait, state }
+        let state = WaiterState { is_over: false, is_running: false, unblocked: None, client };
+        Waiter {
+            inbox,
+            db,
+            protocol,
+            spec,
+            request,
+            wait,
+            state: Mutex::new(state),
+            is_called: AtomicBool::new(false),
+            is_unheard: AtomicBool::new(false),
+        }
+    }
+
+    /// Says that other processes must hear of it before it looks at its keys once more.
+    pub(crate) fn set_unheard(&self) {
+        self.is_unheard.store(true, Ordering::Release);
+    }
+
+    /// Whether that is so.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.is_unheard.load(Ordering::Acquire)
+    }
+
+    /// Other processes have heard of it: it is to look at its keys once more.
+    pub(crate) fn set_heard(&self) {
+        self.is_unheard.store(false, Ordering::Release);
+        self.is_called.store(true, Ordering::Release);
+    }
+
+    /// Has the connection run its command again, though nothing may have changed.
+    pub fn call(&self) {
+        self.is_called.store(true, Ordering::Release);
+        self.inbox.wake();
+    }
+
+    /// Whether it has been called since this was last asked.
+    pub fn take_call(&self) -> bool {
+        self.is_called.swap(false, Ordering::AcqRel)
     }
 
     /// The state of the wait. Nobody else ends it while the lock is held; no lock of the hub may be held when it is taken.
@@ -155,6 +205,23 @@ impl Waiting {
         line.range(arrival..).next().map(|(arrival, waiter)| (*arrival, waiter.clone()))
     }
 
+    /// Calls those in line at a key who arrived at this number or later: all up to the first who may take what is there.
+    pub fn call(&self, db: Db, key: &[u8], from: u64) {
+        let lines = self.0.lock();
+        let Some(line) = lines.by_key.get(&(db, key.to_vec())) else { return };
+        for waiter in line.range(from..).map(|(_, waiter)| waiter) {
+            waiter.call();
+            if waiter.wait.takes {
+                break;
+            }
+        }
+    }
+
+    /// Calls the first in line at each key, because each may have changed.
+    pub fn call_all(&self) {
+        self.keys().iter().for_each(|(db, key)| self.call(*db, key, 0));
+    }
+
     /// Whether this connection waits.
     pub fn is_waiting(&self, id: u64) -> bool {
         self.0.lock().by_client.contains_key(&id)
@@ -192,18 +259,25 @@ impl Waiting {
         if state.is_over {
             return false;
         }
+        if state.is_running {
+            state.unblocked = Some(how);
+            return true;
+        }
         state.is_over = true;
         self.remove(interest, &waiter);
-        let mut reply = Reply::new(waiter.protocol);
-        match how {
+        waiter.inbox.answer(how.answer(waiter.protocol));
+        true
+    }
+}
+
+impl Unblock {
+    /// What the connection hears.
+    pub fn answer(self, protocol: Protocol) -> Answer {
+        let mut reply = Reply::new(protocol);
+        match self {
             Unblock::TimedOut => reply.null_array(),
             Unblock::Error => reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK"),
         }
-        waiter.inbox.answer(Answer {
-            reply: reply.as_bytes().to_vec(),
-            wrote: Receipt::default(),
-            took_ns: 0,
-        });
-        true
+        Answer { reply: reply.as_bytes().to_vec(), wrote: Receipt::default(), took_ns: 0 }
     }
 }

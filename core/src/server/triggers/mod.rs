@@ -37,6 +37,16 @@ pub struct Trigger {
     pub counts: TriggerCounts,
 }
 
+impl Trigger {
+    /// Whether another one does the same.
+    pub fn is_like(&self, other: &Trigger) -> bool {
+        let parts = |trigger: &Trigger| (trigger.events, trigger.kind, trigger.prefix.clone());
+        let calls =
+            |trigger: &Trigger| (trigger.name.clone(), trigger.function.clone(), trigger.definer.clone());
+        parts(self) == parts(other) && calls(self) == calls(other)
+    }
+}
+
 /// What is counted of a trigger since the start of the server, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
 pub struct TriggerCounts {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use crate::command::args::{integer, is_option};
-use crate::command::definitions::{Definitions, Unreadable};
+use crate::command::definitions::{Definition, Definitions, Unreadable};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{Db, Engine, EngineError};
 use crate::limits::CRON_INTERVAL_MAX_MS;
 use crate::resp::quote;
-use crate::server::Server;
 use crate::server::crons::{Change, Cron, CronSet};
 use crate::server::outbox::Action;
+use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -98,4 +98,32 @@ pub fn restore<E: Engine>(
         server.shared.crons.apply(&Change::Set(Arc::new(cron)), now_ms);
         Ok(())
     })
+}
+
+/// What the store has of crons, for [`take_over`].
+pub(in crate::command) fn stored<E: Engine>(
+    engine: &E,
+    now_ms: u64,
+) -> std::result::Result<Vec<Definition>, EngineError> {
+    CRONS.read(engine, now_ms)
+}
+
+/// Takes over what other processes have made of the crons. One that stays as it is keeps its times and counts.
+pub(in crate::command) fn take_over(shared: &Shared, stored: Vec<Definition>, now_ms: u64) {
+    let crons = &shared.crons;
+    let present = crons.present();
+    let mut kept = Vec::new();
+    CRONS.take_each(stored, |name, words| {
+        let cron = parse(name, words, None)?;
+        if !present.get(name).is_some_and(|known| **known == cron) {
+            crons.apply(&Change::Set(Arc::new(cron)), now_ms);
+        }
+        kept.push(name.to_vec());
+        Ok(())
+    });
+    for name in present.keys() {
+        if !kept.iter().any(|other| **other == **name) {
+            crons.apply(&Change::Drop(name.clone()), now_ms);
+        }
+    }
 }

@@ -7,4 +7,5 @@ mod run;
 pub(super) use admin::cron;
 pub(super) use definitions::present;
 pub use definitions::restore;
-pub(crate) use run::run;
+pub(in crate::command) use definitions::{stored, take_over};
+pub(crate) use run::{CronRan, run};

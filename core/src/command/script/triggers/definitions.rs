@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use crate::command::args::is_option;
-use crate::command::definitions::{Definitions, Unreadable};
+use crate::command::definitions::{Definition, Definitions, Unreadable};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{Engine, EngineError, Kind};
 use crate::resp::quote;
-use crate::server::Server;
 use crate::server::outbox::Action;
 use crate::server::triggers::{Change, Events, Trigger, TriggerCounts, TriggerSet};
+use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -105,4 +105,32 @@ pub fn restore<E: Engine>(
         server.shared.triggers.apply(&server.shared.hub.interest, &change);
         Ok(())
     })
+}
+
+/// What the store has of triggers, for [`take_over`].
+pub(in crate::command) fn stored<E: Engine>(
+    engine: &E,
+    now_ms: u64,
+) -> std::result::Result<Vec<Definition>, EngineError> {
+    TRIGGERS.read(engine, now_ms)
+}
+
+/// Takes over what other processes have made of the triggers. One that stays as it is keeps its counts.
+pub(in crate::command) fn take_over(shared: &Shared, stored: Vec<Definition>) {
+    let (triggers, interest) = (&shared.triggers, &shared.hub.interest);
+    let present = triggers.present();
+    let mut kept = Vec::new();
+    TRIGGERS.take_each(stored, |name, words| {
+        let trigger = parse(name, words)?;
+        if !present.trigger(name).is_some_and(|known| known.is_like(&trigger)) {
+            triggers.apply(interest, &Change::Set(Arc::new(trigger)));
+        }
+        kept.push(name.to_vec());
+        Ok(())
+    });
+    for trigger in present.triggers() {
+        if !kept.iter().any(|name| **name == *trigger.name) {
+            triggers.apply(interest, &Change::Drop(trigger.name.clone()));
+        }
+    }
 }

@@ -1,0 +1,139 @@
+//! The processes that serve a store: each has a record with a lease, which it renews.
+//!
+//! ```text
+//! until 8 | address        the lease ends at this time of the cluster, in milliseconds; where the others reach the process
+//! ```
+
+use super::cluster::{Answer, Ask, Cluster, ClusterError, Scan, Write};
+use super::{Ordered, engine_error};
+use crate::engine::Result;
+
+/// The record of a process is removed so many milliseconds after its lease has ended.
+const KEPT_MS: u64 = 60_000;
+
+/// A store has at most so many processes at a time.
+const MEMBERS_MAX: u32 = 1024;
+
+/// Another process that serves the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its number.
+    pub process: u32,
+    /// Where it listens to others, as host:port.
+    pub address: String,
+}
+
+/// What a renewal brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The lease ends at this time of the cluster, in milliseconds.
+    pub until_ms: u64,
+    /// The others whose leases have not ended.
+    pub others: Vec<Member>,
+}
+
+/// Called with what a renewal brought.
+pub type Renewed = Box<dyn FnOnce(Result<Lease>) + Send>;
+
+impl<C: Cluster> Ordered<C> {
+    /// Renews the lease of this process for so many milliseconds, and sees who else is there. The lease does not count yet
+    /// ([`Ordered::set_lease`]): the others must be told first.
+    pub fn renew_lease(&self, address: &str, lease_ms: u64, done: Renewed) {
+        let inner = self.0.clone();
+        let own = self.0.names.member(self.0.options.process);
+        let address = address.as_bytes().to_vec();
+        let (from, to) = self.0.names.members();
+        let scan = Scan { from, to, limit: MEMBERS_MAX, is_reverse: false, keys_only: false };
+        let written = inner.clone();
+        let read = move |outcome: std::result::Result<(C::Transaction, Vec<Answer>), ClusterError>| {
+            let (transaction, answers) = match outcome {
+                Ok(read) => read,
+                Err(error) => return done(Err(engine_error(error))),
+            };
+            let Some(Answer::Pairs(records)) = answers.into_iter().next() else {
+                return done(Err(engine_error(ClusterError::Refused(
+                    "an answer to another question".into(),
+                ))));
+            };
+            let now_ms = written.cluster.time_ms(&transaction);
+            let (mut others, mut changes) = (Vec::new(), Vec::new());
+            for (name, record) in records.into_iter().filter(|(name, _)| *name != own) {
+                match read_record(&record) {
+                    Some((until_ms, address)) if until_ms > now_ms => {
+                        others.extend(
+                            written.names.process_of(&name).map(|process| Member { process, address }),
+                        );
+                    }
+                    Some((until_ms, _)) if until_ms + KEPT_MS > now_ms => {}
+                    // Nobody needs to know any more that it was there.
+                    _ => changes.push((name, None)),
+                }
+            }
+            let until_ms = now_ms + lease_ms;
+            changes.push((own, Some([&until_ms.to_le_bytes()[..], &address].concat())));
+            let write = Write { changes, ..Write::default() };
+            let end = move |outcome: std::result::Result<(), ClusterError>| {
+                done(outcome.map(|()| Lease { until_ms, others }).map_err(engine_error));
+            };
+            written.cluster.write(Some(transaction), write, Box::new(end));
+        };
+        inner.cluster.read(None, vec![Ask::Scan(scan)], Box::new(read));
+    }
+
+    /// Ends the lease of this process: others need not wait for it.
+    pub fn end_lease(&self, done: Box<dyn FnOnce() + Send>) {
+        self.set_lease(0);
+        let write =
+            Write { changes: vec![(self.0.names.member(self.0.options.process), None)], ..Write::default() };
+        self.0.cluster.write(None, write, Box::new(move |_| done()));
+    }
+}
+
+fn read_record(record: &[u8]) -> Option<(u64, String)> {
+    let (until, address) = record.split_first_chunk()?;
+    Some((u64::from_le_bytes(*until), String::from_utf8(address.to_vec()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+    use std::sync::Arc;
+
+    use super::super::simulated::{Faults, Simulated};
+    use super::super::{Options, Ordered};
+    use super::*;
+
+    fn renew(store: &Ordered<Simulated>, lease_ms: u64) -> Lease {
+        let renewed = Arc::new(Mutex::new(None));
+        let put = renewed.clone();
+        store.renew_lease(
+            &format!("host:{}", store.process()),
+            lease_ms,
+            Box::new(move |outcome| *put.lock() = Some(outcome)),
+        );
+        let lease = renewed.lock().take();
+        lease.expect("an answer").expect("a lease")
+    }
+
+    #[test]
+    fn process_is_not_seen_by_others_or_for_ever() {
+        let cluster = Simulated::new(1, Faults::default());
+        let open = |process| {
+            let options = Options { store: b"test".to_vec(), databases: 16, process };
+            Ordered::new(cluster.clone(), options)
+        };
+        let (first, second) = (open(1), open(2));
+        assert_eq!(renew(&first, 1000).others, []);
+        let seen = renew(&second, 3).others;
+        assert_eq!(seen, [Member { process: 1, address: "host:1".into() }]);
+        assert_eq!(renew(&first, 1000).others.len(), 1);
+        // The time of this cluster goes on with every write.
+        for _ in 0..4 {
+            renew(&first, 1000);
+        }
+        assert_eq!(renew(&first, 1000).others, [], "its lease has ended");
+        second.end_lease(Box::new(|| {}));
+        first.end_lease(Box::new(|| {}));
+        assert_eq!(cluster.key_count(), 0);
+    }
+}

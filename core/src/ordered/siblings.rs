@@ -1,0 +1,17 @@
+//! The other processes that serve the same store, as far as the engine must tell them something.
+
+/// Called once when the others know, with the number of what they were told.
+pub type Told = Box<dyn FnOnce(u64) + Send>;
+
+/// What the engine tells the other processes.
+pub trait Siblings: Send + Sync {
+    /// Has all others doubt which space each database shows. `told` is called when they do, or when the leases of those have ended that do not
+    /// answer.
+    fn before_databases_change(&self, told: Told);
+
+    /// What was told under this number is over, whether the databases have changed or not.
+    fn after_databases_change(&self, number: u64);
+
+    /// Definitions of the catalog have changed. `told` is called when the others have read them, or when their leases have ended.
+    fn definitions_changed(&self, told: Told);
+}

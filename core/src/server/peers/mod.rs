@@ -1,0 +1,575 @@
+//! Other processes that serve the same store (*peers*): what their clients listen to, and what they must be told.
+//!
+//! Each process tells all others what its own clients want to hear of ([`Topic`]), so a message goes only where somebody listens. A
+//! client that begins to listen goes on once all others have heard of it ([`Peers::want`]); so it misses nothing that happens
+//! from then on. Behind each commit and each message the peers with a fitting topic are told.
+//!
+//! ```text
+//! own clients -> want -> Want, Mark(n) ---- link ----> noted there; Heard(n) back -> the client goes on
+//! commit, PUBLISH there -> Changed, Published ---- link ----> blocked clients are called, caches invalidated, messages pushed
+//! ```
+//!
+//! This is the part without sockets: a host says who the *members* are, makes a *link* to each, and moves bytes. A link is one life
+//! of a connection; what was said on an earlier one is said anew. Nothing is lost in silence: after a link has ended everybody who
+//! listens looks for himself.
+
+mod link;
+mod message;
+mod wire;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::Waker;
+
+use parking_lot::Mutex;
+
+use self::link::Link;
+use self::message::Message;
+use super::hub::{Hub, Inbox, Interest, Topic as HubTopic, TopicKind};
+use crate::engine::Changed;
+
+pub use message::{Question, Topic};
+pub use wire::PeerMessageError;
+
+/// A process by its number in the store.
+pub type PeerId = u32;
+
+/// One life of the connection to a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkId {
+    /// The peer.
+    pub peer: PeerId,
+    generation: u64,
+}
+
+/// What a host is to do for a peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Doubt the databases at once, then say that under this number ([`Peers::done`]).
+    Doubt(u64),
+    /// There may be nothing to doubt any more ([`Peers::is_anybody_changing_databases`]): read them.
+    ReadDatabases,
+    /// Read the definitions, then say that under this number.
+    ReadDefinitions(u64),
+    /// Something that the host of the peer sent.
+    Advice(Vec<u8>),
+}
+
+/// One look at who the other processes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Look(u64);
+
+/// Called once when all peers have done what they were asked, or are gone, with the number of the question.
+pub type Answered = Box<dyn FnOnce(u64) + Send>;
+
+/// All peers of a process.
+#[derive(Default)]
+pub struct Peers {
+    is_on: AtomicBool,
+    state: Mutex<State>,
+    /// Messages that were sent to peers and received from them, but for those about the links themselves.
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    members: BTreeMap<PeerId, Member>,
+    /// All that there ever was a link to.
+    known: BTreeSet<PeerId>,
+    generation: u64,
+    looks: u64,
+    /// What the own clients listen to, with the number of the mark behind it.
+    wants: HashMap<Topic, Wanted>,
+    events: u32,
+    marks: u64,
+    /// Clients that go on when all have heard a mark.
+    waiting: Vec<(u64, Arc<Inbox>)>,
+    questions: BTreeMap<u64, Asked>,
+    question_count: u64,
+    /// The changes of databases that this process is about to make.
+    changing: BTreeSet<u64>,
+}
+
+#[derive(Default)]
+struct Member {
+    link: Option<Link>,
+    /// Changes of databases that it is about to make.
+    changing: BTreeSet<u64>,
+}
+
+struct Wanted {
+    mark: u64,
+    /// For how many looks nobody has listened to it.
+    idle: u32,
+}
+
+struct Asked {
+    question: Question,
+    left: BTreeSet<PeerId>,
+    answered: Option<Answered>,
+}
+
+/// What nobody listens to is wanted for so many looks more: a client may be about to.
+const IDLE_LOOKS_MAX: u32 = 8;
+
+impl std::fmt::Debug for Peers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Peers({} members)", self.state.lock().members.len())
+    }
+}
+
+impl Peers {
+    /// Says that there may be peers. Without that nothing here does anything.
+    pub fn begin(&self) {
+        self.is_on.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there may be peers.
+    #[inline]
+    pub fn are_possible(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Begins to look who the other processes are, for [`Peers::set_members`]. To be called about once a second: it forgets what nobody
+    /// listens to any more, and ends links whose peers have been silent for long.
+    pub fn begin_look(&self, hub: &Hub) -> Look {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        state.looks += 1;
+        state.forget_unwanted(hub);
+        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            link.look_for_life(state.marks);
+        }
+        Look(state.looks)
+    }
+
+    /// Says who the other processes were when a look began. Nobody waits any more for those that are not among them; one that has made a
+    /// link since stays.
+    pub fn set_members(&self, hub: &Hub, members: &[PeerId], look: Look) {
+        let mut state = self.state.lock();
+        let is_later = |member: &Member| member.link.as_ref().is_some_and(|link| link.made_at >= look.0);
+        let gone: Vec<PeerId> = state
+            .members
+            .iter()
+            .filter(|(id, member)| !members.contains(id) && !is_later(member))
+            .map(|(id, _)| *id)
+            .collect();
+        let mut has_lost_link = false;
+        for id in &gone {
+            has_lost_link |= state.members.remove(id).is_some_and(|member| member.link.is_some());
+            for asked in state.questions.values_mut() {
+                asked.left.remove(id);
+            }
+        }
+        for id in members {
+            state.members.entry(*id).or_default();
+        }
+        state.show_interest(hub);
+        let answered = state.take_answered();
+        drop(state);
+        if has_lost_link {
+            look_again(hub);
+        }
+        answered.into_iter().for_each(|(number, answered)| answered(number));
+    }
+
+    /// The members that there is no link to.
+    pub fn unlinked(&self) -> Vec<PeerId> {
+        let state = self.state.lock();
+        state.members.iter().filter(|(_, member)| member.link.is_none()).map(|(id, _)| *id).collect()
+    }
+
+    /// Members, those with a link, and messages sent and received.
+    pub fn counts(&self) -> [u64; 4] {
+        let state = self.state.lock();
+        let linked = state.members.values().filter(|member| member.link.is_some()).count();
+        let counted = [&self.sent, &self.received].map(|count| count.load(Ordering::Relaxed));
+        [state.members.len() as u64, linked as u64, counted[0], counted[1]]
+    }
+
+    /// There is a link to a peer now, which counts as a member from then on. The waker is woken when there is something to send.
+    pub fn link(&self, hub: &Hub, peer: PeerId, waker: Waker) -> LinkId {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        if !state.known.insert(peer) {
+            // What it has committed meanwhile nobody has told here.
+            look_again(hub);
+        }
+        state.generation += 1;
+        let mut link = Link::new((state.generation, state.looks), waker);
+        link.say(&Message::Want(Topic::Events(state.events)));
+        state.wants.keys().for_each(|topic| link.say(&Message::Want(topic.clone())));
+        for (number, asked) in &mut state.questions {
+            asked.left.insert(peer);
+            link.say(&Message::Asked(*number, asked.question));
+        }
+        for number in state.changing.iter().filter(|number| !state.questions.contains_key(*number)) {
+            link.say(&Message::Asked(*number, Question::Doubt));
+        }
+        link.say(&Message::Mark(state.marks));
+        let id = LinkId { peer, generation: state.generation };
+        state.members.entry(peer).or_default().link = Some(link);
+        id
+    }
+
+    /// A link has ended. Everybody who listens to something looks for himself.
+    pub fn unlink(&self, hub: &Hub, link: LinkId) {
+        let mut state = self.state.lock();
+        let member = state.members.get_mut(&link.peer);
+        let Some(member) = member.filter(|member| member.is_linked_by(link)) else { return };
+        member.link = None;
+        state.show_interest(hub);
+        drop(state);
+        look_again(hub);
+    }
+
+    /// Takes bytes that came over a link; returns how many of them are used, and adds what the host is to do.
+    ///
+    /// # Errors
+    /// They are no messages: the link is to be ended.
+    pub fn receive(
+        &self,
+        hub: &Hub,
+        link: LinkId,
+        bytes: &[u8],
+        tasks: &mut Vec<Task>,
+    ) -> Result<usize, PeerMessageError> {
+        let mut used = 0;
+        while let Some((message, len)) = wire::decode(bytes.get(used..).unwrap_or_default())? {
+            used += len;
+            self.take(hub, link, message, tasks);
+        }
+        Ok(used)
+    }
+
+    fn take(&self, hub: &Hub, link: LinkId, message: Message, tasks: &mut Vec<Task>) {
+        match message {
+            // For these no lock is held: they reach connections.
+            Message::Changed(db, key) => {
+                self.received.fetch_add(1, Ordering::Relaxed);
+                hub.waiting.call(db, &key, 0);
+                hub.tracking.invalidate(&[&key], None, &[]);
+            }
+            Message::AllChanged => {
+                self.received.fetch_add(1, Ordering::Relaxed);
+                look_again(hub);
+            }
+            Message::Published(TopicKind::Shard, channel, text) => {
+                self.received.fetch_add(1, Ordering::Relaxed);
+                hub.pubsub.publish_to_shard(&channel, &text);
+            }
+            Message::Published(_, channel, text) => {
+                self.received.fetch_add(1, Ordering::Relaxed);
+                hub.pubsub.publish(&channel, &text);
+            }
+            Message::Advice(advice) => tasks.push(Task::Advice(advice)),
+            message => self.take_of_link(hub, link, message, tasks),
+        }
+    }
+
+    /// Takes a message about the link itself, or a question.
+    fn take_of_link(&self, hub: &Hub, from: LinkId, message: Message, tasks: &mut Vec<Task>) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let Some(member) = state.members.get_mut(&from.peer).filter(|member| member.is_linked_by(from))
+        else {
+            return;
+        };
+        let Some(link) = &mut member.link else { return };
+        link.silent_looks = 0;
+        match message {
+            Message::Want(topic) => {
+                link.want(topic);
+                state.show_interest(hub);
+            }
+            Message::Unwant(topic) => {
+                link.unwant(&topic);
+                state.show_interest(hub);
+            }
+            Message::Mark(number) => {
+                link.say(&Message::Heard(number));
+                if let Some(changing) = link.begun_with.take() {
+                    // What it was about to do on an earlier link is over unless it said so again.
+                    let had = std::mem::replace(&mut member.changing, changing);
+                    if !had.is_empty() {
+                        tasks.push(Task::ReadDatabases);
+                    }
+                }
+            }
+            Message::Heard(number) => {
+                link.heard = Some(number);
+                state.wake_who_waits();
+            }
+            Message::Asked(number, Question::Doubt) => {
+                match &mut link.begun_with {
+                    Some(changing) => changing.insert(number),
+                    None => member.changing.insert(number),
+                };
+                tasks.push(Task::Doubt(number));
+            }
+            Message::Asked(number, Question::ReadDefinitions) => tasks.push(Task::ReadDefinitions(number)),
+            Message::Certain(number) => {
+                member.changing.remove(&number);
+                if let Some(changing) = &mut link.begun_with {
+                    changing.remove(&number);
+                }
+                tasks.push(Task::ReadDatabases);
+            }
+            Message::Done(number) => {
+                if let Some(asked) = state.questions.get_mut(&number) {
+                    asked.left.remove(&from.peer);
+                }
+            }
+            // Not about the link.
+            Message::Changed(..) | Message::AllChanged | Message::Published(..) | Message::Advice(_) => {}
+        }
+        let answered = state.take_answered();
+        drop(guard);
+        answered.into_iter().for_each(|(number, answered)| answered(number));
+    }
+
+    /// What the host has done for a peer.
+    pub fn done(&self, link: LinkId, number: u64) {
+        let mut state = self.state.lock();
+        if let Some(member) = state.members.get_mut(&link.peer).filter(|member| member.is_linked_by(link))
+            && let Some(link) = &mut member.link
+        {
+            link.say(&Message::Done(number));
+        }
+    }
+
+    /// Takes bytes that are to be sent over a link; None if it has ended, or must end because too many have gathered.
+    pub fn take_outgoing(&self, link: LinkId) -> Option<Vec<u8>> {
+        let mut state = self.state.lock();
+        let member = state.members.get_mut(&link.peer)?;
+        if !member.is_linked_by(link) {
+            return None;
+        }
+        member.link.as_mut()?.take_outgoing()
+    }
+
+    /// Has all peers hear of what a client begins to listen to. True if they have; else the client's session is woken when they have.
+    pub fn want(&self, topics: &[Topic], client: &Arc<Inbox>) -> bool {
+        if !self.are_possible() {
+            return true;
+        }
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let mut mark = 0;
+        let mut is_new = false;
+        for topic in topics {
+            let wanted = state.wants.entry(topic.clone()).or_insert_with(|| {
+                is_new = true;
+                state.members.values_mut().filter_map(|member| member.link.as_mut()).for_each(|link| {
+                    link.say(&Message::Want(topic.clone()));
+                });
+                Wanted { mark: state.marks + 1, idle: 0 }
+            });
+            wanted.idle = 0;
+            mark = mark.max(wanted.mark);
+        }
+        if is_new {
+            state.marks += 1;
+            let said = Message::Mark(state.marks);
+            state
+                .members
+                .values_mut()
+                .filter_map(|member| member.link.as_mut())
+                .for_each(|link| link.say(&said));
+        }
+        let is_heard = state.is_heard(mark);
+        if !is_heard {
+            state.waiting.push((mark, client.clone()));
+        }
+        is_heard
+    }
+
+    /// Says which classes of events the own clients want published.
+    pub fn set_events(&self, classes: u32) {
+        let mut state = self.state.lock();
+        if std::mem::replace(&mut state.events, classes) != classes {
+            let said = Message::Want(Topic::Events(classes));
+            state
+                .members
+                .values_mut()
+                .filter_map(|member| member.link.as_mut())
+                .for_each(|link| link.say(&said));
+        }
+    }
+
+    /// Tells the peers that wait for these keys, or whose clients have caches, that they have changed.
+    pub(crate) fn tell_changed(&self, changes: &[Changed], has_changed_databases: bool) {
+        let mut state = self.state.lock();
+        let mut sent = 0;
+        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            if has_changed_databases {
+                sent += link.say_if(link.hears_of_keys(), &Message::AllChanged);
+            }
+            for changed in changes {
+                let is_wanted = link.hears_of_key(changed.db, &changed.key);
+                if is_wanted {
+                    sent += link.say_if(true, &Message::Changed(changed.db, changed.key.clone()));
+                }
+            }
+        }
+        drop(state);
+        self.sent.fetch_add(sent, Ordering::Relaxed);
+    }
+
+    /// Whether a peer listens to a channel.
+    pub(crate) fn listen(&self, kind: TopicKind, channel: &[u8]) -> bool {
+        let state = self.state.lock();
+        state
+            .members
+            .values()
+            .filter_map(|member| member.link.as_ref())
+            .any(|link| link.listens(kind, channel))
+    }
+
+    /// Sends a message to the peers that listen to a channel.
+    pub(crate) fn publish(&self, kind: TopicKind, channel: &[u8], text: &[u8]) {
+        let mut state = self.state.lock();
+        let mut sent = 0;
+        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            if link.listens(kind, channel) {
+                sent += link.say_if(true, &Message::Published(kind, channel.to_vec(), text.to_vec()));
+            }
+        }
+        drop(state);
+        self.sent.fetch_add(sent, Ordering::Relaxed);
+    }
+
+    /// Sends something of the host's own to one peer; false if there is no link to it.
+    pub fn advise(&self, peer: PeerId, advice: Vec<u8>) -> bool {
+        let mut state = self.state.lock();
+        let Some(link) = state.members.get_mut(&peer).and_then(|member| member.link.as_mut()) else {
+            return false;
+        };
+        link.say(&Message::Advice(advice));
+        true
+    }
+
+    /// The peers that there is a link to.
+    pub fn linked(&self) -> Vec<PeerId> {
+        let state = self.state.lock();
+        state.members.iter().filter(|(_, member)| member.link.is_some()).map(|(id, _)| *id).collect()
+    }
+
+    /// Has all peers do something. `answered` is called when they have, or are no members any more.
+    pub fn ask(&self, question: Question, answered: Answered) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        state.question_count += 1;
+        let number = state.question_count;
+        let left: BTreeSet<PeerId> = state.members.keys().copied().collect();
+        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            link.say(&Message::Asked(number, question));
+        }
+        if question == Question::Doubt {
+            state.changing.insert(number);
+        }
+        state.questions.insert(number, Asked { question, left, answered: Some(answered) });
+        let answered = state.take_answered();
+        drop(guard);
+        answered.into_iter().for_each(|(number, answered)| answered(number));
+    }
+
+    /// Says that the change of databases is over for which the peers were asked to doubt.
+    pub fn end_change(&self, number: u64) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        state.changing.remove(&number);
+        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            link.say(&Message::Certain(number));
+        }
+    }
+
+    /// Whether a peer is about to change databases, or this process is.
+    pub fn is_anybody_changing_databases(&self) -> bool {
+        let state = self.state.lock();
+        let is_changing = |member: &Member| {
+            let begun = member.link.as_ref().and_then(|link| link.begun_with.as_ref());
+            !member.changing.is_empty() || begun.is_some_and(|changing| !changing.is_empty())
+        };
+        !state.changing.is_empty() || state.members.values().any(is_changing)
+    }
+}
+
+impl State {
+    /// Forgets what nobody has listened to for a while.
+    fn forget_unwanted(&mut self, hub: &Hub) {
+        let mut unwanted = Vec::new();
+        self.wants.retain(|topic, wanted| {
+            wanted.idle = if is_listened_to(hub, topic) { 0 } else { wanted.idle + 1 };
+            let is_kept = wanted.idle <= IDLE_LOOKS_MAX;
+            if !is_kept {
+                unwanted.push(topic.clone());
+            }
+            is_kept
+        });
+        for link in self.members.values_mut().filter_map(|member| member.link.as_mut()) {
+            unwanted.iter().for_each(|topic| link.say(&Message::Unwant(topic.clone())));
+        }
+    }
+
+    /// Whether all members have heard a mark.
+    fn is_heard(&self, mark: u64) -> bool {
+        let has_heard = |link: &Link| link.heard.is_some_and(|heard| heard >= mark);
+        self.members.values().all(|member| member.link.as_ref().is_some_and(has_heard))
+    }
+
+    fn wake_who_waits(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let (heard, left) = waiting.into_iter().partition(|(mark, _)| self.is_heard(*mark));
+        self.waiting = left;
+        let heard: Vec<(u64, Arc<Inbox>)> = heard;
+        heard.iter().for_each(|(_, inbox)| inbox.wake());
+    }
+
+    /// Takes those out that wait for nobody any more; they are called without the lock.
+    fn take_answered(&mut self) -> Vec<(u64, Answered)> {
+        self.wake_who_waits();
+        let mut answered = Vec::new();
+        self.questions.retain(|number, asked| {
+            let is_open = !asked.left.is_empty();
+            if !is_open {
+                answered.extend(asked.answered.take().map(|answered| (*number, answered)));
+            }
+            is_open
+        });
+        answered
+    }
+
+    /// Says whether commits concern a peer, and which events peers want.
+    fn show_interest(&self, hub: &Hub) {
+        let links = || self.members.values().filter_map(|member| member.link.as_ref());
+        hub.interest.set(Interest::PEERS, links().any(Link::hears_of_keys));
+        hub.set_peers_notified(links().fold(0, |classes, link| classes | link.events()));
+    }
+}
+
+impl Member {
+    fn is_linked_by(&self, id: LinkId) -> bool {
+        self.link.as_ref().is_some_and(|link| link.generation == id.generation)
+    }
+}
+
+/// Has everybody look for himself who listens to keys.
+fn look_again(hub: &Hub) {
+    hub.tracking.invalidate_all();
+    hub.waiting.call_all();
+}
+
+fn is_listened_to(hub: &Hub, topic: &Topic) -> bool {
+    match topic {
+        Topic::Key(db, key) => hub.waiting.is_awaited(*db, key),
+        Topic::AllKeys => hub.interest.has(Interest::TRACKING),
+        Topic::Channel(kind, name) => hub.pubsub.has(HubTopic { kind: *kind, name }),
+        // Said by `set_events`.
+        Topic::Events(_) => false,
+    }
+}

@@ -1,0 +1,171 @@
+//! Two and three processes over links that are moved by hand.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+
+use super::*;
+use crate::server::hub::Hub;
+
+/// A process with what it shares among its sessions.
+struct Process {
+    id: PeerId,
+    hub: Hub,
+    peers: Arc<Peers>,
+    tasks: Vec<Task>,
+}
+
+fn process(id: PeerId) -> Process {
+    let peers = Arc::new(Peers::default());
+    peers.begin();
+    Process { id, hub: Hub::default(), peers, tasks: Vec::new() }
+}
+
+/// A link between two, as each of them knows it.
+fn link(first: &Process, second: &Process) -> (LinkId, LinkId) {
+    let of_first = first.peers.link(&first.hub, second.id, Waker::noop().clone());
+    let of_second = second.peers.link(&second.hub, first.id, Waker::noop().clone());
+    (of_first, of_second)
+}
+
+/// Moves what there is in both directions until nothing is left.
+fn exchange(first: &mut Process, second: &mut Process, (of_first, of_second): (LinkId, LinkId)) {
+    loop {
+        let to_second = first.peers.take_outgoing(of_first).expect("a link");
+        let to_first = second.peers.take_outgoing(of_second).expect("a link");
+        if to_second.is_empty() && to_first.is_empty() {
+            return;
+        }
+        for (process, link, bytes) in
+            [(&mut *first, of_first, to_first), (&mut *second, of_second, to_second)]
+        {
+            let used = process.peers.receive(&process.hub, link, &bytes, &mut process.tasks);
+            assert_eq!(used, Ok(bytes.len()));
+        }
+    }
+}
+
+fn inbox(id: u64) -> Arc<Inbox> {
+    Arc::new(Inbox::new(id, Arc::default()))
+}
+
+fn channel(name: &str) -> Topic {
+    Topic::Channel(TopicKind::Channel, name.as_bytes().to_vec())
+}
+
+#[test]
+fn client_goes_on_before_all_others_have_heard_of_it() {
+    let (mut first, mut second) = (process(1), process(2));
+    let client = inbox(7);
+    assert!(first.peers.want(&[channel("before")], &client), "nobody else is there");
+    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub));
+    assert!(!first.peers.want(&[channel("news")], &client), "there is no link yet");
+    let ids = link(&first, &second);
+    assert!(!first.peers.want(&[channel("news")], &client), "it has not heard");
+    client.take(usize::MAX);
+    exchange(&mut first, &mut second, ids);
+    assert!(client.has_mail(), "it is woken");
+    assert!(first.peers.want(&[channel("news"), channel("before")], &client));
+    assert!(
+        second.peers.listen(TopicKind::Channel, b"news")
+            && second.peers.listen(TopicKind::Channel, b"before")
+    );
+    assert!(!second.peers.listen(TopicKind::Channel, b"other"));
+    // One that has gone keeps nobody waiting.
+    assert!(!first.peers.want(&[channel("late")], &client));
+    first.peers.unlink(&first.hub, ids.0);
+    assert!(!first.peers.want(&[channel("late")], &client));
+    first.peers.set_members(&first.hub, &[], first.peers.begin_look(&first.hub));
+    assert!(first.peers.want(&[channel("late")], &client));
+}
+
+#[test]
+fn message_goes_where_nobody_listens_or_does_not_arrive() {
+    let (mut first, mut second) = (process(1), process(2));
+    let ids = link(&first, &second);
+    let client = inbox(7);
+    first.hub.pubsub.subscribe(HubTopic { kind: TopicKind::Pattern, name: b"n*" }, &client);
+    first.peers.want(&[Topic::Channel(TopicKind::Pattern, b"n*".to_vec())], &client);
+    exchange(&mut first, &mut second, ids);
+    for (name, _) in [("news", true), ("other", false)] {
+        second.peers.publish(TopicKind::Channel, name.as_bytes(), b"text");
+    }
+    second.peers.tell_changed(&[], true);
+    exchange(&mut first, &mut second, ids);
+    assert_eq!(client.take(usize::MAX).pushes.len(), 1);
+    assert_eq!(second.peers.counts(), [1, 1, 1, 0], "one message was sent");
+    // What nobody listens to any more is forgotten after a while.
+    first.hub.pubsub.unsubscribe(HubTopic { kind: TopicKind::Pattern, name: b"n*" }, 7);
+    for _ in 0..=IDLE_LOOKS_MAX {
+        first.peers.begin_look(&first.hub);
+        exchange(&mut first, &mut second, ids);
+    }
+    assert!(!second.peers.listen(TopicKind::Channel, b"news"));
+}
+
+#[test]
+fn change_of_databases_does_not_wait_for_all_or_for_ever() {
+    let (mut first, mut second, mut third) = (process(1), process(2), process(3));
+    let (to_second, to_third) = (link(&first, &second), link(&first, &third));
+    let answered = Arc::new(AtomicU64::new(0));
+    let note = answered.clone();
+    first.peers.ask(Question::Doubt, Box::new(move |number| note.store(number, Ordering::Relaxed)));
+    exchange(&mut first, &mut second, to_second);
+    assert_eq!(second.tasks, [Task::Doubt(1)]);
+    assert!(second.peers.is_anybody_changing_databases() && first.peers.is_anybody_changing_databases());
+    second.peers.done(to_second.1, 1);
+    exchange(&mut first, &mut second, to_second);
+    assert_eq!(answered.load(Ordering::Relaxed), 0, "the third has not said that it doubts");
+    // Its link ends, but it may go on serving: it is asked again on the next one.
+    first.peers.unlink(&first.hub, to_third.0);
+    third.peers.unlink(&third.hub, to_third.1);
+    assert_eq!(answered.load(Ordering::Relaxed), 0);
+    let to_third = link(&first, &third);
+    exchange(&mut first, &mut third, to_third);
+    assert!(third.tasks.contains(&Task::Doubt(1)) && third.peers.is_anybody_changing_databases());
+    // Its lease has ended instead.
+    first.peers.unlink(&first.hub, to_third.0);
+    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub));
+    assert_eq!(answered.load(Ordering::Relaxed), 1);
+    // One that comes before the change is over doubts as well.
+    let mut fourth = process(4);
+    let to_fourth = link(&first, &fourth);
+    exchange(&mut first, &mut fourth, to_fourth);
+    assert_eq!(fourth.tasks, [Task::Doubt(1)]);
+    first.peers.end_change(1);
+    exchange(&mut first, &mut fourth, to_fourth);
+    exchange(&mut first, &mut second, to_second);
+    assert!(!second.peers.is_anybody_changing_databases() && !fourth.peers.is_anybody_changing_databases());
+    assert_eq!(second.tasks.last(), Some(&Task::ReadDatabases));
+    // The third hears on its next link that it is over.
+    third.peers.unlink(&third.hub, LinkId { peer: 1, ..to_third.1 });
+    let to_third = link(&first, &third);
+    third.tasks.clear();
+    exchange(&mut first, &mut third, to_third);
+    assert_eq!(third.tasks, [Task::ReadDatabases]);
+    assert!(!third.peers.is_anybody_changing_databases());
+}
+
+#[test]
+fn silent_peer_keeps_its_link() {
+    let (first, second) = (process(1), process(2));
+    let (of_first, _) = link(&first, &second);
+    for _ in 0..4 {
+        first.peers.begin_look(&first.hub);
+        assert!(first.peers.take_outgoing(of_first).is_some());
+    }
+    first.peers.begin_look(&first.hub);
+    assert_eq!(first.peers.take_outgoing(of_first), None);
+}
+
+#[test]
+fn new_link_is_dropped_by_an_old_look() {
+    let (first, second) = (process(1), process(2));
+    let old = first.peers.begin_look(&first.hub);
+    let (of_first, _) = link(&first, &second);
+    first.peers.set_members(&first.hub, &[], old);
+    assert!(first.peers.take_outgoing(of_first).is_some(), "it came after the look began");
+    let new = first.peers.begin_look(&first.hub);
+    first.peers.set_members(&first.hub, &[], new);
+    assert_eq!(first.peers.take_outgoing(of_first), None);
+}

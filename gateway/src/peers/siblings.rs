@@ -1,0 +1,41 @@
+//! What the engine has to tell the other servers, by way of their links.
+
+use std::sync::{Arc, Weak};
+
+use edgecask_core::ordered::{Siblings, Told};
+use edgecask_core::server::peers::Question;
+
+use crate::gateway::Gateway;
+
+/// The servers as the engine sees them.
+pub(super) struct PeersOfEngine(Weak<Gateway>);
+
+impl PeersOfEngine {
+    pub(super) fn of(gateway: &Arc<Gateway>) -> PeersOfEngine {
+        PeersOfEngine(Arc::downgrade(gateway))
+    }
+
+    fn ask(&self, question: Question, told: Told) {
+        match self.0.upgrade() {
+            Some(gateway) => gateway.server.shared.peers.ask(question, told),
+            // The server ends.
+            None => told(0),
+        }
+    }
+}
+
+impl Siblings for PeersOfEngine {
+    fn before_databases_change(&self, told: Told) {
+        self.ask(Question::Doubt, told);
+    }
+
+    fn after_databases_change(&self, number: u64) {
+        if let Some(gateway) = self.0.upgrade() {
+            gateway.server.shared.peers.end_change(number);
+        }
+    }
+
+    fn definitions_changed(&self, told: Told) {
+        self.ask(Question::ReadDefinitions, told);
+    }
+}
