@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand"
 	"net/http"
 	"strconv"
@@ -14,12 +15,14 @@ import (
 )
 
 type admin struct {
+	client  *testutils.MockClient
 	cluster *testutils.MockCluster
 	faults  *faults
+	servers map[uint64]*server
 }
 
-func newAdmin(cluster *testutils.MockCluster, faults *faults) http.Handler {
-	admin := &admin{cluster: cluster, faults: faults}
+func newAdmin(admin *admin) http.Handler {
+	faults := admin.faults
 	mux := http.NewServeMux()
 	for path, order := range map[string]func(*http.Request) (any, error){
 		"/counts":         admin.counts,
@@ -29,13 +32,18 @@ func newAdmin(cluster *testutils.MockCluster, faults *faults) http.Handler {
 		"/merge":          admin.merge,
 		"/leader":         admin.leader,
 		"/leader/shuffle": admin.shuffle,
+		"/leader/away":    admin.away,
+		"/locks":          admin.locks,
 		"/delay":          admin.delay(""),
 		"/tsodelay":       admin.delay("Tso"),
 		"/drop":           admin.fault(faults.lost),
 		"/refuse":         admin.fault(faults.denied),
 		"/hang":           admin.fault(faults.hung),
+		"/mute":           admin.fault(faults.muted),
 		"/store":          admin.up,
 		"/pd":             admin.up,
+		"/end":            admin.end,
+		"/begin":          admin.begin,
 	} {
 		mux.HandleFunc(path, func(writer http.ResponseWriter, request *http.Request) {
 			answer, err := order(request)
@@ -178,11 +186,49 @@ func (a *admin) shuffle(*http.Request) (any, error) {
 	return changed, nil
 }
 
+// away gives the regions that a store leads to another of their stores, as happens where a store is gone.
+func (a *admin) away(request *http.Request) (any, error) {
+	store, err := number(request, "store")
+	if err != nil {
+		return nil, err
+	}
+	moved := 0
+	for _, region := range a.cluster.GetAllRegions() {
+		_, leader, _, _ := a.cluster.GetRegionByID(region.Meta.Id)
+		for _, peer := range region.Meta.Peers {
+			if leader.GetStoreId() == store && peer.StoreId != store {
+				a.cluster.ChangeLeader(region.Meta.Id, peer.Id)
+				moved++
+				break
+			}
+		}
+	}
+	return moved, nil
+}
+
+// locks tells the keys that are locked.
+func (a *admin) locks(*http.Request) (any, error) {
+	locks, err := a.client.MvccStore.ScanLock(nil, nil, math.MaxUint64)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{}
+	for _, lock := range locks {
+		keys = append(keys, hex.EncodeToString(lock.Key))
+	}
+	return keys, nil
+}
+
+// delay makes a method take longer; `method` of the request says which one, where the path does not.
 func (a *admin) delay(method string) func(*http.Request) (any, error) {
 	return func(request *http.Request) (any, error) {
 		microseconds, err := number(request, "us")
 		if err != nil {
 			return nil, err
+		}
+		method := method
+		if method == "" {
+			method = request.URL.Query().Get("method")
 		}
 		a.faults.lock.Lock()
 		defer a.faults.lock.Unlock()
@@ -191,15 +237,17 @@ func (a *admin) delay(method string) func(*http.Request) (any, error) {
 	}
 }
 
-func (a *admin) fault(of map[string]int) func(*http.Request) (any, error) {
+// fault makes something go wrong with the next `n` requests of a method, after `pass` of them.
+func (a *admin) fault(of map[string]span) func(*http.Request) (any, error) {
 	return func(request *http.Request) (any, error) {
 		count, err := number(request, "n")
 		if err != nil {
 			return nil, err
 		}
+		pass, _ := number(request, "pass")
 		a.faults.lock.Lock()
 		defer a.faults.lock.Unlock()
-		of[request.URL.Query().Get("method")] = int(count)
+		of[request.URL.Query().Get("method")] = span{pass: int(pass), count: int(count)}
 		return count, nil
 	}
 }
@@ -211,4 +259,16 @@ func (a *admin) up(request *http.Request) (any, error) {
 	defer a.faults.lock.Unlock()
 	a.faults.down[id] = request.URL.Query().Get("up") == "0"
 	return id, nil
+}
+
+// end closes the port and the connections of a store, or of PD without a number, as the end of its process does.
+func (a *admin) end(request *http.Request) (any, error) {
+	id, _ := number(request, "id")
+	return id, a.servers[id].end()
+}
+
+// begin opens the port again.
+func (a *admin) begin(request *http.Request) (any, error) {
+	id, _ := number(request, "id")
+	return id, a.servers[id].begin()
 }

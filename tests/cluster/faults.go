@@ -23,10 +23,14 @@ type faults struct {
 	bytes  map[string]int64
 	delays map[string]time.Duration
 	down   map[uint64]bool
-	lost   map[string]int
-	denied map[string]int
-	hung   map[string]int
+	lost   map[string]span
+	denied map[string]span
+	hung   map[string]span
+	muted  map[string]span
 }
+
+// span is how many requests pass before a fault happens, and how many it happens to.
+type span struct{ pass, count int }
 
 // faultsOf is the part of one server.
 type faultsOf struct {
@@ -37,7 +41,7 @@ type faultsOf struct {
 func newFaults() *faults {
 	return &faults{
 		counts: map[string]int64{}, bytes: map[string]int64{}, delays: map[string]time.Duration{}, down: map[uint64]bool{},
-		lost: map[string]int{}, denied: map[string]int{}, hung: map[string]int{},
+		lost: map[string]span{}, denied: map[string]span{}, hung: map[string]span{}, muted: map[string]span{},
 	}
 }
 
@@ -57,7 +61,7 @@ func (f *faults) isUp(id uint64) bool {
 	return !f.down[id]
 }
 
-// delayOf is how long a method takes more than it would; "" is for all of a store's that have none of their own.
+// delayOf is how long a method takes more than it would; "" is what all of a store's take more.
 func (f *faults) delayOf(method string) time.Duration {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -65,13 +69,20 @@ func (f *faults) delayOf(method string) time.Duration {
 }
 
 // take says whether a fault is to happen now.
-func (f *faults) take(of map[string]int, method string) bool {
+func (f *faults) take(of map[string]span, method string) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if of[method] == 0 {
+	span := of[method]
+	switch {
+	case span.count == 0:
+		return false
+	case span.pass > 0:
+		span.pass--
+		of[method] = span
 		return false
 	}
-	of[method]--
+	span.count--
+	of[method] = span
 	return true
 }
 
@@ -95,14 +106,19 @@ func (f *faultsOf) intercept(
 	if f.id != pdID {
 		time.Sleep(f.delayOf(""))
 	}
+	time.Sleep(f.delayOf(method))
 	defer func() {
 		// The mock panics where a key is not in the region that it was asked for.
 		if reason := recover(); reason != nil {
 			answer, err = nil, status.Error(codes.Internal, fmt.Sprint(reason))
 		}
 	}()
-	answer, err = handle(ctx, request)
+	// What has arrived is done, also when nobody waits for the answer any more.
+	answer, err = handle(context.WithoutCancel(ctx), request)
 	f.noteBytes(method, request, answer)
+	if f.take(f.muted, method) {
+		<-ctx.Done()
+	}
 	if f.take(f.lost, method) {
 		return nil, status.Error(codes.Unavailable, "the answer was lost on request")
 	}

@@ -24,9 +24,6 @@ import (
 	"google.golang.org/grpc"
 )
 
-// The longest message either way, as clients of TiKV set it.
-const messageMaxBytes = 64 << 20
-
 func main() {
 	stores := flag.Int("stores", 1, "how many stores the cluster has")
 	path := flag.String("path", "", "directory that outlives the process; without one everything is in memory")
@@ -40,29 +37,36 @@ func main() {
 		log.Fatal(err)
 	}
 	ids, _, _, _ := testutils.BootstrapWithMultiStores(cluster, *stores)
-	faults := newFaults()
-	oracle := &oracle{}
+	faults, oracle, ended := newFaults(), &oracle{}, newEnded()
+	servers := map[uint64]*server{}
 	for _, id := range ids {
-		listener := listen()
-		address := listener.Addr().String()
-		cluster.UpdateStoreAddr(id, address)
-		server := newServer(faults.of(id))
-		tikvpb.RegisterTikvServer(server, &store{client: client, address: address, oracle: oracle, ended: newEnded()})
-		go serve(server, listener)
+		stored := &store{client: client, oracle: oracle, ended: ended}
+		servers[id] = newServer(faults.of(id), func(server *grpc.Server) { tikvpb.RegisterTikvServer(server, stored) })
+		stored.address = servers[id].address
+		cluster.UpdateStoreAddr(id, stored.address)
 	}
 
-	listener := listen()
-	pd := &placement{cluster: cluster, oracle: oracle, faults: faults, url: "http://" + listener.Addr().String()}
-	server := newServer(faults.of(pdID))
-	pdpb.RegisterPDServer(server, pd)
-	keyspacepb.RegisterKeyspaceServer(server, &keyspaces{})
-	go serve(server, listener)
+	pd, keyspaces := &placement{cluster: cluster, oracle: oracle, faults: faults}, &keyspaces{}
+	servers[pdID] = newServer(faults.of(pdID), func(server *grpc.Server) {
+		pdpb.RegisterPDServer(server, pd)
+		keyspacepb.RegisterKeyspaceServer(server, keyspaces)
+	})
+	pd.url = "http://" + servers[pdID].address
+	for _, server := range servers {
+		if err := server.begin(); err != nil {
+			log.Fatal(err)
+		}
+	}
 
-	admin := listen()
+	listener, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		log.Fatal(err)
+	}
+	admin := newAdmin(&admin{client: client, cluster: cluster, faults: faults, servers: servers})
 	go func() {
-		log.Fatal(http.Serve(admin, newAdmin(cluster, faults)))
+		log.Fatal(http.Serve(listener, admin))
 	}()
-	fmt.Printf("PD %s ADMIN %s\n", listener.Addr(), admin.Addr())
+	fmt.Printf("PD %s ADMIN %s\n", servers[pdID].address, listener.Addr())
 
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
@@ -74,26 +78,4 @@ func main() {
 	}
 	<-ends
 	_ = client.Close()
-}
-
-func newServer(faults *faultsOf) *grpc.Server {
-	return grpc.NewServer(
-		grpc.MaxRecvMsgSize(messageMaxBytes),
-		grpc.MaxSendMsgSize(messageMaxBytes),
-		grpc.UnaryInterceptor(faults.intercept),
-	)
-}
-
-func serve(server *grpc.Server, listener net.Listener) {
-	if err := server.Serve(listener); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func listen() net.Listener {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	return listener
 }

@@ -6,21 +6,16 @@ faults. `tests/cluster/run.py --edgecask target/debug/edgecask`; ends with 1 if 
 """
 
 import argparse
-import json
 import os
-import re
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
-from resp import Connection, encode  # noqa: E402
+from bank import bank
+from harness import ROOT, Client, Cluster, check
 
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parent.parent
 
 # Commands with the requests that the cluster must count, beside the timestamps.
 ROUND_TRIPS = [
@@ -33,76 +28,6 @@ ROUND_TRIPS = [
     ("HGETALL sixty", {"KvGet": 1}),
     ("DEL a", {"KvGet": 1, "KvPrewrite": 1}),
 ]
-
-
-class Client(Connection):
-    """A connection whose replies are bytes or lists; errors are raised."""
-
-    def __init__(self, port):
-        super().__init__(port, 60)
-
-    def send(self, *words):
-        super().send(encode(*words))
-
-    def read(self):
-        try:
-            return self.value()
-        except SystemExit as error:
-            raise RuntimeError(str(error)[1:]) from None
-
-    def call(self, *words):
-        self.send(*words)
-        return self.read()
-
-
-class Cluster:
-    """The test cluster, and the servers on it."""
-
-    def __init__(self, edgecask):
-        self.edgecask = edgecask
-        self.processes = []
-        self.server = subprocess.Popen(
-            [ROOT / ".build/cluster/mocktikvd", "-stores", "3", "-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self.pd, self.admin = re.match(r"PD (\S+) ADMIN (\S+)", self.server.stdout.readline()).groups()
-
-    def ask(self, path):
-        with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=10) as answer:
-            return json.load(answer)
-
-    def counts(self):
-        """What was asked since the last call, but for what clients of the cluster ask by themselves."""
-        counts = self.ask("/counts?reset=1")
-        return {method: count for method, count in counts.items() if method.startswith("Kv")}
-
-    def serve(self, store):
-        """Starts a server and returns its port."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, "--port", str(port), "--http-port", "off"]
-        process = subprocess.Popen([self.edgecask, "serve", *arguments, "--log-level", "warn"])
-        self.processes.append(process)
-        for _ in range(400):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                return port
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError("a server does not listen")
-
-    def end(self):
-        for process in self.processes:
-            process.terminate()
-        for process in self.processes:
-            process.wait(30)
-        self.server.stdin.close()
-        self.server.wait(30)
-
-
-def check(what, found, expected):
-    if found != expected:
-        raise AssertionError(f"{what}: {found!r}, not {expected!r}")
 
 
 def round_trips(cluster):
@@ -180,33 +105,35 @@ def unreachable(cluster):
     raise AssertionError("it does not recover")
 
 
-def conformance(cluster, edgecask, python):
+def conformance(cluster):
     """The cases that were written for others pass as they do on the log."""
     environment = {
         **os.environ,
         "EDGECASK_BIN": str(FOLDER / "serve"),
-        "EDGECASK_CLUSTER_BIN": str(Path(edgecask).absolute()),
+        "EDGECASK_CLUSTER_BIN": str(Path(cluster.edgecask).absolute()),
         "EDGECASK_CLUSTER_PD": cluster.pd,
     }
-    subprocess.run([python, ROOT / "tests/conformance/run.py"], env=environment, check=True)
+    subprocess.run([cluster.python, ROOT / "tests/conformance/run.py"], env=environment, check=True)
+
+
+SUITES = (round_trips, two_servers, conflicts, unreachable, conformance, bank)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--long", action="store_true", help="long runs, for figures")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
     failed = []
-    for suite in (round_trips, two_servers, conflicts, unreachable, conformance):
+    for suite in SUITES:
         if options.only and suite.__name__ not in options.only:
             continue
-        cluster, begin = Cluster(options.edgecask), time.monotonic()
+        begin = time.monotonic()
+        cluster = Cluster(options.edgecask, options.python, options.long)
         try:
-            if suite is conformance:
-                suite(cluster, options.edgecask, options.python)
-            else:
-                suite(cluster)
+            suite(cluster)
             print(f"{suite.__name__}: fine, {time.monotonic() - begin:.1f} s", flush=True)
         except (AssertionError, RuntimeError, OSError, subprocess.CalledProcessError) as error:
             failed.append(suite.__name__)

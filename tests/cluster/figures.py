@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Figures of servers on the test cluster, for the docs: `figures.py --edgecask target/release/edgecask [NAME...]`.
+
+The cluster runs on the same machine, so rates say little and ratios, CPU times and counts more.
+"""
+
+import argparse
+import random
+import sys
+import time
+
+from harness import Cluster, check
+from load import Load, encode, transaction
+
+SECONDS = 10
+CLIENTS = 64
+KEYS = 10_000
+# Where clients wait for the cluster, and not for this machine.
+DELAY_US = 20_000
+WAITING_CLIENTS = 16
+
+
+def key():
+    return f"key:{random.randrange(KEYS):05}"
+
+
+def start(cluster, store, count):
+    gateways = [cluster.begin_to_start(store) for _ in range(count)]
+    return [gateway.wait_until_it_listens() for gateway in gateways]
+
+
+def fill(gateway):
+    client = gateway.client()
+    for first in range(0, KEYS, 500):
+        client.call("MSET", *[word for number in range(first, first + 500) for word in (f"key:{number:05}", "value67890")])
+
+
+def cpu(cluster):
+    """CPU of a server for each operation: two servers with 64 clients each."""
+    gateways = start(cluster, "cpu", 2)
+    fill(gateways[0])
+    sets = [("SET", f"{{tag}}{number:03}", "value67890") for number in range(100)]
+
+    def batch():
+        tag = random.randrange(KEYS)
+        return transaction([(word, name.replace("tag", f"t{tag}"), value) for word, name, value in sets])
+
+    kinds = (
+        ("GET", lambda: encode("GET", key()), len(b"$10\r\nvalue67890\r\n"), 1),
+        ("SET", lambda: encode("SET", key(), "value67890"), len(b"+OK\r\n"), 1),
+        ("MULTI of 100 SETs", batch, len(b"+OK\r\n") + 100 * len(b"+QUEUED\r\n") + len(b"*100\r\n") + 100 * len(b"+OK\r\n"), 100),
+    )
+    for name, request, reply_bytes, operations in kinds:
+        load = Load(gateways, CLIENTS, request, reply_bytes)
+        load.run(1)
+        before = sum(gateway.cpu_seconds() for gateway in gateways)
+        figures = load.run(SECONDS)
+        used = sum(gateway.cpu_seconds() for gateway in gateways) - before
+        print(f"{name}: {used / figures.count / operations * 1e6:.1f} us of CPU for each operation; {figures}", flush=True)
+
+
+def doubling(cluster):
+    """One, two and four servers on a cluster of which every answer takes 20 ms longer."""
+    gateways = start(cluster, "doubling", 4)
+    fill(gateways[0])
+    cluster.ask(f"/delay?us={DELAY_US}")
+    for name, request, reply_bytes in (
+        ("GET", lambda: encode("GET", key()), len(b"$10\r\nvalue67890\r\n")),
+        ("SET", lambda: encode("SET", key(), "value67890"), len(b"+OK\r\n")),
+    ):
+        rates = [Load(gateways[:count], WAITING_CLIENTS, request, reply_bytes).run(SECONDS) for count in (1, 2, 4)]
+        ratios = [second.rate / first.rate for first, second in zip(rates, rates[1:])]
+        told = "; ".join(f"{count}: {figures}" for count, figures in zip((1, 2, 4), rates))
+        print(f"{name}: {told}; doubling gives {ratios[0]:.2f} and {ratios[1]:.2f}", flush=True)
+
+
+def contention(cluster):
+    """ZADD to one sorted set by eight servers, beside one, with 64 clients in all."""
+    gateways = start(cluster, "contention", 8)
+    figures = {}
+    for count in (1, 8):
+        # A new set for each, so that it grows the same way.
+        def request(name=f"set{count}"):
+            return encode("ZADD", name, random.random(), f"member{random.getrandbits(48):015}")
+
+        load = Load(gateways[:count], CLIENTS // count, request, len(b":1\r\n"))
+        load.run(2)
+        before = [gateway.fact("cluster_conflicts") for gateway in gateways]
+        figures[count] = load.run(SECONDS)
+        conflicts = sum(gateway.fact("cluster_conflicts") for gateway in gateways) - sum(before)
+        print(f"ZADD by {count} servers: {figures[count]}, {conflicts} conflicts", flush=True)
+    print(f"eight servers reach {figures[8].rate / figures[1].rate * 100:.0f} % of one", flush=True)
+
+
+def million(cluster):
+    """A sorted set of a million members: time, rounds and bytes of requests."""
+    gateway = start(cluster, "million", 1)[0]
+    client, count, step = gateway.client(600), 1_000_000, 1000
+    begin = time.monotonic()
+    for first in range(0, count, step):
+        words = [word for number in range(first, first + step) for word in (number, f"member{number:07}")]
+        check("ZADD", client.call("ZADD", "million", *words), str(step).encode())
+    print(f"built in {time.monotonic() - begin:.0f} s", flush=True)
+    draw = random.Random(1)
+
+    def any_one():
+        return f"member{draw.randrange(count):07}"
+
+    for name, words in (
+        ("ZRANK", lambda: ("ZRANK", "million", any_one())),
+        ("ZSCORE", lambda: ("ZSCORE", "million", any_one())),
+        ("ZRANGE of 100 by rank", lambda: ("ZRANGE", "million", first := draw.randrange(count - 100), first + 99)),
+        ("ZRANGE of 100 by score", lambda: ("ZRANGEBYSCORE", "million", draw.randrange(count - 100), "+inf", "LIMIT", 0, 100)),
+        ("ZADD of a new member", lambda: ("ZADD", "million", draw.random() * count, f"new{draw.random()}")),
+        ("ZADD of a changed score", lambda: ("ZADD", "million", draw.random() * count, any_one())),
+    ):
+        took, times = [], 50
+        rounds = gateway.fact("cluster_reads")
+        cluster.ask("/bytes?reset=1")
+        for _ in range(times):
+            begin = time.monotonic()
+            client.call(*words())
+            took.append(time.monotonic() - begin)
+        moved = sum(bytes for method, bytes in cluster.ask("/bytes").items() if method.startswith("Kv"))
+        rounds = gateway.fact("cluster_reads") - rounds
+        print(f"{name}: median {sorted(took)[times // 2] * 1000:.1f} ms, {rounds / times:.1f} rounds, {moved / times / 1024:.1f} KiB", flush=True)
+
+
+FIGURES = (cpu, doubling, contention, million)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edgecask", required=True)
+    parser.add_argument("only", nargs="*")
+    options = parser.parse_args()
+    for figure in FIGURES:
+        if options.only and figure.__name__ not in options.only:
+            continue
+        cluster = Cluster(options.edgecask)
+        print(f"{figure.__name__}: {figure.__doc__}", flush=True)
+        try:
+            figure(cluster)
+        finally:
+            cluster.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
