@@ -123,6 +123,10 @@ impl Changes {
             }
         };
         let begins_until_ms = match &known.shown {
+            // They were read since the run began.
+            Some(shown) if shown.until_ms > 0 && shown.databases != self.seen => {
+                return Err(EngineError::OnceMore);
+            }
             Some(shown) if shown.until_ms > 0 => (shown.until_ms < u64::MAX).then_some(shown.until_ms),
             // In doubt.
             _ => match known.get(&names.databases()).and_then(Databases::read) {

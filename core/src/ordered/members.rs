@@ -8,9 +8,6 @@ use super::cluster::{Answer, Ask, Cluster, ClusterError, Scan, Write};
 use super::{Ordered, engine_error};
 use crate::engine::Result;
 
-/// The record of a process is removed so many milliseconds after its lease has ended.
-const KEPT_MS: u64 = 60_000;
-
 /// A store has at most so many processes at a time.
 const MEMBERS_MAX: u32 = 1024;
 
@@ -64,8 +61,8 @@ impl<C: Cluster> Ordered<C> {
                             written.names.process_of(&name).map(|process| Member { process, address }),
                         );
                     }
-                    Some((until_ms, _)) if until_ms + KEPT_MS > now_ms => {}
-                    // Nobody needs to know any more that it was there.
+                    // If it is about to renew a lease that has ended, one of the two writes fails: it is gone for those who do not
+                    // wait for it any more, and for itself.
                     _ => changes.push((name, None)),
                 }
             }

@@ -102,12 +102,15 @@ async fn keep_lease(membership: &Arc<Membership>, joined: Sender<usize>) {
         let look = peers.begin_look(hub);
         match renew(cluster, &membership.address).await {
             Ok(lease) => {
-                if lease.until_ms - PEER_LEASE_MS > until_ms {
-                    // Others did not wait for it meanwhile.
+                let is_new = lease.until_ms - PEER_LEASE_MS > until_ms;
+                until_ms = lease.until_ms;
+                if is_new {
+                    // The others did not wait for it so far. Of two servers that look before either is to be seen neither would
+                    // see the other, so it looks again now that it is.
                     cluster.set_lease(0);
                     is_member = false;
+                    continue;
                 }
-                until_ms = lease.until_ms;
                 let ids: Vec<PeerId> = lease.others.iter().map(|member| member.process).collect();
                 peers.set_members(hub, &ids, look);
                 link_to(membership, cluster.process(), &lease.others, &connecting, &mut links);
@@ -174,8 +177,8 @@ fn link_to(
 async fn become_member(membership: &Membership, cluster: &Ordered<TikvCluster>) -> bool {
     let peers = &membership.gateway.server.shared.peers;
     let begin = Instant::now();
-    while !peers.unlinked().is_empty() {
-        if begin.elapsed() > PEER_CALL_PERIOD {
+    while !peers.are_linked() {
+        if begin.elapsed() > PEER_LOOK_PERIOD / 2 {
             return false;
         }
         sleep(Duration::from_millis(1)).await;

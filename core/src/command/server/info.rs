@@ -413,6 +413,11 @@ fn progress_of_loading(sources: &Sources<'_, '_>) -> Lines {
 fn store(sources: &Sources<'_, '_>) -> Lines {
     let numbers = sources.admin.report().into_iter();
     let mut all: Lines = numbers.map(|(name, value)| (name.into(), value.to_string())).collect();
+    if sources.shared.peers.are_possible() {
+        let names = ["peers", "peers_linked", "peer_messages_sent", "peer_messages_received"];
+        let counts = sources.shared.peers.counts();
+        all.extend(names.into_iter().zip(counts).map(|(name, count)| (name.into(), count.to_string())));
+    }
     // A path may have any bytes, and a field is one line.
     let line = |text: String| text.replace(|sign: char| sign.is_control(), "?");
     all.extend(sources.admin.last_finding().map(|text| ("scrub_last_finding".into(), line(text))));

@@ -114,7 +114,7 @@ struct Asked {
 }
 
 /// What nobody listens to is wanted for so many looks more: a client may be about to.
-const IDLE_LOOKS_MAX: u32 = 8;
+const IDLE_LOOKS_MAX: u32 = 1;
 
 impl std::fmt::Debug for Peers {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -181,6 +181,13 @@ impl Peers {
     pub fn unlinked(&self) -> Vec<PeerId> {
         let state = self.state.lock();
         state.members.iter().filter(|(_, member)| member.link.is_none()).map(|(id, _)| *id).collect()
+    }
+
+    /// Whether there is a link to every member, and each has said all that it said before.
+    pub fn are_linked(&self) -> bool {
+        let state = self.state.lock();
+        let is_linked = |member: &Member| member.link.as_ref().is_some_and(|link| link.begun_with.is_none());
+        state.members.values().all(is_linked)
     }
 
     /// Members, those with a link, and messages sent and received.
@@ -503,8 +510,11 @@ impl State {
     /// Forgets what nobody has listened to for a while.
     fn forget_unwanted(&mut self, hub: &Hub) {
         let mut unwanted = Vec::new();
+        let waiting = &self.waiting;
+        let is_waited_for = |wanted: &Wanted| waiting.iter().any(|(mark, _)| *mark >= wanted.mark);
         self.wants.retain(|topic, wanted| {
-            wanted.idle = if is_listened_to(hub, topic) { 0 } else { wanted.idle + 1 };
+            let is_in_use = is_listened_to(hub, topic) || is_waited_for(wanted);
+            wanted.idle = if is_in_use { 0 } else { wanted.idle + 1 };
             let is_kept = wanted.idle <= IDLE_LOOKS_MAX;
             if !is_kept {
                 unwanted.push(topic.clone());

@@ -62,8 +62,10 @@ fn client_goes_on_before_all_others_have_heard_of_it() {
     assert!(!first.peers.want(&[channel("news")], &client), "there is no link yet");
     let ids = link(&first, &second);
     assert!(!first.peers.want(&[channel("news")], &client), "it has not heard");
+    assert!(!first.peers.are_linked(), "what the other one is about to do is not known yet");
     client.take(usize::MAX);
     exchange(&mut first, &mut second, ids);
+    assert!(first.peers.are_linked());
     assert!(client.has_mail(), "it is woken");
     assert!(first.peers.want(&[channel("news"), channel("before")], &client));
     assert!(
