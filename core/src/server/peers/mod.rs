@@ -54,8 +54,8 @@ pub enum Task {
     ReadDatabases,
     /// Read the definitions, then say that under this number.
     ReadDefinitions(u64),
-    /// Something that the host of the peer sent.
-    Advice(Vec<u8>),
+    /// Something that the host of this peer sent.
+    Advice(PeerId, Vec<u8>),
 }
 
 /// One look at who the other processes are.
@@ -273,7 +273,7 @@ impl Peers {
                 self.received.fetch_add(1, Ordering::Relaxed);
                 hub.pubsub.publish(&channel, &text);
             }
-            Message::Advice(advice) => tasks.push(Task::Advice(advice)),
+            Message::Advice(advice) => tasks.push(Task::Advice(link.peer, advice)),
             message => self.take_of_link(hub, link, message, tasks),
         }
     }
