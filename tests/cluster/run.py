@@ -14,36 +14,9 @@ from pathlib import Path
 
 from bank import bank
 from harness import ROOT, Client, Cluster, check
+from rounds import large_set, pipelines, round_trips
 
 FOLDER = Path(__file__).parent
-
-# Commands with the requests that the cluster must count, beside the timestamps.
-ROUND_TRIPS = [
-    ("SET a 1", {"KvPrewrite": 1}),
-    ("GET a", {"KvGet": 1}),
-    ("MGET a b c d e f g h i j", {"KvBatchGet": 1}),
-    ("SETEX s 100 v", {"KvPrewrite": 1}),
-    ("INCR a", {"KvGet": 1, "KvPrewrite": 1}),
-    ("HSET h f 1", {"KvGet": 1, "KvPrewrite": 1}),
-    ("HGETALL sixty", {"KvGet": 1}),
-    ("DEL a", {"KvGet": 1, "KvPrewrite": 1}),
-]
-
-
-def round_trips(cluster):
-    """A command takes no more requests to the cluster than it must."""
-    client = Client(cluster.serve("round-trips"))
-    client.call("HSET", "sixty", *[word for number in range(60) for word in (f"field{number}", "v")])
-    client.call("GET", "a")
-    cluster.counts()
-    for line, expected in ROUND_TRIPS:
-        client.call(*line.split())
-        check(line, cluster.counts(), expected)
-    client.call("MULTI")
-    for number in range(100):
-        client.call("SET", f"{{tag}}{number}", "value")
-    client.call("EXEC")
-    check("MULTI of 100 SETs", cluster.counts(), {"KvPrewrite": 1})
 
 
 def two_servers(cluster):
@@ -116,7 +89,7 @@ def conformance(cluster):
     subprocess.run([cluster.python, ROOT / "tests/conformance/run.py"], env=environment, check=True)
 
 
-SUITES = (round_trips, two_servers, conflicts, unreachable, conformance, bank)
+SUITES = (round_trips, pipelines, large_set, two_servers, conflicts, unreachable, conformance, bank)
 
 
 def main():

@@ -121,6 +121,28 @@ impl CommandSpec {
         is_short && is_plain && has_type
     }
 
+    /// Whether requests of a pipeline that follow one another may share a transaction, whatever keys they name, where each
+    /// transaction costs round trips: commands over named keys that neither wait nor run code.
+    pub const fn shares_rounds(&self) -> bool {
+        let never =
+            Flags::BLOCKING.with(Flags::TOUCHES_ALL_KEYS).with(Flags::NOSCRIPT).with(Flags::MAY_BE_SQL);
+        let is_plain = self.reaches_unnamed_keys.is_none() && !self.is_container();
+        is_plain
+            && !self.runs_code()
+            && !self.flags.intersects(never)
+            && (self.is(Flags::READONLY) || self.is(Flags::WRITE))
+    }
+
+    /// Whether it may be more than a function over the data of its keys: a script, SQL, or a change of something else.
+    pub const fn runs_code(&self) -> bool {
+        use Group::{Bitmap, Generic, Geo, Hash, Hyperloglog, List, Set, SortedSet, Stream, String};
+        let is_of_data = matches!(
+            self.group,
+            String | Bitmap | Hash | List | Set | SortedSet | Hyperloglog | Stream | Geo | Generic
+        );
+        !is_of_data || self.is(Flags::MAY_BE_SQL)
+    }
+
     /// Whether it may change the store.
     pub const fn may_commit(&self) -> bool {
         let runs_scripts = matches!(self.group, Group::Scripting) && self.is(Flags::MAY_REPLICATE);

@@ -235,6 +235,7 @@ fn srandmember(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         reply.array(ranks.len());
     }
     if count.is_some_and(|count| count < 0) {
+        set.announce_ranks(&ranks)?;
         for rank in ranks {
             set.select(rank, &mut |member| reply.bulk(member))?;
         }

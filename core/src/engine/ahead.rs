@@ -59,7 +59,8 @@ impl Ahead {
     fn read(&mut self, reader: &mut dyn Reader, is_removed: &dyn Fn(&[u8]) -> bool) -> Result<()> {
         let Ahead { root, entries, last, is_end, .. } = self;
         let start = last.as_deref().map_or(Start::End, Start::Subkey);
-        let walk = SubWalk::new(start, self.direction, Want::Values).expecting(COUNT_MAX as u64 + 1);
+        let walk =
+            SubWalk::new(start, self.direction, Want::Values).expecting(COUNT_MAX as u64 + 1).to_change();
         let mut bytes = 0;
         *is_end = true;
         let walked = reader.sub_scan(root, walk, &mut |subkey, value| {

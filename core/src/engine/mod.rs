@@ -401,6 +401,22 @@ pub trait Reader {
     /// The same of subkeys of a root, which are to be read, or put or removed.
     fn announce_subs(&mut self, _root: &Root, _subkeys: &[&[u8]], _are_to_change: bool) {}
 
+    /// Says that a subkey of a root will come or go, about which the caller does not ask because it knows. A hint, too.
+    fn announce_change(&mut self, _root: &Root, _subkey: &[u8]) {}
+
+    /// Says that the subkeys with these ranks are about to be looked for. A hint, too.
+    fn announce_ranks(&mut self, _root: &Root, _ranks: &[u64]) {}
+
+    /// Says whether the reader may guess; it may not at the start. Where something is to be fetched, an engine may then answer what
+    /// is likely, or that there is nothing, instead of [`EngineError::NotHere`], so that the run goes on and everything that it
+    /// needs is fetched together. Only for a caller that throws the run away if there was a guess ([`Reader::has_guessed`]).
+    fn allow_guesses(&mut self, _are_allowed: bool) {}
+
+    /// Whether an answer was a guess: the run is to end as if the last read had failed with [`EngineError::NotHere`].
+    fn has_guessed(&self) -> bool {
+        false
+    }
+
     /// Says that it lives for long from here on, so that transactions which want its locks need not keep their threads waiting
     /// ([`Engine::begin_soon`]). To be called before anything that takes long.
     fn hold_for_long(&mut self) {}

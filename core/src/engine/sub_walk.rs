@@ -25,12 +25,14 @@ pub struct SubWalk<'s> {
     /// How many subkeys the caller expects to see; [`u64::MAX`] if it does not know. A hint for engines that must fetch:
     /// the walk goes on for as long as the visitor does.
     pub expect: u64,
+    /// Whether subkeys will come or go where the walk begins. A hint as well.
+    pub is_to_change: bool,
 }
 
 impl<'s> SubWalk<'s> {
     /// A walk that may see any number of subkeys.
     pub const fn new(start: Start<'s>, direction: Direction, want: Want) -> SubWalk<'s> {
-        SubWalk { start, direction, want, expect: u64::MAX }
+        SubWalk { start, direction, want, expect: u64::MAX, is_to_change: false }
     }
 
     /// An ascending walk.
@@ -46,6 +48,11 @@ impl<'s> SubWalk<'s> {
     /// The same walk by a caller that expects to see so many subkeys.
     pub const fn expecting(self, expect: u64) -> SubWalk<'s> {
         SubWalk { expect, ..self }
+    }
+
+    /// The same walk by a caller that is going to add or remove subkeys where it begins.
+    pub const fn to_change(self) -> SubWalk<'s> {
+        SubWalk { is_to_change: true, ..self }
     }
 
     /// Walks subkeys with their values that are at hand, all in order.

@@ -42,6 +42,20 @@ impl Txn<'_> {
         Ok(())
     }
 
+    /// The same for subkeys by their ranks.
+    ///
+    /// # Errors
+    /// The key's root cannot be read.
+    pub fn announce_ranks(&mut self, db: Db, key: &[u8], ranks: &[u64]) -> Result<()> {
+        let at = self.state(db, key)?;
+        let state = &self.overlay.keys[at];
+        // What the transaction has changed moves ranks.
+        if let Some(root) = state.subkeys_of.as_ref().filter(|_| state.subs.is_empty()) {
+            self.reader.announce_ranks(root, ranks);
+        }
+        Ok(())
+    }
+
     /// Whether a subkey is there.
     pub fn sub_contains(&mut self, db: Db, key: &[u8], subkey: &[u8]) -> Result<bool> {
         let at = self.state(db, key)?;
@@ -129,6 +143,9 @@ impl Txn<'_> {
             // The transaction removed it before.
             return self.sub_put(db, key, subkey, value).map(|_| ());
         }
+        if let Some(root) = &state.subkeys_of {
+            self.reader.announce_change(root, subkey);
+        }
         self.sub_change(at, subkey, value, false)
     }
 
@@ -186,6 +203,9 @@ impl Txn<'_> {
         let state = &self.overlay.keys[at];
         if state.subkeys_of.is_none() || state.subs.get(subkey).is_some() {
             return self.sub_remove(db, key, subkey).map(drop);
+        }
+        if let Some(root) = &state.subkeys_of {
+            self.reader.announce_change(root, subkey);
         }
         self.sub_removal(at, subkey)
     }
@@ -307,7 +327,7 @@ impl Txn<'_> {
         let at = self.state(db, key)?;
         let mut is_shown = false;
         let Some(mut ahead) = self.take_ahead(at, direction) else {
-            let walk = SubWalk::new(Start::End, direction, Want::Values).expecting(1);
+            let walk = SubWalk::new(Start::End, direction, Want::Values).expecting(1).to_change();
             self.sub_scan(db, key, walk, &mut |subkey, value| {
                 visit(subkey, value);
                 is_shown = true;
@@ -356,7 +376,7 @@ impl Txn<'_> {
             None => (Start::End, 1 + state.subs.len() as u64),
         };
         let mut found = None;
-        let walk = SubWalk::new(start, direction, Want::Subkeys).expecting(expect);
+        let walk = SubWalk::new(start, direction, Want::Subkeys).expecting(expect).to_change();
         self.reader.sub_scan(root, walk, &mut |subkey, _| {
             if is_removed(subkey) {
                 return ControlFlow::Continue(());

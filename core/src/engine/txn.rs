@@ -78,6 +78,16 @@ impl<'e> Txn<'e> {
         self.puts_blindly = puts_blindly;
     }
 
+    /// Says whether reads may be guessed; see [`Reader::allow_guesses`].
+    pub fn allow_guesses(&mut self, are_allowed: bool) {
+        self.reader.allow_guesses(are_allowed);
+    }
+
+    /// Whether a read was guessed, so that the run is to be thrown away.
+    pub fn has_guessed(&self) -> bool {
+        self.reader.has_guessed()
+    }
+
     /// How the use of keys is noted; by the clock of the transaction at the start.
     pub fn set_touch(&mut self, touch: Touch) {
         self.overlay.set_touch(touch);

@@ -24,6 +24,7 @@ mod eviction;
 mod expiry;
 mod group;
 mod meter;
+mod missing;
 mod queue;
 mod remember;
 mod serve;
@@ -271,7 +272,10 @@ impl Executor {
         if !self.is_suspended() {
             self.later = None;
         }
-        let ran = self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| ctx.run(request))?;
+        let ran = self.transact(server, caller, (&plan, args, drafts), now_ms, |ctx| {
+            ctx.txn.allow_guesses(!spec.runs_code());
+            ctx.run(request)
+        })?;
         match self.later.take() {
             Some(rest) => rest(caller.reply, &caller.client.inbox).map(|()| ran).map_err(Stop::Error),
             None => Ok(ran),
@@ -410,6 +414,12 @@ impl Executor {
                     later: matches!(plan.may_wait, Waits::Begins(_)).then_some(&mut self.later),
                 };
                 let mut outcome = body(&mut context);
+                if context.txn.has_guessed() {
+                    // Whatever it came to, it has only found out what is to be fetched.
+                    *context.interrupted = Some(EngineError::NotHere);
+                    outcome = Err(EngineError::NotHere.into());
+                }
+                context.txn.allow_guesses(false);
                 if outcome.is_ok() && has_triggers(&context, plan) {
                     outcome = triggers::run(&mut context);
                 }

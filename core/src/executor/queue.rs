@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::missing::Missing;
 use super::{Caller, Executor, Plan, Ran, Stop, Waits, fits};
 use crate::acl::{self, Reason};
 use crate::catalog::{CommandSpec, Flags, Group};
@@ -72,7 +73,9 @@ impl Executor {
         let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
             ended.clear();
             // Only now that the locks are held can no watched key change any more; without locks the commit will fail if one does.
-            if watch.is_tripped() || !holds_locks && has_changed(ctx, watched)? {
+            let changed = if holds_locks { Ok(false) } else { has_changed(ctx, watched) };
+            let mut missing = Missing::default();
+            if watch.is_tripped() || !missing.goes_on(ctx, &changed) && changed? {
                 has_run = false;
                 ctx.reply.null_array();
                 return Ok(());
@@ -81,7 +84,8 @@ impl Executor {
             ctx.expect_work(calls.len() as u64).inspect_err(|_| {
                 *ctx.interrupted = Some(EngineError::TakesLong);
             })?;
-            run_all(ctx, calls, (is_exact, read_ns), &mut ended)
+            let outcome = run_all(ctx, calls, (is_exact, read_ns), (&mut ended, &mut missing));
+            missing.end(ctx, outcome)
         })?;
         debug_assert!(matches!(ran, Ran::Done), "a queue never waits");
         if has_run {
@@ -136,11 +140,14 @@ fn run_all(
     ctx: &mut Context<'_, '_>,
     calls: &[Call<'_>],
     (is_exact, mut read_ns): (bool, Option<u64>),
-    ended: &mut SmallVec<[Ended; 4]>,
+    (ended, missing): (&mut SmallVec<[Ended; 4]>, &mut Missing),
 ) -> Outcome {
     ctx.reply.array(calls.len());
     for call in calls {
         let spec = call.spec;
+        if !missing.lets(ctx, spec) {
+            continue;
+        }
         let request = match ctx.admit_later(spec, call.args, acl::Context::Multi) {
             Ok(request) => request,
             Err(error) => {
@@ -162,6 +169,10 @@ fn run_all(
         let begin_ns = begin_ns.unwrap_or_else(|| if is_timed { ctx.shared.host.monotonic_ns() } else { 0 });
         let start = ctx.reply.len();
         let outcome = ctx.run_inner(&request, call.drafts);
+        if missing.goes_on(ctx, &outcome) {
+            ctx.reply.truncate(start);
+            continue;
+        }
         if ctx.interrupted.is_some() {
             return outcome;
         }

@@ -9,7 +9,7 @@ use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
 use super::names::{Home, Names, PIECES, Space, slot_of};
-use super::record::{PIECE_BYTES, Record, SMALL_BYTES, Small, Subkeys, Value};
+use super::record::{PIECE_BYTES, Record, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
 use super::snapshot::{OrderedSnapshot, Seen};
 use crate::engine::{
@@ -32,6 +32,8 @@ pub(super) struct Changes {
     databases: Vec<DbChange>,
     /// What the transaction takes the databases for.
     seen: Arc<Databases>,
+    /// See [`super::Options::small_bytes`].
+    small_bytes: usize,
 }
 
 /// The change of one key.
@@ -88,7 +90,8 @@ impl Changes {
         let names = snapshot.seen.iter().map(|seen| &seen.name);
         let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
         let databases = overlay.db_changes().to_vec();
-        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone() })
+        let small_bytes = snapshot.engine.options().small_bytes;
+        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone(), small_bytes })
     }
 
     /// The write that makes the changes. `number` gives numbers that are used once.
@@ -96,13 +99,15 @@ impl Changes {
     /// # Errors
     /// Something must be fetched first; or the changes cannot be made.
     pub(super) fn plan(&self, names: &Names, known: &mut Known, number: &dyn Fn() -> u64) -> Result<Planned> {
+        // What runs have announced and not needed.
+        known.drop_wants();
         let mut out = Out::new();
         // Homes that another root takes over.
         let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
         let mut outcome = Ok(());
         for key in &self.keys {
             // What is missing for several keys is fetched together.
-            match key.plan((names, known), number, &taken, &mut out) {
+            match key.plan((names, known), (number, self.small_bytes), &taken, &mut out) {
                 Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
                 other => other?,
             }
@@ -217,7 +222,7 @@ impl KeyChange {
     fn plan(
         &self,
         (names, known): (&Names, &mut Known),
-        number: &dyn Fn() -> u64,
+        (number, small_bytes): (&dyn Fn() -> u64, usize),
         taken: &HashSet<Home>,
         out: &mut Out,
     ) -> Result<()> {
@@ -240,9 +245,10 @@ impl KeyChange {
             None => None,
             Some(mut record) => {
                 let home = || Home { space: self.space, slot: self.slot, number: number() };
-                let bytes = record.value.byte_count();
+                // A long value leaves them half of the room.
+                let room = small_bytes as u64 - record.value.byte_count().min(small_bytes as u64 / 2);
                 record.subkeys =
-                    change_subkeys(record.subkeys, &self.edits, bytes, home, (names, known), out)?;
+                    change_subkeys(record.subkeys, &self.edits, (room, &home), (names, known), out)?;
                 record.stamp = number();
                 Some(record)
             }
@@ -265,8 +271,7 @@ impl KeyChange {
 fn change_subkeys(
     subkeys: Subkeys,
     edits: &[Edit],
-    value_bytes: u64,
-    home: impl Fn() -> Home,
+    (room, home): (u64, &dyn Fn() -> Home),
     (names, known): (&Names, &mut Known),
     out: &mut Out,
 ) -> Result<Subkeys> {
@@ -285,7 +290,7 @@ fn change_subkeys(
         };
     }
     let bytes: usize = entries.iter().map(|(subkey, value)| subkey.len() + value.len() + 2).sum();
-    if bytes as u64 + value_bytes.min(SMALL_BYTES as u64 / 2) <= SMALL_BYTES as u64 {
+    if bytes as u64 <= room {
         let mut small = Small::default();
         entries.into_iter().for_each(|(subkey, value)| small.push(subkey, value));
         return Ok(Subkeys::Small(small));

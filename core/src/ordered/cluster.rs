@@ -8,7 +8,7 @@
 //! that was asked returns.
 
 /// Something to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ask {
     /// The value of a key.
     Get(Vec<u8>),
@@ -17,7 +17,7 @@ pub enum Ask {
 }
 
 /// Pairs of a range, in the order of their keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scan {
     /// The first key that may be shown.
     pub from: Vec<u8>,

@@ -4,7 +4,7 @@
 //! fetched in one round, at the transaction's timestamp; then the run begins again and gets further. So nothing here is ever
 //! out of date within a transaction, and a transaction that asks for the same again finds it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use super::certainty::Shown;
@@ -16,6 +16,9 @@ const PAIRS_AT_FIRST: u64 = 64;
 
 /// A scan asks for at most so many pairs at once.
 const PAIRS_MAX: u64 = 4096;
+
+/// A scan that has seen no pair yet, and does not know how long they are, asks for at most so many.
+const PAIRS_UNSEEN_MAX: u64 = 1024;
 
 /// A scan that goes on asks for about so many bytes at once: few enough that a response stays far below what clients accept.
 const SCAN_BYTES: u64 = 4 * 1024 * 1024;
@@ -34,7 +37,8 @@ pub(super) struct Known {
     spans: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Names that were scanned without their values.
     names: HashMap<(Vec<u8>, Vec<u8>), Names>,
-    wants: Vec<Ask>,
+    /// Each once, and in the same order whatever asked for them first.
+    wants: BTreeSet<Ask>,
     /// What the transaction takes the databases for, once it has begun.
     pub(super) shown: Option<Shown>,
 }
@@ -81,9 +85,7 @@ impl Known {
     }
 
     fn want(&mut self, ask: Ask) {
-        if !self.wants.contains(&ask) {
-            self.wants.push(ask);
-        }
+        self.wants.insert(ask);
     }
 
     /// Shows the pairs of a range until the visitor breaks. `expect` is how many it will want to see, as far as is known; a
@@ -193,7 +195,12 @@ impl Known {
 
     /// What is to be fetched.
     pub(super) fn take_wants(&mut self) -> Vec<Ask> {
-        std::mem::take(&mut self.wants)
+        std::mem::take(&mut self.wants).into_iter().collect()
+    }
+
+    /// Forgets what was to be fetched.
+    pub(super) fn drop_wants(&mut self) {
+        self.wants.clear();
     }
 
     /// Takes what was fetched.
@@ -262,7 +269,7 @@ impl Walked {
             _ => self.count.saturating_mul(2),
         };
         let average = (self.bytes / self.count.max(1)).max(1);
-        let by_bytes = if self.count == 0 { PAIRS_MAX } else { (SCAN_BYTES / average).max(1) };
+        let by_bytes = if self.count == 0 { PAIRS_UNSEEN_MAX } else { (SCAN_BYTES / average).max(1) };
         u32::try_from(count.min(by_bytes).clamp(1, PAIRS_MAX)).unwrap_or(1)
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::simulated::{Faults, Simulated};
-    use super::super::{Options, Ordered};
+    use super::super::{Options, Ordered, SMALL_BYTES};
     use super::*;
 
     fn renew(store: &Ordered<Simulated>, lease_ms: u64) -> Lease {
@@ -116,7 +116,7 @@ mod tests {
     fn process_is_not_seen_by_others_or_for_ever() {
         let cluster = Simulated::new(1, Faults::default());
         let open = |process| {
-            let options = Options { store: b"test".to_vec(), databases: 16, process };
+            let options = Options { store: b"test".to_vec(), databases: 16, process, small_bytes: SMALL_BYTES };
             Ordered::new(cluster.clone(), options)
         };
         let (first, second) = (open(1), open(2));

@@ -23,6 +23,7 @@ mod names;
 mod opening;
 mod record;
 mod runs;
+mod seen_trees;
 mod siblings;
 pub mod simulated;
 mod snapshot;
@@ -48,6 +49,8 @@ use databases::Databases;
 use known::Known;
 pub use members::{Lease, Member};
 use names::Names;
+pub use record::SMALL_BYTES;
+use seen_trees::SeenTrees;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
 
@@ -63,6 +66,8 @@ pub struct Options {
     pub databases: Db,
     /// A number that no other process of the store has, or has had: below 2^24.
     pub process: u32,
+    /// The root of a collection holds its subkeys up to so many bytes ([`SMALL_BYTES`]); tests take less.
+    pub small_bytes: usize,
 }
 
 /// Counts since the start.
@@ -90,6 +95,7 @@ struct Inner<C: Cluster> {
     certainty: Certainty,
     patience_ms: AtomicU64,
     siblings: OnceLock<Arc<dyn Siblings>>,
+    seen_trees: SeenTrees,
     /// Numbers that are used once.
     next_number: AtomicU64,
     next_ticket: AtomicU64,
@@ -141,6 +147,7 @@ impl<C: Cluster> Ordered<C> {
             certainty: Certainty::default(),
             patience_ms: AtomicU64::new(u64::MAX),
             siblings: OnceLock::new(),
+            seen_trees: SeenTrees::default(),
             next_number: AtomicU64::new(first),
             next_ticket: AtomicU64::new(1),
             waiting: Mutex::default(),
@@ -161,7 +168,7 @@ impl<C: Cluster> Ordered<C> {
         let process = opening::take_process_number(&cluster, &names)?;
         let secret = opening::take_secret(&cluster, &names, secret)?;
         let shown = opening::read_databases(&cluster, &names)?;
-        let ordered = Ordered::new(cluster, Options { store: store.to_vec(), databases, process });
+        let ordered = Ordered::new(cluster, Options { store: store.to_vec(), databases, process, small_bytes: SMALL_BYTES });
         ordered.0.certainty.saw(shown);
         ordered.0.certainty.set_lease(0);
         Ok((ordered, secret))
@@ -183,6 +190,10 @@ impl<C: Cluster> Ordered<C> {
 
     fn options(&self) -> &Options {
         &self.0.options
+    }
+
+    fn seen_trees(&self) -> &SeenTrees {
+        &self.0.seen_trees
     }
 
     /// Its number among the processes of the store.

@@ -18,7 +18,7 @@ pub(super) const PIECE_BYTES: usize = 128 * 1024;
 
 /// A record holds subkeys with their values up to so many bytes. Beyond, a write of the whole costs more than an entry and
 /// its counts do.
-pub(super) const SMALL_BYTES: usize = 2 * 1024;
+pub const SMALL_BYTES: usize = 2 * 1024;
 
 const HAS_EXPIRY: u8 = 1;
 const IN_PIECES: u8 = 2;

@@ -23,17 +23,23 @@ use crate::packed::varint::{read_varint, write_varint};
 /// A run is cut into pieces when it has more entries.
 const RUN_MAX: u64 = 128;
 
-/// Entries of a piece.
-const PIECE: u64 = 64;
+/// Entries of a piece, about, unless they come in order.
+const PIECE: u64 = 96;
+
+/// Of a run that grew at one of its ends a piece stays with so many entries: where they come in order nothing is added to it any more.
+const PIECE_IN_ORDER: usize = 120;
 
 /// A run that has shrunk below this is joined with the one before it.
 const RUN_MIN: u64 = 16;
 
-/// A level without another one above it has at most so many runs: they are read together.
-const TOP_MAX: u64 = 512;
+/// A level without another one above it has at most so many runs: they are read together, which takes about 20 KB.
+const TOP_MAX: u64 = 384;
 
 /// So many changes are looked up one by one; more are found by reading the runs between the first and the last.
-pub(super) const FEW: usize = 16;
+const FEW: usize = 16;
+
+/// More changes are looked up one by one as well if there are so many times as many runs.
+const SPARSE: u64 = 16;
 
 /// No collection is that high: four levels count 10^10 elements.
 const HEIGHT_MAX: u8 = 12;
@@ -159,9 +165,42 @@ impl Walker<'_> {
     /// Says that the number of elements will change at a subkey.
     pub(super) fn want_runs(&mut self, subkey: &[u8]) {
         for level in 1..=self.tree.height {
-            let (from, to) = (self.name(level, b""), self.behind(level, subkey));
-            self.known.want_scan((&from, &to), Direction::Descending, 1);
+            self.want_run(level, subkey);
         }
+    }
+
+    /// Says that the run of a level above a subkey will change: with the one before it, which may take it in.
+    fn want_run(&mut self, level: u8, subkey: &[u8]) {
+        let (from, to) = (self.name(level, b""), self.behind(level, subkey));
+        self.known.want_scan((&from, &to), Direction::Descending, 2);
+    }
+
+    /// Says that elements will come or go at an end, `count` of them about.
+    fn want_end(&mut self, direction: Direction, count: u64) {
+        for level in 1..=self.tree.height {
+            let (from, to) = (self.name(level, b""), self.end(level));
+            let runs = if level == 1 { 2 + count.min(RUN_MAX) / RUN_MIN } else { 2 };
+            self.known.want_scan((&from, &to), direction, runs);
+        }
+    }
+
+    /// Makes sure that the whole highest level is here.
+    ///
+    /// # Errors
+    /// It is not.
+    fn read_top(&mut self) -> Result<()> {
+        let level = self.tree.height;
+        if level == ENTRIES {
+            return Ok(());
+        }
+        let (from, to) = (self.name(level, b""), self.end(level));
+        let expect = self.expect_top();
+        self.known.scan((&from, &to), Direction::Ascending, expect, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// How many runs a walk over the highest level asks for: one more than there are, so that the end is seen as well.
+    fn expect_top(&self) -> u64 {
+        self.tree.top_len.saturating_add(1)
     }
 
     /// The run of a level that a subkey belongs to.
@@ -185,13 +224,13 @@ impl Walker<'_> {
     fn runs(
         &mut self,
         level: u8,
-        (from, to): (&[u8], &[u8]),
+        ((from, to), direction): ((&[u8], &[u8]), Direction),
         expect: u64,
         visit: &mut dyn FnMut(&[u8], Run) -> ControlFlow<()>,
     ) -> Result<()> {
         let prefix = self.names.entry_prefix_len();
         let mut outcome = Ok(());
-        self.known.scan((from, to), Direction::Ascending, expect, &mut |name, value| {
+        self.known.scan((from, to), direction, expect, &mut |name, value| {
             let run = if level == ENTRIES { Ok(Run { elements: 1, entries: 1 }) } else { Run::read(value) };
             match run {
                 Ok(run) => visit(name.get(prefix..).unwrap_or_default(), run),
@@ -204,59 +243,71 @@ impl Walker<'_> {
         outcome
     }
 
-    /// How many elements are smaller than a subkey, which need not be there. Two rounds.
+    /// How many elements are smaller than a subkey, which need not be there. One round: of every level below the highest so many
+    /// entries before the subkey are read as one run can have.
     pub(super) fn rank(&mut self, subkey: &[u8]) -> Result<u64> {
-        let height = self.tree.height;
-        // The names of the runs, from level 1 up.
-        let mut above = Vec::new();
-        let mut found = Ok(());
-        for level in 1..=height {
-            match self.find(level, subkey) {
-                Ok((key, _)) => above.push(key),
-                Err(error) => found = Err(error),
-            }
+        let mut rank = 0;
+        let mut begin = self.read_top().map(|()| Vec::new());
+        for level in (ENTRIES..=self.tree.height).rev() {
+            begin = match begin {
+                Ok(begin) => self.before(level, &begin, subkey).map(|(elements, run)| {
+                    rank += elements;
+                    run
+                }),
+                Err(error) if level == self.tree.height => Err(error),
+                // Where its run begins is not known yet.
+                Err(error) => {
+                    let (from, to) = (self.name(level, b""), self.up_to(level, subkey));
+                    self.known.want_scan((&from, &to), Direction::Descending, RUN_MAX);
+                    Err(error)
+                }
+            };
         }
-        found?;
-        let (mut rank, mut outcome) = (0, Ok(()));
-        for level in (0..=height).rev() {
-            let from = above.get(usize::from(level)).map_or(&[][..], Vec::as_slice);
-            let from = self.name(level, from);
-            let expect = if level == height { self.tree.top_len } else { RUN_MAX };
-            // Of runs all but the last lie before the subkey.
-            let to = if level == ENTRIES { self.name(level, subkey) } else { self.behind(level, subkey) };
-            let mut last = 0;
-            let read = self.runs(level, (&from, &to), expect, &mut |_, run| {
-                rank += last;
-                last = run.elements;
-                ControlFlow::Continue(())
-            });
-            if level == ENTRIES {
-                rank += last;
-            }
-            // What is missing on other levels is wanted as well.
-            outcome = outcome.and(read);
-        }
-        outcome.map(|()| rank)
+        begin.map(|_| rank)
     }
 
-    /// The run of entries in which the element with this rank is, and how many of its elements come before. A round a level.
-    fn select(&mut self, rank: u64) -> Result<(Vec<u8>, u64)> {
-        let (mut from, mut left) = (Vec::new(), rank);
+    /// The end of what comes before a subkey on a level: a run with its name has it as well.
+    fn up_to(&self, level: u8, subkey: &[u8]) -> Vec<u8> {
+        if level == ENTRIES { self.name(level, subkey) } else { self.behind(level, subkey) }
+    }
+
+    /// How many elements the entries of a level from `begin` on have that lie before a subkey as a whole; and the run that the
+    /// subkey belongs to.
+    fn before(&mut self, level: u8, begin: &[u8], subkey: &[u8]) -> Result<(u64, Vec<u8>)> {
+        let (from, to) = (self.name(level, begin), self.up_to(level, subkey));
+        let (mut elements, mut own) = (0, None);
+        self.runs(level, ((&from, &to), Direction::Descending), RUN_MAX, &mut |key, run| {
+            if level != ENTRIES && own.is_none() {
+                own = Some(key.to_vec());
+            } else {
+                elements += run.elements;
+            }
+            ControlFlow::Continue(())
+        })?;
+        match own {
+            None if level != ENTRIES => Err(damaged("no run has a subkey")),
+            own => Ok((elements, own.unwrap_or_default())),
+        }
+    }
+
+    /// The run of entries in which the element with this rank is, how many of its elements come before, and how many entries
+    /// it has. A round a level.
+    fn select(&mut self, rank: u64) -> Result<(Vec<u8>, u64, u64)> {
+        let (mut from, mut left, mut expect) = (Vec::new(), rank, self.expect_top());
         for level in (1..=self.tree.height).rev() {
             let (begin, end) = (self.name(level, &from), self.end(level));
-            let expect = if level == self.tree.height { self.tree.top_len } else { RUN_MAX };
             let mut found = None;
-            self.runs(level, (&begin, &end), expect, &mut |key, run| {
+            self.runs(level, ((&begin, &end), Direction::Ascending), expect, &mut |key, run| {
                 if left < run.elements {
-                    found = Some(key.to_vec());
+                    found = Some((key.to_vec(), run.entries));
                     return ControlFlow::Break(());
                 }
                 left -= run.elements;
                 ControlFlow::Continue(())
             })?;
-            from = found.ok_or_else(|| damaged("its counts do not add up"))?;
+            (from, expect) = found.ok_or_else(|| damaged("its counts do not add up"))?;
         }
-        Ok((from, left))
+        Ok((from, left, expect))
     }
 
     /// Walks the elements; see [`crate::engine::Reader::sub_scan`].
@@ -268,37 +319,57 @@ impl Walker<'_> {
             (Start::Subkey(subkey), Direction::Descending) => (first, self.behind(ENTRIES, subkey), 0),
             (Start::Rank(rank), _) if rank >= self.tree.len => return Ok(()),
             (Start::Rank(rank), Direction::Ascending) => {
-                let (from, skipped) = self.select(rank)?;
+                let (from, skipped, _) = self.select(rank)?;
                 (self.name(ENTRIES, &from), end, skipped)
             }
             (Start::Rank(rank), Direction::Descending) => {
-                let at = self.element_at(rank)?;
+                let at = self.element_at(rank, walk.expect)?;
                 (first, self.behind(ENTRIES, &at), 0)
             }
         };
-        let (prefix, expect) = (self.names.entry_prefix_len(), walk.expect.saturating_add(skipped));
-        self.known.scan((&from, &to), walk.direction, expect, &mut |name, stored| {
+        let mut expect = walk.expect.saturating_add(skipped);
+        if walk.expect != u64::MAX && expect >= self.tree.len {
+            // It may go on to see that there are no more.
+            expect = self.tree.len.saturating_add(1);
+        }
+        let prefix = self.names.entry_prefix_len();
+        let walked = self.known.scan((&from, &to), walk.direction, expect, &mut |name, stored| {
             if skipped > 0 {
                 skipped -= 1;
                 return ControlFlow::Continue(());
             }
             visit(name.get(prefix..).unwrap_or_default(), stored.get(1..).unwrap_or_default())
-        })
+        });
+        if walked.is_err() && walk.is_to_change && walk.start == Start::End {
+            self.want_end(walk.direction, walk.expect);
+        }
+        walked
     }
 
-    /// The subkey with a rank that is there.
-    fn element_at(&mut self, rank: u64) -> Result<Vec<u8>> {
-        let (from, mut skipped) = self.select(rank)?;
+    /// The subkey with a rank that is there, for a walk down from it.
+    fn element_at(&mut self, rank: u64, expect: u64) -> Result<Vec<u8>> {
+        let (from, mut skipped, entries) = self.select(rank)?;
         let (begin, end) = (self.name(ENTRIES, &from), self.end(ENTRIES));
         let mut found = None;
-        self.runs(ENTRIES, (&begin, &end), skipped + 1, &mut |key, _| {
-            if skipped > 0 {
-                skipped -= 1;
-                return ControlFlow::Continue(());
-            }
-            found = Some(key.to_vec());
-            ControlFlow::Break(())
-        })?;
+        let walked = self.runs(
+            ENTRIES,
+            ((&begin, &end), Direction::Ascending),
+            entries.max(skipped + 1),
+            &mut |key, _| {
+                if skipped > 0 {
+                    skipped -= 1;
+                    return ControlFlow::Continue(());
+                }
+                found = Some(key.to_vec());
+                ControlFlow::Break(())
+            },
+        );
+        if walked.is_err() && expect > skipped {
+            // The walk goes on below the run.
+            let first = self.name(ENTRIES, b"");
+            self.known.want_scan((&first, &begin), Direction::Descending, expect);
+        }
+        walked?;
         found.ok_or_else(|| damaged("it has fewer elements than its counts say"))
     }
 
@@ -319,11 +390,9 @@ impl Walker<'_> {
             }
             out.push((self.name(ENTRIES, subkey), stored));
         }
-        if deltas.len() <= FEW {
-            deltas.iter().for_each(|delta| self.want_runs(&delta.key));
-            if self.known.has_wants() {
-                return Err(EngineError::NotHere);
-            }
+        (1..=self.tree.height).for_each(|level| self.want_changing(level, &deltas));
+        if self.known.has_wants() {
+            return Err(EngineError::NotHere);
         }
         let added: i64 = deltas.iter().map(|delta| delta.elements).sum();
         for level in 1..=self.tree.height {
@@ -351,6 +420,30 @@ impl Walker<'_> {
         Ok(grown)
     }
 
+    /// Whether so many changes are so far from each other that the runs between them are not read.
+    fn is_sparse(&self, level: u8, count: usize) -> bool {
+        count <= FEW || (count as u64).saturating_mul(SPARSE) < self.expect_runs(level)
+    }
+
+    /// How many runs a level has, about.
+    fn expect_runs(&self, level: u8) -> u64 {
+        self.tree.len >> (6 * u32::from(level)).min(63)
+    }
+
+    /// Says which runs of a level changes in this order will touch.
+    fn want_changing(&mut self, level: u8, deltas: &[Delta]) {
+        if self.is_sparse(level, deltas.len()) {
+            deltas.iter().for_each(|delta| self.want_run(level, &delta.key));
+        } else if let (Some(first), Some(last)) = (deltas.first(), deltas.last()) {
+            self.want_run(level, &first.key);
+            let (from, to) = (self.behind(level, &first.key), self.behind(level, &last.key));
+            let expect = self.expect_runs(level).saturating_add(1);
+            let _ = self
+                .known
+                .scan((&from, &to), Direction::Ascending, expect, &mut |_, _| ControlFlow::Continue(()));
+        }
+    }
+
     /// The runs of a level above changed entries.
     fn changing(
         &mut self,
@@ -358,16 +451,27 @@ impl Walker<'_> {
         deltas: Vec<Delta>,
         mut pending: Pending,
     ) -> Result<BTreeMap<Vec<u8>, Changing>> {
-        let between = if deltas.len() > FEW { Some(self.runs_between(level, &deltas)?) } else { None };
+        let is_sparse = self.is_sparse(level, deltas.len());
+        let between = if is_sparse { None } else { Some(self.runs_between(level, &deltas)?) };
         let mut changing: BTreeMap<Vec<u8>, Changing> = BTreeMap::new();
+        let mut outcome = Ok(());
         for Delta { key, elements, entries } in deltas {
-            let (name, before) = match &between {
+            let found = match &between {
                 Some(runs) => {
                     let at = runs.partition_point(|(name, _)| *name <= key);
                     let run = at.checked_sub(1).and_then(|at| runs.get(at));
-                    run.cloned().ok_or_else(|| damaged("no run has a subkey"))?
+                    run.cloned().ok_or_else(|| damaged("no run has a subkey"))
                 }
-                None => self.find(level, &key)?,
+                None => self.find(level, &key),
+            };
+            let (name, before) = match found {
+                Ok(found) => found,
+                // What is missing of others is fetched with it.
+                Err(EngineError::NotHere) => {
+                    outcome = Err(EngineError::NotHere);
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             let run = changing.entry(name).or_insert_with(|| Changing {
                 before,
@@ -380,20 +484,22 @@ impl Walker<'_> {
                 run.below.insert(key, entry);
             }
         }
-        Ok(changing)
+        outcome.map(|()| changing)
     }
 
     /// The runs of a level that changes in this order may touch.
     fn runs_between(&mut self, level: u8, deltas: &[Delta]) -> Result<Vec<(Vec<u8>, Run)>> {
         let (Some(first), Some(last)) = (deltas.first(), deltas.last()) else { return Ok(Vec::new()) };
-        let (first, run) = self.find(level, &first.key)?;
-        let (from, to) = (self.behind(level, &first), self.behind(level, &last.key));
-        let mut runs = vec![(first, run)];
-        self.runs(level, (&from, &to), deltas.len() as u64, &mut |key, run| {
+        let (from, to) = (self.behind(level, &first.key), self.behind(level, &last.key));
+        let first = self.find(level, &first.key);
+        let mut runs = Vec::new();
+        let expect = self.expect_runs(level).saturating_add(1);
+        let read = self.runs(level, ((&from, &to), Direction::Ascending), expect, &mut |key, run| {
             runs.push((key.to_vec(), run));
             ControlFlow::Continue(())
-        })?;
-        Ok(runs)
+        });
+        runs.insert(0, first?);
+        read.map(|()| runs)
     }
 
     /// Changes the runs of a level; returns what that changes above.
@@ -411,15 +517,22 @@ impl Walker<'_> {
             delta.elements += elements;
             delta.entries += entries;
         };
+        let mut outcome = Ok(());
         for (key, Changing { before, after, below }) in changing {
             if after.entries > RUN_MAX {
-                let below = self.children(level - 1, &key, before.entries, &below)?;
-                for (number, (name, run)) in cut(&key, &below).into_iter().enumerate() {
-                    match number {
-                        0 => note(&name, difference(run.elements, before.elements), 0),
-                        _ => note(&name, difference(run.elements, 0), 1),
+                // What is missing of others is fetched with it.
+                match self.split(level, &key, before, &below) {
+                    Ok(pieces) => {
+                        for (number, (name, run)) in pieces.into_iter().enumerate() {
+                            match number {
+                                0 => note(&name, difference(run.elements, before.elements), 0),
+                                _ => note(&name, difference(run.elements, 0), 1),
+                            }
+                            pending.insert(name, Some(run));
+                        }
                     }
-                    pending.insert(name, Some(run));
+                    Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
+                    Err(error) => return Err(error),
                 }
                 continue;
             }
@@ -430,13 +543,19 @@ impl Walker<'_> {
             }
             if after.entries < RUN_MIN && after.entries < before.entries && !key.is_empty() {
                 let (from, to) = (self.name(level, b""), self.name(level, &key));
-                let (name, stored) =
-                    self.last_in((&from, &to))?.ok_or_else(|| damaged("no run is the first"))?;
+                let (name, stored) = match self.last_in((&from, &to)) {
+                    Ok(last) => last.ok_or_else(|| damaged("no run is the first"))?,
+                    Err(EngineError::NotHere) => {
+                        outcome = Err(EngineError::NotHere);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 let run = match pending.get(&name) {
                     Some(changed) => *changed,
                     None => Some(stored),
                 };
-                if let Some(run) = run.filter(|run| run.entries + after.entries <= RUN_MAX - PIECE / 2) {
+                if let Some(run) = run.filter(|run| run.entries + after.entries <= RUN_MAX - RUN_MIN * 2) {
                     let run =
                         Run { elements: run.elements + after.elements, entries: run.entries + after.entries };
                     note(&name, difference(after.elements, 0), 0);
@@ -449,8 +568,27 @@ impl Walker<'_> {
             note(&key, difference(after.elements, before.elements), 0);
             pending.insert(key, Some(after));
         }
+        outcome?;
         self.put_runs(level, &pending, out);
         Ok((deltas.into_values().collect(), pending))
+    }
+
+    /// The pieces of a run that has too many entries.
+    fn split(&mut self, level: u8, key: &[u8], before: Run, below: &Pending) -> Result<Vec<(Vec<u8>, Run)>> {
+        let entries = self.children(level - 1, key, before.entries, below)?;
+        // Where one was added behind or before all others, there will be more.
+        let last = below.last_key_value().filter(|(_, run)| run.is_some()).map(|(key, _)| key);
+        let first = below.first_key_value().filter(|(_, run)| run.is_some()).map(|(key, _)| key);
+        let is_one = entries.len() as u64 == RUN_MAX + 1;
+        Ok(match entries.len().checked_sub(PIECE_IN_ORDER) {
+            Some(_) if is_one && last == entries.last_key_value().map(|(key, _)| key) => {
+                cut_at(key, &entries, &|number| number == PIECE_IN_ORDER)
+            }
+            Some(rest) if is_one && first == entries.first_key_value().map(|(key, _)| key) => {
+                cut_at(key, &entries, &|number| number == rest)
+            }
+            _ => cut(key, &entries),
+        })
     }
 
     fn put_runs(&self, level: u8, runs: &Pending, out: &mut Out) {
@@ -467,10 +605,17 @@ impl Walker<'_> {
         changed: &Pending,
     ) -> Result<BTreeMap<Vec<u8>, Run>> {
         let mut children = BTreeMap::new();
-        if committed > 0 {
-            let (begin, end) = (self.name(level, from), self.end(level));
-            let mut left = committed;
-            self.runs(level, (&begin, &end), committed, &mut |key, run| {
+        let (begin, end) = (self.name(level, from), self.end(level));
+        let mut left = committed;
+        if committed > 0 && level == ENTRIES {
+            // Values may be long, and say nothing here.
+            let prefix = self.names.entry_prefix_len();
+            let limit = u32::try_from(committed).map_err(|_| damaged("a run has too many entries"))?;
+            let (found, _) = self.known.names((&begin, &end), limit)?;
+            let key = |name: &Vec<u8>| name.get(prefix..).unwrap_or_default().to_vec();
+            children.extend(found.iter().map(|name| (key(name), Run { elements: 1, entries: 1 })));
+        } else if committed > 0 {
+            self.runs(level, ((&begin, &end), Direction::Ascending), committed, &mut |key, run| {
                 children.insert(key.to_vec(), run);
                 left -= 1;
                 if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -495,9 +640,18 @@ fn difference(left: u64, right: u64) -> i64 {
 fn cut(first: &[u8], entries: &BTreeMap<Vec<u8>, Run>) -> Vec<(Vec<u8>, Run)> {
     let pieces = (entries.len() as u64).div_ceil(PIECE).max(1);
     let size = entries.len().div_ceil(usize::try_from(pieces).unwrap_or(1)).max(1);
+    cut_at(first, entries, &|number| number.is_multiple_of(size))
+}
+
+/// Runs over these entries; with the numbers of which of them others than the first begin.
+fn cut_at(
+    first: &[u8],
+    entries: &BTreeMap<Vec<u8>, Run>,
+    begins: &dyn Fn(usize) -> bool,
+) -> Vec<(Vec<u8>, Run)> {
     let mut runs: Vec<(Vec<u8>, Run)> = Vec::new();
     for (number, (key, run)) in entries.iter().enumerate() {
-        if number % size == 0 {
+        if number == 0 || begins(number) {
             let name = if number == 0 { first } else { key };
             runs.push((name.to_vec(), Run::default()));
         }

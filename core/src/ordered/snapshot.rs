@@ -12,8 +12,8 @@ use super::record::{PIECE_BYTES, Record, Subkeys, Value};
 use super::runs::Walker;
 use super::{Ordered, no_blobs};
 use crate::engine::{
-    BlobStore, Db, Direction, EngineError, KeyVisitor, Place, Reader, Result, Root, ShortValue, SubVisitor,
-    SubWalk, Touch,
+    BlobStore, Db, Direction, EngineError, KeyVisitor, Place, Reader, Result, Root, ShortValue, Start,
+    SubVisitor, SubWalk, Touch, Want,
 };
 use crate::storage::{Blob, BlobId};
 
@@ -31,6 +31,13 @@ const NAMES_A_ROUND: u32 = 1024;
 
 /// More keys than these are not counted: their number follows from how many there are in parts of the space.
 const COUNTED_MAX: u64 = 16_384;
+
+/// A run asks for the counts of so many changes with everything else that it needs. Of more the commit finds out together, in a
+/// round of its own.
+const CHANGES_ANNOUNCED: usize = 64;
+
+/// So many ranks are looked for together.
+const RANKS_ANNOUNCED: usize = 256;
 
 /// Sees one root of a space, with its place and key, and says whether to go on.
 type RecordVisitor<'v> = &'v mut dyn FnMut(At, &[u8], &Record) -> ControlFlow<()>;
@@ -53,6 +60,16 @@ pub struct OrderedSnapshot<'e, C: Cluster> {
     /// The keys that were looked for, in order; [`Place`] tells which.
     pub(super) seen: Vec<Seen>,
     index: HashMap<Vec<u8>, usize>,
+    guesses: Guesses,
+}
+
+/// Whether a run goes on past what is not here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Guesses {
+    are_allowed: bool,
+    has_any: bool,
+    /// Of how many subkeys the run has said that they will come or go.
+    changes: usize,
 }
 
 impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
@@ -63,7 +80,38 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     ) -> OrderedSnapshot<'e, C> {
         let shown = known.shown.get_or_insert_with(|| engine.0.certainty.present());
         let databases = shown.databases.clone();
-        OrderedSnapshot { engine, transaction, known, databases, seen: Vec::new(), index: HashMap::new() }
+        let (seen, index, guesses) = (Vec::new(), HashMap::new(), Guesses::default());
+        OrderedSnapshot { engine, transaction, known, databases, seen, index, guesses }
+    }
+
+    /// The record of a root; what it was when this process saw it last, if it is not here and guesses are allowed.
+    fn record_of(&mut self, name: &[u8], key: &[u8]) -> Result<Option<Record>> {
+        let seen_trees = self.engine.seen_trees();
+        match self.known.get(name) {
+            Ok(stored) => {
+                let record = stored.map(|stored| Record::read(stored).ok_or_else(|| unreadable(key)));
+                let record = record.transpose()?;
+                seen_trees.note(name, record.as_ref());
+                Ok(record)
+            }
+            Err(EngineError::NotHere) if self.guesses.are_allowed => {
+                let guess = seen_trees.get(name).ok_or(EngineError::NotHere)?;
+                self.guesses.has_any = true;
+                Ok(Some(guess))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a subkey is there: not, where that is to be fetched and guesses are allowed.
+    fn or_guess(&mut self, found: Result<bool>) -> Result<bool> {
+        match found {
+            Err(EngineError::NotHere) if self.guesses.are_allowed => {
+                self.guesses.has_any = true;
+                Ok(false)
+            }
+            found => found,
+        }
     }
 
     pub(super) fn space(&self, db: Db) -> Result<Space> {
@@ -242,9 +290,7 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         let at = match self.index.get(&name) {
             Some(at) => *at,
             None => {
-                let stored = self.known.get(&name)?;
-                let record =
-                    stored.map(|stored| Record::read(stored).ok_or_else(|| unreadable(key))).transpose()?;
+                let record = self.record_of(&name, key)?;
                 self.seen.push(Seen { name: name.clone(), record });
                 self.index.insert(name, self.seen.len() - 1);
                 self.seen.len() - 1
@@ -333,19 +379,14 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
     }
 
     fn sub_contains_to_change(&mut self, root: &Root, subkey: &[u8]) -> Result<bool> {
-        self.with_tree(root, |mut walker| {
-            walker.want(subkey);
-            walker.want_runs(subkey);
-            Ok(())
-        })?;
+        self.announce_change(root, subkey);
         self.sub_contains(root, subkey)
     }
 
     fn sub_read(&mut self, root: &Root, subkey: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        if let Some(found) =
-            self.with_tree(root, |mut walker| Ok(walker.get(subkey)?.map(&mut *visit).is_some()))?
-        {
-            return Ok(found);
+        let found = self.with_tree(root, |mut walker| Ok(walker.get(subkey)?.map(&mut *visit).is_some()));
+        if let Some(found) = found.transpose() {
+            return self.or_guess(found);
         }
         Ok(self.small_value(root, subkey)?.map(visit).is_some())
     }
@@ -434,14 +475,45 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         }
     }
 
+    fn allow_guesses(&mut self, are_allowed: bool) {
+        self.guesses.are_allowed = are_allowed;
+    }
+
+    fn has_guessed(&self) -> bool {
+        self.guesses.has_any
+    }
+
+    fn announce_ranks(&mut self, root: &Root, ranks: &[u64]) {
+        // A hint.
+        let _ = self.with_tree(root, |mut walker| {
+            for rank in ranks.iter().take(RANKS_ANNOUNCED) {
+                let walk = SubWalk::up(Start::Rank(*rank), Want::Subkeys).expecting(1);
+                let _ = walker.scan(walk, &mut |_, _| ControlFlow::Break(()));
+            }
+            Ok(())
+        });
+    }
+
+    fn announce_change(&mut self, root: &Root, subkey: &[u8]) {
+        self.guesses.changes += 1;
+        if self.guesses.changes > CHANGES_ANNOUNCED {
+            return;
+        }
+        // A hint.
+        let _ = self.with_tree(root, |mut walker| {
+            walker.want_runs(subkey);
+            Ok(())
+        });
+    }
+
     fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]], are_to_change: bool) {
         // A hint.
         let _ = self.with_tree(root, |mut walker| {
             subkeys.iter().for_each(|subkey| walker.want(subkey));
-            if are_to_change && subkeys.len() <= super::runs::FEW {
-                subkeys.iter().for_each(|subkey| walker.want_runs(subkey));
-            }
             Ok(())
         });
+        if are_to_change {
+            subkeys.iter().for_each(|subkey| self.announce_change(root, subkey));
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Which requests of a pipeline run as a group ([`Executor::run_group`](crate::executor::Executor::run_group)).
+//! Which requests of a pipeline run as a group ([`Executor::run_group`](crate::executor::Executor::run_group)): writes of one key,
+//! or anything over named keys where a transaction costs round trips.
 //!
 //! A group is one request to the rest of the session: it may be suspended, and then it is made of the same requests again.
 
@@ -6,14 +7,16 @@ use smallvec::SmallVec;
 
 use super::connection::Connection;
 use super::pipeline::{Ahead, likely_key};
+use crate::command::CommandError;
 use crate::command::admission::{self, Admitted, Origin};
-use crate::engine::Engine;
-use crate::executor::{Caller, Stop};
+use crate::command::call::{Keys, keys_of};
+use crate::engine::{Engine, EngineError};
+use crate::executor::{Caller, Stop, reply_error};
 use crate::limits::{GROUP_MAX_BYTES, PIPELINE_AHEAD};
 use crate::server::hub::Interest;
 use crate::server::{ReplyMode, Server};
 
-/// Requests that write one key.
+/// Requests that share a transaction.
 type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
 
 /// What became of the next requests.
@@ -37,21 +40,30 @@ impl Connection {
         at: usize,
         now_ms: u64,
     ) -> Grouped {
+        if !server.engine.holds_locks() {
+            let may_be = ahead.get(at + 1).is_some() && self.is_for_groups(server);
+            return if may_be {
+                self.group_and_run(server, ahead, (at, None), now_ms)
+            } else {
+                Grouped::Alone(1)
+            };
+        }
         let key_of = |at: usize| ahead.get(at).and_then(|(args, _)| likely_key(args));
         match (key_of(at), key_of(at + 1)) {
-            (Some(key), Some(next)) if key == next && self.is_for_groups(server, key) => {
-                self.group_and_run(server, ahead, (at, key), now_ms)
+            (Some(key), Some(next)) if key == next && self.is_for_groups(server) => {
+                self.group_and_run(server, ahead, (at, Some(key)), now_ms)
             }
             _ => Grouped::Alone(1),
         }
     }
 
+    /// Runs the group that begins at `at`: of requests that write this key, or of any keys.
     #[inline(never)]
     fn group_and_run<E: Engine>(
         &mut self,
         server: &Server<E>,
         ahead: &Ahead<'_>,
-        (at, key): (usize, &[u8]),
+        (at, key): (usize, Option<&[u8]>),
         now_ms: u64,
     ) -> Grouped {
         let is_suspended = self.executor.is_suspended();
@@ -70,8 +82,13 @@ impl Connection {
             return Grouped::Alone(1);
         }
         self.client.last_command = last.spec().name;
+        let mut keys = Keys::new();
+        match key {
+            Some(key) => keys.push(key),
+            None => requests.iter().for_each(|request| keys_of(request.spec(), request.args(), &mut keys)),
+        }
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
-        let ran = self.executor.run_group(server, &mut caller, (key, &requests), now_ms);
+        let ran = self.executor.run_group(server, &mut caller, (&keys, &requests), now_ms);
         self.executor.release();
         self.group_len = 0;
         match ran {
@@ -88,25 +105,48 @@ impl Connection {
                 self.waiting.suspend();
                 Grouped::Suspended
             }
-            Err(Stop::Error(_)) => {
+            Err(Stop::Error(error)) => {
                 if self.executor.is_suspended() {
                     self.executor.forget_suspended(server);
                 }
-                Grouped::Alone(requests.len())
+                match &error {
+                    // It may have happened, or would fail as often as it is tried.
+                    CommandError::Engine(EngineError::Unknown(_) | EngineError::Unavailable(_)) => {
+                        self.fail_all(server, &requests, &error, now_ms)
+                    }
+                    _ => Grouped::Alone(requests.len()),
+                }
             }
         }
     }
 
+    /// Replies to every request of a group with this error.
+    #[cold]
+    fn fail_all<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        requests: &[Admitted<'_>],
+        error: &CommandError,
+        now_ms: u64,
+    ) -> Grouped {
+        for request in requests {
+            server.shared.statistics.failed(request.spec().id, 1);
+            self.executor.meter().ran(request.spec().id);
+            reply_error(&mut self.reply, &server.shared, error);
+        }
+        self.look_after(server, requests.len() as u64, now_ms);
+        Grouped::Ran(requests.len())
+    }
+
     /// Whether nobody hears of each write by itself, and nothing else is out of the ordinary.
-    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>, key: &[u8]) -> bool {
+    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>) -> bool {
         let shared = &server.shared;
         let of_others = Interest::MONITORS | Interest::PAUSE;
         if self.executor.is_suspended() {
             return true;
         }
         self.executor.meter().start(server);
-        !self.executor.concerns_others(shared, key)
-            && !shared.hub.interest.has(of_others)
+        !shared.hub.interest.has(of_others)
             && !self.transaction.is_open()
             && self.client.reply_mode == ReplyMode::On
             && self.client.tracking.is_none()
@@ -123,15 +163,24 @@ impl Connection {
         &mut self,
         server: &Server<E>,
         ahead: &'a Ahead<'_>,
-        (at, key): (usize, &[u8]),
+        (at, key): (usize, Option<&[u8]>),
         now_ms: u64,
     ) -> Group<'a> {
         let mut requests = Group::new();
         let mut bytes = 0;
-        for (args, _) in ahead.iter().skip(at).take_while(|(args, _)| args.get(1) == Some(&key)) {
+        for (args, _) in ahead.iter().skip(at) {
             bytes += args.iter().map(|argument| argument.len()).sum::<usize>();
-            let Some(spec) = admission::find(args).ok().filter(|spec| spec.shares_commits()) else { break };
-            if bytes > GROUP_MAX_BYTES {
+            let Ok(spec) = admission::find(args) else { break };
+            let mut keys = Keys::new();
+            keys_of(spec, args, &mut keys);
+            let fits = match key {
+                Some(key) => spec.shares_commits() && args.get(1) == Some(&key),
+                None => spec.shares_rounds() && !spec.touches_all_keys(args) && !keys.is_empty(),
+            };
+            if !fits
+                || bytes > GROUP_MAX_BYTES
+                || keys.iter().any(|key| self.executor.concerns_others(&server.shared, key))
+            {
                 break;
             }
             let (executor, hands_over) = (&mut self.executor, self.client.hands_over);

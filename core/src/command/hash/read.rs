@@ -95,7 +95,8 @@ fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError
 
 fn all(context: &mut Context<'_, '_>, key: &[u8], want: Want, write: ElementWriter<'_>) -> Outcome {
     let (db, reply) = (context.client.db, &mut *context.reply);
-    context.txn.sub_scan(db, key, SubWalk::all(want), &mut |field, value| {
+    let walk = SubWalk::all(want).expecting(context.txn.sub_len(db, key)?);
+    context.txn.sub_scan(db, key, walk, &mut |field, value| {
         write(reply, field, value);
         ControlFlow::Continue(())
     })?;

@@ -45,6 +45,7 @@ pub(super) fn hrandfield(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outco
     let is_nested = with_values && reply.protocol() == Protocol::Resp3;
     let width = if with_values && !is_nested { 2 } else { 1 };
     reply.array(ranks.len() * width);
+    context.txn.announce_ranks(db, key, &ranks)?;
     for rank in ranks {
         let field = context.txn.sub_select(db, key, rank)?.unwrap_or_default();
         if is_nested {

@@ -131,6 +131,7 @@ pub(super) fn zrandmember(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     }
     let ranks = random::ranks(&mut context.client.random, count, len)?;
     layout.begin(reply, ranks.len() as u64);
+    set.announce_ranks(context.txn, &ranks)?;
     for rank in ranks {
         set.scan(context.txn, rank..rank + 1, Direction::Ascending, &mut |member, score| {
             layout.write(reply, member, score);

@@ -191,11 +191,17 @@ impl<'t, 'e> Set<'t, 'e> {
 
     /// Shows all members.
     pub fn members(&mut self, visit: MemberVisitor<'_>) -> Result<()> {
-        self.txn.sub_scan(self.db, self.key, SubWalk::all(Want::Subkeys), &mut |member, _| {
+        let walk = SubWalk::all(Want::Subkeys).expecting(self.len()?);
+        self.txn.sub_scan(self.db, self.key, walk, &mut |member, _| {
             visit(member);
             ControlFlow::Continue(())
         })?;
         Ok(())
+    }
+
+    /// Says that the members with these ranks are about to be shown. A hint.
+    pub fn announce_ranks(&mut self, ranks: &[u64]) -> Result<()> {
+        Ok(self.txn.announce_ranks(self.db, self.key, ranks)?)
     }
 
     /// Shows the member with this rank, which must be there.

@@ -18,6 +18,7 @@ impl Set<'_, '_> {
     /// Shows the members with these distinct ranks, which must be there, in no particular order.
     pub fn pick(&mut self, mut ranks: Vec<u64>, visit: MemberVisitor<'_>) -> Result<()> {
         if ranks.len() as u64 <= self.len()? / LOOK_UP_STEPS {
+            self.announce_ranks(&ranks)?;
             return ranks.into_iter().try_for_each(|rank| self.select(rank, visit));
         }
         ranks.sort_unstable();

@@ -194,6 +194,13 @@ impl<'k> SortedSet<'k> {
         Ok(rank.saturating_sub(self.len(txn)?))
     }
 
+    /// Says that the members with these ranks are about to be shown. A hint.
+    pub fn announce_ranks(&self, txn: &mut Txn<'_>, ranks: &[u64]) -> Result<()> {
+        let len = self.len(txn)?;
+        let ranks: Vec<u64> = ranks.iter().map(|rank| len.saturating_add(*rank)).collect();
+        Ok(txn.announce_ranks(self.db, self.key, &ranks)?)
+    }
+
     /// Shows the members with these ranks, in either direction. A range must lie within the set.
     pub fn scan(
         &self,

@@ -58,14 +58,16 @@ impl SortedSet<'_> {
         if len == 0 {
             return Ok(0..0);
         }
+        // What is missing of both ends is fetched together.
         let start = match (range.min.score, range.min.is_exclusive) {
-            (f64::NEG_INFINITY, false) => 0,
-            (score, is_exclusive) => self.rank_of_score(txn, score, is_exclusive)?.saturating_sub(len),
+            (f64::NEG_INFINITY, false) => Ok(len),
+            (score, is_exclusive) => self.rank_of_score(txn, score, is_exclusive),
         };
         let end = match (range.max.score, range.max.is_exclusive) {
-            (f64::INFINITY, false) => len,
-            (score, is_exclusive) => self.rank_of_score(txn, score, !is_exclusive)?.saturating_sub(len),
+            (f64::INFINITY, false) => Ok(len.saturating_mul(2)),
+            (score, is_exclusive) => self.rank_of_score(txn, score, !is_exclusive),
         };
+        let (start, end) = (start?.saturating_sub(len), end?.saturating_sub(len));
         Ok(start..end.max(start))
     }
 
@@ -75,8 +77,10 @@ impl SortedSet<'_> {
     /// halving finds.
     pub fn ranks_by_name(&self, txn: &mut Txn<'_>, range: &LexRange<'_>) -> Result<Range<u64>> {
         let len = self.len(txn)?;
-        let Some(score) = self.end_score(txn, Direction::Ascending)? else { return Ok(0..0) };
-        if self.end_score(txn, Direction::Descending)? != Some(score) {
+        // What is missing of both ends is fetched together.
+        let ends = (self.end_score(txn, Direction::Ascending), self.end_score(txn, Direction::Descending));
+        let (Some(score), highest) = (ends.0?, ends.1?) else { return Ok(0..0) };
+        if highest != Some(score) {
             let is_below = |name: &[u8]| match range.min {
                 LexBound::Lowest => false,
                 LexBound::Highest => true,
@@ -93,17 +97,18 @@ impl SortedSet<'_> {
             return Ok(start..self.run_of_names(txn, start, len, &is_inside)?);
         }
         let start = match range.min {
-            LexBound::Lowest => 0,
-            LexBound::Highest => len,
-            LexBound::Inclusive(name) => self.rank_of_name(txn, score, name, false)?.saturating_sub(len),
-            LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, true)?.saturating_sub(len),
+            LexBound::Lowest => Ok(len),
+            LexBound::Highest => Ok(len.saturating_mul(2)),
+            LexBound::Inclusive(name) => self.rank_of_name(txn, score, name, false),
+            LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, true),
         };
         let end = match range.max {
-            LexBound::Lowest => 0,
-            LexBound::Highest => len,
-            LexBound::Inclusive(name) => self.rank_of_name(txn, score, name, true)?.saturating_sub(len),
-            LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, false)?.saturating_sub(len),
+            LexBound::Lowest => Ok(len),
+            LexBound::Highest => Ok(len.saturating_mul(2)),
+            LexBound::Inclusive(name) => self.rank_of_name(txn, score, name, true),
+            LexBound::Exclusive(name) => self.rank_of_name(txn, score, name, false),
         };
+        let (start, end) = (start?.saturating_sub(len), end?.saturating_sub(len));
         Ok(start..end.max(start))
     }
 

@@ -1,6 +1,7 @@
 //! Commands as a session runs them: the transcripts, and what a transcript cannot show.
 
 mod command_has_no_home;
+mod command_takes_many_rounds;
 mod cron_is_missed_or_fails_unseen;
 mod damaged_collection_spoils_the_connection;
 mod denial_is_not_logged;
@@ -15,6 +16,7 @@ mod pipelined_request_differs;
 #[cfg(not(target_family = "wasm"))]
 mod reads_of_a_cache_take_ever_longer;
 mod reload_changes_a_reply;
+mod replay_wants_something_else;
 mod scan_of_a_foreign_cursor;
 mod script_leaves_a_trace;
 mod server_reply_differs;

@@ -7,6 +7,8 @@ use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::engine::waiting::Waiting;
+use crate::ordered::simulated::{Faults, Simulated};
+use crate::ordered::{Ordered, SMALL_BYTES};
 use crate::resp::write_request;
 use crate::session::{Peer, Session};
 use crate::storage::memory::MemoryStorage;
@@ -16,6 +18,14 @@ fn store() -> Bitcask {
     let storage = std::sync::Arc::new(MemoryStorage::new());
     let Ok(opened) = Bitcask::open(storage, &Options::default()) else { panic!("an empty store opens") };
     opened.store
+}
+
+/// A cluster in which others are often in the way; every other one has no room for subkeys in its roots.
+fn cluster(seed: u64) -> Ordered<Simulated> {
+    let small_bytes = if seed.is_multiple_of(2) { SMALL_BYTES } else { 0 };
+    let options = crate::ordered::Options { store: b"test".to_vec(), databases: 16, process: 1, small_bytes };
+    let faults = Faults { conflict_percent: 10, read_conflict_percent: 5 };
+    Ordered::new(Simulated::new(seed, faults), options)
 }
 
 /// Consecutive requests of a connection are sent together, as many as a session parses ahead and more.
@@ -57,6 +67,12 @@ fn transcripts_differ_when_they_are_pipelined() {
         run_pipelined(Console::new(MemoryEngine::new(16)), name, text);
         run_pipelined(Console::new(store()), name, text);
         run_pipelined(Console::new(Waiting::new(store(), number)), name, text);
+        // What the cluster replies otherwise is in these.
+        if !["dump_restore", "generic", "maxmemory", "restore_idle_time"].contains(name) {
+            let console = Console::new(cluster(number));
+            console.server.shared.settings.set("blob-min-bytes", "64gb").expect("a setting");
+            run_pipelined(console, name, text);
+        }
     }
 }
 
@@ -124,6 +140,7 @@ fn requests_of_a_pipeline_differ_from_lone_ones() {
         runs_differ(MemoryEngine::new(16), MemoryEngine::new(16), seed);
         runs_differ(store(), MemoryEngine::new(16), seed);
         runs_differ(Waiting::new(store(), seed), MemoryEngine::new(16), seed);
+        runs_differ(cluster(seed), MemoryEngine::new(16), seed);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::engine::waiting::{Odds, Waiting};
 use crate::ordered::simulated::{Faults, Simulated};
-use crate::ordered::{Options, Ordered};
+use crate::ordered::{Options, Ordered, SMALL_BYTES};
 use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
@@ -114,8 +114,8 @@ fn cluster_changes_a_reply() {
     let here = TRANSCRIPTS.iter().filter(|(name, _)| *name != "maxmemory");
     for (number, (name, text)) in (0..).zip(here) {
         let often = Faults { conflict_percent: 10, read_conflict_percent: 5 };
-        for faults in [Faults::default(), often] {
-            let options = Options { store: b"test".to_vec(), databases: 16, process: 1 };
+        for (faults, small_bytes) in [(Faults::default(), SMALL_BYTES), (often, 0), (Faults::default(), 0)] {
+            let options = Options { store: b"test".to_vec(), databases: 16, process: 1, small_bytes };
             let console = Console::new(Ordered::new(Simulated::new(number, faults), options));
             console.server.shared.settings.set("blob-min-bytes", "64gb").expect("a setting");
             console.run(name, text);

@@ -1,0 +1,121 @@
+//! A transaction that runs again asks its cluster for the same: whatever it drew, counted or noted in the run before is gone, and it
+//! looks at no clock. Here every transaction meets another one at each of its rounds and begins anew, so each round is asked
+//! for twice.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::Console;
+use super::transcript_differs::TRANSCRIPTS;
+use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, Write, WriteDone};
+use crate::ordered::simulated::{Faults, Simulated};
+use crate::ordered::{Options, Ordered, SMALL_BYTES};
+use crate::transcript::{self, Step};
+
+/// What the rounds of a transaction asked for.
+type Rounds = Vec<Vec<Ask>>;
+
+/// A cluster in which every transaction runs into another one at each round, once.
+#[derive(Clone)]
+struct Twice {
+    inner: Simulated,
+    runs: Arc<Mutex<Runs>>,
+}
+
+/// The runs of one transaction.
+#[derive(Default)]
+struct Runs {
+    /// The rounds before the last conflict.
+    before: Rounds,
+    /// Those of the run behind it.
+    after: Rounds,
+    /// Whether that has yet to begin.
+    is_over: bool,
+}
+
+/// A transaction with the rounds that it has had.
+struct Begun {
+    at: Option<u64>,
+    rounds: Rounds,
+}
+
+impl Runs {
+    /// Whether all that was asked before a conflict was asked behind it as well, and not later. A run may know more by then, of a
+    /// collection that it has seen meanwhile, and ask earlier.
+    fn check(&self) {
+        for count in 1..=self.before.len() {
+            let asked: Vec<&Ask> = self.after.iter().take(count).flatten().collect();
+            for ask in self.before[..count].iter().flatten() {
+                let (before, after) = (&self.before, &self.after);
+                assert!(
+                    asked.contains(&ask),
+                    "round {count} of a replay lacks {ask:?}: {before:?}, then {after:?}"
+                );
+            }
+        }
+    }
+
+    /// The transaction has ended.
+    fn end(&mut self) {
+        self.check();
+        *self = Runs::default();
+    }
+}
+
+impl Cluster for Twice {
+    type Transaction = Begun;
+
+    fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
+        let mut runs = self.runs.lock();
+        if transaction.is_none() && !std::mem::take(&mut runs.is_over) {
+            runs.end();
+        }
+        let Begun { at, mut rounds } = transaction.unwrap_or(Begun { at: None, rounds: Vec::new() });
+        rounds.push(asks.clone());
+        if rounds.len() > runs.before.len() {
+            runs.check();
+            *runs = Runs { before: rounds, after: Vec::new(), is_over: true };
+            drop(runs);
+            return done(Err(ClusterError::Conflict("at every round once".into())));
+        }
+        runs.after.clone_from(&rounds);
+        drop(runs);
+        let again = move |outcome: Result<(u64, _), _>| {
+            done(outcome.map(|(at, answers)| (Begun { at: Some(at), rounds }, answers)));
+        };
+        self.inner.read(at, asks, Box::new(again));
+    }
+
+    fn write(&self, transaction: Option<Begun>, write: Write, done: WriteDone) {
+        self.runs.lock().end();
+        self.inner.write(transaction.and_then(|begun| begun.at), write, done);
+    }
+
+    fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {
+        self.inner.destroy(from, to, done);
+    }
+}
+
+#[test]
+fn replay_asks_for_something_else() {
+    // What others do between the requests of one connection is not of its transactions.
+    for (number, (name, text)) in (0..).zip(TRANSCRIPTS) {
+        for small_bytes in [SMALL_BYTES, 0] {
+            let options = Options { store: b"test".to_vec(), databases: 16, process: 1, small_bytes };
+            let inner = Simulated::new(number, Faults::default());
+            let cluster = Twice { inner, runs: Arc::default() };
+            let mut console = Console::new(Ordered::new(cluster.clone(), options));
+            console.server.shared.settings.set("blob-min-bytes", "64gb").expect("a setting");
+            for step in transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
+                match step {
+                    Step::Advance(pause_ms) => console.now_ms += pause_ms,
+                    Step::Request { connection, args, .. } => {
+                        console.call(connection, &args);
+                        cluster.runs.lock().end();
+                    }
+                }
+            }
+        }
+    }
+}
