@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cluster::Cluster;
 use super::databases::Databases;
 use super::known::Known;
+use super::lanes::{KEYS_MAX, LaneKeys, Turn, lane_key};
 use super::names::{Named, PIECES, Place as At, SLOTS, Space};
 use super::record::{PIECE_BYTES, Record, Subkeys, Value};
 use super::runs::Walker;
@@ -53,6 +54,30 @@ pub struct OrderedSnapshot<'e, C: Cluster> {
     /// The keys that were looked for, in order; [`Place`] tells which.
     pub(super) seen: Vec<Seen>,
     index: HashMap<Vec<u8>, usize>,
+    /// Its turn in a lane, if it stands in one.
+    turn: Option<Turn>,
+    is_postponed: bool,
+    /// Whether it is about to write, and then which keys it has declared.
+    writes: bool,
+    lane_keys: LaneKeys,
+}
+
+/// What a run leaves.
+pub(super) struct Parts<T> {
+    pub(super) transaction: Option<T>,
+    pub(super) known: Known,
+    pub(super) turn: Option<Turn>,
+    pub(super) is_postponed: bool,
+    pub(super) lane_keys: LaneKeys,
+}
+
+/// A turn that leads to nothing is given back.
+impl<C: Cluster> Drop for OrderedSnapshot<'_, C> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.engine.0.leave_lane(turn, std::mem::take(&mut self.known));
+        }
+    }
 }
 
 impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
@@ -63,7 +88,36 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     ) -> OrderedSnapshot<'e, C> {
         let shown = known.shown.get_or_insert_with(|| engine.0.certainty.present());
         let databases = shown.databases.clone();
-        OrderedSnapshot { engine, transaction, known, databases, seen: Vec::new(), index: HashMap::new() }
+        OrderedSnapshot {
+            engine,
+            transaction,
+            known,
+            databases,
+            seen: Vec::new(),
+            index: HashMap::new(),
+            turn: None,
+            is_postponed: false,
+            writes: false,
+            lane_keys: LaneKeys::new(),
+        }
+    }
+
+    /// One that has its turn in a lane.
+    pub(super) fn in_turn(engine: &'e Ordered<C>, turn: Turn, known: Known) -> OrderedSnapshot<'e, C> {
+        let mut snapshot = OrderedSnapshot::new(engine, None, known);
+        snapshot.turn = Some(turn);
+        snapshot
+    }
+
+    /// Ends the run.
+    pub(super) fn into_parts(mut self) -> Parts<C::Transaction> {
+        Parts {
+            transaction: self.transaction.take(),
+            known: std::mem::take(&mut self.known),
+            turn: self.turn.take(),
+            is_postponed: self.is_postponed,
+            lane_keys: std::mem::take(&mut self.lane_keys),
+        }
     }
 
     pub(super) fn space(&self, db: Db) -> Result<Space> {
@@ -430,8 +484,23 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         let Ok(space) = self.space(db) else { return };
         for key in keys {
             let name = self.engine.names().root(space, key);
+            if self.writes && self.lane_keys.len() <= KEYS_MAX {
+                self.lane_keys.push(lane_key(&name));
+            }
             self.known.want_get(&name);
         }
+    }
+
+    fn announce_writes(&mut self) {
+        self.writes = true;
+    }
+
+    fn is_provisional(&self) -> bool {
+        self.turn.is_some() && self.known.has_written()
+    }
+
+    fn postpone(&mut self) {
+        self.is_postponed = true;
     }
 
     fn announce_subs(&mut self, root: &Root, subkeys: &[&[u8]], are_to_change: bool) {
