@@ -580,6 +580,18 @@ impl Reader for StoreSnapshot<'_> {
         with_reader!(self, reader => reader.announce_subs(root, subkeys, are_to_change))
     }
 
+    fn announce_writes(&mut self) {
+        with_reader!(self, reader => reader.announce_writes());
+    }
+
+    fn is_provisional(&self) -> bool {
+        with_reader!(self, reader => reader.is_provisional())
+    }
+
+    fn postpone(&mut self) {
+        with_reader!(self, reader => reader.postpone());
+    }
+
     fn hold_for_long(&mut self) {
         with_reader!(self, reader => reader.hold_for_long())
     }

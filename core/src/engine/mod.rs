@@ -417,6 +417,20 @@ pub trait Reader {
         false
     }
 
+    /// Says that the transaction is about to write keys that will be [announced](Reader::announce), so that an engine may have
+    /// writers of one key take turns.
+    fn announce_writes(&mut self) {}
+
+    /// Whether what was read includes what others have yet to write, so that an outcome which rests on it must not be told before
+    /// that has happened: it is to be committed, even if nothing has changed, or [postponed](Reader::postpone).
+    fn is_provisional(&self) -> bool {
+        false
+    }
+
+    /// Says that the run is thrown away because it is [provisional](Reader::is_provisional): once it is parked, it is resumed when what
+    /// it has read is certain.
+    fn postpone(&mut self) {}
+
     /// Says that it lives for long from here on, so that transactions which want its locks need not keep their threads waiting
     /// ([`Engine::begin_soon`]). To be called before anything that takes long.
     fn hold_for_long(&mut self) {}

@@ -14,7 +14,7 @@ use super::{Before, Caller, Executor, Plan, Ran, Stop, Suspended, Waits};
 use crate::catalog::CommandSpec;
 use crate::command::CommandError;
 use crate::command::call::TriggerRun;
-use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Receipt, Ticket};
+use crate::engine::{CATALOG, Commit, Db, Engine, EngineError, Reader, Receipt, Ticket};
 use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
@@ -90,7 +90,7 @@ impl Executor {
             // Under a pause nothing changes: an expired key is missing, and stays until the pause ends.
             self.outbox.drop_event("expired");
         }
-        if is_unchanged || is_kept_back {
+        if is_unchanged && !snapshot.is_provisional() || is_kept_back {
             drop(snapshot);
             self.carry_out(shared, &caller.client.inbox, now_ms);
             self.outbox.take_effects(&mut self.effects);

@@ -382,6 +382,9 @@ impl Executor {
                     return Err(self.wait_or_refuse(server, plan));
                 }
             };
+            if plan.writes {
+                snapshot.announce_writes();
+            }
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
             caller.client.sql_wait.again_ms = None;
@@ -492,6 +495,14 @@ impl Executor {
                 Err(_) if caller.client.sql_wait.again_ms.is_some() => {
                     drop(snapshot);
                     before.go_back(caller);
+                    return Err(Stop::Suspended);
+                }
+                // What it failed for might not happen.
+                Err(_) if snapshot.is_provisional() => {
+                    before.go_back(caller);
+                    snapshot.postpone();
+                    let ticket = server.engine.park(snapshot, &self.waker(caller, plan));
+                    self.park(plan, Some(ticket), wider);
                     return Err(Stop::Suspended);
                 }
                 Err(error) => {

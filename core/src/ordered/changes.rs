@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
+use super::lanes::{self, LaneKeys};
 use super::names::{Home, Names, PIECES, Space, slot_of};
 use super::record::{PIECE_BYTES, Record, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
@@ -34,6 +35,8 @@ pub(super) struct Changes {
     seen: Arc<Databases>,
     /// See [`super::Options::small_bytes`].
     small_bytes: usize,
+    /// Nothing was read for them.
+    is_blind: bool,
 }
 
 /// The change of one key.
@@ -91,7 +94,30 @@ impl Changes {
         let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
         let databases = overlay.db_changes().to_vec();
         let small_bytes = snapshot.engine.options().small_bytes;
-        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone(), small_bytes })
+        let is_blind = snapshot.seen.is_empty();
+        let seen = snapshot.databases.clone();
+        Ok(Changes { keys, read, databases, seen, small_bytes, is_blind })
+    }
+
+    /// Whether more than the changed keys follows from them: whoever makes them has to tell others first.
+    pub(super) fn concern_all(&self) -> bool {
+        !self.databases.is_empty() || self.keys.iter().any(KeyChange::is_definition)
+    }
+
+    /// Whether they are for these databases.
+    pub(super) fn are_for(&self, databases: &Arc<Databases>) -> bool {
+        Arc::ptr_eq(&self.seen, databases) || *self.seen == **databases
+    }
+
+    /// Their keys, if they rest on nothing that was read.
+    pub(super) fn lane_keys_if_blind(&self) -> Option<LaneKeys> {
+        let may_join = self.is_blind && !self.concern_all() && self.keys.len() <= lanes::KEYS_MAX;
+        may_join.then(|| self.lane_keys())
+    }
+
+    /// The keys that they change, the first ones if they are many.
+    pub(super) fn lane_keys(&self) -> LaneKeys {
+        self.keys.iter().take(lanes::KEYS_MAX).map(|key| lanes::lane_key(&key.name)).collect()
     }
 
     /// The write that makes the changes. `number` gives numbers that are used once.

@@ -93,6 +93,12 @@ pub trait Cluster: Send + Sync + 'static {
     /// Ends a transaction, or a new one that has read nothing, with these changes.
     fn write(&self, transaction: Option<Self::Transaction>, write: Write, done: WriteDone);
 
+    /// Milliseconds of a clock that only goes forward.
+    fn now_ms(&self) -> u64;
+
+    /// Calls after about so many milliseconds, unless the process ends before.
+    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>);
+
     /// Removes all keys from `from` up to `to`, without a transaction and not as a whole; for what nobody refers to any more.
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone);
 }

@@ -5,7 +5,7 @@
 //! out of date within a transaction, and a transaction that asks for the same again finds it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 
 use super::certainty::Shown;
 use super::cluster::{Answer, Ask, Scan};
@@ -41,6 +41,9 @@ pub(super) struct Known {
     wants: BTreeSet<Ask>,
     /// What the transaction takes the databases for, once it has begun.
     pub(super) shown: Option<Shown>,
+    /// What was written since: what the cluster shows of these keys is older.
+    written: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    written_bytes: u64,
 }
 
 /// Names of a range, from its beginning.
@@ -133,9 +136,7 @@ impl Known {
         while from < to {
             let Some((_, end)) = self.span_at(from) else { return Some((from.to_vec(), to.to_vec())) };
             let end = end.min(to);
-            for (key, value) in
-                self.pairs.range::<[u8], _>((std::ops::Bound::Included(from), std::ops::Bound::Excluded(end)))
-            {
+            for (key, value) in self.pairs.range::<[u8], _>((Bound::Included(from), Bound::Excluded(end))) {
                 if visit(key, value).is_break() {
                     return None;
                 }
@@ -149,13 +150,13 @@ impl Known {
     fn descend(&self, from: &[u8], to: &[u8], visit: PairVisitor<'_>) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut to = to;
         while from < to {
-            let below = (std::ops::Bound::Unbounded, std::ops::Bound::Excluded(to));
+            let below = (Bound::Unbounded, Bound::Excluded(to));
             let span = self.spans.range::<[u8], _>(below).next_back();
             let Some((begin, _)) = span.filter(|(_, end)| end.as_slice() >= to) else {
                 return Some((from.to_vec(), to.to_vec()));
             };
             let begin = begin.as_slice().max(from);
-            let inside = (std::ops::Bound::Included(begin), std::ops::Bound::Excluded(to));
+            let inside = (Bound::Included(begin), Bound::Excluded(to));
             for (key, value) in self.pairs.range::<[u8], _>(inside).rev() {
                 if visit(key, value).is_break() {
                     return None;
@@ -168,7 +169,7 @@ impl Known {
 
     /// The span that has this key.
     fn span_at(&self, key: &[u8]) -> Option<(&[u8], &[u8])> {
-        let up_to = (std::ops::Bound::Unbounded, std::ops::Bound::Included(key));
+        let up_to = (Bound::Unbounded, Bound::Included(key));
         let (from, to) = self.spans.range::<[u8], _>(up_to).next_back()?;
         (to.as_slice() > key).then_some((from, to))
     }
@@ -208,11 +209,14 @@ impl Known {
         for (ask, answer) in asks.into_iter().zip(answers) {
             match (ask, answer) {
                 (Ask::Get(key), Answer::Value(value)) => {
-                    self.values.insert(key, value);
+                    if !self.written.contains_key(&key) {
+                        self.values.insert(key, value);
+                    }
                 }
                 (Ask::Scan(scan), Answer::Pairs(pairs)) if scan.keys_only => {
                     let has_more = pairs.len() as u64 >= u64::from(scan.limit);
                     let names = pairs.into_iter().map(|(name, _)| name).collect();
+                    let names = self.with_written_names(&scan, names, has_more);
                     self.names.insert((scan.from, scan.to), Names { names, has_more });
                 }
                 (Ask::Scan(scan), Answer::Pairs(pairs)) => self.fill_span(scan, pairs),
@@ -230,8 +234,68 @@ impl Known {
             (false, Some(last), true) => (last.clone(), scan.to),
             _ => (scan.from, scan.to),
         };
-        self.add_span(from, to);
         self.pairs.extend(pairs);
+        if from < to {
+            let inside = (Bound::Included(&from), Bound::Excluded(&to));
+            for (key, value) in self.written.range::<Vec<u8>, _>(inside) {
+                set(&mut self.pairs, key, value.as_ref());
+            }
+        }
+        self.add_span(from, to);
+    }
+
+    /// Names that were scanned, as they are after what was written.
+    fn with_written_names(&self, scan: &Scan, names: Vec<Vec<u8>>, has_more: bool) -> Vec<Vec<u8>> {
+        if self.written.is_empty() || scan.from >= scan.to {
+            return names;
+        }
+        let end = match names.last() {
+            Some(last) if has_more => Bound::Included(last.clone()),
+            _ => Bound::Excluded(scan.to.clone()),
+        };
+        let mut names: BTreeSet<Vec<u8>> = names.into_iter().collect();
+        for (key, value) in self.written.range((Bound::Included(scan.from.clone()), end)) {
+            match value {
+                Some(_) => names.insert(key.clone()),
+                None => names.remove(key),
+            };
+        }
+        names.into_iter().collect()
+    }
+
+    /// Says that all of these will be needed, those that are here left out.
+    pub(super) fn want_all(&mut self, mut asks: Vec<Ask>) {
+        asks.retain(|ask| !matches!(ask, Ask::Get(key) if self.is_known(key)));
+        self.wants.extend(asks);
+    }
+
+    /// Shows these changes from now on as if the cluster had them.
+    pub(super) fn write(&mut self, changes: Vec<(Vec<u8>, Option<Vec<u8>>)>) {
+        self.names.clear();
+        for (key, value) in changes {
+            if self.span_at(&key).is_some() {
+                set(&mut self.pairs, &key, value.as_ref());
+            }
+            self.values.insert(key.clone(), value.clone());
+            let before = self.written.get(&key).map_or(0, |before| bytes_of(&key, before.as_ref()));
+            self.written_bytes = self.written_bytes.saturating_sub(before) + bytes_of(&key, value.as_ref());
+            self.written.insert(key, value);
+        }
+    }
+
+    /// Whether it shows something that the cluster does not have.
+    pub(super) fn has_written(&self) -> bool {
+        !self.written.is_empty()
+    }
+
+    /// How many bytes what was written has, names included.
+    pub(super) fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// What was written.
+    pub(super) fn into_written(self) -> BTreeMap<Vec<u8>, Option<Vec<u8>>> {
+        self.written
     }
 
     fn add_span(&mut self, mut from: Vec<u8>, mut to: Vec<u8>) {
@@ -248,6 +312,18 @@ impl Known {
         }
         self.spans.insert(from, to);
     }
+}
+
+fn bytes_of(key: &[u8], value: Option<&Vec<u8>>) -> u64 {
+    (key.len() + value.map_or(0, Vec::len)) as u64
+}
+
+/// Gives a key this value, or none.
+fn set(pairs: &mut BTreeMap<Vec<u8>, Vec<u8>>, key: &[u8], value: Option<&Vec<u8>>) {
+    match value {
+        Some(value) => pairs.insert(key.to_vec(), value.clone()),
+        None => pairs.remove(key),
+    };
 }
 
 /// What a walk has seen.
@@ -351,5 +427,37 @@ mod tests {
         assert_eq!(known.get(&[13]), Ok(Some(&[13, 1][..])));
         assert_eq!(known.get(&[9]), Ok(None));
         assert_eq!(known.get(&[15]), Err(EngineError::NotHere), "behind the scan's limit");
+    }
+
+    #[test]
+    fn what_was_written_is_not_seen() {
+        for written_first in [true, false] {
+            let mut known = Known::default();
+            let changes =
+                || vec![(vec![12], None), (vec![13], Some(vec![99])), (vec![25], Some(vec![1, 2, 3]))];
+            if written_first {
+                known.write(changes());
+            }
+            known.want_scan((&[11], &[15]), Direction::Ascending, 9);
+            known.want_get(&[12]);
+            known.want_get(&[18]);
+            let _ = known.names((&[10], &[200]), 4);
+            answer(&mut known);
+            known.write(changes());
+            assert_eq!(known.get(&[12]), Ok(None));
+            assert_eq!(known.get(&[13]), Ok(Some(&[99][..])));
+            assert_eq!(known.get(&[18]), Ok(Some(&[18, 1][..])));
+            assert_eq!(walk(&mut known, (11, 15), Direction::Ascending, 9), Ok(vec![11, 13, 14]));
+            assert_eq!(walk(&mut known, (11, 15), Direction::Descending, 1), Ok(vec![14]));
+            assert!(known.names((&[10], &[200]), 50).is_err(), "of before");
+            answer(&mut known);
+            let (names, has_more) = known.names((&[10], &[200]), 50).expect("names");
+            let expected: Vec<Vec<u8>> =
+                [10, 11, 13, 14, 15, 16, 17, 18, 19, 25].into_iter().map(|name| vec![name]).collect();
+            assert_eq!((names, has_more), (expected.as_slice(), false));
+            assert_eq!(known.written_bytes(), 1 + 2 + 4);
+            let written = known.into_written();
+            assert_eq!(written.into_iter().collect::<Vec<_>>(), changes());
+        }
     }
 }

@@ -116,7 +116,8 @@ mod tests {
     fn process_is_not_seen_by_others_or_for_ever() {
         let cluster = Simulated::new(1, Faults::default());
         let open = |process| {
-            let options = Options { store: b"test".to_vec(), databases: 16, process, small_bytes: SMALL_BYTES };
+            let options =
+                Options { store: b"test".to_vec(), databases: 16, process, small_bytes: SMALL_BYTES };
             Ordered::new(cluster.clone(), options)
         };
         let (first, second) = (open(1), open(2));

@@ -13,14 +13,18 @@
 //! Every write of a key writes its root, with another stamp. So what is read of a collection is as current as its root, and
 //! two writers of one key never both succeed.
 
+mod among;
 mod certainty;
 mod changes;
 pub mod cluster;
 mod databases;
+mod in_turn;
 mod known;
+mod lanes;
 mod members;
 mod names;
 mod opening;
+mod precedence;
 mod record;
 mod runs;
 mod seen_trees;
@@ -38,8 +42,8 @@ use std::task::Waker;
 use parking_lot::{Condvar, Mutex};
 
 use crate::engine::{
-    Admin, BlobStore, Commit, Db, Draft, Engine, EngineError, Ordered as OrderedCall, Overlay, Receipt,
-    Result, Rewriting, Root, Sample, Sampled, Scope, Ticket, Watch, sample_by_random_keys,
+    Admin, BlobStore, Commit, Db, Draft, Engine, EngineError, Ordered as OrderedCall, Overlay, Reader,
+    Receipt, Result, Rewriting, Root, Sample, Sampled, Scope, Ticket, Watch, sample_by_random_keys,
 };
 use crate::storage::{Blob, BlobId};
 use certainty::{Certainty, Shown};
@@ -47,12 +51,16 @@ use changes::{Changes, Planned};
 use cluster::{Answer, Ask, Cluster, ClusterError, Write};
 use databases::Databases;
 use known::Known;
+use lanes::{Lanes, Turn};
 pub use members::{Lease, Member};
 use names::Names;
+pub use precedence::Peers;
+use precedence::{LaneKey, Lines};
 pub use record::SMALL_BYTES;
 use seen_trees::SeenTrees;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
+use snapshot::Parts;
 
 /// A commit fetches what its counts need in so many rounds at most; a few are enough for any collection.
 const ROUNDS_MAX: u32 = 64;
@@ -99,7 +107,12 @@ struct Inner<C: Cluster> {
     /// Numbers that are used once.
     next_number: AtomicU64,
     next_ticket: AtomicU64,
+    /// To be locked behind `lanes`, if both are.
     waiting: Mutex<HashMap<Ticket, Waiting<C::Transaction>>>,
+    lanes: Mutex<Lanes<C::Transaction>>,
+    /// The turns of other processes at keys that this one owns.
+    lines: Mutex<Lines>,
+    peers: OnceLock<Arc<dyn Peers>>,
     /// Told whenever a ticket has something, for threads that wait themselves.
     arrived: Condvar,
     committed: AtomicU64,
@@ -112,11 +125,30 @@ enum Waiting<T> {
     Reading(Waker),
     /// What it has read, and the transaction to go on with; without one a new one begins.
     Read(Option<T>, Known),
+    /// It stands in a lane; whether it may take its turn.
+    InLane { turn: Turn, waker: Waker, is_called: bool },
     /// Its commit is under way.
     Committing(Option<Waker>),
     /// Its end.
     Ended(Result<()>),
 }
+
+impl<T> Waiting<T> {
+    fn in_lane(turn: Turn, waker: &Waker) -> Waiting<T> {
+        Waiting::InLane { turn, waker: waker.clone(), is_called: false }
+    }
+
+    /// Whether it has nothing yet.
+    fn still_waits(&self) -> bool {
+        matches!(
+            self,
+            Waiting::Reading(_) | Waiting::Committing(_) | Waiting::InLane { is_called: false, .. }
+        )
+    }
+}
+
+/// Called with what was fetched.
+type Fetched<T> = Box<dyn FnOnce(std::result::Result<(T, Known), ClusterError>) + Send>;
 
 /// What came of a read.
 enum Taken<T> {
@@ -151,6 +183,9 @@ impl<C: Cluster> Ordered<C> {
             next_number: AtomicU64::new(first),
             next_ticket: AtomicU64::new(1),
             waiting: Mutex::default(),
+            lanes: Mutex::new(Lanes::new(first)),
+            lines: Mutex::default(),
+            peers: OnceLock::new(),
             arrived: Condvar::new(),
             committed: AtomicU64::new(0),
             counts: Counts::default(),
@@ -168,7 +203,10 @@ impl<C: Cluster> Ordered<C> {
         let process = opening::take_process_number(&cluster, &names)?;
         let secret = opening::take_secret(&cluster, &names, secret)?;
         let shown = opening::read_databases(&cluster, &names)?;
-        let ordered = Ordered::new(cluster, Options { store: store.to_vec(), databases, process, small_bytes: SMALL_BYTES });
+        let ordered = Ordered::new(
+            cluster,
+            Options { store: store.to_vec(), databases, process, small_bytes: SMALL_BYTES },
+        );
         ordered.0.certainty.saw(shown);
         ordered.0.certainty.set_lease(0);
         Ok((ordered, secret))
@@ -252,8 +290,41 @@ impl<C: Cluster> Inner<C> {
     }
 
     /// Reads what is wanted for a ticket.
-    fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, mut known: Known) {
-        if known.shown.as_ref().is_some_and(|shown| shown.until_ms == 0) {
+    fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, known: Known) {
+        let inner = self.clone();
+        let done = move |outcome| {
+            let ended = match outcome {
+                Ok((transaction, known)) => Waiting::Read(Some(transaction), known),
+                // It begins anew, at a later time.
+                Err(ClusterError::Conflict(_)) => Waiting::Read(None, Known::default()),
+                Err(error) => Waiting::Ended(Err(engine_error(error))),
+            };
+            let waker = {
+                let mut waiting = inner.waiting.lock();
+                match waiting.get_mut(&ticket) {
+                    Some(state) => match std::mem::replace(state, ended) {
+                        Waiting::Reading(waker) => Some(waker),
+                        _ => None,
+                    },
+                    // Nobody waits for it any more.
+                    None => None,
+                }
+            };
+            inner.arrived.notify_all();
+            waker.into_iter().for_each(Waker::wake);
+        };
+        self.fetch(transaction, known, Box::new(done));
+    }
+
+    /// Reads what is wanted, and which databases there are if the transaction may not count on what the process knows of them.
+    fn fetch(
+        self: Arc<Self>,
+        transaction: Option<C::Transaction>,
+        mut known: Known,
+        done: Fetched<C::Transaction>,
+    ) {
+        let shown = known.shown.get_or_insert_with(|| self.certainty.present());
+        if shown.until_ms == 0 {
             known.want_get(&self.names.databases());
         }
         let asks = known.take_wants();
@@ -262,28 +333,11 @@ impl<C: Cluster> Inner<C> {
         self.cluster.read(
             transaction,
             asks.clone(),
-            Box::new(move |outcome| {
-                let ended = match inner.take_read(outcome, asks, known) {
-                    Taken::Known(transaction, known) => Waiting::Read(Some(transaction), known),
-                    // It is known now that the databases must be read, too.
-                    Taken::Late(transaction, known) => return inner.read(ticket, Some(transaction), known),
-                    // It begins anew, at a later time.
-                    Taken::Failed(ClusterError::Conflict(_)) => Waiting::Read(None, Known::default()),
-                    Taken::Failed(error) => Waiting::Ended(Err(engine_error(error))),
-                };
-                let waker = {
-                    let mut waiting = inner.waiting.lock();
-                    match waiting.get_mut(&ticket) {
-                        Some(state) => match std::mem::replace(state, ended) {
-                            Waiting::Reading(waker) => Some(waker),
-                            _ => None,
-                        },
-                        // Nobody waits for it any more.
-                        None => None,
-                    }
-                };
-                inner.arrived.notify_all();
-                waker.into_iter().for_each(Waker::wake);
+            Box::new(move |outcome| match inner.take_read(outcome, asks, known) {
+                Taken::Known(transaction, known) => done(Ok((transaction, known))),
+                // It is known now that the databases must be read, too.
+                Taken::Late(transaction, known) => inner.fetch(Some(transaction), known, done),
+                Taken::Failed(error) => done(Err(error)),
             }),
         );
     }
@@ -350,47 +404,48 @@ impl<C: Cluster> Inner<C> {
             Ok(planned) => self.write(job, planned),
             Err(EngineError::NotHere) if job.rounds < ROUNDS_MAX => {
                 job.rounds += 1;
-                let asks = job.known.take_wants();
-                self.counts.reads.fetch_add(1, Ordering::Relaxed);
-                let inner = self.clone();
-                self.cluster.read(
-                    job.transaction.take(),
-                    asks.clone(),
-                    Box::new(move |outcome| {
-                        match inner.take_read(outcome, asks, std::mem::take(&mut job.known)) {
-                            Taken::Known(transaction, known) | Taken::Late(transaction, known) => {
-                                job.known = known;
-                                job.transaction = Some(transaction);
-                                inner.go_on(job);
-                            }
-                            Taken::Failed(error) => inner.ended(job.ticket, Err(engine_error(error))),
-                        }
-                    }),
-                );
+                let (inner, transaction) = (self.clone(), job.transaction.take());
+                let known = std::mem::take(&mut job.known);
+                let done = move |outcome| match outcome {
+                    Ok((transaction, known)) => {
+                        inner.go_on(Job { known, transaction: Some(transaction), ..job })
+                    }
+                    Err(error) => inner.ended(job.ticket, Err(engine_error(error))),
+                };
+                self.fetch(transaction, known, Box::new(done));
             }
-            Err(EngineError::NotHere) => {
-                self.ended(job.ticket, Err(EngineError::Damaged("a collection has too many levels".into())));
+            Err(error) => {
+                let error = self.plan_failed(error, &mut job.known);
+                self.ended(job.ticket, Err(error));
             }
+        }
+    }
+
+    /// What a commit ends with whose plan has failed.
+    fn plan_failed(&self, error: EngineError, known: &mut Known) -> EngineError {
+        match error {
+            EngineError::NotHere => EngineError::Damaged("a collection has too many levels".into()),
             // The databases are others by now.
-            Err(EngineError::OnceMore) => {
-                if let Ok(stored) = job.known.get(&self.names.databases()).and_then(Databases::read) {
+            EngineError::OnceMore => {
+                if let Ok(stored) = known.get(&self.names.databases()).and_then(Databases::read) {
                     self.certainty.saw(stored);
                 }
-                self.ended(job.ticket, Err(EngineError::NotHere));
+                EngineError::NotHere
             }
-            Err(error) => self.ended(job.ticket, Err(error)),
+            error => error,
         }
     }
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
         let Planned { write, databases, are_definitions } = planned;
-        let Job { ticket, transaction, .. } = job;
+        let Job { ticket, transaction, changes, .. } = job;
         let Some(databases) = databases else {
-            let inner = self.clone();
+            let (inner, keys) = (self.clone(), changes.lane_keys());
             return self.send(transaction, write, move |outcome| match inner.siblings.get().cloned() {
                 Some(siblings) if are_definitions && outcome.is_ok() => {
                     siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
                 }
+                _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
                 _ => inner.ended(ticket, outcome),
             });
         };
@@ -439,6 +494,14 @@ impl<C: Cluster> Inner<C> {
                 done(outcome.map_err(engine_error));
             }),
         );
+    }
+
+    /// A commit has met another one: its transaction begins anew after a while.
+    fn end_later(self: Arc<Self>, ticket: Ticket, keys: &[LaneKey]) {
+        let rest_ms = self.lanes.lock().met_another(keys, self.cluster.now_ms());
+        let inner = self.clone();
+        let end = move || inner.ended(ticket, Err(EngineError::NotHere));
+        if rest_ms == 0 { end() } else { self.cluster.later(rest_ms, Box::new(end)) }
     }
 
     /// A commit has come to its end.
@@ -496,17 +559,38 @@ impl<C: Cluster> Engine for Ordered<C> {
     }
 
     fn park(&self, snapshot: OrderedSnapshot<'_, C>, waker: &Waker) -> Ticket {
-        let OrderedSnapshot { transaction, known, .. } = snapshot;
         let ticket = self.0.ticket();
+        let parts = snapshot.into_parts();
+        let known = match parts.turn {
+            Some(turn) => {
+                self.0.miss_in_turn((turn, parts.known), ticket, waker, parts.is_postponed);
+                return ticket;
+            }
+            None => parts.known,
+        };
+        let known = match parts.transaction {
+            // It is about to write, and has not begun.
+            None => match self.0.join_to_run(parts.lane_keys, known, ticket, waker) {
+                Some(known) => known,
+                None => return ticket,
+            },
+            Some(_) => known,
+        };
         self.0.waiting.lock().insert(ticket, Waiting::Reading(waker.clone()));
-        self.0.clone().read(ticket, transaction, known);
+        self.0.clone().read(ticket, parts.transaction, known);
         ticket
     }
 
     fn resume(&self, ticket: Ticket, _scope: Scope<'_>) -> Result<Option<OrderedSnapshot<'_, C>>> {
         let mut waiting = self.0.waiting.lock();
-        if matches!(waiting.get(&ticket), Some(Waiting::Reading(_))) {
-            return Ok(None);
+        match waiting.get(&ticket) {
+            Some(Waiting::Reading(_)) => return Ok(None),
+            Some(Waiting::InLane { .. }) => {
+                drop(waiting);
+                let taken = self.0.take_turn(ticket);
+                return Ok(taken.map(|(turn, known)| OrderedSnapshot::in_turn(self, turn, known)));
+            }
+            _ => {}
         }
         let state = waiting.remove(&ticket);
         drop(waiting);
@@ -521,13 +605,16 @@ impl<C: Cluster> Engine for Ordered<C> {
 
     fn wait_for(&self, ticket: Ticket) {
         let mut waiting = self.0.waiting.lock();
-        while matches!(waiting.get(&ticket), Some(Waiting::Reading(_) | Waiting::Committing(_))) {
+        while waiting.get(&ticket).is_some_and(Waiting::still_waits) {
             self.0.arrived.wait(&mut waiting);
         }
     }
 
     fn forget(&self, ticket: Ticket) {
-        self.0.waiting.lock().remove(&ticket);
+        let state = self.0.waiting.lock().remove(&ticket);
+        if let Some(Waiting::InLane { turn, .. }) = state {
+            self.0.forget_in_lane(turn);
+        }
     }
 
     fn commit(
@@ -537,13 +624,33 @@ impl<C: Cluster> Engine for Ordered<C> {
         _now_ms: u64,
         _ordered: OrderedCall<'_>,
     ) -> Result<Commit> {
-        if overlay.is_empty() {
+        if overlay.is_empty() && !snapshot.is_provisional() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        let changes = Changes::of(&snapshot, overlay)?;
-        let OrderedSnapshot { transaction, known, .. } = snapshot;
+        let mut changes = Changes::of(&snapshot, overlay)?;
+        let parts = snapshot.into_parts();
         let ticket = self.0.ticket();
         self.0.waiting.lock().insert(ticket, Waiting::Committing(None));
+        let Parts { mut known, mut transaction, turn, .. } = parts;
+        match turn {
+            Some(turn) if changes.concern_all() => match self.0.leave_to_commit(turn, known, ticket) {
+                Some((begun, alone)) => (transaction, known) = (begun, alone),
+                None => return Ok(Commit::Waiting(ticket)),
+            },
+            Some(turn) => {
+                self.0.commit_in_turn((turn, known), changes, ticket);
+                return Ok(Commit::Waiting(ticket));
+            }
+            None if transaction.is_none() => {
+                if let Some(keys) = changes.lane_keys_if_blind() {
+                    match self.0.join_to_put(keys, changes, ticket) {
+                        Some(alone) => changes = alone,
+                        None => return Ok(Commit::Waiting(ticket)),
+                    }
+                }
+            }
+            None => {}
+        }
         self.0.clone().go_on(Job { ticket, changes, known, transaction, rounds: 0 });
         Ok(Commit::Waiting(ticket))
     }

@@ -39,6 +39,7 @@ pub struct Counted {
 #[derive(Debug)]
 struct State {
     now: u64,
+    clock_ms: u64,
     /// Versions of each key with the time of their commit, the oldest first. Locks are versions, too.
     keys: BTreeMap<Vec<u8>, Vec<(u64, Version)>>,
     random: fastrand::Rng,
@@ -59,6 +60,7 @@ impl Simulated {
     pub fn new(seed: u64, faults: Faults) -> Simulated {
         Simulated(Arc::new(Mutex::new(State {
             now: 0,
+            clock_ms: 0,
             keys: BTreeMap::new(),
             random: fastrand::Rng::with_seed(seed),
             faults,
@@ -181,6 +183,19 @@ impl Cluster for Simulated {
         let outcome = if is_late { Err(ClusterError::Late) } else { state.write(at, write) };
         drop(state);
         done(outcome);
+    }
+
+    /// Every look is a millisecond later.
+    fn now_ms(&self) -> u64 {
+        let mut state = self.0.lock();
+        state.clock_ms += 1;
+        state.clock_ms
+    }
+
+    /// Time flies.
+    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
+        self.0.lock().clock_ms += delay_ms;
+        call();
     }
 
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cluster::Cluster;
 use super::databases::Databases;
 use super::known::Known;
+use super::lanes::{KEYS_MAX, LaneKeys, Turn, lane_key};
 use super::names::{Named, PIECES, Place as At, SLOTS, Space};
 use super::record::{PIECE_BYTES, Record, Subkeys, Value};
 use super::runs::Walker;
@@ -61,6 +62,12 @@ pub struct OrderedSnapshot<'e, C: Cluster> {
     pub(super) seen: Vec<Seen>,
     index: HashMap<Vec<u8>, usize>,
     guesses: Guesses,
+    /// Its turn in a lane, if it stands in one.
+    turn: Option<Turn>,
+    is_postponed: bool,
+    /// Whether it is about to write, and then which keys it has declared.
+    writes: bool,
+    lane_keys: LaneKeys,
 }
 
 /// Whether a run goes on past what is not here.
@@ -72,6 +79,24 @@ struct Guesses {
     changes: usize,
 }
 
+/// What a run leaves.
+pub(super) struct Parts<T> {
+    pub(super) transaction: Option<T>,
+    pub(super) known: Known,
+    pub(super) turn: Option<Turn>,
+    pub(super) is_postponed: bool,
+    pub(super) lane_keys: LaneKeys,
+}
+
+/// A turn that leads to nothing is given back.
+impl<C: Cluster> Drop for OrderedSnapshot<'_, C> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.engine.0.leave_lane(turn, std::mem::take(&mut self.known));
+        }
+    }
+}
+
 impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     pub(super) fn new(
         engine: &'e Ordered<C>,
@@ -80,8 +105,37 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     ) -> OrderedSnapshot<'e, C> {
         let shown = known.shown.get_or_insert_with(|| engine.0.certainty.present());
         let databases = shown.databases.clone();
-        let (seen, index, guesses) = (Vec::new(), HashMap::new(), Guesses::default());
-        OrderedSnapshot { engine, transaction, known, databases, seen, index, guesses }
+        OrderedSnapshot {
+            engine,
+            transaction,
+            known,
+            databases,
+            seen: Vec::new(),
+            index: HashMap::new(),
+            guesses: Guesses::default(),
+            turn: None,
+            is_postponed: false,
+            writes: false,
+            lane_keys: LaneKeys::new(),
+        }
+    }
+
+    /// One that has its turn in a lane.
+    pub(super) fn in_turn(engine: &'e Ordered<C>, turn: Turn, known: Known) -> OrderedSnapshot<'e, C> {
+        let mut snapshot = OrderedSnapshot::new(engine, None, known);
+        snapshot.turn = Some(turn);
+        snapshot
+    }
+
+    /// Ends the run.
+    pub(super) fn into_parts(mut self) -> Parts<C::Transaction> {
+        Parts {
+            transaction: self.transaction.take(),
+            known: std::mem::take(&mut self.known),
+            turn: self.turn.take(),
+            is_postponed: self.is_postponed,
+            lane_keys: std::mem::take(&mut self.lane_keys),
+        }
     }
 
     /// The record of a root; what it was when this process saw it last, if it is not here and guesses are allowed.
@@ -471,6 +525,9 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         let Ok(space) = self.space(db) else { return };
         for key in keys {
             let name = self.engine.names().root(space, key);
+            if self.writes && self.lane_keys.len() <= KEYS_MAX {
+                self.lane_keys.push(lane_key(&name));
+            }
             self.known.want_get(&name);
         }
     }
@@ -481,6 +538,18 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
 
     fn has_guessed(&self) -> bool {
         self.guesses.has_any
+    }
+
+    fn announce_writes(&mut self) {
+        self.writes = true;
+    }
+
+    fn is_provisional(&self) -> bool {
+        self.turn.is_some() && self.known.has_written()
+    }
+
+    fn postpone(&mut self) {
+        self.is_postponed = true;
     }
 
     fn announce_ranks(&mut self, root: &Root, ranks: &[u64]) {

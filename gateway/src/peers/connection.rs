@@ -87,6 +87,6 @@ fn carry_out(membership: &Membership, link: LinkId, task: Task) {
         }
         // The thread ends with the server only.
         Task::ReadDefinitions(number) => drop(membership.definitions.send(Reader::Peer(link, number))),
-        Task::Advice(..) => {}
+        Task::Advice(peer, advice) => cluster.hear(peer, &advice),
     }
 }

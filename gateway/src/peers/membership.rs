@@ -78,11 +78,14 @@ async fn accept(membership: Arc<Membership>, listener: TcpListener) {
     }
 }
 
-/// While there is no link to a member, blocked connections look for themselves often.
+/// While there is no link to a member, blocked connections look for themselves often; turns at keys do not last for ever.
 async fn call_while_unlinked(membership: Arc<Membership>) {
     let shared = &membership.gateway.server.shared;
     loop {
         sleep(PEER_CALL_PERIOD).await;
+        if let Some(cluster) = membership.gateway.server.engine.cluster() {
+            cluster.look_after_turns();
+        }
         if !shared.peers.unlinked().is_empty() {
             shared.hub.waiting.call_all();
         }

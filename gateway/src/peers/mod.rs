@@ -61,6 +61,7 @@ pub fn start(gateway: &Arc<Gateway>, options: &ClusterOptions, secret: Vec<u8>) 
     let definitions = Definitions::start(gateway)?;
     if let Some(cluster) = gateway.server.engine.cluster() {
         cluster.set_siblings(Arc::new(PeersOfEngine::of(gateway)));
+        cluster.set_peers(Arc::new(PeersOfEngine::of(gateway)));
     }
     let (joined, waits) = channel();
     let membership = Membership {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use edgecask_core::ordered::{Siblings, Told};
+use edgecask_core::ordered::{Ordered, Peers, Siblings, Told};
 use edgecask_core::server::peers::Question;
 
 use crate::gateway::Gateway;
@@ -37,5 +37,20 @@ impl Siblings for PeersOfEngine {
 
     fn definitions_changed(&self, told: Told) {
         self.ask(Question::ReadDefinitions, told);
+    }
+}
+
+impl Peers for PeersOfEngine {
+    fn processes(&self) -> Vec<u32> {
+        let Some(gateway) = self.0.upgrade() else { return Vec::new() };
+        let own = gateway.server.engine.cluster().map(Ordered::process);
+        gateway.server.shared.peers.linked().into_iter().chain(own).collect()
+    }
+
+    fn tell(&self, process: u32, message: &[u8]) {
+        if let Some(gateway) = self.0.upgrade() {
+            // Advice to one that is gone is lost.
+            gateway.server.shared.peers.advise(process, message.to_vec());
+        }
     }
 }

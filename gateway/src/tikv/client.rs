@@ -1,10 +1,12 @@
 //! The connection to a cluster of TiKV, and its transactions.
 
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{Answer, Ask, Cluster, ClusterError, ReadDone, Scan, Write, WriteDone};
+use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use tikv_client::transaction::HeartbeatOption;
 use tikv_client::{CheckLevel, Config, Error, Timestamp, Transaction, TransactionClient, TransactionOptions};
@@ -35,6 +37,7 @@ pub struct TikvCluster {
     client: Arc<TransactionClient>,
     runtime: Runtime,
     timeout: Duration,
+    began: Instant,
 }
 
 /// A transaction that has begun.
@@ -89,7 +92,7 @@ impl TikvCluster {
         let client = runtime
             .block_on(connecting)
             .map_err(|error| format!("the cluster at {} cannot be reached: {error}", access.pd.join(", ")))?;
-        Ok(TikvCluster { client: Arc::new(client), runtime, timeout: access.timeout })
+        Ok(TikvCluster { client: Arc::new(client), runtime, timeout: access.timeout, began: Instant::now() })
     }
 
     /// Runs something that ends by a call, which happens once, whatever becomes of it.
@@ -104,13 +107,14 @@ impl TikvCluster {
             During::Read => ClusterError::Unavailable(what.into()),
             During::Commit => ClusterError::Unknown(what.into()),
         };
-        let work = self.runtime.spawn(async move { tokio::time::timeout(limit, work).await });
+        // One task: a second one that waits for it would cost as much again as all of this.
         self.runtime.spawn(async move {
-            done(match work.await {
+            let guarded = AssertUnwindSafe(work).catch_unwind();
+            done(match tokio::time::timeout(limit, guarded).await {
                 Ok(Ok(outcome)) => outcome,
-                Ok(Err(_)) => Err(late("no answer in time")),
                 // The client panics on some answers.
-                Err(_) => Err(late("the client has failed")),
+                Ok(Err(_)) => Err(late("the client has failed")),
+                Err(_) => Err(late("no answer in time")),
             });
         });
     }
@@ -249,6 +253,17 @@ impl Cluster for TikvCluster {
 
     fn write(&self, transaction: Option<Begun>, changes: Write, done: WriteDone) {
         self.run(During::Commit, write(self.client.clone(), transaction, changes), done);
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
+        self.runtime.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+            call();
+        });
     }
 
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {

@@ -3,8 +3,8 @@
 use std::task::Waker;
 
 use super::script::{Operation, perform};
-use super::{BLOB_MIN_BYTES, Dump};
-use crate::engine::{Commit, Engine, EngineError, Overlay, Receipt, Result, Scope, Txn};
+use super::{BLOB_MIN_BYTES, DATABASES, Dump};
+use crate::engine::{Commit, Engine, EngineError, Overlay, Reader, Receipt, Result, Scope, Txn};
 
 /// A transaction that was run again so often will never end: an engine must make progress.
 const RUNS_MAX: u32 = 10_000;
@@ -73,6 +73,7 @@ fn until_here<'e, E: Engine, T>(
             None => declared.scoped(&mut |scope| engine.begin(scope))?,
         };
         overlay.clear();
+        declared.announce(&mut reader);
         let mut txn = Txn::new(&mut reader, overlay, now_ms);
         txn.set_blob_min(if engine.has_blobs() { BLOB_MIN_BYTES } else { u64::MAX });
         match run(&mut txn) {
@@ -84,7 +85,7 @@ fn until_here<'e, E: Engine, T>(
                 snapshot = Some(resumed.unwrap_or_else(|| panic!("nothing is ever fetched"))?);
             }
             Err(EngineError::Undeclared) => {
-                let missing = crate::engine::Reader::undeclared(&reader);
+                let missing = reader.undeclared();
                 declared.add(missing.unwrap_or_else(|| panic!("an undeclared key has no name")));
             }
             Err(error) => return Err(error),
@@ -101,6 +102,15 @@ impl Declared {
                 let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
                 begin(Scope::Keys(&keys))
             }
+        }
+    }
+
+    /// Tells the engine which keys will be written, though some will only be read.
+    fn announce(&self, reader: &mut impl Reader) {
+        if let Declared::Keys(keys) = self {
+            let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+            reader.announce_writes();
+            (0..DATABASES).for_each(|db| reader.announce(db, &keys));
         }
     }
 

@@ -66,6 +66,18 @@ impl Runs {
 impl Cluster for Twice {
     type Transaction = Begun;
 
+    fn time_ms(&self, transaction: &Begun) -> u64 {
+        transaction.at.unwrap_or(0)
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.inner.now_ms()
+    }
+
+    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
+        self.inner.later(delay_ms, call);
+    }
+
     fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         let mut runs = self.runs.lock();
         if transaction.is_none() && !std::mem::take(&mut runs.is_over) {

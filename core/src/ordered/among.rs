@@ -1,0 +1,80 @@
+//! Turns among processes ([`super::precedence`]): who is told what.
+
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::lanes::Step;
+use super::precedence::{Message, Peers, owner};
+use super::{Inner, Ordered};
+
+impl<C: Cluster> Ordered<C> {
+    /// Whom it asks for turns from now on, when it has met others at a key. Only the first call counts.
+    pub fn set_peers(&self, peers: Arc<dyn Peers>) {
+        if self.0.peers.set(peers).is_ok() {
+            self.0.lanes.lock().set_has_peers(true);
+        }
+    }
+
+    /// Takes what another process [has told](Peers::tell). What cannot be read is ignored.
+    pub fn hear(&self, from: u32, message: &[u8]) {
+        if let Some(message) = Message::read(message) {
+            let steps = self.0.hear(from, message);
+            self.0.carry_out(steps);
+        }
+    }
+
+    /// Ends turns that take too long, and those of processes that are gone. To be called some times a second.
+    pub fn look_after_turns(&self) {
+        let Some(peers) = self.0.peers.get() else { return };
+        let (processes, now_ms) = (peers.processes(), self.0.cluster.now_ms());
+        let mut out = Vec::new();
+        self.0.lines.lock().keep(|process| processes.contains(&process), now_ms, &mut out);
+        let steps = self.0.tell_all(out);
+        self.0.carry_out(steps);
+    }
+}
+
+impl<C: Cluster> Inner<C> {
+    /// Tells the owner of a key what a lane wants.
+    pub(super) fn tell_owner(&self, message: Message) -> Vec<Step<C::Transaction>> {
+        let own = self.options.process;
+        let Some(peers) = self.peers.get() else { return Vec::new() };
+        match owner(message.key(), peers.processes().into_iter()) {
+            Some(process) if process != own => {
+                peers.tell(process, &message.to_bytes());
+                Vec::new()
+            }
+            _ => self.hear(own, message),
+        }
+    }
+
+    fn hear(&self, from: u32, message: Message) -> Vec<Step<C::Transaction>> {
+        let now_ms = self.cluster.now_ms();
+        if let Message::Grant(key, number) = message {
+            let mut steps = Vec::new();
+            self.lanes.lock().granted(key, number, now_ms, &mut steps);
+            return steps;
+        }
+        let mut out = Vec::new();
+        self.lines.lock().receive(from, message, now_ms, &mut out);
+        self.tell_all(out)
+    }
+
+    /// Tells each process what is for it; this one does at once what follows.
+    fn tell_all(&self, messages: Vec<(u32, Message)>) -> Vec<Step<C::Transaction>> {
+        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
+        for (process, message) in messages {
+            match message {
+                Message::Grant(key, number) if process == self.options.process => {
+                    self.lanes.lock().granted(key, number, now_ms, &mut steps);
+                }
+                message => {
+                    if let Some(peers) = self.peers.get() {
+                        peers.tell(process, &message.to_bytes());
+                    }
+                }
+            }
+        }
+        steps
+    }
+}

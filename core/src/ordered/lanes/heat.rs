@@ -1,0 +1,103 @@
+//! Keys that have met writers elsewhere lately, and how long to leave them alone.
+//!
+//! Two processes that write one key would meet each time if both tried again at once. So after each meeting a process waits a while,
+//! which is drawn, and may be the longer the more often they have met.
+
+use std::collections::HashMap;
+
+use crate::ordered::precedence::LaneKey;
+
+/// The longest wait is below 2 to this power, in milliseconds.
+const REST_MAX_LOG2: u32 = 6;
+
+/// So many keys are remembered at most.
+const KEYS_MAX: usize = 4096;
+
+/// For so long after a meeting a process asks for its turn at the key.
+const HOT_MS: u64 = 3_000;
+
+/// What is remembered of a key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Met {
+    /// How often it has met others, less the times that it has not.
+    times: u32,
+    last_ms: u64,
+    rests_until_ms: u64,
+}
+
+/// The keys.
+#[derive(Debug)]
+pub(super) struct Heat {
+    met: HashMap<LaneKey, Met>,
+    random: fastrand::Rng,
+}
+
+impl Heat {
+    pub(super) fn new(seed: u64) -> Heat {
+        Heat { met: HashMap::new(), random: fastrand::Rng::with_seed(seed) }
+    }
+
+    /// A write of these keys has met another one.
+    pub(super) fn add(&mut self, keys: &[LaneKey], now_ms: u64) {
+        if self.met.len() + keys.len() > KEYS_MAX {
+            self.met.retain(|_, met| met.last_ms + HOT_MS > now_ms);
+            if self.met.len() + keys.len() > KEYS_MAX {
+                return;
+            }
+        }
+        for key in keys {
+            let met = self.met.entry(*key).or_default();
+            met.times = (met.times + 1).min(REST_MAX_LOG2);
+            met.last_ms = now_ms;
+            met.rests_until_ms = now_ms + self.random.u64(..1 << met.times);
+        }
+    }
+
+    /// A write of these keys has not.
+    pub(super) fn cool(&mut self, keys: &[LaneKey], now_ms: u64) {
+        if self.met.is_empty() {
+            return;
+        }
+        for key in keys {
+            if let Some(met) = self.met.get_mut(key) {
+                met.times = met.times.saturating_sub(1);
+                if met.times == 0 && met.last_ms + HOT_MS <= now_ms {
+                    self.met.remove(key);
+                }
+            }
+        }
+    }
+
+    /// Whether no key is known to have met others.
+    pub(super) fn is_cold(&self) -> bool {
+        self.met.is_empty()
+    }
+
+    /// Whether a key has met others lately.
+    pub(super) fn is_hot(&mut self, key: LaneKey, now_ms: u64) -> bool {
+        match self.met.get(&key) {
+            Some(met) if met.last_ms + HOT_MS > now_ms => true,
+            Some(_) => {
+                self.met.remove(&key);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// A key would have met others, had it not waited for its turn.
+    pub(super) fn keep(&mut self, key: LaneKey, now_ms: u64) {
+        if let Some(met) = self.met.get_mut(&key) {
+            met.last_ms = now_ms;
+        }
+    }
+
+    /// How long these keys are to be left alone from now on, in milliseconds.
+    pub(super) fn rest_ms(&self, keys: &[LaneKey], now_ms: u64) -> u64 {
+        if self.met.is_empty() {
+            return 0;
+        }
+        let rests = keys.iter().filter_map(|key| self.met.get(key));
+        rests.map(|met| met.rests_until_ms.saturating_sub(now_ms)).max().unwrap_or(0)
+    }
+}
