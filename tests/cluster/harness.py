@@ -110,7 +110,7 @@ class Gateway:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.process = subprocess.Popen([*command, "--port", str(self.port)])
+        self.process = subprocess.Popen([*map(str, command), "--port", str(self.port)])
 
     def wait_until_it_listens(self):
         begin = time.monotonic()
@@ -175,7 +175,7 @@ class Cluster:
     def begin_to_start(self, store, *flags, is_quiet=False):
         """The same without waiting for it."""
         arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, "--http-port", "off", *flags]
-        level = "off" if is_quiet else "warn"
+        level = "error" if is_quiet else "warn"
         gateway = Gateway([self.edgecask, "serve", *arguments, "--log-level", level])
         self.gateways.append(gateway)
         return gateway

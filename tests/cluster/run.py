@@ -6,14 +6,18 @@ faults. `tests/cluster/run.py --edgecask target/debug/edgecask`; ends with 1 if 
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from bank import bank
-from harness import ROOT, Client, Cluster, check
+from events import EVENTS
+from faults import FAULTS
+from harness import Client, Cluster, check
+from kills import killed_between_phases, kills
+from oracles import conformance, conversations
 from rounds import large_set, pipelines, round_trips
 
 FOLDER = Path(__file__).parent
@@ -78,18 +82,15 @@ def unreachable(cluster):
     raise AssertionError("it does not recover")
 
 
-def conformance(cluster):
-    """The cases that were written for others pass as they do on the log."""
-    environment = {
-        **os.environ,
-        "EDGECASK_BIN": str(FOLDER / "serve"),
-        "EDGECASK_CLUSTER_BIN": str(Path(cluster.edgecask).absolute()),
-        "EDGECASK_CLUSTER_PD": cluster.pd,
-    }
-    subprocess.run([cluster.python, ROOT / "tests/conformance/run.py"], env=environment, check=True)
+def tidis(cluster):
+    """Tidis' own flows pass, with Redis' semantics."""
+    subprocess.run([cluster.python, FOLDER / "tidis.py", str(cluster.serve("tidis"))], check=True)
 
 
-SUITES = (round_trips, pipelines, large_set, two_servers, conflicts, unreachable, conformance, bank)
+SUITES = (
+    round_trips, pipelines, large_set, two_servers, conflicts, unreachable, conformance, conversations, tidis, bank, kills,
+    killed_between_phases, *FAULTS, *EVENTS,
+)
 
 
 def main():
@@ -111,6 +112,7 @@ def main():
         except (AssertionError, RuntimeError, OSError, subprocess.CalledProcessError) as error:
             failed.append(suite.__name__)
             print(f"{suite.__name__}: {error}", flush=True)
+            traceback.print_exc()
         finally:
             cluster.end()
     sys.exit(1 if failed else 0)

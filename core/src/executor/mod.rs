@@ -487,8 +487,15 @@ impl Executor {
                         // Before its reads, so that no change behind them is missed.
                         self.remember_ahead(&server.shared, caller, plan);
                     }
-                    let ticket = server.engine.park(snapshot, &self.waker(caller, plan));
-                    self.park(plan, Some(ticket), wider);
+                    let waits = server.engine.park(snapshot, &self.waker(caller, plan));
+                    if is_long {
+                        // It has this thread for itself. Where others wait, what was fetched would be dropped when it takes long
+                        // again, and fetched anew here, without end.
+                        server.engine.wait_for(waits);
+                        ticket = Some(waits);
+                        continue;
+                    }
+                    self.park(plan, Some(waits), wider);
                     return Err(Stop::Suspended);
                 }
                 // It waits for another client's transaction of SQL.

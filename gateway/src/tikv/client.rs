@@ -9,10 +9,13 @@ use edgecask_core::ordered::cluster::{Answer, Ask, Cluster, ClusterError, ReadDo
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use tikv_client::transaction::HeartbeatOption;
-use tikv_client::{CheckLevel, Config, Error, Timestamp, Transaction, TransactionClient, TransactionOptions};
+use tikv_client::{
+    CheckLevel, Config, Error, Key, KvPair, Timestamp, Transaction, TransactionClient, TransactionOptions,
+};
 use tokio::runtime::{Builder, Runtime};
 
 use super::errors::{During, classify};
+use super::orphans;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
 const RESPONSE_MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -134,10 +137,17 @@ async fn gets(
     let mut snapshot = client.snapshot(at.clone(), options());
     match keys.as_slice() {
         [] => Ok(Vec::new()),
-        [(place, key)] => Ok(vec![(*place, Answer::Value(snapshot.get(key.clone()).await?))]),
-        _ => {
+        [(place, key)] => {
+            let found = snapshot.get(key.clone()).await;
+            let found = past_orphans(client, at, (key, key), found).await?;
+            Ok(vec![(*place, Answer::Value(found))])
+        }
+        [(_, first), ..] => {
             let names: Vec<Vec<u8>> = keys.iter().map(|(_, key)| key.clone()).collect();
-            let found = snapshot.batch_get(names).await?;
+            let found = snapshot.batch_get(names).await;
+            let names = || keys.iter().map(|(_, key)| key.as_slice());
+            let ends = (names().min().unwrap_or(first), names().max().unwrap_or(first));
+            let found = past_orphans(client, at, ends, found).await?;
             let mut found: std::collections::HashMap<Vec<u8>, Vec<u8>> =
                 found.map(|pair| (pair.0.into(), pair.1)).collect();
             Ok(keys.into_iter().map(|(place, key)| (place, Answer::Value(found.remove(&key)))).collect())
@@ -153,20 +163,30 @@ async fn scan(
 ) -> Result<(usize, Answer), Error> {
     let mut snapshot = client.snapshot(at.clone(), options());
     let Scan { from, to, limit, is_reverse, keys_only } = scan;
-    let range = from..to;
-    let pairs = match (is_reverse, keys_only) {
-        (false, false) => snapshot.scan(range, limit).await?.map(|pair| (pair.0.into(), pair.1)).collect(),
-        (true, false) => {
-            snapshot.scan_reverse(range, limit).await?.map(|pair| (pair.0.into(), pair.1)).collect()
-        }
-        (false, true) => {
-            snapshot.scan_keys(range, limit).await?.map(|key| (key.into(), Vec::new())).collect()
-        }
-        (true, true) => {
-            snapshot.scan_keys_reverse(range, limit).await?.map(|key| (key.into(), Vec::new())).collect()
-        }
+    let range = from.clone()..to.clone();
+    let whole = |pair: KvPair| (pair.0.into(), pair.1);
+    let name = |key: Key| (key.into(), Vec::new());
+    let pairs: Result<Vec<(Vec<u8>, Vec<u8>)>, Error> = match (is_reverse, keys_only) {
+        (false, false) => snapshot.scan(range, limit).await.map(|found| found.map(whole).collect()),
+        (true, false) => snapshot.scan_reverse(range, limit).await.map(|found| found.map(whole).collect()),
+        (false, true) => snapshot.scan_keys(range, limit).await.map(|found| found.map(name).collect()),
+        (true, true) => snapshot.scan_keys_reverse(range, limit).await.map(|found| found.map(name).collect()),
     };
+    let pairs = past_orphans(client, at, (&from, &to), pairs).await?;
     Ok((place, Answer::Pairs(pairs)))
+}
+
+/// What was read of a range, from its first key to its last; where a lock of nobody was in the way it is removed.
+async fn past_orphans<T>(
+    client: &TransactionClient,
+    at: &Timestamp,
+    (first, last): (&[u8], &[u8]),
+    found: Result<T, Error>,
+) -> Result<T, Error> {
+    if let Err(error) = &found {
+        orphans::clear(client, error, at, (first.to_vec(), last.to_vec())).await;
+    }
+    found
 }
 
 /// Reads everything in one round.
@@ -211,7 +231,7 @@ async fn write(
     begun: Option<Begun>,
     write: Write,
 ) -> Result<(), ClusterError> {
-    let Begun { mut transaction, .. } = match begun {
+    let Begun { mut transaction, at } = match begun {
         Some(begun) => begun,
         None => {
             let begun = begin(&client).await?;
@@ -221,6 +241,8 @@ async fn write(
             begun
         }
     };
+    let names = || write.changes.iter().map(|(key, _)| key).chain(&write.locks);
+    let ends = (names().min().cloned().unwrap_or_default(), names().max().cloned().unwrap_or_default());
     let before = |error: Error| classify(&error, During::Read);
     for (key, value) in write.changes {
         match value {
@@ -234,6 +256,7 @@ async fn write(
     let Err(error) = transaction.commit().await else { return Ok(()) };
     // What was locked before it failed must not keep others waiting until its time has come.
     let outcome = classify(&error, During::Commit);
+    orphans::clear(&client, &error, &at, ends).await;
     if matches!(outcome, ClusterError::Conflict(_)) {
         let _ = transaction.rollback().await;
     }

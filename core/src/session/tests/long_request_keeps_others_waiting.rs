@@ -6,6 +6,8 @@ use crate::bitcask::{Bitcask, Options};
 use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::limits::LONG_WORK_ELEMENTS;
+use crate::ordered::simulated::{Faults, Simulated};
+use crate::ordered::{self, Ordered};
 use crate::resp::write_request;
 use crate::server::{NoFacts, Server, Settings, Shared};
 use crate::session::{Peer, Session};
@@ -38,8 +40,9 @@ fn run<E: Engine>(server: &Server<E>, session: &mut Session, requests: &[Vec<Vec
         if progress.takes_long {
             assert!(!progress.is_suspended, "it waits for nothing");
             hand_overs += 1;
+            assert!(hand_overs < 100, "it is handed over again and again");
             progress = session.process_at_length(server, NOW_MS);
-        } else if progress.is_paused {
+        } else if progress.is_paused || progress.is_suspended {
             progress = session.process(server, NOW_MS);
         } else {
             break;
@@ -48,26 +51,33 @@ fn run<E: Engine>(server: &Server<E>, session: &mut Session, requests: &[Vec<Vec
     (String::from_utf8_lossy(&replies).into_owned(), hand_overs)
 }
 
+fn replies<E: Engine>(
+    server: &Server<E>,
+    hands_over: bool,
+    (prepare, long): (&[Vec<Vec<u8>>], &[Vec<Vec<u8>>]),
+    expected: usize,
+) -> String {
+    let mut session = session(server, hands_over);
+    run(server, &mut session, &[words("FLUSHALL")]);
+    run(server, &mut session, prepare);
+    let (replies, hand_overs) = run(server, &mut session, long);
+    assert_eq!(hand_overs, expected, "{long:.60?}");
+    replies
+}
+
 /// Requests that prepare, requests that take long, and how often one of these is handed over.
 fn check(prepare: &[Vec<Vec<u8>>], long: &[Vec<Vec<u8>>], expected: usize) {
     let storage = Arc::new(Simulation::new(1).open().expect("a healthy device"));
     let stored = server(Bitcask::open(storage, &Options::default()).expect("opens").store);
     let in_memory = server(MemoryEngine::new(16));
+    let options = ordered::Options { store: b"store".to_vec(), databases: 16, process: 1 };
+    let in_a_cluster = server(Ordered::new(Simulated::new(1, Faults::default()), options));
     let mut all = Vec::new();
     for hands_over in [false, true] {
         let expected = if hands_over { expected } else { 0 };
-        let mut session = session(&stored, hands_over);
-        run(&stored, &mut session, &[words("FLUSHALL")]);
-        run(&stored, &mut session, prepare);
-        let (replies, hand_overs) = run(&stored, &mut session, long);
-        assert_eq!(hand_overs, expected, "{long:.60?}");
-        all.push(replies);
-        let mut session = self::session(&in_memory, hands_over);
-        run(&in_memory, &mut session, &[words("FLUSHALL")]);
-        run(&in_memory, &mut session, prepare);
-        let (replies, hand_overs) = run(&in_memory, &mut session, long);
-        assert_eq!(hand_overs, expected, "{long:.60?}");
-        all.push(replies);
+        all.push(replies(&stored, hands_over, (prepare, long), expected));
+        all.push(replies(&in_memory, hands_over, (prepare, long), expected));
+        all.push(replies(&in_a_cluster, hands_over, (prepare, long), expected));
     }
     assert!(all.iter().all(|replies| *replies == all[0] && !replies.contains("-ERR")), "{:.200}", all[0]);
 }
