@@ -51,7 +51,7 @@ class Chaos(threading.Thread):
     def lose(self):
         """Requests that are done, and their answers are lost, or that are refused."""
         fault = self.draw.choice(("drop", "drop", "refuse"))
-        method = self.draw.choice((*BREAKABLE, "KvPrewrite", "KvCommit"))
+        method = self.draw.choice((*BREAKABLE, "KvPrewrite", "KvCommit", "own%20KvPrewrite", "own%20KvScan"))
         self.cluster.ask(f"/{fault}?method={method}&n={self.draw.randint(1, 3)}")
 
     def hang(self):

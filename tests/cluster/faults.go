@@ -92,7 +92,7 @@ type sized interface{ Size() int }
 func (f *faultsOf) intercept(
 	ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler,
 ) (answer any, err error) {
-	method := path.Base(info.FullMethod)
+	method := kindOf(path.Base(info.FullMethod), request)
 	f.note(method, 1)
 	switch {
 	case !f.isUp(f.id):

@@ -141,7 +141,10 @@ class Gateway:
         self.process.wait()
 
     def pause(self):
+        """Stands still when this returns."""
         self.process.send_signal(signal.SIGSTOP)
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        until(PATIENCE_S, "it stands still", lambda: all(state_of(task) == "T" for task in tasks.iterdir()))
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
@@ -218,11 +221,16 @@ class Cluster:
         self.server.wait(PATIENCE_S)
 
 
+def state_of(task):
+    """The letter of the system for what a thread does."""
+    return (task / "stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
 STORES = (1, 2, 3)
 # What servers ask of the cluster.
 METHODS = (
     "KvGet", "KvBatchGet", "KvScan", "KvPrewrite", "KvCommit", "KvBatchRollback", "KvCheckTxnStatus", "KvResolveLock", "KvScanLock",
-    "GetRegion", "GetRegionByID", "GetStore",
+    "GetRegion", "GetRegionByID", "GetStore", "own%20KvPrewrite", "own%20KvScan",
 )
 
 
