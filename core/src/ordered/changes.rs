@@ -8,10 +8,11 @@ use std::sync::Arc;
 use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
-use super::names::{Home, Names, PIECES, Space, slot_of};
+use super::names::{Home, Named, Names, PIECES, Space, slot_of};
 use super::record::{PIECE_BYTES, Record, SMALL_BYTES, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
 use super::snapshot::{OrderedSnapshot, Seen};
+use super::upkeep::noted::{Expiring, Noted};
 use crate::engine::{
     CATALOG, Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, Source, SubChanges,
     is_definition,
@@ -32,6 +33,7 @@ pub(super) struct Changes {
     databases: Vec<DbChange>,
     /// What the transaction takes the databases for.
     seen: Arc<Databases>,
+    now_ms: u64,
 }
 
 /// The change of one key.
@@ -70,6 +72,8 @@ pub(super) struct Planned {
     pub(super) databases: Option<Databases>,
     /// Whether it changes definitions, which every process keeps.
     pub(super) are_definitions: bool,
+    /// What it leaves for upkeep.
+    pub(super) noted: Noted,
 }
 
 impl Changes {
@@ -77,7 +81,11 @@ impl Changes {
     ///
     /// # Errors
     /// A value is too long.
-    pub(super) fn of<C: Cluster>(snapshot: &OrderedSnapshot<'_, C>, overlay: &Overlay) -> Result<Changes> {
+    pub(super) fn of<C: Cluster>(
+        snapshot: &OrderedSnapshot<'_, C>,
+        overlay: &Overlay,
+        now_ms: u64,
+    ) -> Result<Changes> {
         let mut keys = Vec::new();
         let mut changed: HashSet<Vec<u8>> = HashSet::new();
         for change in overlay.changes() {
@@ -88,7 +96,7 @@ impl Changes {
         let names = snapshot.seen.iter().map(|seen| &seen.name);
         let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
         let databases = overlay.db_changes().to_vec();
-        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone() })
+        Ok(Changes { keys, read, databases, seen: snapshot.databases.clone(), now_ms })
     }
 
     /// The write that makes the changes. `number` gives numbers that are used once.
@@ -99,12 +107,15 @@ impl Changes {
         let mut out = Out::new();
         // Homes that another root takes over.
         let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
-        let mut outcome = Ok(());
+        let (mut outcome, mut noted) = (Ok(()), Noted::default());
         for key in &self.keys {
             // What is missing for several keys is fetched together.
-            match key.plan((names, known), number, &taken, &mut out) {
+            match key.plan((names, known), number, &taken, (&mut out, &mut noted)) {
                 Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
-                other => other?,
+                Err(error) => return Err(error),
+                Ok(at_ms) => {
+                    noted.expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms)))
+                }
             }
         }
         let databases = match self.databases.as_slice() {
@@ -144,7 +155,7 @@ impl Changes {
         let locks = self.read.iter().filter(|name| !changes.contains_key(*name)).cloned().collect();
         let are_definitions = self.keys.iter().any(KeyChange::is_definition);
         let write = Write { changes: changes.into_iter().collect(), locks, begins_until_ms };
-        Ok(Planned { write, databases, are_definitions })
+        Ok(Planned { write, databases, are_definitions, noted })
     }
 }
 
@@ -210,13 +221,25 @@ impl KeyChange {
         }
     }
 
+    /// What upkeep is to know of a key that expires at this time. If it would have expired earlier before, a hint tells of that
+    /// time, and who follows it learns the later one.
+    fn expiring(&self, names: &Names, at_ms: u64, now_ms: u64) -> Option<Expiring> {
+        let before = self.base.as_ref().and_then(|base| base.expires_at_ms);
+        if before.is_some_and(|before| before <= at_ms && before > now_ms) {
+            return None;
+        }
+        let Some(Named::Root(_, key)) = names.read(&self.name) else { return None };
+        Some(Expiring { at_ms, space: self.space, key: key.to_vec() })
+    }
+
+    /// Plans the change; returns when the key expires afterwards.
     fn plan(
         &self,
         (names, known): (&Names, &mut Known),
         number: &dyn Fn() -> u64,
         taken: &HashSet<Home>,
-        out: &mut Out,
-    ) -> Result<()> {
+        (out, noted): (&mut Out, &mut Noted),
+    ) -> Result<Option<u64>> {
         let record = match &self.after {
             After::Removed => None,
             After::Same => self.base.clone(),
@@ -247,13 +270,17 @@ impl KeyChange {
         let dropped = self.base.iter().flat_map(Record::homes);
         for home in dropped.filter(|home| !kept.contains(home) && !taken.contains(home)) {
             out.push((names.dropped(home), Some(vec![1])));
+            noted.dropped.push(home);
         }
         // Collecting what belongs to no root here must not take what a root elsewhere needs.
-        for home in kept.iter().filter(|home| (home.space, home.slot) != (self.space, self.slot)) {
+        let is_new = |home: &&Home| !self.base.iter().flat_map(Record::homes).any(|old| old == **home);
+        let is_elsewhere = |home: &&Home| (home.space, home.slot) != (self.space, self.slot);
+        for home in kept.iter().filter(is_elsewhere).filter(is_new) {
             out.push((names.elsewhere(*home), Some(self.name.clone())));
         }
+        let expires_at_ms = record.as_ref().and_then(|record| record.expires_at_ms);
         out.push((self.name.clone(), record.map(|record| record.to_bytes())));
-        Ok(())
+        Ok(expires_at_ms)
     }
 }
 
