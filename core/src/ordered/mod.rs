@@ -14,6 +14,7 @@
 //! two writers of one key never both succeed.
 
 mod among;
+mod asking;
 mod certainty;
 mod changes;
 pub mod cluster;
@@ -33,6 +34,7 @@ pub mod simulated;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +63,9 @@ use seen_trees::SeenTrees;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
 use snapshot::Parts;
+pub use upkeep::Pace;
+use upkeep::Upkeep;
+use upkeep::noted::Noted;
 
 /// A commit fetches what its counts need in so many rounds at most; a few are enough for any collection.
 const ROUNDS_MAX: u32 = 64;
@@ -117,6 +122,7 @@ struct Inner<C: Cluster> {
     arrived: Condvar,
     committed: AtomicU64,
     counts: Counts,
+    upkeep: Upkeep<C>,
 }
 
 /// What a ticket waits for, or has.
@@ -189,6 +195,7 @@ impl<C: Cluster> Ordered<C> {
             arrived: Condvar::new(),
             committed: AtomicU64::new(0),
             counts: Counts::default(),
+            upkeep: Upkeep::default(),
         }))
     }
 
@@ -215,6 +222,28 @@ impl<C: Cluster> Ordered<C> {
     /// The cluster.
     pub fn cluster(&self) -> &C {
         &self.0.cluster
+    }
+
+    /// Does a bounded part of the housekeeping, keeps the calling thread until then, and returns after how many milliseconds
+    /// there is more to do. Other processes of the store may do theirs at the same time.
+    pub fn upkeep(&self, now_ms: u64, pace: Pace) -> u64 {
+        let Inner { cluster, names, options, upkeep, .. } = &*self.0;
+        let (rest_ms, error) = upkeep.step(cluster, names, options, (now_ms, pace));
+        if let Some(error) = error {
+            self.0.count(&error);
+        }
+        rest_ms
+    }
+
+    /// Whether housekeeping has found keys that have expired ([`Engine::expired_keys`]).
+    pub fn has_expired_keys(&self) -> bool {
+        self.0.upkeep.has_due()
+    }
+
+    /// Hands over what would be lost with the process: for its end.
+    pub fn end_upkeep(&self, now_ms: u64) {
+        let Inner { cluster, names, options, upkeep, .. } = &*self.0;
+        upkeep.end(cluster, names, options, now_ms);
     }
 
     /// What has happened since the start.
@@ -437,16 +466,18 @@ impl<C: Cluster> Inner<C> {
     }
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
-        let Planned { write, databases, are_definitions } = planned;
+        let Planned { write, databases, are_definitions, noted } = planned;
         let Job { ticket, transaction, changes, .. } = job;
         let Some(databases) = databases else {
             let (inner, keys) = (self.clone(), changes.lane_keys());
-            return self.send(transaction, write, move |outcome| match inner.siblings.get().cloned() {
-                Some(siblings) if are_definitions && outcome.is_ok() => {
-                    siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+            return self.send(transaction, (write, noted), move |outcome| {
+                match inner.siblings.get().cloned() {
+                    Some(siblings) if are_definitions && outcome.is_ok() => {
+                        siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+                    }
+                    _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
+                    _ => inner.ended(ticket, outcome),
                 }
-                _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
-                _ => inner.ended(ticket, outcome),
             });
         };
         let doubts = self.certainty.doubt();
@@ -454,7 +485,7 @@ impl<C: Cluster> Inner<C> {
         let (inner, told) = (self, siblings.clone());
         let go_on = move |number: u64| {
             let after = inner.clone();
-            inner.send(transaction, write, move |outcome| {
+            inner.send(transaction, (write, noted), move |outcome| {
                 if outcome.is_ok() {
                     after.certainty.trust(databases, doubts);
                 } else {
@@ -476,7 +507,7 @@ impl<C: Cluster> Inner<C> {
     fn send(
         self: &Arc<Self>,
         transaction: Option<C::Transaction>,
-        write: Write,
+        (write, noted): (Write, Noted),
         done: impl FnOnce(Result<()>) + Send + 'static,
     ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
@@ -490,6 +521,10 @@ impl<C: Cluster> Inner<C> {
                     if matches!(error, ClusterError::Late) {
                         inner.certainty.set_lease(0);
                     }
+                }
+                // What is noted of a write that did not happen is found out.
+                if matches!(outcome, Ok(()) | Err(ClusterError::Unknown(_))) {
+                    inner.upkeep.note(noted);
                 }
                 done(outcome.map_err(engine_error));
             }),
@@ -621,13 +656,13 @@ impl<C: Cluster> Engine for Ordered<C> {
         &self,
         snapshot: OrderedSnapshot<'_, C>,
         overlay: &mut Overlay,
-        _now_ms: u64,
+        now_ms: u64,
         _ordered: OrderedCall<'_>,
     ) -> Result<Commit> {
         if overlay.is_empty() && !snapshot.is_provisional() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        let mut changes = Changes::of(&snapshot, overlay)?;
+        let mut changes = Changes::of(&snapshot, overlay, now_ms)?;
         let parts = snapshot.into_parts();
         let ticket = self.0.ticket();
         self.0.waiting.lock().insert(ticket, Waiting::Committing(None));
@@ -674,8 +709,9 @@ impl<C: Cluster> Engine for Ordered<C> {
         }
     }
 
-    fn expired_keys(&self, _now_ms: u64, _budget: u64, _visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
-        Ok(false)
+    /// Those that [`Ordered::upkeep`] has found.
+    fn expired_keys(&self, _now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
+        Ok(self.0.upkeep.take_due(budget, visit))
     }
 
     fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
@@ -726,6 +762,8 @@ impl<C: Cluster> Admin for Ordered<C> {
         ]
         .into_iter()
         .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
+        .chain(self.0.upkeep.report())
+        .chain(self.0.cluster.report())
         .collect()
     }
 
