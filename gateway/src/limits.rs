@@ -219,6 +219,9 @@ impl Default for Deadlines {
 /// How long a request to a cluster may take where nobody says otherwise: a change of leaders takes about two seconds.
 pub const CLUSTER_TIMEOUT_MS: u64 = 5000;
 
+/// How long old versions of values stay in a cluster where nobody says otherwise: a transaction may take half of it.
+pub const CLUSTER_LIFE_MS: u64 = 120_000;
+
 /// The longest argument where the data is in a cluster: a transaction of one brings its bytes as a whole.
 pub const CLUSTER_BULK_MAX_BYTES: u64 = 60 * 1024 * 1024;
 

@@ -36,7 +36,7 @@ pub struct Maintenance {
     pub scrub: ScrubRequest,
     asked: Mutex<Asked>,
     wake: Condvar,
-    /// Wakes the thread of the keys, which is only ever asked to stop.
+    /// Wakes the threads of the keys and of a cluster, which are only ever asked to stop.
     wake_keys: Condvar,
 }
 
@@ -65,7 +65,7 @@ impl Maintenance {
     pub fn stop(&self) {
         self.asked.lock().stop = true;
         self.wake.notify_one();
-        self.wake_keys.notify_one();
+        self.wake_keys.notify_all();
     }
 
     /// The loop of the thread of the keys.
@@ -134,8 +134,8 @@ impl Maintenance {
         }
     }
 
-    /// Lets the thread of the keys rest; true once it is to end.
-    fn rest_keys(&self, duration: Duration) -> bool {
+    /// Lets a thread rest that is only ever asked to stop; true once it is to end.
+    pub(crate) fn rest_keys(&self, duration: Duration) -> bool {
         let mut asked = self.asked.lock();
         if !asked.stop {
             self.wake_keys.wait_for(&mut asked, duration);
@@ -174,9 +174,11 @@ impl Keys {
     /// Does one step of each kind of work; true if any of them has more to do at once.
     fn step<E: Engine + Maintain>(&mut self, server: &Server<E>, trim: &Trim) -> bool {
         let mut has_more = false;
+        // In a cluster another thread removes them, and here only those are served who wait.
+        let budget = if server.engine.holds_locks() { EXPIRE_STEP_KEYS } else { 0 };
         // An error here means that the store is read-only or full, which the next write reports.
         if server.shared.expires_actively.load(Ordering::Relaxed)
-            && let Ok(expired) = self.expiry.step(server, now_ms(), EXPIRE_STEP_KEYS)
+            && let Ok(expired) = self.expiry.step(server, now_ms(), budget)
         {
             has_more |= expired.has_more && expired.keys > 0;
         }

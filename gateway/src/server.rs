@@ -17,7 +17,7 @@ use edgecask_core::command::script::{crons, libraries, triggers};
 use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
 #[cfg(feature = "tikv")]
-use edgecask_core::ordered::Ordered;
+use edgecask_core::ordered::{Ordered, Pace};
 use edgecask_core::server::{Server, Shared};
 use tracing::{error, info, warn};
 
@@ -41,7 +41,7 @@ use crate::stop::StopRequest;
 use crate::storage::lock::DirectoryLock;
 use crate::store::{self, Store};
 #[cfg(feature = "tikv")]
-use crate::tikv::{Access, TikvCluster};
+use crate::tikv::{self, Access, TikvCluster};
 use crate::users_file::UsersFile;
 use crate::web::listeners::{Listener, Web};
 use crate::web::protocol::Protocol;
@@ -103,7 +103,7 @@ pub struct Running {
     long_threads: LongThreads,
     syncer: JoinHandle<()>,
     crons: JoinHandle<()>,
-    maintenance: [JoinHandle<()>; 2],
+    maintenance: Vec<JoinHandle<()>>,
     control: Option<Control>,
     #[cfg(feature = "tikv")]
     peers: Option<PeerThreads>,
@@ -223,10 +223,11 @@ pub fn start_and(
     let syncing = gateway.clone();
     let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
     let [keys, log] = [gateway.clone(), gateway.clone()];
-    let maintenance = [
+    let mut maintenance = vec![
         spawn("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?,
         spawn("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?,
     ];
+    maintenance.extend(options.cluster.as_ref().map(|cluster| keep_house(&gateway, cluster)).transpose()?);
     let calling = gateway.clone();
     let crons = spawn("crons", move || crate::crons::run(&calling))?;
     let control = match options.cluster {
@@ -345,8 +346,8 @@ fn open_cluster(
     databases: u32,
     threads: usize,
 ) -> Result<(Store, Vec<u8>), StartError> {
-    let ClusterOptions { pd, tls, keyspace, store, timeout, peer_listen: _ } = cluster.clone();
-    let access = Access { pd, tls, keyspace, timeout, threads };
+    let ClusterOptions { pd, tls, keyspace, store, timeout, life, .. } = cluster.clone();
+    let access = Access { pd, tls, keyspace, timeout, longest: life / 2, threads };
     let connected = TikvCluster::connect(&access).map_err(StartError::Cluster)?;
     let mut secret = [0; 32];
     getrandom::fill(&mut secret)
@@ -357,6 +358,20 @@ fn open_cluster(
         })?;
     opened.set_patience(whole_ms(timeout.saturating_mul(2)));
     Ok((Store::of_cluster(opened, databases)?, secret))
+}
+
+/// Starts the thread that keeps house in a cluster.
+#[cfg(feature = "tikv")]
+fn keep_house(gateway: &Arc<Gateway>, cluster: &ClusterOptions) -> io::Result<JoinHandle<()>> {
+    let pace = Pace { life_ms: whole_ms(cluster.life), collects_versions: cluster.collects_versions };
+    let gateway = gateway.clone();
+    spawn("maintain-cluster", move || tikv::upkeep::run(&gateway, pace))
+}
+
+/// The options refuse a cluster.
+#[cfg(not(feature = "tikv"))]
+fn keep_house(_gateway: &Arc<Gateway>, _cluster: &ClusterOptions) -> io::Result<JoinHandle<()>> {
+    spawn("maintain-cluster", || {})
 }
 
 /// The options refuse a cluster.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
 
 use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
 use edgecask_core::data::mend::mend;
@@ -270,6 +271,15 @@ impl Store {
     #[inline]
     pub fn cluster(&self) -> Option<&Ordered<TikvCluster>> {
         self.cluster.as_deref()
+    }
+
+    /// How long the cluster has not answered, if that is longer than a request may take; None where there is none.
+    pub fn silent_for(&self) -> Option<Duration> {
+        #[cfg(feature = "tikv")]
+        if let Some(cluster) = self.cluster() {
+            return cluster.cluster().silent_for();
+        }
+        None
     }
 
     /// Whether the data is in a cluster, and nothing of it on this machine.

@@ -27,6 +27,8 @@ func newAdmin(admin *admin) http.Handler {
 	for path, order := range map[string]func(*http.Request) (any, error){
 		"/counts":         admin.counts,
 		"/bytes":          admin.bytes,
+		"/keys":           admin.keys,
+		"/versions":       admin.versions,
 		"/regions":        admin.regions,
 		"/split":          admin.split,
 		"/merge":          admin.merge,

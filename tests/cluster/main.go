@@ -46,7 +46,7 @@ func main() {
 		cluster.UpdateStoreAddr(id, stored.address)
 	}
 
-	pd, keyspaces := &placement{cluster: cluster, oracle: oracle, faults: faults}, &keyspaces{}
+	pd, keyspaces := &placement{client: client, cluster: cluster, oracle: oracle, faults: faults}, &keyspaces{}
 	servers[pdID] = newServer(faults.of(pdID), func(server *grpc.Server) {
 		pdpb.RegisterPDServer(server, pd)
 		keyspacepb.RegisterKeyspaceServer(server, keyspaces)

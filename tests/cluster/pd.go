@@ -50,6 +50,7 @@ func (o *oracle) version() uint64 {
 
 type placement struct {
 	pdpb.PDServer
+	client  *testutils.MockClient
 	cluster *testutils.MockCluster
 	oracle  *oracle
 	faults  *faults
@@ -119,13 +120,14 @@ func (p *placement) GetAllStores(context.Context, *pdpb.GetAllStoresRequest) (*p
 	return &pdpb.GetAllStoresResponse{Header: header(), Stores: p.cluster.GetAllStores()}, nil
 }
 
-// The safe point never moves back.
+// The safe point never moves back. Versions before it go at once; where a lock is left in the way, the next time.
 func (p *placement) UpdateGCSafePoint(
 	_ context.Context, request *pdpb.UpdateGCSafePointRequest,
 ) (*pdpb.UpdateGCSafePointResponse, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.safe = max(p.safe, request.GetSafePoint())
+	_ = p.client.MvccStore.GC(nil, nil, p.safe)
 	return &pdpb.UpdateGCSafePointResponse{Header: header(), NewSafePoint: p.safe}, nil
 }
 

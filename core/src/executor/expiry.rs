@@ -4,11 +4,14 @@
 use super::Stop;
 use super::commit::is_paused;
 use super::upkeep::Upkeep;
-use crate::command::CommandError;
+use crate::command::{CommandError, Context};
 use crate::engine::{Db, Engine, EngineError};
 use crate::limits::CALL_ALL_PERIOD_MS;
 use crate::server::hub::Interest;
 use crate::server::{Server, Shared};
+
+/// So many keys are removed by one transaction of an engine that must fetch them: together they cost little more than one.
+const KEYS_AT_ONCE: usize = 32;
 
 /// Removes expired keys, for no connection.
 pub struct Expiry {
@@ -17,6 +20,8 @@ pub struct Expiry {
     keys: Vec<(Db, Vec<u8>)>,
     /// Unix time in milliseconds at which all blocked connections are called next, where they are.
     next_call_ms: u64,
+    /// So many of them go one by one, since they could not go together.
+    alone: usize,
 }
 
 /// What one step has done.
@@ -33,7 +38,7 @@ pub struct Expired {
 impl Expiry {
     /// For a server's maintenance.
     pub fn new(shared: &Shared) -> Expiry {
-        Expiry { upkeep: Upkeep::new(shared), keys: Vec::new(), next_call_ms: 0 }
+        Expiry { upkeep: Upkeep::new(shared), keys: Vec::new(), next_call_ms: 0, alone: 0 }
     }
 
     /// Says that it has a thread for itself, on which triggers may take their time.
@@ -61,18 +66,23 @@ impl Expiry {
                 server.engine.expired_keys(now_ms, budget, &mut |db, key| keys.push((db, key.to_vec())))?;
         }
         let mut count = 0;
-        while let Some((db, key)) = self.keys.last() {
-            let (db, key) = (*db, key.clone());
-            match self.remove(server, db, &key, now_ms) {
+        while let Some((db, keys)) = self.next_keys(server.engine.holds_locks()) {
+            let is_busy = |key: &Vec<u8>| server.engine.is_busy(db, key);
+            match self.remove(server, db, &keys, now_ms) {
                 Ok(()) => {}
                 // A transaction holds its lock for long. A later step finds it again.
-                Err(Stop::Suspended) if server.engine.is_busy(db, &key) => {
+                Err(Stop::Suspended) if keys.iter().any(is_busy) => {
                     self.upkeep.executor.forget_suspended(server);
-                    self.keys.pop();
+                    self.keys.truncate(self.keys.len() - keys.len());
                     continue;
                 }
                 Err(Stop::Suspended) => {
                     return Ok(Expired { keys: count, has_more: true, is_suspended: true });
+                }
+                // A trigger that refuses one of them must not keep the others.
+                Err(Stop::Error(_)) if keys.len() > 1 => {
+                    self.alone = keys.len();
+                    continue;
                 }
                 Err(Stop::Error(error)) => {
                     self.keys.clear();
@@ -82,8 +92,9 @@ impl Expiry {
                     };
                 }
             }
-            self.keys.pop();
-            count += 1;
+            self.keys.truncate(self.keys.len() - keys.len());
+            self.alone = self.alone.saturating_sub(keys.len());
+            count += keys.len() as u64;
         }
         self.upkeep.executor.look_after_orphans(server);
         let waiting = &server.shared.hub;
@@ -101,8 +112,34 @@ impl Expiry {
         Ok(Expired { keys: count, has_more, is_suspended: false })
     }
 
+    /// Keeps the calling thread until a step that was suspended may go on, for hosts with a thread for it; false if only time
+    /// will help.
+    pub fn wait<E: Engine>(&self, server: &Server<E>) -> bool {
+        self.upkeep.executor.wait(server)
+    }
+
+    /// The keys that go next, together, with their database.
+    fn next_keys(&self, one_by_one: bool) -> Option<(Db, Vec<Vec<u8>>)> {
+        let (db, _) = self.keys.last()?;
+        let most = if one_by_one || self.alone > 0 { 1 } else { KEYS_AT_ONCE };
+        let same = self.keys.iter().rev().take_while(|(other, _)| other == db);
+        Some((*db, same.take(most).map(|(_, key)| key.clone()).collect()))
+    }
+
     /// Reading an expired key in a transaction is what removes it.
-    fn remove<E: Engine>(&mut self, server: &Server<E>, db: Db, key: &[u8], now_ms: u64) -> Result<(), Stop> {
-        self.upkeep.change(server, key, now_ms, |ctx| ctx.look_at(db, key).map(drop)).map(drop)
+    fn remove<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        db: Db,
+        keys: &[Vec<u8>],
+        now_ms: u64,
+    ) -> Result<(), Stop> {
+        let names: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        if !server.engine.holds_locks() {
+            // What is declared is fetched in one round.
+            self.upkeep.client.db = db;
+        }
+        let look = |ctx: &mut Context<'_, '_>| keys.iter().try_for_each(|key| ctx.look_at(db, key).map(drop));
+        self.upkeep.change_all(server, &names, now_ms, look).map(drop)
     }
 }

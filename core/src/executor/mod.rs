@@ -608,6 +608,18 @@ impl Executor {
         self.suspended.is_some()
     }
 
+    /// Keeps the calling thread until a suspended run may go on, for threads that serve nobody else; false if it waits for
+    /// nothing of the engine.
+    pub(super) fn wait<E: Engine>(&self, server: &Server<E>) -> bool {
+        let ticket = match &self.suspended {
+            Some(Suspended::Reads { ticket, .. }) => *ticket,
+            Some(Suspended::Commit { commit, .. }) => commit.ticket(),
+            None => return false,
+        };
+        server.engine.wait_for(ticket);
+        true
+    }
+
     /// Forgets a suspended run, because its connection is gone or its request has ended otherwise. A commit that the engine
     /// has taken over still happens.
     pub fn forget_suspended<E: Engine>(&mut self, server: &Server<E>) {

@@ -45,9 +45,22 @@ impl Upkeep {
         now_ms: u64,
         body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
     ) -> Result<Ran, Stop> {
-        let keys = [key];
-        let plan = Plan::writing(&keys);
-        // A change of one key takes a moment unless triggers do.
+        self.change_all(server, &[key], now_ms, body)
+    }
+
+    /// Changes several keys of the selected database in one transaction.
+    ///
+    /// # Errors
+    /// Those of [`Executor::transact`].
+    pub fn change_all<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        keys: &[&[u8]],
+        now_ms: u64,
+        body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
+    ) -> Result<Ran, Stop> {
+        let plan = Plan::writing(keys);
+        // A change of few keys takes a moment unless triggers do.
         self.client.runs_at_length = self.has_thread && server.shared.hub.interest.has(Interest::TRIGGERS);
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, body)

@@ -9,10 +9,11 @@ use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
 use super::lanes::{self, LaneKeys};
-use super::names::{Home, Names, PIECES, Space, slot_of};
+use super::names::{Home, Named, Names, PIECES, Space, slot_of};
 use super::record::{PIECE_BYTES, Record, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
 use super::snapshot::{OrderedSnapshot, Seen};
+use super::upkeep::noted::Expiring;
 use crate::engine::{
     CATALOG, Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, Source, SubChanges,
     is_definition,
@@ -37,6 +38,7 @@ pub(super) struct Changes {
     small_bytes: usize,
     /// Nothing was read for them.
     is_blind: bool,
+    now_ms: u64,
 }
 
 /// The change of one key.
@@ -75,6 +77,8 @@ pub(super) struct Planned {
     pub(super) databases: Option<Databases>,
     /// Whether it changes definitions, which every process keeps.
     pub(super) are_definitions: bool,
+    /// Keys that expire when it has happened, as upkeep is to know.
+    pub(super) expiring: Vec<Expiring>,
 }
 
 impl Changes {
@@ -82,7 +86,11 @@ impl Changes {
     ///
     /// # Errors
     /// A value is too long.
-    pub(super) fn of<C: Cluster>(snapshot: &OrderedSnapshot<'_, C>, overlay: &Overlay) -> Result<Changes> {
+    pub(super) fn of<C: Cluster>(
+        snapshot: &OrderedSnapshot<'_, C>,
+        overlay: &Overlay,
+        now_ms: u64,
+    ) -> Result<Changes> {
         let mut keys = Vec::new();
         let mut changed: HashSet<Vec<u8>> = HashSet::new();
         for change in overlay.changes() {
@@ -96,7 +104,7 @@ impl Changes {
         let small_bytes = snapshot.engine.options().small_bytes;
         let is_blind = snapshot.seen.is_empty();
         let seen = snapshot.databases.clone();
-        Ok(Changes { keys, read, databases, seen, small_bytes, is_blind })
+        Ok(Changes { keys, read, databases, seen, small_bytes, is_blind, now_ms })
     }
 
     /// Whether more than the changed keys follows from them: whoever makes them has to tell others first.
@@ -130,12 +138,13 @@ impl Changes {
         let mut out = Out::new();
         // Homes that another root takes over.
         let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
-        let mut outcome = Ok(());
+        let (mut outcome, mut expiring) = (Ok(()), Vec::new());
         for key in &self.keys {
             // What is missing for several keys is fetched together.
             match key.plan((names, known), (number, self.small_bytes), &taken, &mut out) {
                 Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
-                other => other?,
+                Err(error) => return Err(error),
+                Ok(at_ms) => expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms))),
             }
         }
         let databases = match self.databases.as_slice() {
@@ -179,7 +188,7 @@ impl Changes {
         let locks = self.read.iter().filter(|name| !changes.contains_key(*name)).cloned().collect();
         let are_definitions = self.keys.iter().any(KeyChange::is_definition);
         let write = Write { changes: changes.into_iter().collect(), locks, begins_until_ms };
-        Ok(Planned { write, databases, are_definitions })
+        Ok(Planned { write, databases, are_definitions, expiring })
     }
 }
 
@@ -245,13 +254,25 @@ impl KeyChange {
         }
     }
 
+    /// What upkeep is to know of a key that expires at this time. If it would have expired earlier before, a hint tells of that
+    /// time, and who follows it learns the later one.
+    fn expiring(&self, names: &Names, at_ms: u64, now_ms: u64) -> Option<Expiring> {
+        let before = self.base.as_ref().and_then(|base| base.expires_at_ms);
+        if before.is_some_and(|before| before <= at_ms && before > now_ms) {
+            return None;
+        }
+        let Some(Named::Root(_, key)) = names.read(&self.name) else { return None };
+        Some(Expiring { at_ms, space: self.space, key: key.to_vec() })
+    }
+
+    /// Plans the change; returns when the key expires afterwards.
     fn plan(
         &self,
         (names, known): (&Names, &mut Known),
         (number, small_bytes): (&dyn Fn() -> u64, usize),
         taken: &HashSet<Home>,
         out: &mut Out,
-    ) -> Result<()> {
+    ) -> Result<Option<u64>> {
         let record = match &self.after {
             After::Removed => None,
             After::Same => self.base.clone(),
@@ -285,11 +306,14 @@ impl KeyChange {
             out.push((names.dropped(home), Some(vec![1])));
         }
         // Collecting what belongs to no root here must not take what a root elsewhere needs.
-        for home in kept.iter().filter(|home| (home.space, home.slot) != (self.space, self.slot)) {
+        let is_new = |home: &&Home| !self.base.iter().flat_map(Record::homes).any(|old| old == **home);
+        let is_elsewhere = |home: &&Home| (home.space, home.slot) != (self.space, self.slot);
+        for home in kept.iter().filter(is_elsewhere).filter(is_new) {
             out.push((names.elsewhere(*home), Some(self.name.clone())));
         }
+        let expires_at_ms = record.as_ref().and_then(|record| record.expires_at_ms);
         out.push((self.name.clone(), record.map(|record| record.to_bytes())));
-        Ok(())
+        Ok(expires_at_ms)
     }
 }
 

@@ -78,6 +78,9 @@ pub type ReadDone<T> = Box<dyn FnOnce(Result<(T, Vec<Answer>), ClusterError>) + 
 /// Called with the end of a write.
 pub type WriteDone = Box<dyn FnOnce(Result<(), ClusterError>) + Send>;
 
+/// Called with the time up to which versions were let go of, in milliseconds of the cluster's clock; None where nothing is to be done.
+pub type VersionsDone = Box<dyn FnOnce(Result<Option<u64>, ClusterError>) + Send>;
+
 /// A cluster, as one process sees it.
 pub trait Cluster: Send + Sync + 'static {
     /// A transaction that has begun. To drop one ends it without a trace.
@@ -101,4 +104,15 @@ pub trait Cluster: Send + Sync + 'static {
 
     /// Removes all keys from `from` up to `to`, without a transaction and not as a whole; for what nobody refers to any more.
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone);
+
+    /// Lets go of the versions of values that only transactions which began longer than `life_ms` ago could see. It may take
+    /// long. A cluster that keeps no old versions, or whose tests need all of them, has nothing to do.
+    fn collect_versions(&self, _life_ms: u64, done: VersionsDone) {
+        done(Ok(None));
+    }
+
+    /// Facts for INFO about the connection to it: (name, value).
+    fn report(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }

@@ -60,6 +60,28 @@ impl Databases {
         }
     }
 
+    /// All spaces that are shown, in order.
+    pub(super) fn spaces(&self, count: Db) -> Vec<Space> {
+        let mut spaces: Vec<Space> = (0..count).map(|db| self.shown(db)).chain([CATALOG_SPACE]).collect();
+        spaces.sort_unstable();
+        spaces
+    }
+
+    /// Whether any database shows a space, however many databases there are.
+    pub(super) fn is_shown(&self, space: Space) -> bool {
+        let is_moved = |db: Db| self.moved.iter().any(|(other, _)| *other == db);
+        let is_first = space < FIRST_MADE && space.checked_sub(1).is_none_or(|db| !is_moved(db));
+        is_first || self.moved.iter().any(|(_, shown)| *shown == space)
+    }
+
+    /// The database that shows a space.
+    pub(super) fn database_of(&self, space: Space, count: Db) -> Option<Db> {
+        if space == CATALOG_SPACE {
+            return Some(CATALOG);
+        }
+        (0..count).find(|db| self.shown(*db) == space)
+    }
+
     /// The databases after these changes, and the spaces that none of them shows any more.
     pub(super) fn changed(&self, changes: &[DbChange], stamp: u64) -> (Databases, Vec<Space>) {
         let made = changes.iter().filter_map(|change| match change.source {
@@ -131,6 +153,11 @@ mod tests {
         let (swapped, dropped) = flushed.changed(&swap, 10);
         assert!(dropped.is_empty());
         assert_eq!([swapped.space(0, 16), swapped.space(1, 16)], [Ok(2), Ok(FIRST_MADE)]);
+        assert_eq!([2, FIRST_MADE, 1].map(|space| swapped.database_of(space, 16)), [Some(0), Some(1), None]);
+        assert_eq!([0, 2, 3, FIRST_MADE].map(|space| swapped.is_shown(space)), [true; 4]);
+        assert_eq!([1, 4, FIRST_MADE + 1].map(|space| swapped.is_shown(space)), [false; 3]);
+        assert!(swapped.is_shown(60_000), "of a server with more databases");
+        assert_eq!(swapped.spaces(4), [0, 2, 3, FIRST_MADE, FIRST_MADE + 2]);
         assert_eq!(Databases::read(Some(&swapped.to_bytes())), Ok(swapped.clone()));
         assert_eq!(swapped.space(16, 16), Err(EngineError::NoSuchDatabase(16)));
         assert!(Databases::read(Some(b"short")).is_err());

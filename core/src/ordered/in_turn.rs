@@ -155,6 +155,7 @@ impl<C: Cluster> Inner<C> {
         let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
         match planned {
             Ok(planned) => {
+                self.upkeep.note_expiring(planned.expiring);
                 let Write { changes, locks, begins_until_ms } = planned.write;
                 let planned = Planned { writes: !changes.is_empty(), locks, begins_until_ms };
                 known.write(changes);

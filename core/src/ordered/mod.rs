@@ -14,6 +14,7 @@
 //! two writers of one key never both succeed.
 
 mod among;
+mod asking;
 mod certainty;
 mod changes;
 pub mod cluster;
@@ -33,6 +34,7 @@ pub mod simulated;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +63,8 @@ use seen_trees::SeenTrees;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
 use snapshot::Parts;
+pub use upkeep::Pace;
+use upkeep::Upkeep;
 
 /// A commit fetches what its counts need in so many rounds at most; a few are enough for any collection.
 const ROUNDS_MAX: u32 = 64;
@@ -117,6 +121,7 @@ struct Inner<C: Cluster> {
     arrived: Condvar,
     committed: AtomicU64,
     counts: Counts,
+    upkeep: Upkeep<C>,
 }
 
 /// What a ticket waits for, or has.
@@ -189,6 +194,7 @@ impl<C: Cluster> Ordered<C> {
             arrived: Condvar::new(),
             committed: AtomicU64::new(0),
             counts: Counts::default(),
+            upkeep: Upkeep::default(),
         }))
     }
 
@@ -215,6 +221,28 @@ impl<C: Cluster> Ordered<C> {
     /// The cluster.
     pub fn cluster(&self) -> &C {
         &self.0.cluster
+    }
+
+    /// Does a bounded part of the housekeeping, keeps the calling thread until then, and returns after how many milliseconds
+    /// there is more to do. Other processes of the store may do theirs at the same time.
+    pub fn upkeep(&self, now_ms: u64, pace: Pace) -> u64 {
+        let Inner { cluster, names, options, upkeep, .. } = &*self.0;
+        let (rest_ms, error) = upkeep.step(cluster, names, options, (now_ms, pace));
+        if let Some(error) = error {
+            self.0.count(&error);
+        }
+        rest_ms
+    }
+
+    /// Whether housekeeping has found keys that have expired ([`Engine::expired_keys`]).
+    pub fn has_expired_keys(&self) -> bool {
+        self.0.upkeep.has_due()
+    }
+
+    /// Hands over what would be lost with the process: for its end.
+    pub fn end_upkeep(&self, now_ms: u64) {
+        let Inner { cluster, names, options, upkeep, .. } = &*self.0;
+        upkeep.end(cluster, names, options, now_ms);
     }
 
     /// What has happened since the start.
@@ -401,7 +429,10 @@ impl<C: Cluster> Inner<C> {
         let number = || self.number();
         let planned = job.changes.plan(&self.names, &mut job.known, &number);
         match planned {
-            Ok(planned) => self.write(job, planned),
+            Ok(mut planned) => {
+                self.upkeep.note_expiring(std::mem::take(&mut planned.expiring));
+                self.write(job, planned);
+            }
             Err(EngineError::NotHere) if job.rounds < ROUNDS_MAX => {
                 job.rounds += 1;
                 let (inner, transaction) = (self.clone(), job.transaction.take());
@@ -437,7 +468,7 @@ impl<C: Cluster> Inner<C> {
     }
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
-        let Planned { write, databases, are_definitions } = planned;
+        let Planned { write, databases, are_definitions, .. } = planned;
         let Job { ticket, transaction, changes, .. } = job;
         let Some(databases) = databases else {
             let (inner, keys) = (self.clone(), changes.lane_keys());
@@ -481,6 +512,7 @@ impl<C: Cluster> Inner<C> {
     ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
+        let dropped = self.names.dropped_by(&write.changes);
         self.cluster.write(
             transaction,
             write,
@@ -490,6 +522,10 @@ impl<C: Cluster> Inner<C> {
                     if matches!(error, ClusterError::Late) {
                         inner.certainty.set_lease(0);
                     }
+                }
+                // Of a write that has not happened there is no mark.
+                if matches!(outcome, Ok(()) | Err(ClusterError::Unknown(_))) {
+                    inner.upkeep.note_dropped(dropped);
                 }
                 done(outcome.map_err(engine_error));
             }),
@@ -621,13 +657,13 @@ impl<C: Cluster> Engine for Ordered<C> {
         &self,
         snapshot: OrderedSnapshot<'_, C>,
         overlay: &mut Overlay,
-        _now_ms: u64,
+        now_ms: u64,
         _ordered: OrderedCall<'_>,
     ) -> Result<Commit> {
         if overlay.is_empty() && !snapshot.is_provisional() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        let mut changes = Changes::of(&snapshot, overlay)?;
+        let mut changes = Changes::of(&snapshot, overlay, now_ms)?;
         let parts = snapshot.into_parts();
         let ticket = self.0.ticket();
         self.0.waiting.lock().insert(ticket, Waiting::Committing(None));
@@ -674,8 +710,9 @@ impl<C: Cluster> Engine for Ordered<C> {
         }
     }
 
-    fn expired_keys(&self, _now_ms: u64, _budget: u64, _visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
-        Ok(false)
+    /// Those that [`Ordered::upkeep`] has found.
+    fn expired_keys(&self, _now_ms: u64, budget: u64, visit: &mut dyn FnMut(Db, &[u8])) -> Result<bool> {
+        Ok(self.0.upkeep.take_due(budget, visit))
     }
 
     fn sample_keys(&self, sample: &Sample, visit: &mut dyn FnMut(Db, &[u8], &Root)) -> Result<Sampled> {
@@ -726,6 +763,8 @@ impl<C: Cluster> Admin for Ordered<C> {
         ]
         .into_iter()
         .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
+        .chain(self.0.upkeep.report())
+        .chain(self.0.cluster.report())
         .collect()
     }
 

@@ -3,9 +3,17 @@
 //! ```text
 //! length of the store's name, name | space 4 | slot 2 | 0 | hash 4 | key             the root of a key
 //! length of the store's name, name | space 4 | slot 2 | 1 | home 8 | level | subkey  its data
-//! length of the store's name, name | space 4 | slot 2 | 2 | home 8                   data here of a root that is elsewhere
 //! length of the store's name, name | space 4 | slot 2 | 3 | home 8                   data here of no root, to be collected
-//! length of the store's name, name | ffffffff | letter | ...                         what is about the store itself
+//! length of the store's name, name | ffffffff | letter | ...                         what is about the store itself:
+//!                                                d                                   what the databases show
+//!                                                e | space 4 | slot 2 | home 8       data there of a root that is elsewhere
+//!                                                f | space 4                         a space that no database shows any more
+//!                                                g                                   who looks after the whole store
+//!                                                k                                   what only processes of the store know
+//!                                                m | process 4                       a process that serves the store
+//!                                                p                                   how many processes have had a number
+//!                                                s                                   how far the walk over the store is
+//!                                                t | part 1 | time 8 | space 4 | slot 2 | hash 4    a key that will expire
 //! ```
 //!
 //! Numbers are big-endian. A *space* is what a logical database shows; emptying a database gives it another space. The *slot* is
@@ -21,13 +29,21 @@ pub(super) type Space = u32;
 /// The space of what is about the store itself.
 const STORE: Space = Space::MAX;
 
+/// Spaces from here on belong to no database.
+pub(super) const RESERVED: Space = Space::MAX - 15;
+
 /// The slots of Redis Cluster.
 pub(super) const SLOTS: u16 = 16_384;
 
 const ROOT: u8 = 0;
 const DATA: u8 = 1;
-const ELSEWHERE: u8 = 2;
 const DROPPED: u8 = 3;
+
+/// The index of keys that expire has so many parts, so that several processes go through it at once.
+pub(super) const HINT_PARTS: u8 = 8;
+
+/// From a name up to another one.
+pub(super) type Range = (Vec<u8>, Vec<u8>);
 
 /// The level of the entries of a collection.
 pub(super) const ENTRIES: u8 = 0;
@@ -133,19 +149,55 @@ impl Names {
     }
 
     /// The place of a key.
-    #[cfg(test)]
     pub(super) fn place(key: &[u8]) -> Place {
         Place { slot: slot_of(key), hash: hash_of(key) }
     }
 
     /// All data of a home.
-    #[cfg(test)]
-    pub(super) fn data(&self, home: Home) -> (Vec<u8>, Vec<u8>) {
-        let mut from = self.in_slot(home.space, home.slot, DATA, 9);
-        let mut to = from.clone();
-        from.extend_from_slice(&home.number.to_be_bytes());
-        to.extend_from_slice(&home.number.saturating_add(1).to_be_bytes());
-        (from, to)
+    pub(super) fn data(&self, home: Home) -> Range {
+        self.data_between((home.space, home.slot), (home.number, home.number.checked_add(1)))
+    }
+
+    /// The data of the homes of a slot with numbers from one up to another, or to the last.
+    pub(super) fn data_between(&self, (space, slot): (Space, u16), (from, to): (u64, Option<u64>)) -> Range {
+        let name = |number: u64| {
+            let mut name = self.in_slot(space, slot, DATA, 8);
+            name.extend_from_slice(&number.to_be_bytes());
+            name
+        };
+        (name(from), to.map_or_else(|| self.in_slot(space, slot, DATA + 1, 0), name))
+    }
+
+    /// All roots of a slot.
+    pub(super) fn roots(&self, space: Space, slot: u16) -> Range {
+        (self.in_slot(space, slot, ROOT, 0), self.in_slot(space, slot, ROOT + 1, 0))
+    }
+
+    /// The slots of a space from one up to another, or to the last.
+    pub(super) fn slots(&self, space: Space, from: u16, to: u16) -> Range {
+        let begin = |slot| self.in_slot(space, slot, ROOT, 0);
+        (begin(from), if to < SLOTS { begin(to) } else { self.space(space).1 })
+    }
+
+    /// The home of an entry, or of the mark that its data is to be collected.
+    pub(super) fn read_home(&self, name: &[u8]) -> Option<Home> {
+        let rest = name.get(self.prefix.len()..)?;
+        let (space, rest) = rest.split_first_chunk()?;
+        let (slot, rest) = rest.split_first_chunk()?;
+        let (what, rest) = rest.split_first()?;
+        let (number, _) = rest.split_first_chunk()?;
+        let home = Home {
+            space: Space::from_be_bytes(*space),
+            slot: u16::from_be_bytes(*slot),
+            number: u64::from_be_bytes(*number),
+        };
+        matches!(*what, DATA | DROPPED).then_some(home)
+    }
+
+    /// The space that a name is in.
+    pub(super) fn read_space(&self, name: &[u8]) -> Option<Space> {
+        let (space, _) = name.get(self.prefix.len()..)?.split_first_chunk()?;
+        Some(Space::from_be_bytes(*space))
     }
 
     /// One entry of a level of a home; also the beginning of those from there on.
@@ -162,20 +214,85 @@ impl Names {
         self.prefix.len() + 4 + 2 + 1 + 8 + 1
     }
 
-    /// The mark that the data of a home belongs to a root elsewhere.
-    pub(super) fn elsewhere(&self, home: Home) -> Vec<u8> {
-        self.mark(home, ELSEWHERE)
-    }
-
     /// The mark that the data of a home belongs to no root any more.
     pub(super) fn dropped(&self, home: Home) -> Vec<u8> {
-        self.mark(home, DROPPED)
-    }
-
-    fn mark(&self, home: Home, what: u8) -> Vec<u8> {
-        let mut name = self.in_slot(home.space, home.slot, what, 8);
+        let mut name = self.in_slot(home.space, home.slot, DROPPED, 8);
         name.extend_from_slice(&home.number.to_be_bytes());
         name
+    }
+
+    /// The homes of which these changes say so.
+    pub(super) fn dropped_by(&self, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> Vec<Home> {
+        let at = self.prefix.len() + 4 + 2;
+        let marks = changes.iter().filter(|(name, value)| value.is_some() && name.get(at) == Some(&DROPPED));
+        marks
+            .filter_map(|(name, _)| self.read_home(name).filter(|home| self.dropped(*home) == *name))
+            .collect()
+    }
+
+    /// All these marks of a slot.
+    pub(super) fn dropped_in(&self, space: Space, slot: u16) -> Range {
+        (self.in_slot(space, slot, DROPPED, 0), self.in_slot(space, slot, DROPPED + 1, 0))
+    }
+
+    /// The mark that the data of a home belongs to a root elsewhere; its value is the name of that root.
+    pub(super) fn elsewhere(&self, home: Home) -> Vec<u8> {
+        let Home { space, slot, number } = home;
+        let mut name = self.of_store(b'e', &space.to_be_bytes());
+        name.extend_from_slice(&slot.to_be_bytes());
+        name.extend_from_slice(&number.to_be_bytes());
+        name
+    }
+
+    /// These marks of the slots of a space from one up to another.
+    pub(super) fn elsewhere_in(&self, space: Space, from: u16, to: u16) -> Range {
+        let begin = |slot: u16| {
+            let mut name = self.of_store(b'e', &space.to_be_bytes());
+            name.extend_from_slice(&slot.to_be_bytes());
+            name
+        };
+        (begin(from), begin(to))
+    }
+
+    /// The home that such a mark is about.
+    pub(super) fn read_elsewhere(&self, name: &[u8]) -> Option<Home> {
+        let rest = name.get(self.prefix.len() + 5..)?;
+        let (space, rest) = rest.split_first_chunk()?;
+        let (slot, rest) = rest.split_first_chunk()?;
+        Some(Home {
+            space: Space::from_be_bytes(*space),
+            slot: u16::from_be_bytes(*slot),
+            number: u64::from_be_bytes(rest.try_into().ok()?),
+        })
+    }
+
+    /// The hint that a key will expire at a time, in the part of the index that it belongs to; its value is the key.
+    pub(super) fn hint(&self, at_ms: u64, space: Space, key: &[u8]) -> Vec<u8> {
+        let place = Names::place(key);
+        let mut name = self.of_store(b't', &[(place.slot % u16::from(HINT_PARTS)) as u8]);
+        name.extend_from_slice(&at_ms.to_be_bytes());
+        name.extend_from_slice(&space.to_be_bytes());
+        name.extend_from_slice(&place.slot.to_be_bytes());
+        name.extend_from_slice(&place.hash.to_be_bytes());
+        name
+    }
+
+    /// The hints of a part for times from one up to and with another.
+    pub(super) fn hints(&self, part: u8, from_ms: u64, to_ms: u64) -> Range {
+        let begin = |at_ms: u64| {
+            let mut name = self.of_store(b't', &[part]);
+            name.extend_from_slice(&at_ms.to_be_bytes());
+            name
+        };
+        (begin(from_ms), begin(to_ms.saturating_add(1)))
+    }
+
+    /// The time and the space of a hint.
+    pub(super) fn read_hint(&self, name: &[u8]) -> Option<(u64, Space)> {
+        let rest = name.get(self.prefix.len() + 6..)?;
+        let (at_ms, rest) = rest.split_first_chunk()?;
+        let (space, _) = rest.split_first_chunk()?;
+        Some((u64::from_be_bytes(*at_ms), Space::from_be_bytes(*space)))
     }
 
     /// Which space each database shows.
@@ -207,6 +324,27 @@ impl Names {
     pub(super) fn process_of(&self, name: &[u8]) -> Option<u32> {
         let number = name.get(self.prefix.len() + 4 + 1..)?;
         Some(u32::from_be_bytes(number.try_into().ok()?))
+    }
+
+    /// All spaces that no database shows any more.
+    pub(super) fn dropped_spaces(&self) -> Range {
+        (self.of_store(b'f', &[]), self.of_store(b'f' + 1, &[]))
+    }
+
+    /// The space that a mark of a dropped one is about.
+    pub(super) fn read_dropped_space(&self, name: &[u8]) -> Option<Space> {
+        let rest = name.get(self.prefix.len() + 5..)?;
+        Some(Space::from_be_bytes(rest.try_into().ok()?))
+    }
+
+    /// Which process looks after the whole store.
+    pub(super) fn lease(&self) -> Vec<u8> {
+        self.of_store(b'g', &[])
+    }
+
+    /// How far the walk over the store is.
+    pub(super) fn swept(&self) -> Vec<u8> {
+        self.of_store(b's', &[])
     }
 
     /// How many processes have had a number.
@@ -284,9 +422,32 @@ mod tests {
         assert_eq!(names.read(&root), Some(Named::Root(Names::place(b"key"), b"key")));
         assert_eq!(names.read(&from), Some(Named::Other(home.slot)));
         let (begin, end) = names.space(7);
-        assert!(begin < root && to < end && names.elsewhere(home) < end && names.elsewhere(home) > to);
+        assert!(begin < root && to < end && names.dropped(home) < end && names.dropped(home) > to);
+        assert_eq!([names.read_home(&from), names.read_home(&names.dropped(home))], [Some(home); 2]);
+        assert_eq!(names.read_home(&root), None);
+        assert_eq!(names.read_space(&root), Some(7));
         assert!(names.databases() > names.space(Space::MAX - 1).0);
         assert!(!names.databases().starts_with(&Names::of(b"stor").prefix));
+    }
+
+    #[test]
+    fn mark_is_read_as_another_one() {
+        let names = Names::of(b"store");
+        let home = Home { space: 7, slot: 16_383, number: u64::MAX };
+        assert_eq!(names.read_elsewhere(&names.elsewhere(home)), Some(home));
+        let (from, to) = names.elsewhere_in(7, home.slot, home.slot + 1);
+        assert!(from < names.elsewhere(home) && names.elsewhere(home) < to);
+        assert_eq!(names.read_dropped_space(&names.dropped_space(9)), Some(9));
+        let hint = names.hint(1234, 7, b"key");
+        assert_eq!(names.read_hint(&hint), Some((1234, 7)));
+        let part = (slot_of(b"key") % u16::from(HINT_PARTS)) as u8;
+        let covers = |from_ms, to_ms| {
+            let (from, to) = names.hints(part, from_ms, to_ms);
+            from <= hint && hint < to
+        };
+        assert!(covers(0, 1234) && covers(1234, 1234) && !covers(0, 1233) && !covers(1235, 9999));
+        let (from, to) = names.slots(7, 5, SLOTS);
+        assert!(from < names.dropped(home) && names.dropped(home) < to);
     }
 
     #[test]

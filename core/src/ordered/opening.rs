@@ -1,10 +1,7 @@
 //! What a process asks the cluster before it serves anybody.
 
-use std::sync::Arc;
-
-use parking_lot::{Condvar, Mutex};
-
-use super::cluster::{Answer, Ask, Cluster, ClusterError, Write};
+use super::asking;
+use super::cluster::{Ask, Cluster, ClusterError, Write};
 use super::databases::Databases;
 use super::engine_error;
 use super::names::Names;
@@ -16,46 +13,13 @@ const PROCESSES_MAX: u32 = 1 << 24;
 /// So often another process may have been quicker.
 const TRIES: u32 = 100;
 
-/// A place for what a call brings, for the thread that waits for it.
-struct Arriving<T> {
-    arrived: Mutex<Option<T>>,
-    is_there: Condvar,
-}
-
-impl<T> Arriving<T> {
-    fn new() -> Arc<Arriving<T>> {
-        Arc::new(Arriving { arrived: Mutex::new(None), is_there: Condvar::new() })
-    }
-
-    fn put(&self, value: T) {
-        *self.arrived.lock() = Some(value);
-        self.is_there.notify_all();
-    }
-
-    fn wait(&self) -> T {
-        let mut arrived = self.arrived.lock();
-        loop {
-            match arrived.take() {
-                Some(value) => return value,
-                None => self.is_there.wait(&mut arrived),
-            }
-        }
-    }
-}
-
 /// The value of a key, and the transaction in which it was read.
 fn read<C: Cluster>(
     cluster: &C,
     name: Vec<u8>,
 ) -> std::result::Result<(C::Transaction, Option<Vec<u8>>), ClusterError> {
-    let arriving = Arriving::new();
-    let arrives = arriving.clone();
-    cluster.read(None, vec![Ask::Get(name)], Box::new(move |outcome| arrives.put(outcome)));
-    let (transaction, answers) = arriving.wait()?;
-    match answers.into_iter().next() {
-        Some(Answer::Value(value)) => Ok((transaction, value)),
-        _ => Err(ClusterError::Refused("an answer to another question".into())),
-    }
+    let (transaction, answers) = asking::read(cluster, None, vec![Ask::Get(name)])?;
+    Ok((transaction, asking::value(answers.into_iter().next())?))
 }
 
 fn next_process_number<C: Cluster>(cluster: &C, names: &Names) -> std::result::Result<u32, ClusterError> {
@@ -67,10 +31,7 @@ fn next_process_number<C: Cluster>(cluster: &C, names: &Names) -> std::result::R
     }
     let write =
         Write { changes: vec![(names.processes(), Some(number.to_le_bytes().to_vec()))], ..Write::default() };
-    let arriving = Arriving::new();
-    let arrives = arriving.clone();
-    cluster.write(Some(transaction), write, Box::new(move |outcome| arrives.put(outcome)));
-    arriving.wait().map(|()| number)
+    asking::write(cluster, Some(transaction), write).map(|()| number)
 }
 
 /// Takes a number that no other process of the store has, or has had.
@@ -96,11 +57,7 @@ pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8;
             return Ok(stored);
         }
         let changes = vec![(names.secret(), Some(proposed.to_vec()))];
-        let arriving = Arriving::new();
-        let arrives = arriving.clone();
-        let write = Write { changes, ..Write::default() };
-        cluster.write(Some(transaction), write, Box::new(move |outcome| arrives.put(outcome)));
-        match arriving.wait() {
+        match asking::write(cluster, Some(transaction), Write { changes, ..Write::default() }) {
             // Whose it is shows the next look.
             Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
             Err(error) => return Err(engine_error(error)),

@@ -73,6 +73,15 @@ impl Simulated {
         std::mem::take(&mut self.0.lock().counted)
     }
 
+    /// Everything that is there.
+    pub fn pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let state = self.0.lock();
+        let value = |(key, versions): (&Vec<u8>, &Vec<(u64, Version)>)| {
+            Some((key.clone(), state.value(versions, u64::MAX)?.to_vec()))
+        };
+        state.keys.iter().filter_map(value).collect()
+    }
+
     /// How many keys there are.
     pub fn key_count(&self) -> usize {
         let state = self.0.lock();

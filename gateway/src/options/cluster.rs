@@ -2,13 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Deserialize;
 
-use super::{Flags, OptionsError};
-use crate::limits::{CLUSTER_TIMEOUT_MS, STORE_NAME_MAX_BYTES};
+use super::{Flags, OptionsError, whole};
+use crate::limits::{CLUSTER_LIFE_MS, CLUSTER_TIMEOUT_MS, STORE_NAME_MAX_BYTES};
 
 /// What the data is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -19,6 +20,41 @@ pub enum EngineFlag {
     Bitcask,
     /// A cluster of TiKV.
     Tikv,
+}
+
+/// How long old versions of values stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub enum GcLife {
+    /// As long as something else decides.
+    Off,
+    /// So many milliseconds.
+    Ms(u64),
+}
+
+impl FromStr for GcLife {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<GcLife, String> {
+        match text {
+            "off" => Ok(GcLife::Off),
+            number => whole(number)
+                .map(GcLife::Ms)
+                .map_err(|_| format!("'{number}' is neither a number of milliseconds nor off")),
+        }
+    }
+}
+
+impl TryFrom<toml::Value> for GcLife {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<GcLife, String> {
+        match value {
+            toml::Value::String(text) => text.parse(),
+            toml::Value::Integer(number) => number.to_string().parse(),
+            _ => Err("tikv-gc-life-ms is a number or \"off\"".into()),
+        }
+    }
 }
 
 /// How the cluster is reached, and which store of it is served.
@@ -36,6 +72,10 @@ pub struct ClusterOptions {
     pub timeout: Duration,
     /// Where the server listens to the others of the store, and what it tells them.
     pub peer_listen: Option<SocketAddr>,
+    /// Transactions may take half of it, and what was dropped longer ago is collected.
+    pub life: Duration,
+    /// Whether the cluster's old versions are collected.
+    pub collects_versions: bool,
 }
 
 impl ClusterOptions {
@@ -47,6 +87,7 @@ impl ClusterOptions {
         let refused = |text: &str| Err(OptionsError(text.into()));
         if flags.engine.unwrap_or_default() == EngineFlag::Bitcask {
             let named = flags.pd.is_some() || flags.tikv_keyspace.is_some() || flags.tikv_prefix.is_some();
+            let named = named || flags.tikv_gc_life_ms.is_some();
             return if named || flags.peer_listen.is_some() {
                 refused("--pd, --peer-listen and --tikv-... need --engine tikv")
             } else {
@@ -84,6 +125,15 @@ impl ClusterOptions {
         }
         let timeout_ms =
             flags.tikv_timeout_ms.filter(|timeout_ms| *timeout_ms > 0).unwrap_or(CLUSTER_TIMEOUT_MS);
+        let (life_ms, collects_versions) = match flags.tikv_gc_life_ms {
+            None => (CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)), true),
+            Some(GcLife::Ms(life_ms)) => (life_ms, true),
+            Some(GcLife::Off) => (CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)), false),
+        };
+        // What a transaction has sent in its last moment must have ended before anything is collected.
+        if life_ms / 4 < timeout_ms {
+            return refused("--tikv-gc-life-ms is at least four times --tikv-timeout-ms");
+        }
         Ok(Some(ClusterOptions {
             pd,
             tls,
@@ -91,6 +141,8 @@ impl ClusterOptions {
             store,
             timeout: Duration::from_millis(timeout_ms),
             peer_listen: flags.peer_listen,
+            life: Duration::from_millis(life_ms),
+            collects_versions,
         }))
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use cluster::{ClusterOptions, EngineFlag};
+use cluster::{ClusterOptions, EngineFlag, GcLife};
 use edgecask_core::bitcask::OnDamage;
 use edgecask_core::limits::{BLOB_MIN_BYTES, DATAFILE_MAX_BYTES};
 use edgecask_core::number::parse_u64;
@@ -186,6 +186,10 @@ pub struct Flags {
     /// Address at which this server listens to the others of the same store in a cluster [default: the one from which it reaches PD, any port]
     #[arg(long, env = "EDGECASK_PEER_LISTEN", value_name = "IP:PORT")]
     pub peer_listen: Option<SocketAddr>,
+
+    /// How long TiKV keeps old versions of values, in milliseconds; "off" where something else collects them. A transaction may take half of it [default: 120000]
+    #[arg(long, env = "EDGECASK_TIKV_GC_LIFE_MS", value_name = "MILLISECONDS")]
+    pub tikv_gc_life_ms: Option<GcLife>,
 
     /// What to do if the store is damaged: refuse to start, or start with everything that can be read [default: refuse]
     #[arg(long, env = "EDGECASK_ON_DAMAGE")]
@@ -465,6 +469,7 @@ impl Flags {
             tikv_prefix: self.tikv_prefix.or(fallback.tikv_prefix),
             tikv_timeout_ms: self.tikv_timeout_ms.or(fallback.tikv_timeout_ms),
             peer_listen: self.peer_listen.or(fallback.peer_listen),
+            tikv_gc_life_ms: self.tikv_gc_life_ms.or(fallback.tikv_gc_life_ms),
             on_damage: self.on_damage.or(fallback.on_damage),
             appendfsync: self.appendfsync.or(fallback.appendfsync),
             databases: self.databases.or(fallback.databases),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use edgecask_core::ordered::cluster::{Answer, Ask, Cluster, ClusterError, ReadDone, Scan, Write, WriteDone};
+use edgecask_core::ordered::cluster::{
+    Answer, Ask, Cluster, ClusterError, ReadDone, Scan, VersionsDone, Write, WriteDone,
+};
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use tikv_client::transaction::HeartbeatOption;
@@ -15,10 +17,14 @@ use tikv_client::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::errors::{During, classify};
+use super::latency::Observed;
 use super::orphans;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
 const RESPONSE_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// To let go of old versions takes a look at every region for locks that were left behind.
+const COLLECT_LIMIT: Duration = Duration::from_secs(600);
 
 /// How a cluster is reached.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +37,8 @@ pub struct Access {
     pub keyspace: Option<String>,
     /// How long a request may take.
     pub timeout: Duration,
+    /// How long a transaction may go on after it began.
+    pub longest: Duration,
     /// Threads that talk to the cluster.
     pub threads: usize,
 }
@@ -41,12 +49,15 @@ pub struct TikvCluster {
     runtime: Runtime,
     timeout: Duration,
     began: Instant,
+    longest: Duration,
+    observed: Arc<Observed>,
 }
 
 /// A transaction that has begun.
 pub struct Begun {
     transaction: Transaction,
     at: Timestamp,
+    since: Instant,
 }
 
 impl Begun {
@@ -95,7 +106,30 @@ impl TikvCluster {
         let client = runtime
             .block_on(connecting)
             .map_err(|error| format!("the cluster at {} cannot be reached: {error}", access.pd.join(", ")))?;
-        Ok(TikvCluster { client: Arc::new(client), runtime, timeout: access.timeout, began: Instant::now() })
+        Ok(TikvCluster {
+            client: Arc::new(client),
+            runtime,
+            timeout: access.timeout,
+            longest: access.longest,
+            observed: Arc::default(),
+            began: Instant::now(),
+        })
+    }
+
+    /// How long the cluster has not answered, if that is longer than a request may take.
+    pub fn silent_for(&self) -> Option<Duration> {
+        self.observed.silent_for().filter(|silent| *silent >= self.timeout)
+    }
+
+    /// What a transaction reads is not kept for ever, so it must not go on for longer than that.
+    fn check_age(&self, begun: Option<&Begun>) -> Result<(), ClusterError> {
+        if begun.is_none_or(|begun| begun.since.elapsed() <= self.longest) {
+            return Ok(());
+        }
+        let seconds = self.longest.as_secs_f64();
+        Err(ClusterError::Refused(format!(
+            "a transaction may take {seconds} seconds, and this one took longer"
+        )))
     }
 
     /// Runs something that ends by a call, which happens once, whatever becomes of it.
@@ -124,9 +158,18 @@ impl TikvCluster {
 }
 
 async fn begin(client: &TransactionClient) -> Result<Begun, ClusterError> {
+    let since = Instant::now();
     let transaction = client.begin_with_options(options()).await;
     let transaction = transaction.map_err(|error| classify(&error, During::Read))?;
-    Ok(Begun { at: transaction.start_timestamp(), transaction })
+    Ok(Begun { at: transaction.start_timestamp(), transaction, since })
+}
+
+/// Lets go of versions that ended longer ago; returns when, by the cluster's clock.
+async fn collect_versions(client: Arc<TransactionClient>, life_ms: u64) -> Result<Option<u64>, Error> {
+    let now = client.current_timestamp().await?;
+    let physical = now.physical.saturating_sub(i64::try_from(life_ms).unwrap_or(i64::MAX));
+    client.gc(Timestamp { physical, ..Timestamp::default() }).await?;
+    Ok(u64::try_from(physical).ok())
 }
 
 async fn gets(
@@ -271,10 +314,18 @@ impl Cluster for TikvCluster {
     }
 
     fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
+        if let Err(error) = self.check_age(transaction.as_ref()) {
+            return done(Err(error));
+        }
+        let done = self.observed.timed(|observed| &observed.reads, done);
         self.run(During::Read, read(self.client.clone(), transaction, asks), done);
     }
 
     fn write(&self, transaction: Option<Begun>, changes: Write, done: WriteDone) {
+        if let Err(error) = self.check_age(transaction.as_ref()) {
+            return done(Err(error));
+        }
+        let done = self.observed.timed(|observed| &observed.writes, done);
         self.run(During::Commit, write(self.client.clone(), transaction, changes), done);
     }
 
@@ -296,5 +347,29 @@ impl Cluster for TikvCluster {
             destroyed.map_err(|error| classify(&error, During::Commit))
         };
         self.run(During::Commit, work, done);
+    }
+
+    fn collect_versions(&self, life_ms: u64, done: VersionsDone) {
+        let work = tokio::time::timeout(COLLECT_LIMIT, collect_versions(self.client.clone(), life_ms));
+        let work = self.runtime.spawn(work);
+        self.runtime.spawn(async move {
+            done(match work.await {
+                Ok(Ok(collected)) => collected.map_err(|error| classify(&error, During::Read)),
+                Ok(Err(_)) => Err(ClusterError::Unavailable("no answer in time".into())),
+                Err(_) => Err(ClusterError::Unavailable("the client has failed".into())),
+            });
+        });
+    }
+
+    fn report(&self) -> Vec<(&'static str, u64)> {
+        let (reads, writes) = (self.observed.reads.facts_us(), self.observed.writes.facts_us());
+        let silent_ms = self.silent_for().map_or(0, |silent| silent.as_millis() as u64);
+        vec![
+            ("cluster_read_usec_mean", reads.0),
+            ("cluster_read_usec_p99", reads.1),
+            ("cluster_write_usec_mean", writes.0),
+            ("cluster_write_usec_p99", writes.1),
+            ("cluster_silent_ms", silent_ms),
+        ]
     }
 }

@@ -163,6 +163,11 @@ fn ready(web: &Web) -> Response<Body> {
             "the disk failed; nothing is written until a restart\n",
         );
     }
+    if let Some(silent) = gateway.server.engine.silent_for() {
+        let seconds = silent.as_secs();
+        let why = format!("the cluster has not answered for {seconds} seconds\n");
+        return text(StatusCode::SERVICE_UNAVAILABLE, &why);
+    }
     if let Some(refusal) = gateway.server.engine.refusal() {
         return text(StatusCode::SERVICE_UNAVAILABLE, &format!("writes are refused: {refusal}\n"));
     }

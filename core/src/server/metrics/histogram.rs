@@ -30,7 +30,7 @@ impl Default for Histogram {
 
 impl Histogram {
     /// Adds `calls` calls that took so long each.
-    pub(crate) fn add(&self, took_ns: u64, calls: u64) {
+    pub fn add(&self, took_ns: u64, calls: u64) {
         if let Some(bucket) = self.0.get(bucket_of(took_ns)) {
             bucket.fetch_add(calls, Ordering::Relaxed);
         }
