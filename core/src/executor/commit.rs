@@ -39,6 +39,11 @@ pub(super) struct Pending {
 }
 
 impl Pending {
+    /// The engine's number for it.
+    pub(super) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
     /// Its connection has ended. The commit may happen all the same, and then others are to hear of it.
     pub(super) fn leave<E: Engine>(self, server: &Server<E>) {
         match self.entry {
