@@ -4,7 +4,7 @@ import random
 import threading
 import time
 
-from harness import ErrorReply, check, slot_of, until
+from harness import PATIENCE_S, ErrorReply, check, slot_of, until
 
 STORE = "kills"
 QUICK_KILLS, LONG_KILLS = 5, 50
@@ -113,6 +113,8 @@ def kills(cluster):
         gateway = cluster.start(STORE)
         for ledger in ledgers:
             ledger.begin(gateway)
+        before = acknowledged(ledgers)
+        until(PATIENCE_S, "something is acknowledged", lambda: acknowledged(ledgers) > before + WRITERS)
         time.sleep(draw.uniform(*RUN_S))
         gateway.kill()
         for ledger in ledgers:
@@ -120,9 +122,12 @@ def kills(cluster):
             if ledger.problem:
                 raise ledger.problem
             ledger.compare(other)
-    acknowledged = sum(sum(ledger.acknowledged.values()) for ledger in ledgers)
     until(LEASE_LIMIT_S, "no key is locked", lambda: not cluster.ask("/locks"))
-    print(f"kills: {count} times kill -9, {acknowledged} acknowledged writes, none lost, none by halves", flush=True)
+    print(f"kills: {count} times kill -9, {acknowledged(ledgers)} acknowledged writes, none lost, none by halves", flush=True)
+
+
+def acknowledged(ledgers):
+    return sum(sum(ledger.acknowledged.values()) for ledger in ledgers)
 
 
 # What hangs when a server is killed in a transaction of two regions: requests of a method, so many after so many that pass, and so many

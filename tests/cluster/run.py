@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """Suites on a test cluster: what clients see of `edgecask serve --engine tikv`.
 
-The cases of other people's suite, round trips that a command takes by the cluster's own counts, two servers beside each other, and
-faults. `tests/cluster/run.py --edgecask target/debug/edgecask`; ends with 1 if something is not as it should be.
+    rounds            what a command asks of the cluster, by the cluster's own counts
+    bank, kills       no money and no acknowledged write is lost, whatever breaks
+    faults            one fault at a time: replies in time, right ones only, and everything goes on by itself
+    events            what happens at one server and reaches clients of another
+    oracles, tidis    the suites that compare with redis-server, and other people's
+
+`tests/cluster/run.py --edgecask target/debug/edgecask [NAME...]`; ends with 1 if something is not as it should be.
 """
 
 import argparse
@@ -10,14 +15,15 @@ import subprocess
 import sys
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bank import bank
 from events import EVENTS
-from faults import FAULTS
+from faults import hung_answers, late_writes, lost_answers, regions_change, stores_and_pd
 from harness import Client, Cluster, check
 from kills import killed_between_phases, kills
-from oracles import conformance, conversations
+from oracles import conformance, conversations, differential, transcripts
 from rounds import large_set, pipelines, round_trips
 
 FOLDER = Path(__file__).parent
@@ -87,10 +93,29 @@ def tidis(cluster):
     subprocess.run([cluster.python, FOLDER / "tidis.py", str(cluster.serve("tidis"))], check=True)
 
 
-SUITES = (
-    round_trips, pipelines, large_set, two_servers, conflicts, unreachable, conformance, conversations, tidis, bank, kills,
-    killed_between_phases, *FAULTS, *EVENTS,
+# Suites that count what the cluster is asked, or compare times, come first, with nothing beside them.
+ALONE = (round_trips, pipelines, large_set)
+# Most of the time these wait.
+TOGETHER = (
+    conversations, conformance, transcripts, differential, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change,
+    kills, killed_between_phases, two_servers, conflicts, unreachable, tidis, *EVENTS,
 )
+
+
+def run(suite, options):
+    """Runs a suite on a cluster of its own; whether it is well."""
+    begin = time.monotonic()
+    cluster = Cluster(options.edgecask, options.python, options.long)
+    try:
+        suite(cluster)
+        print(f"{suite.__name__}: fine, {time.monotonic() - begin:.1f} s", flush=True)
+        return True
+    except Exception as error:  # Whatever it is, the other suites are run.
+        print(f"{suite.__name__}: {error}", flush=True)
+        traceback.print_exc()
+        return False
+    finally:
+        cluster.end()
 
 
 def main():
@@ -98,24 +123,15 @@ def main():
     parser.add_argument("--edgecask", required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--long", action="store_true", help="long runs, for figures")
+    parser.add_argument("--jobs", type=int, default=1, help="suites at a time, but for those that must be alone")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
-    failed = []
-    for suite in SUITES:
-        if options.only and suite.__name__ not in options.only:
-            continue
-        begin = time.monotonic()
-        cluster = Cluster(options.edgecask, options.python, options.long)
-        try:
-            suite(cluster)
-            print(f"{suite.__name__}: fine, {time.monotonic() - begin:.1f} s", flush=True)
-        except (AssertionError, RuntimeError, OSError, subprocess.CalledProcessError) as error:
-            failed.append(suite.__name__)
-            print(f"{suite.__name__}: {error}", flush=True)
-            traceback.print_exc()
-        finally:
-            cluster.end()
-    sys.exit(1 if failed else 0)
+    wanted = [[suite for suite in suites if not options.only or suite.__name__ in options.only] for suites in (ALONE, TOGETHER)]
+    outcomes = [run(suite, options) for suite in wanted[0]]
+    with ThreadPoolExecutor(options.jobs) as threads:
+        outcomes += threads.map(lambda suite: run(suite, options), wanted[1])
+    if not all(outcomes) or not outcomes:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
