@@ -22,6 +22,7 @@ from bank import bank
 from events import EVENTS
 from faults import hung_answers, late_writes, lost_answers, regions_change, stores_and_pd
 from harness import Client, Cluster, check
+from hot_keys import HOT_KEYS
 from kills import killed_between_phases, kills
 from oracles import conformance, conversations, differential, transcripts
 from rounds import large_set, pipelines, round_trips
@@ -98,7 +99,7 @@ ALONE = (round_trips, pipelines, large_set)
 # Most of the time these wait.
 TOGETHER = (
     conversations, conformance, transcripts, differential, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change,
-    kills, killed_between_phases, two_servers, conflicts, unreachable, tidis, *EVENTS,
+    kills, killed_between_phases, two_servers, conflicts, unreachable, tidis, *HOT_KEYS, *EVENTS,
 )
 
 

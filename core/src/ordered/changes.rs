@@ -112,11 +112,6 @@ impl Changes {
         !self.databases.is_empty() || self.keys.iter().any(KeyChange::is_definition)
     }
 
-    /// Whether they are for these databases.
-    pub(super) fn are_for(&self, databases: &Arc<Databases>) -> bool {
-        Arc::ptr_eq(&self.seen, databases) || *self.seen == **databases
-    }
-
     /// Their keys, if they rest on nothing that was read.
     pub(super) fn lane_keys_if_blind(&self) -> Option<LaneKeys> {
         let may_join = self.is_blind && !self.concern_all() && self.keys.len() <= lanes::KEYS_MAX;

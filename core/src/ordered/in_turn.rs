@@ -112,12 +112,10 @@ impl<C: Cluster> Inner<C> {
     /// One whose turn it was commits.
     pub(super) fn commit_in_turn(
         self: &Arc<Self>,
-        (turn, mut known): (Turn, Known),
+        (turn, known): (Turn, Known),
         changes: Changes,
         ticket: Ticket,
     ) {
-        // What the run has announced and not read.
-        known.take_wants();
         let steps = self.plan_in_turn(Plan { turn, ticket, changes, known, rounds: 0 });
         self.carry_out(steps);
     }
@@ -141,13 +139,8 @@ impl<C: Cluster> Inner<C> {
 
     fn plan_in_turn(self: &Arc<Self>, mut plan: Plan) -> Vec<Step<C::Transaction>> {
         let number = || self.number();
-        let shown = plan.known.shown.get_or_insert_with(|| self.certainty.present());
-        let planned = if plan.changes.are_for(&shown.databases) {
-            plan.changes.plan(&self.names, &mut plan.known, &number)
-        } else {
-            // What the batch takes the databases for is newer.
-            Err(EngineError::OnceMore)
-        };
+        plan.known.shown.get_or_insert_with(|| self.certainty.present());
+        let planned = plan.changes.plan(&self.names, &mut plan.known, &number);
         let Plan { turn, ticket, mut known, .. } = match planned {
             Err(EngineError::NotHere) if plan.rounds < ROUNDS_MAX => return self.read_in_turn(plan),
             _ => plan,

@@ -41,6 +41,8 @@ pub(super) struct Known {
     wants: BTreeSet<Ask>,
     /// What the transaction takes the databases for, once it has begun.
     pub(super) shown: Option<Shown>,
+    /// How often the transaction has begun anew because its reads met others.
+    pub(super) tries: u32,
     /// What was written since: what the cluster shows of these keys is older.
     written: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     written_bytes: u64,
@@ -55,6 +57,11 @@ struct Names {
 }
 
 impl Known {
+    /// What is known at the beginning of a transaction that has begun so often in vain.
+    pub(super) fn after(tries: u32) -> Known {
+        Known { tries, ..Known::default() }
+    }
+
     /// The value of a key, if it has one.
     ///
     /// # Errors
@@ -264,9 +271,12 @@ impl Known {
     }
 
     /// Says that all of these will be needed, those that are here left out.
-    pub(super) fn want_all(&mut self, mut asks: Vec<Ask>) {
-        asks.retain(|ask| !matches!(ask, Ask::Get(key) if self.is_known(key)));
-        self.wants.extend(asks);
+    pub(super) fn want_all(&mut self, asks: Vec<Ask>) {
+        for ask in asks {
+            if !matches!(&ask, Ask::Get(key) if self.is_known(key)) {
+                self.wants.insert(ask);
+            }
+        }
     }
 
     /// Shows these changes from now on as if the cluster had them.

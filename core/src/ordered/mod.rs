@@ -319,29 +319,36 @@ impl<C: Cluster> Inner<C> {
 
     /// Reads what is wanted for a ticket.
     fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, known: Known) {
-        let inner = self.clone();
-        let done = move |outcome| {
-            let ended = match outcome {
-                Ok((transaction, known)) => Waiting::Read(Some(transaction), known),
-                // It begins anew, at a later time.
-                Err(ClusterError::Conflict(_)) => Waiting::Read(None, Known::default()),
-                Err(error) => Waiting::Ended(Err(engine_error(error))),
-            };
-            let waker = {
-                let mut waiting = inner.waiting.lock();
-                match waiting.get_mut(&ticket) {
-                    Some(state) => match std::mem::replace(state, ended) {
-                        Waiting::Reading(waker) => Some(waker),
-                        _ => None,
-                    },
-                    // Nobody waits for it any more.
-                    None => None,
-                }
-            };
-            inner.arrived.notify_all();
-            waker.into_iter().for_each(Waker::wake);
+        let (inner, tries) = (self.clone(), known.tries);
+        let done = move |outcome| match outcome {
+            Ok((transaction, known)) => inner.has_read(ticket, Waiting::Read(Some(transaction), known)),
+            // It begins anew, at a later time.
+            Err(ClusterError::Conflict(_)) => inner.begin_later(ticket, tries + 1),
+            Err(error) => inner.has_read(ticket, Waiting::Ended(Err(engine_error(error)))),
         };
         self.fetch(transaction, known, Box::new(done));
+    }
+
+    /// A transaction that has begun so often in vain begins anew after a while.
+    fn begin_later(self: Arc<Self>, ticket: Ticket, tries: u32) {
+        let rest_ms = self.lanes.lock().rest_after(tries);
+        let inner = self.clone();
+        let begin = move || inner.has_read(ticket, Waiting::Read(None, Known::after(tries)));
+        if rest_ms == 0 { begin() } else { self.cluster.later(rest_ms, Box::new(begin)) }
+    }
+
+    /// A read has come to its end.
+    fn has_read(&self, ticket: Ticket, ended: Waiting<C::Transaction>) {
+        let waker = match self.waiting.lock().get_mut(&ticket) {
+            Some(state) => match std::mem::replace(state, ended) {
+                Waiting::Reading(waker) => Some(waker),
+                _ => None,
+            },
+            // Nobody waits for it any more.
+            None => None,
+        };
+        self.arrived.notify_all();
+        waker.into_iter().for_each(Waker::wake);
     }
 
     /// Reads what is wanted, and which databases there are if the transaction may not count on what the process knows of them.

@@ -26,10 +26,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub(super) type LaneKey = u64;
 
 /// An asker goes on without a grant after so many milliseconds.
-pub(super) const ASKED_MS: u64 = 150;
+pub(super) const ASKED_MS: u64 = 500;
 
 /// A turn that is not given back ends by itself after so many milliseconds: as long as a read and a write take in a slow cluster.
-const TURN_MS: u64 = 100;
+const TURN_MS: u64 = 250;
 
 /// So many may wait for one key: one for each process.
 const LINE_MAX: usize = 1024;

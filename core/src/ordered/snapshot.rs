@@ -532,14 +532,6 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         }
     }
 
-    fn allow_guesses(&mut self, are_allowed: bool) {
-        self.guesses.are_allowed = are_allowed;
-    }
-
-    fn has_guessed(&self) -> bool {
-        self.guesses.has_any
-    }
-
     fn announce_writes(&mut self) {
         self.writes = true;
     }
@@ -550,6 +542,14 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
 
     fn postpone(&mut self) {
         self.is_postponed = true;
+    }
+
+    fn allow_guesses(&mut self, are_allowed: bool) {
+        self.guesses.are_allowed = are_allowed;
+    }
+
+    fn has_guessed(&self) -> bool {
+        self.guesses.has_any
     }
 
     fn announce_ranks(&mut self, root: &Root, ranks: &[u64]) {

@@ -350,8 +350,11 @@ impl Cluster for TikvCluster {
     }
 
     fn collect_versions(&self, life_ms: u64, done: VersionsDone) {
-        let work = tokio::time::timeout(COLLECT_LIMIT, collect_versions(self.client.clone(), life_ms));
-        let work = self.runtime.spawn(work);
+        let client = self.client.clone();
+        // Inside of a task: a thread of nobody's has no clock of tokio's.
+        let work = self.runtime.spawn(async move {
+            tokio::time::timeout(COLLECT_LIMIT, collect_versions(client, life_ms)).await
+        });
         self.runtime.spawn(async move {
             done(match work.await {
                 Ok(Ok(collected)) => collected.map_err(|error| classify(&error, During::Read)),

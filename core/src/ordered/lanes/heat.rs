@@ -53,6 +53,11 @@ impl Heat {
         }
     }
 
+    /// A wait after so many meetings, in milliseconds.
+    pub(super) fn draw_rest_ms(&mut self, times: u32) -> u64 {
+        self.random.u64(..1 << times.min(REST_MAX_LOG2))
+    }
+
     /// A write of these keys has not.
     pub(super) fn cool(&mut self, keys: &[LaneKey], now_ms: u64) {
         if self.met.is_empty() {

@@ -188,6 +188,11 @@ impl<T> Lanes<T> {
         self.heat.rest_ms(keys, now_ms)
     }
 
+    /// How long a transaction that has begun so often in vain is to wait, in milliseconds.
+    pub(super) fn rest_after(&mut self, tries: u32) -> u64 {
+        self.heat.draw_rest_ms(tries)
+    }
+
     /// Whether there is a lane for these keys: they are few, and not in several lanes.
     pub(super) fn has_place(&self, keys: &[LaneKey]) -> bool {
         let mut lanes = keys.iter().filter_map(|key| self.keys.get(key)).map(|in_use| in_use.lane);

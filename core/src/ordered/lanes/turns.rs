@@ -57,7 +57,7 @@ impl<T> Lanes<T> {
         now_ms: u64,
         steps: &mut Vec<Step<T>>,
     ) {
-        known.take_wants();
+        known.drop_wants();
         let is_there = self.end_turn(turn, known, &[], |member| {
             member.ticket = ticket;
             member.is_first = true;
@@ -106,7 +106,7 @@ impl<T> Lanes<T> {
         now_ms: u64,
         steps: &mut Vec<Step<T>>,
     ) {
-        known.take_wants();
+        known.drop_wants();
         if self.end_turn(turn, known, &[], |member| member.stage = Stage::Waits) {
             self.forget(turn, now_ms, steps);
         }
