@@ -13,7 +13,7 @@ use super::names::{Home, Named, Names, PIECES, Space, slot_of};
 use super::record::{PIECE_BYTES, Record, Small, Subkeys, Value};
 use super::runs::{Edit, Out, Tree, Walker};
 use super::snapshot::{OrderedSnapshot, Seen};
-use super::upkeep::noted::{Expiring, Noted};
+use super::upkeep::noted::Expiring;
 use crate::engine::{
     CATALOG, Change, DbChange, EngineError, Kind, Overlay, Result, Root, RootChange, Source, SubChanges,
     is_definition,
@@ -77,8 +77,8 @@ pub(super) struct Planned {
     pub(super) databases: Option<Databases>,
     /// Whether it changes definitions, which every process keeps.
     pub(super) are_definitions: bool,
-    /// What it leaves for upkeep.
-    pub(super) noted: Noted,
+    /// Keys that expire when it has happened, as upkeep is to know.
+    pub(super) expiring: Vec<Expiring>,
 }
 
 impl Changes {
@@ -133,15 +133,13 @@ impl Changes {
         let mut out = Out::new();
         // Homes that another root takes over.
         let taken: HashSet<Home> = self.keys.iter().flat_map(KeyChange::homes_taken).collect();
-        let (mut outcome, mut noted) = (Ok(()), Noted::default());
+        let (mut outcome, mut expiring) = (Ok(()), Vec::new());
         for key in &self.keys {
             // What is missing for several keys is fetched together.
-            match key.plan((names, known), (number, self.small_bytes), &taken, (&mut out, &mut noted)) {
+            match key.plan((names, known), (number, self.small_bytes), &taken, &mut out) {
                 Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
                 Err(error) => return Err(error),
-                Ok(at_ms) => {
-                    noted.expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms)))
-                }
+                Ok(at_ms) => expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms))),
             }
         }
         let databases = match self.databases.as_slice() {
@@ -185,7 +183,7 @@ impl Changes {
         let locks = self.read.iter().filter(|name| !changes.contains_key(*name)).cloned().collect();
         let are_definitions = self.keys.iter().any(KeyChange::is_definition);
         let write = Write { changes: changes.into_iter().collect(), locks, begins_until_ms };
-        Ok(Planned { write, databases, are_definitions, noted })
+        Ok(Planned { write, databases, are_definitions, expiring })
     }
 }
 
@@ -268,7 +266,7 @@ impl KeyChange {
         (names, known): (&Names, &mut Known),
         (number, small_bytes): (&dyn Fn() -> u64, usize),
         taken: &HashSet<Home>,
-        (out, noted): (&mut Out, &mut Noted),
+        out: &mut Out,
     ) -> Result<Option<u64>> {
         let record = match &self.after {
             After::Removed => None,
@@ -301,7 +299,6 @@ impl KeyChange {
         let dropped = self.base.iter().flat_map(Record::homes);
         for home in dropped.filter(|home| !kept.contains(home) && !taken.contains(home)) {
             out.push((names.dropped(home), Some(vec![1])));
-            noted.dropped.push(home);
         }
         // Collecting what belongs to no root here must not take what a root elsewhere needs.
         let is_new = |home: &&Home| !self.base.iter().flat_map(Record::homes).any(|old| old == **home);

@@ -8,7 +8,6 @@ use super::changes::Changes;
 use super::cluster::{Cluster, Write};
 use super::known::Known;
 use super::lanes::{Alarm, LaneKeys, Planned, Step, Turn, Work};
-use super::upkeep::noted::Noted;
 use super::{Inner, ROUNDS_MAX, Waiting, engine_error};
 use crate::engine::{EngineError, Result, Ticket};
 
@@ -149,12 +148,10 @@ impl<C: Cluster> Inner<C> {
         let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
         match planned {
             Ok(planned) => {
+                self.upkeep.note_expiring(planned.expiring);
                 let Write { changes, locks, begins_until_ms } = planned.write;
-                let planned_noted = planned.noted;
                 let planned = Planned { writes: !changes.is_empty(), locks, begins_until_ms };
                 known.write(changes);
-                // Of a write that does not happen this is found out.
-                self.upkeep.note(planned_noted);
                 self.lanes.lock().planned(turn, (known, planned), ticket, now_ms, &mut steps);
             }
             Err(error) => {
@@ -247,7 +244,7 @@ impl<C: Cluster> Inner<C> {
             return steps;
         }
         let inner = self.clone();
-        self.send(transaction, (write, Noted::default()), move |outcome| {
+        self.send(transaction, write, move |outcome| {
             let (now_ms, mut steps) = (inner.cluster.now_ms(), Vec::new());
             inner.lanes.lock().finish(lane, &outcome, now_ms, &mut steps);
             inner.carry_out(steps);

@@ -65,7 +65,6 @@ pub use snapshot::OrderedSnapshot;
 use snapshot::Parts;
 pub use upkeep::Pace;
 use upkeep::Upkeep;
-use upkeep::noted::Noted;
 
 /// A commit fetches what its counts need in so many rounds at most; a few are enough for any collection.
 const ROUNDS_MAX: u32 = 64;
@@ -437,7 +436,10 @@ impl<C: Cluster> Inner<C> {
         let number = || self.number();
         let planned = job.changes.plan(&self.names, &mut job.known, &number);
         match planned {
-            Ok(planned) => self.write(job, planned),
+            Ok(mut planned) => {
+                self.upkeep.note_expiring(std::mem::take(&mut planned.expiring));
+                self.write(job, planned);
+            }
             Err(EngineError::NotHere) if job.rounds < ROUNDS_MAX => {
                 job.rounds += 1;
                 let (inner, transaction) = (self.clone(), job.transaction.take());
@@ -473,18 +475,16 @@ impl<C: Cluster> Inner<C> {
     }
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
-        let Planned { write, databases, are_definitions, noted } = planned;
+        let Planned { write, databases, are_definitions, .. } = planned;
         let Job { ticket, transaction, changes, .. } = job;
         let Some(databases) = databases else {
             let (inner, keys) = (self.clone(), changes.lane_keys());
-            return self.send(transaction, (write, noted), move |outcome| {
-                match inner.siblings.get().cloned() {
-                    Some(siblings) if are_definitions && outcome.is_ok() => {
-                        siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
-                    }
-                    _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
-                    _ => inner.ended(ticket, outcome),
+            return self.send(transaction, write, move |outcome| match inner.siblings.get().cloned() {
+                Some(siblings) if are_definitions && outcome.is_ok() => {
+                    siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
                 }
+                _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
+                _ => inner.ended(ticket, outcome),
             });
         };
         let doubts = self.certainty.doubt();
@@ -492,7 +492,7 @@ impl<C: Cluster> Inner<C> {
         let (inner, told) = (self, siblings.clone());
         let go_on = move |number: u64| {
             let after = inner.clone();
-            inner.send(transaction, (write, noted), move |outcome| {
+            inner.send(transaction, write, move |outcome| {
                 if outcome.is_ok() {
                     after.certainty.trust(databases, doubts);
                 } else {
@@ -514,11 +514,12 @@ impl<C: Cluster> Inner<C> {
     fn send(
         self: &Arc<Self>,
         transaction: Option<C::Transaction>,
-        (write, noted): (Write, Noted),
+        write: Write,
         done: impl FnOnce(Result<()>) + Send + 'static,
     ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
+        let dropped = self.names.dropped_by(&write.changes);
         self.cluster.write(
             transaction,
             write,
@@ -529,9 +530,9 @@ impl<C: Cluster> Inner<C> {
                         inner.certainty.set_lease(0);
                     }
                 }
-                // What is noted of a write that did not happen is found out.
+                // Of a write that has not happened there is no mark.
                 if matches!(outcome, Ok(()) | Err(ClusterError::Unknown(_))) {
-                    inner.upkeep.note(noted);
+                    inner.upkeep.note_dropped(dropped);
                 }
                 done(outcome.map_err(engine_error));
             }),

@@ -221,6 +221,15 @@ impl Names {
         name
     }
 
+    /// The homes of which these changes say so.
+    pub(super) fn dropped_by(&self, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> Vec<Home> {
+        let at = self.prefix.len() + 4 + 2;
+        let marks = changes.iter().filter(|(name, value)| value.is_some() && name.get(at) == Some(&DROPPED));
+        marks
+            .filter_map(|(name, _)| self.read_home(name).filter(|home| self.dropped(*home) == *name))
+            .collect()
+    }
+
     /// All these marks of a slot.
     pub(super) fn dropped_in(&self, space: Space, slot: u16) -> Range {
         (self.in_slot(space, slot, DROPPED, 0), self.in_slot(space, slot, DROPPED + 1, 0))

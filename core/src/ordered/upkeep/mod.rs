@@ -36,13 +36,13 @@ use parking_lot::Mutex;
 use super::Options;
 use super::cluster::{Cluster, ClusterError};
 use super::databases::Databases;
-use super::names::Names;
+use super::names::{Home, Names};
 use crate::engine::Db;
 use due::{Due, Soon};
 use homes::Homes;
 use index::Index;
 use lease::Lease;
-use noted::{Noted, Notes};
+use noted::{Expiring, Notes};
 use site::Site;
 use spaces::Spaces;
 use sweep::Sweep;
@@ -185,10 +185,17 @@ impl Stepped {
 }
 
 impl<C: Cluster> Upkeep<C> {
-    /// Takes what a commit has left.
-    pub(super) fn note(&self, noted: Noted) {
-        if !noted.expiring.is_empty() || !noted.dropped.is_empty() {
-            self.notes.lock().add(noted);
+    /// Takes keys that expire: what a hint says is looked at, so it does no harm if their commit comes to nothing.
+    pub(super) fn note_expiring(&self, expiring: Vec<Expiring>) {
+        if !expiring.is_empty() {
+            self.notes.lock().add_expiring(expiring);
+        }
+    }
+
+    /// Takes homes of which a commit has said that they are to be collected.
+    pub(super) fn note_dropped(&self, dropped: Vec<Home>) {
+        if !dropped.is_empty() {
+            self.notes.lock().add_dropped(dropped);
         }
     }
 

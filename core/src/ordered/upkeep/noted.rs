@@ -21,21 +21,6 @@ pub(in crate::ordered) struct Expiring {
     pub(in crate::ordered) key: Vec<u8>,
 }
 
-/// What one commit leaves.
-#[derive(Debug, Default)]
-pub(in crate::ordered) struct Noted {
-    /// Keys of which no hint tells yet when they expire.
-    pub(in crate::ordered) expiring: Vec<Expiring>,
-    /// Homes that belong to no root any more, and have a mark that says so.
-    pub(in crate::ordered) dropped: Vec<Home>,
-}
-
-impl Noted {
-    fn is_empty(&self) -> bool {
-        self.expiring.is_empty() && self.dropped.is_empty()
-    }
-}
-
 /// What commits have left since upkeep last looked.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
@@ -48,12 +33,9 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Adds what a commit has left.
-    pub(super) fn add(&mut self, noted: Noted) {
-        if noted.is_empty() {
-            return;
-        }
-        for Expiring { at_ms, space, key } in noted.expiring {
+    /// Adds keys that expire.
+    pub(super) fn add_expiring(&mut self, expiring: Vec<Expiring>) {
+        for Expiring { at_ms, space, key } in expiring {
             if self.expiring.len() >= NOTED_MAX || self.key_bytes + key.len() > NOTED_MAX_BYTES {
                 self.lost += 1;
                 continue;
@@ -61,8 +43,12 @@ impl Notes {
             self.key_bytes += key.len();
             self.expiring.insert((space, key), at_ms);
         }
+    }
+
+    /// Adds homes that belong to no root any more, and have a mark that says so.
+    pub(super) fn add_dropped(&mut self, dropped: Vec<Home>) {
         // What is in no database has a collector of its own.
-        for home in noted.dropped.into_iter().filter(|home| home.space < RESERVED) {
+        for home in dropped.into_iter().filter(|home| home.space < RESERVED) {
             if self.dropped.len() < NOTED_MAX {
                 self.dropped.push_back(home);
             } else {
@@ -100,7 +86,8 @@ mod tests {
         for at_ms in 0..NOTED_MAX as u64 + 9 {
             let often = Expiring { at_ms, space: 1, key: b"often".to_vec() };
             let once = Expiring { at_ms, space: 1, key: at_ms.to_le_bytes().to_vec() };
-            notes.add(Noted { expiring: vec![often, once], dropped: vec![home] });
+            notes.add_expiring(vec![often, once]);
+            notes.add_dropped(vec![home]);
         }
         assert_eq!(notes.expiring_count(), NOTED_MAX);
         assert_eq!(notes.take_dropped().len(), NOTED_MAX);

@@ -53,14 +53,6 @@ impl Cluster for Meddled {
         self.cluster.time_ms(transaction)
     }
 
-    fn now_ms(&self) -> u64 {
-        self.cluster.now_ms()
-    }
-
-    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
-        self.cluster.later(delay_ms, call);
-    }
-
     fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
         self.let_in();
         self.cluster.read(transaction, asks, done);
@@ -71,6 +63,14 @@ impl Cluster for Meddled {
         self.cluster.write(transaction, write, done);
     }
 
+    fn now_ms(&self) -> u64 {
+        self.cluster.now_ms()
+    }
+
+    fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
+        self.cluster.later(delay_ms, call);
+    }
+
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {
         self.let_in();
         self.cluster.destroy(from, to, done);
@@ -78,10 +78,8 @@ impl Cluster for Meddled {
 }
 
 fn engine<C: Cluster>(cluster: C, process: u32) -> Ordered<C> {
-    Ordered::new(
-        cluster,
-        Options { store: STORE.to_vec(), databases: DATABASES, process, small_bytes: SMALL_BYTES },
-    )
+    let options = Options { store: STORE.to_vec(), databases: DATABASES, process, small_bytes: SMALL_BYTES };
+    Ordered::new(cluster, options)
 }
 
 /// The work of clients, on the engine and on a model of it.
