@@ -274,7 +274,7 @@ async fn write(
     begun: Option<Begun>,
     write: Write,
 ) -> Result<(), ClusterError> {
-    let Begun { mut transaction, at } = match begun {
+    let Begun { mut transaction, at, .. } = match begun {
         Some(begun) => begun,
         None => {
             let begun = begin(&client).await?;
