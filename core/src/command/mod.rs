@@ -41,7 +41,7 @@ mod whole;
 pub(crate) use connection::client_info;
 pub use definitions::Unreadable;
 pub use error::CommandError;
-pub use reload::reload;
+pub use reload::Reloading;
 pub use server::{Facts, facts};
 
 use std::collections::HashMap;

@@ -1,29 +1,60 @@
 //! Definitions that other processes of the same store have changed: users, libraries, triggers, crons.
 
+use super::definitions::Definition;
 use super::script::{crons, libraries, triggers};
 use super::users;
 use crate::engine::{Engine, EngineError};
 use crate::server::Server;
 
-/// Reads all definitions and takes over what is other than here.
-///
-/// # Errors
-/// The engine's; then nothing has changed here.
-pub fn reload<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<(), EngineError> {
-    let (engine, shared) = (&server.engine, &server.shared);
-    loop {
-        let before = *shared.definition_changes.lock();
-        let users = users::stored(engine, now_ms)?;
-        let libraries = libraries::stored(engine, now_ms)?;
-        let triggers = triggers::stored(engine, now_ms)?;
-        let crons = crons::stored(engine, now_ms)?;
-        let changes = shared.definition_changes.lock();
-        // A commit of this process may be later than what was read.
-        if *changes == before {
-            users::take_over(shared, &users);
-            libraries::take_over(shared, &libraries);
-            triggers::take_over(shared, triggers);
-            crons::take_over(shared, crons, now_ms);
+/// What a store had of definitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Stored {
+    users: Vec<Definition>,
+    libraries: Vec<Definition>,
+    triggers: Vec<Definition>,
+    crons: Vec<Definition>,
+}
+
+/// Reads definitions again, and knows what it has read last: what only this process has made of them, as CONFIG SET requirepass does, stays
+/// as long as nobody changes the store.
+#[derive(Debug, Default)]
+pub struct Reloading {
+    last: Stored,
+}
+
+impl Reloading {
+    /// Reads all definitions and takes over those of a kind of which any is other than when they were read last.
+    ///
+    /// # Errors
+    /// The engine's; then nothing has changed here.
+    pub fn reload<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<(), EngineError> {
+        let (engine, shared) = (&server.engine, &server.shared);
+        loop {
+            let before = *shared.definition_changes.lock();
+            let stored = Stored {
+                users: users::stored(engine, now_ms)?,
+                libraries: libraries::stored(engine, now_ms)?,
+                triggers: triggers::stored(engine, now_ms)?,
+                crons: crons::stored(engine, now_ms)?,
+            };
+            let changes = shared.definition_changes.lock();
+            // A commit of this process may be later than what was read.
+            if *changes != before {
+                continue;
+            }
+            let last = std::mem::replace(&mut self.last, stored.clone());
+            if stored.users != last.users {
+                users::take_over(shared, &stored.users);
+            }
+            if stored.libraries != last.libraries {
+                libraries::take_over(shared, &stored.libraries);
+            }
+            if stored.triggers != last.triggers {
+                triggers::take_over(shared, stored.triggers);
+            }
+            if stored.crons != last.crons {
+                crons::take_over(shared, stored.crons, now_ms);
+            }
             return Ok(());
         }
     }

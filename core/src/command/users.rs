@@ -139,12 +139,16 @@ pub(super) fn stored<E: Engine>(
 
 /// Takes over what other processes have made of the users. Nothing is written, whatever `requirepass` says here.
 pub(super) fn take_over(shared: &Shared, stored: &[Definition]) {
-    let rules = stored.iter().filter(|(name, _)| name != PASSWORD_FIELD);
-    let mut users: Vec<Arc<User>> = rules
+    let requirepass = shared.settings.get("requirepass").unwrap_or_default();
+    let mut users = Vec::new();
+    for (name, rules) in stored.iter().filter(|(name, _)| name != PASSWORD_FIELD) {
         // One that this version cannot read is off.
-        .map(|(name, rules)| User::from_rules(name, rules).unwrap_or_else(|_| User::new(name, false)))
-        .map(Arc::new)
-        .collect();
+        let mut user = User::from_rules(name, rules).unwrap_or_else(|_| User::new(name, false));
+        if name == DEFAULT_USER {
+            fit_default(&mut user, &shared.settings, &requirepass, mark_in(stored));
+        }
+        users.push(Arc::new(user));
+    }
     if !users.iter().any(|user| user.name() == DEFAULT_USER) {
         users.push(shared.acl.default_user());
     }
@@ -155,10 +159,25 @@ pub(super) fn take_over(shared: &Shared, stored: &[Definition]) {
     }
 }
 
+/// The hash of the `requirepass` that the rules of the default user know of.
+fn mark_in(stored: &[Definition]) -> Option<&[u8]> {
+    stored.iter().find(|(name, _)| name == PASSWORD_FIELD).map(|(_, mark)| mark.as_slice())
+}
+
+/// Gives the default user of the store what the settings say otherwise.
+fn fit_default(user: &mut User, settings: &Settings, requirepass: &str, mark: Option<&[u8]>) {
+    if !requirepass.is_empty() && mark != Some(mark_of(requirepass).as_bytes()) {
+        user.set_password(requirepass.as_bytes());
+    }
+    if settings.get("default-user").as_deref() == Some("off") {
+        user.turn_off();
+    }
+}
+
 fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> Result<Vec<Arc<User>>> {
     let fields = USERS.all(txn)?;
     let requirepass = settings.get("requirepass").unwrap_or_default();
-    let mark = fields.iter().find(|(name, _)| name == PASSWORD_FIELD).map(|(_, mark)| mark.clone());
+    let mark = mark_in(&fields);
     let mut users = Vec::new();
     for (name, rules) in fields.iter().filter(|(name, _)| name != PASSWORD_FIELD) {
         let mut user = User::from_rules(name, rules).unwrap_or_else(|_| {
@@ -167,12 +186,7 @@ fn of_store(txn: &mut Txn<'_>, settings: &Settings, restored: &mut Restored) -> 
         });
         if name == DEFAULT_USER {
             let stored = user.clone();
-            if !requirepass.is_empty() && mark.as_deref() != Some(mark_of(&requirepass).as_bytes()) {
-                user.set_password(requirepass.as_bytes());
-            }
-            if settings.get("default-user").as_deref() == Some("off") {
-                user.turn_off();
-            }
+            fit_default(&mut user, settings, &requirepass, mark);
             if user != stored && !restored.unreadable.contains(name) {
                 write(txn, &[&user], &requirepass)?;
             }

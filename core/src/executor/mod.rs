@@ -491,6 +491,7 @@ impl Executor {
                     if is_long {
                         // It has this thread for itself. Where others wait, what was fetched would be dropped when it takes long
                         // again, and fetched anew here, without end.
+                        self.sql.give_back(&server.shared.sql);
                         server.engine.wait_for(waits);
                         ticket = Some(waits);
                         continue;

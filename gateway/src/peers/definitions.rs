@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use edgecask_core::command::reload;
+use edgecask_core::command::Reloading;
 use edgecask_core::server::peers::LinkId;
 use tracing::warn;
 
@@ -52,7 +52,7 @@ impl Definitions {
 
 /// Reads when somebody asks for it, and every so often: a message may be lost with its sender.
 fn run(gateway: &Gateway, requests: &Receiver<Reader>) {
-    let mut open = Vec::new();
+    let (mut open, mut reloading) = (Vec::new(), Reloading::default());
     let mut pause = PEER_DEFINITIONS_PERIOD;
     while gateway.stop.request_made().is_none() {
         match requests.recv_timeout(pause) {
@@ -63,7 +63,7 @@ fn run(gateway: &Gateway, requests: &Receiver<Reader>) {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        match reload(&gateway.server, now_ms()) {
+        match reloading.reload(&gateway.server, now_ms()) {
             Ok(()) => {
                 open.drain(..).for_each(|reader| tell(gateway, reader));
                 pause = PEER_DEFINITIONS_PERIOD;
