@@ -154,10 +154,12 @@ fn smove(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         ctx.reply.integer(0);
         return Ok(());
     }
-    let has_target = root_of_kind(ctx.txn, db, target, Kind::Set)?.is_some();
+    // What is missing of both is fetched together.
+    let target_root = root_of_kind(ctx.txn, db, target, Kind::Set);
     let mut set = Set::open(ctx.txn, db, source)?.ok_or(CommandError::NO_SUCH_KEY)?;
-    if source == target || !set.contains(member)? {
-        let is_there = set.contains(member)?;
+    let is_there = set.contains(member);
+    let (has_target, is_there) = (target_root?.is_some(), is_there?);
+    if source == target || !is_there {
         ctx.reply.integer(i64::from(is_there));
         return Ok(());
     }

@@ -434,13 +434,13 @@ impl Walker<'_> {
     fn want_changing(&mut self, level: u8, deltas: &[Delta]) {
         if self.is_sparse(level, deltas.len()) {
             deltas.iter().for_each(|delta| self.want_run(level, &delta.key));
-        } else if let (Some(first), Some(last)) = (deltas.first(), deltas.last()) {
-            self.want_run(level, &first.key);
-            let (from, to) = (self.behind(level, &first.key), self.behind(level, &last.key));
-            let expect = self.expect_runs(level).saturating_add(1);
-            let _ = self
-                .known
-                .scan((&from, &to), Direction::Ascending, expect, &mut |_, _| ControlFlow::Continue(()));
+            return;
+        }
+        for family in families(deltas) {
+            if let Some(first) = family.first() {
+                self.want_run(level, &first.key);
+            }
+            let _ = self.runs_behind_first(level, family, &mut Vec::new());
         }
     }
 
@@ -489,17 +489,25 @@ impl Walker<'_> {
 
     /// The runs of a level that changes in this order may touch.
     fn runs_between(&mut self, level: u8, deltas: &[Delta]) -> Result<Vec<(Vec<u8>, Run)>> {
-        let (Some(first), Some(last)) = (deltas.first(), deltas.last()) else { return Ok(Vec::new()) };
+        let (mut runs, mut outcome) = (Vec::new(), Ok(()));
+        for family in families(deltas) {
+            let Some(first) = family.first() else { continue };
+            let found = self.find(level, &first.key).map(|run| runs.push(run));
+            let read = self.runs_behind_first(level, family, &mut runs);
+            outcome = outcome.and(found).and(read);
+        }
+        outcome.map(|()| runs)
+    }
+
+    /// Adds the runs of a level that begin behind the first of these changes and not behind the last one.
+    fn runs_behind_first(&mut self, level: u8, deltas: &[Delta], runs: &mut Vec<(Vec<u8>, Run)>) -> Result<()> {
+        let (Some(first), Some(last)) = (deltas.first(), deltas.last()) else { return Ok(()) };
         let (from, to) = (self.behind(level, &first.key), self.behind(level, &last.key));
-        let first = self.find(level, &first.key);
-        let mut runs = Vec::new();
         let expect = self.expect_runs(level).saturating_add(1);
-        let read = self.runs(level, ((&from, &to), Direction::Ascending), expect, &mut |key, run| {
+        self.runs(level, ((&from, &to), Direction::Ascending), expect, &mut |key, run| {
             runs.push((key.to_vec(), run));
             ControlFlow::Continue(())
-        });
-        runs.insert(0, first?);
-        read.map(|()| runs)
+        })
     }
 
     /// Changes the runs of a level; returns what that changes above.
@@ -629,6 +637,11 @@ impl Walker<'_> {
         }
         Ok(children)
     }
+}
+
+/// Changes of subkeys that begin alike: those of a sorted set by name, and those by score, lie far from each other.
+fn families(deltas: &[Delta]) -> impl Iterator<Item = &[Delta]> {
+    deltas.chunk_by(|left, right| left.key.first() == right.key.first())
 }
 
 /// How much larger the first number is.

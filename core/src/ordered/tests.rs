@@ -127,7 +127,7 @@ fn counts_of_a_collection_are_wrong() {
     }
 }
 
-/// What some operations on a sorted set of this many members read and write: rounds and bytes.
+/// What some operations on a large collection read and write, where nothing was announced: rounds and bytes.
 #[test]
 fn operation_on_a_large_collection_reads_much() {
     let mut both = Both {
@@ -146,7 +146,7 @@ fn operation_on_a_large_collection_reads_much() {
     assert!(added.reads <= 2 && added.written_bytes < 600, "{added:?}");
     both.view(&mut |txn| txn.sub_rank(0, b"key", &subkey(55_555)));
     let ranked = cluster.take_counted();
-    assert!(ranked.reads <= 3 && ranked.read_bytes < 64 * 1024, "{ranked:?}");
+    assert!(ranked.reads <= 2 && ranked.read_bytes < 64 * 1024, "{ranked:?}");
     both.view(&mut |txn| {
         let walk = SubWalk::up(Start::Rank(70_000), Want::Values).expecting(100);
         let mut left = 100;

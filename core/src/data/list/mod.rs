@@ -135,7 +135,7 @@ impl<'t, 'e> List<'t, 'e> {
             self.after_shrink(len - 1, taken_bytes, fill)?;
         } else if taken > 0 {
             let mut positions = Vec::new();
-            self.scan(end.walk(Want::Values).expecting(taken), &mut |position, element| {
+            self.scan(end.walk(Want::Values).expecting(taken).to_change(), &mut |position, element| {
                 visit(element);
                 positions.push(position);
                 more_until(positions.len() as u64 == taken)
@@ -150,10 +150,11 @@ impl<'t, 'e> List<'t, 'e> {
     /// keeps its expiry.
     pub fn rotate(&mut self, from: End, to: End, visit: ElementVisitor<'_>) -> Result<()> {
         let mut element = Vec::new();
-        let Some(position) = self.first(from, &mut |shown| element.extend_from_slice(shown))? else {
-            return Ok(());
-        };
-        let last = self.outermost(to)?.unwrap_or(position);
+        // What is missing of both ends is fetched together.
+        let position = self.first(from, &mut |shown| element.extend_from_slice(shown));
+        let last = self.outermost(to);
+        let Some(position) = position? else { return Ok(()) };
+        let last = last?.unwrap_or(position);
         let next = if to == End::Head { last.below() } else { last.above() };
         self.put(next.ok_or_else(positions_used_up)?, &element)?;
         visit(&element);
