@@ -42,6 +42,7 @@ func newAdmin(admin *admin) http.Handler {
 		"/refuse":         admin.fault(faults.denied),
 		"/hang":           admin.fault(faults.hung),
 		"/mute":           admin.fault(faults.muted),
+		"/heal":           admin.heal,
 		"/store":          admin.up,
 		"/pd":             admin.up,
 		"/end":            admin.end,
@@ -252,6 +253,18 @@ func (a *admin) fault(of map[string]span) func(*http.Request) (any, error) {
 		of[request.URL.Query().Get("method")] = span{pass: int(pass), count: int(count)}
 		return count, nil
 	}
+}
+
+// heal ends all faults, but begins no server that has ended.
+func (a *admin) heal(*http.Request) (any, error) {
+	a.faults.lock.Lock()
+	defer a.faults.lock.Unlock()
+	for _, of := range []map[string]span{a.faults.lost, a.faults.denied, a.faults.hung, a.faults.muted} {
+		clear(of)
+	}
+	clear(a.faults.delays)
+	clear(a.faults.down)
+	return true, nil
 }
 
 // up switches a store, or PD without a number, off and on.

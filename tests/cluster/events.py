@@ -25,7 +25,7 @@ LEASE_LIMIT_S = 6.0
 @contextlib.contextmanager
 def two(cluster, store, *flags):
     gateways = [cluster.begin_to_start(store, *flags) for _ in range(2)]
-    here, there = [gateway.wait_until_it_listens() for gateway in gateways]
+    here, there = [gateway.wait_until_it_serves() for gateway in gateways]
     yield here, there
 
 

@@ -26,7 +26,7 @@ def key():
 
 def start(cluster, store, count):
     gateways = [cluster.begin_to_start(store) for _ in range(count)]
-    return [gateway.wait_until_it_listens() for gateway in gateways]
+    return [gateway.wait_until_it_serves() for gateway in gateways]
 
 
 def fill(gateway):
