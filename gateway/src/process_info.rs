@@ -24,6 +24,8 @@ pub struct ProcessInfo {
     brake: Arc<Brake>,
     spread: Arc<Spread>,
     users_file: Option<UsersFile>,
+    /// The members of PD and the name of the store, where the data is in a cluster.
+    cluster: Option<(String, String)>,
 }
 
 impl ProcessInfo {
@@ -40,7 +42,7 @@ impl ProcessInfo {
         // Without randomness all runs have the same id, which does no harm to a standalone server.
         let _ = getrandom::fill(&mut random);
         let run_id = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let users_file = None;
+        let (users_file, cluster) = (None, None);
         ProcessInfo {
             started: Instant::now(),
             run_id,
@@ -50,7 +52,13 @@ impl ProcessInfo {
             brake,
             spread,
             users_file,
+            cluster,
         }
+    }
+
+    /// The same with the members of PD and the name of a store in a cluster.
+    pub fn with_cluster(self, cluster: Option<(String, String)>) -> ProcessInfo {
+        ProcessInfo { cluster, ..self }
     }
 
     /// The same with a file of users.
@@ -88,7 +96,11 @@ impl HostFacts for ProcessInfo {
         let memory = memory(self.startup_bytes).into_iter().map(|(name, value)| ("memory", name, value));
         let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
         let brake = brake(&self.brake).into_iter().map(|(name, value)| ("bitcask", name, value));
-        server.chain(memory).chain(cpu).chain(brake).collect()
+        let cluster = self.cluster.iter().flat_map(|(pd, store)| {
+            [("cluster_engine", "tikv"), ("cluster_store", store), ("cluster_pd", pd)]
+                .map(|(name, value)| ("cluster-store", name, value.to_owned()))
+        });
+        server.chain(memory).chain(cpu).chain(brake).chain(cluster).collect()
     }
 
     fn monotonic_ns(&self) -> u64 {

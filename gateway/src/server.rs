@@ -158,7 +158,8 @@ pub fn start_and(
     let users = users_file.as_ref().map(|file| file.users(settings.all_channels_by_default())).transpose();
     let users = users.map_err(StartError::Users)?;
     let facts = ProcessInfo::new(port, options.config.clone(), startup_bytes, brake.clone(), spread.clone())
-        .with_users_file(users_file);
+        .with_users_file(users_file)
+        .with_cluster(options.cluster.as_ref().map(|cluster| (cluster.pd.join(","), cluster.store.clone())));
     let (engine, secret) = match &options.cluster {
         None => (Store::empty(settings.databases())?, Vec::new()),
         Some(cluster) => open_cluster(cluster, settings.databases(), options.threads)?,

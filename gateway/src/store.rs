@@ -640,6 +640,10 @@ impl Admin for Store {
         with_engine!(self, engine => Admin::rewriting(engine))
     }
 
+    fn section(&self) -> &'static str {
+        with_engine!(self, engine => Admin::section(engine))
+    }
+
     fn report(&self) -> Vec<(&'static str, u64)> {
         with_engine!(self, engine => Admin::report(engine))
     }

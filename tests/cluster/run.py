@@ -4,6 +4,7 @@
     rounds            what a command asks of the cluster, by the cluster's own counts
     bank, kills       no money and no acknowledged write is lost, whatever breaks
     faults            one fault at a time: replies in time, right ones only, and everything goes on by itself
+    upkeep            what nobody needs any more goes from the cluster
     events            what happens at one server and reaches clients of another
     oracles, tidis    the suites that compare with redis-server, and other people's
 
@@ -26,6 +27,7 @@ from hot_keys import HOT_KEYS
 from kills import killed_between_phases, kills
 from oracles import conformance, conversations, differential, transcripts
 from rounds import large_set, pipelines, round_trips
+from upkeep import housekeeping
 
 FOLDER = Path(__file__).parent
 
@@ -99,7 +101,7 @@ ALONE = (round_trips, pipelines, large_set)
 # Most of the time these wait.
 TOGETHER = (
     conversations, conformance, transcripts, differential, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change,
-    kills, killed_between_phases, two_servers, conflicts, unreachable, tidis, *HOT_KEYS, *EVENTS,
+    kills, killed_between_phases, housekeeping, two_servers, conflicts, unreachable, tidis, *HOT_KEYS, *EVENTS,
 )
 
 

@@ -662,6 +662,11 @@ pub trait Admin {
     /// What became of [`Admin::begin_rewrite`].
     fn rewriting(&self) -> Rewriting;
 
+    /// The name of INFO's section about the store.
+    fn section(&self) -> &'static str {
+        "bitcask"
+    }
+
     /// Facts for INFO's section about the store: (name, value). Asked while a transaction over everything is open.
     fn report(&self) -> Vec<(&'static str, u64)>;
 

@@ -759,6 +759,10 @@ impl<C: Cluster> Admin for Ordered<C> {
         Rewriting::default()
     }
 
+    fn section(&self) -> &'static str {
+        "cluster-store"
+    }
+
     fn report(&self) -> Vec<(&'static str, u64)> {
         let Counts { reads, writes, conflicts, unknown, unavailable } = &self.0.counts;
         [

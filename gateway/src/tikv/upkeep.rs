@@ -8,7 +8,10 @@ use edgecask_core::ordered::Pace;
 
 use crate::clock::now_ms;
 use crate::gateway::Gateway;
-use crate::limits::{EXPIRE_STEP_KEYS, REST_PER_WORK};
+use crate::limits::EXPIRE_STEP_KEYS;
+
+/// It rests after a step for as long as the step took, but no longer than this: most of the time it has only waited.
+const REST_MAX: Duration = Duration::from_millis(10);
 
 /// The loop of the thread, until maintenance is to stop.
 pub fn run(gateway: &Gateway, pace: Pace) {
@@ -24,7 +27,7 @@ pub fn run(gateway: &Gateway, pace: Pace) {
             has_expired = remove_expired(gateway, &mut expiry);
         }
         let rest = if has_expired { Duration::ZERO } else { rest };
-        if gateway.maintenance.rest_keys(rest.max(begin.elapsed() * REST_PER_WORK)) {
+        if gateway.maintenance.rest_keys(rest.max(begin.elapsed().min(REST_MAX))) {
             break;
         }
     }

@@ -7,7 +7,7 @@ import { connection } from '../connection/state.ts';
 import { Chart } from './chart.tsx';
 import * as format from '../parts/format.ts';
 import { databases, infoText, infoNumber, type Info } from './info.ts';
-import { Clients, Commands, Disk, Keyspace, SlowLog } from './panels.tsx';
+import { Clients, Cluster, Commands, Disk, Keyspace, SlowLog } from './panels.tsx';
 import type { Point, Reading, Series } from './reading.ts';
 import { hasProcess, isTimed, NO_PROCESSOR, NOT_TIMED, sleepsWhenIdle } from './unknown.ts';
 import { history, INTERVALS_S, intervalS, isPaused, samples, problem, watch } from './sampler.ts';
@@ -38,6 +38,7 @@ export function Live(): VNode {
             <Commands before={before} now={now} />
             <div class="live-stack">
               <Disk info={now.info} />
+              <Cluster info={now.info} />
               <Keyspace info={now.info} />
             </div>
           </div>

@@ -1,4 +1,4 @@
-// The panels below the charts: commands, clients, slow log, disk, keyspace.
+// The panels below the charts: commands, clients, slow log, disk or cluster, keyspace.
 
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
@@ -9,6 +9,7 @@ import { showBytes } from '../parts/bytes.ts';
 import type { Argument } from '../resp/reply.ts';
 import { matches, type ClientLine } from '../connection/client-list.ts';
 import { commandRates, type CommandRate } from './commands.ts';
+import { clusterFigures, clusterName, silentSeconds } from './cluster.ts';
 import { diskFigures, diskUse, isReadOnly, mergeProgress } from './disk.ts';
 import * as format from '../parts/format.ts';
 import { databases, type Info } from './info.ts';
@@ -271,6 +272,25 @@ export function Disk({ info }: { info: Info }): VNode | null {
           </div>
         )}
         {facts.map(({ label, value }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  );
+}
+
+export function Cluster({ info }: { info: Info }): VNode | null {
+  const name = clusterName(info);
+  const silent = silentSeconds(info);
+  if (name === null) return null;
+  return (
+    <Panel title="Cluster" detail={name}>
+      {silent !== null && <p class="disk-note bad">It has not answered for {format.duration(silent)}.</p>}
+      <dl class="facts">
+        {clusterFigures(info).map(({ label, value }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>{value}</dd>

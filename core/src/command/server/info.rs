@@ -32,7 +32,11 @@ const SECTIONS: &[(&str, &str)] = &[
     ("cluster", "Cluster"),
     ("keyspace", "Keyspace"),
     ("bitcask", "Bitcask"),
+    ("cluster-store", "Cluster-store"),
 ];
+
+/// Sections about the store, of which each engine has one ([`Admin::section`]).
+const OF_STORES: &[&str] = &["bitcask", "cluster-store"];
 
 /// Sections that come only when they, or all, are asked for.
 const NOT_BY_DEFAULT: &[&str] = &["commandstats", "latencystats"];
@@ -104,10 +108,10 @@ impl Facts {
 /// The sections of INFO that have neither a line for each command nor one for each error or database.
 pub fn facts<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Facts, EngineError> {
     const APART: &[&str] = &["commandstats", "errorstats", "latencystats", "keyspace"];
-    // Nobody is to be kept waiting for the numbers of keys.
+    // Nobody is to be kept waiting for the numbers of keys, and a cluster would have to be asked for them.
     let (mut guard, are_counted) =
         match server.engine.begin_soon(Scope::Everything, &|| Waker::noop().clone())? {
-            Begun::Open(guard) => (guard, true),
+            Begun::Open(guard) => (guard, server.engine.holds_locks()),
             Begun::Waits(ticket) => {
                 server.engine.forget(ticket);
                 (server.engine.begin(Scope::Nothing)?, false)
@@ -144,7 +148,8 @@ fn sections(
             }
         }
         // A store that keeps nothing has nothing to tell.
-        if name != "bitcask" || !lines.is_empty() {
+        let is_of_store = OF_STORES.contains(&name);
+        if !is_of_store || (name == sources.admin.section() && !lines.is_empty()) {
             all.push((heading, lines));
         }
     }
@@ -200,7 +205,7 @@ fn section(sources: &mut Sources<'_, '_>, name: &str, facts: &HostLines) -> Resu
         "latencystats" => statistics::latencies(sources.shared),
         "cluster" => lines(&[("cluster_enabled", "0")]),
         "keyspace" => keyspace(sources)?,
-        "bitcask" => store(sources),
+        name if name == sources.admin.section() => store(sources),
         _ => Lines::new(),
     })
 }

@@ -111,11 +111,15 @@ impl Index {
         }
         // Not all processes at the same time in the same part.
         let parts = u32::from(HINT_PARTS);
-        let mut numbers = (0..parts).map(|number| (number + site.options.process) % parts);
-        let has_more = |number: &u32| self.parts.get(*number as usize).is_some_and(|part| part.has_more);
-        let Some(number) = numbers.find(has_more) else { return Ok(false) };
-        let Some(part) = self.parts.get_mut(number as usize) else { return Ok(false) };
-        part.follow(site, number as u8, databases)?;
+        for number in (0..parts).map(|number| (number + site.options.process) % parts) {
+            if let Some(part) = self.parts.get_mut(number as usize).filter(|part| part.has_more) {
+                match part.follow(site, number as u8, databases) {
+                    // Another process follows the same hints.
+                    Ok(()) | Err(ClusterError::Conflict(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
         Ok(self.parts.iter().any(|part| part.has_more))
     }
 

@@ -25,6 +25,9 @@ const LIVES_A_WALK: u64 = 5;
 /// So many slots are passed at once where there is nothing.
 const WINDOW: u16 = 64;
 
+/// So many windows are passed in one step.
+const WINDOWS_A_STEP: u32 = 16;
+
 /// So often, in slots, it is written how far the walk is.
 const SLOTS_A_NOTE: u32 = 128;
 
@@ -73,14 +76,14 @@ impl<T> Sweep<T> {
         if homes.is_full() || !self.timer.is_due(site.now_ms, STEP_MS) {
             return Ok(false);
         }
-        let Some(at) = self.begin(site)? else { return Ok(false) };
-        let slot = match self.slot.take() {
-            Some(slot) => slot,
-            None => match self.find(site, at)? {
-                Some(slot) => slot,
-                None => return Ok(false),
-            },
-        };
+        self.begin(site)?;
+        let mut slot = self.slot.take();
+        for _ in 0..WINDOWS_A_STEP {
+            if let (None, Some(at)) = (&slot, self.at) {
+                slot = self.find(site, at)?;
+            }
+        }
+        let Some(slot) = slot else { return Ok(false) };
         let next = (slot.space, slot.number + 1);
         match slot.step(site, homes) {
             Ok(Some(slot)) => self.slot = Some(slot),
@@ -91,11 +94,8 @@ impl<T> Sweep<T> {
         Ok(false)
     }
 
-    /// Where the walk is; a new one begins when it is time.
-    fn begin<C: Cluster<Transaction = T>>(
-        &mut self,
-        site: &Site<'_, C>,
-    ) -> Result<Option<(Space, u16)>, ClusterError> {
+    /// Begins a new walk when it is time.
+    fn begin<C: Cluster<Transaction = T>>(&mut self, site: &Site<'_, C>) -> Result<(), ClusterError> {
         if self.at.is_none() && self.walks.is_due(site.now_ms, site.pace.life_ms * LIVES_A_WALK) {
             self.at = Some((0, 0));
             if !self.is_known {
@@ -104,7 +104,7 @@ impl<T> Sweep<T> {
                 self.is_known = true;
             }
         }
-        Ok(self.at)
+        Ok(())
     }
 
     /// Finds the next slot that has anything in it, from a place on; None if it is not found in this step.

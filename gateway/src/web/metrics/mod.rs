@@ -3,6 +3,7 @@
 //! Metrics that oliver006/redis_exporter has keep its names, so that its dashboards and alerts work; metrics of EdgeCask
 //! alone begin with `edgecask_`. Nothing is counted here, and a scrape costs as much as INFO.
 
+mod cluster;
 mod exposition;
 
 use std::sync::atomic::Ordering;
@@ -213,7 +214,7 @@ pub fn text(gateway: &Gateway) -> String {
 }
 
 fn write_facts(page: &mut Page, facts: &Facts) {
-    for (fact, name, kind, help) in NUMBERS {
+    for (fact, name, kind, help) in NUMBERS.iter().chain(cluster::NUMBERS) {
         if let Some(value) = facts.number(fact) {
             page.family(name, *kind, help).sample(&[], value);
         }
