@@ -11,7 +11,7 @@ use std::task::Waker;
 
 use edgecask_core::driver::{Driver, Now, TimeLimits};
 use edgecask_core::engine::{Db, Engine};
-use edgecask_core::resp::Front;
+use edgecask_core::resp::{Front, Part};
 use edgecask_core::server::hub::Inbox;
 use edgecask_core::server::{Effect, Server, Shared};
 use edgecask_core::session::{Peer, Session};
@@ -24,7 +24,8 @@ use crate::brake::Rest;
 use crate::clock::seed;
 use crate::coalesce::Seen;
 use crate::limits::{
-    IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES, SMALL_INPUT_BYTES,
+    GATHER_MAX_BYTES, IDLE_OUTPUT_BYTES, LENT_BUFFERS_KEPT, READ_BUFFER_BYTES, SEND_TURN_BYTES,
+    SMALL_INPUT_BYTES,
 };
 use crate::sendfile;
 use crate::spread::order::Seen as SeenOrder;
@@ -54,6 +55,10 @@ pub struct Connection {
     pub seen_order: SeenOrder,
     /// The worker to which it is to move once all its replies have been sent.
     pub goes_to: Option<u16>,
+    /// Called when a stored value that is elsewhere has come.
+    waker: Option<Waker>,
+    /// What is to be sent next is elsewhere and has not come.
+    pub is_fetching: bool,
 }
 
 /// The step that a connection is in.
@@ -80,6 +85,8 @@ pub enum Sent {
     Full,
     /// The turn is over, so that other connections are served.
     EnoughForNow,
+    /// What is to be sent next is elsewhere; the connection is woken once it has come.
+    Fetching,
 }
 
 /// The outcome of a read.
@@ -114,6 +121,8 @@ impl Connection {
             rest: None,
             seen_order: SeenOrder::default(),
             goes_to: None,
+            waker: None,
+            is_fetching: false,
         }
     }
 
@@ -146,7 +155,8 @@ impl Connection {
     }
 
     /// Sets the waker that is called when other connections have something for this one.
-    pub fn set_waker(&self, waker: Waker) {
+    pub fn set_waker(&mut self, waker: Waker) {
+        self.waker = Some(waker.clone());
         self.inbox.set_waker(waker);
     }
 
@@ -266,6 +276,7 @@ impl Connection {
     /// The connection has failed, or a stored value cannot be read; the connection is to be closed.
     pub fn send(&mut self, now: Now) -> io::Result<Sent> {
         let mut budget = SEND_TURN_BYTES;
+        self.is_fetching = false;
         let Some(driver) = &mut self.driver else { return Ok(Sent::All) };
         loop {
             let reply = driver.reply();
@@ -278,6 +289,16 @@ impl Connection {
                 Some(_) if budget == 0 => {
                     self.phase = Phase::Sending(now.steady_ms);
                     return Ok(Sent::EnoughForNow);
+                }
+                Some(Front::Stored(part)) if !is_at_hand(&part, self.waker.as_ref()) => {
+                    self.is_fetching = true;
+                    if !matches!(self.phase, Phase::Sending(_)) {
+                        self.phase = Phase::Sending(now.steady_ms);
+                    }
+                    return Ok(Sent::Fetching);
+                }
+                Some(Front::Bytes(bytes, Some(part))) if !is_at_hand(&part, self.waker.as_ref()) => {
+                    rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL | SendFlags::MORE)
                 }
                 Some(Front::Bytes(bytes, None)) => {
                     rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL)
@@ -339,6 +360,11 @@ impl Connection {
             None => self.inbox.close(),
         }
     }
+}
+
+/// Whether the beginning of a stored value can be sent without waiting for it.
+fn is_at_hand(part: &Part<'_>, waker: Option<&Waker>) -> bool {
+    waker.is_none_or(|waker| part.source.is_at_hand(part.offset, part.len.min(GATHER_MAX_BYTES), waker))
 }
 
 /// A worker's input buffers, lent to the connections that are reading.

@@ -5,6 +5,7 @@
 //! store in order. The core decides everything about commands and data; this crate only does I/O.
 
 pub mod options;
+pub mod copy;
 pub mod server;
 pub mod descriptors;
 pub mod signals;

@@ -1,16 +1,18 @@
 //! The `edgecask` program.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use edgecask::allocator;
 use edgecask::backup;
+use edgecask::copy::{self, CopyOptions};
 use edgecask::limits::Deadlines;
 use edgecask::options::{self, LogLevel, Options, Task};
 use edgecask::restore;
 use edgecask::server::{self, StartError};
 use edgecask::signals;
-use edgecask::upkeep::{self, UpkeepError};
+use edgecask::upkeep;
 use tracing::level_filters::LevelFilter;
 
 /// Costs less processor time per request than the system's allocator.
@@ -29,6 +31,10 @@ fn main() -> ExitCode {
                 return end(backup::run_backup(&directory, &to, &mut io::stdout()));
             }
             Task::Scrub { directory } => return end(backup::run_scrub(&directory, &mut io::stdout())),
+            Task::Copy { from, to, verify, add, databases, state } => {
+                let options = CopyOptions { from, to, databases, only_verifies: verify, adds: add, state };
+                return end(copy::run_copy(&options, &mut io::stdout()));
+            }
             Task::Restore { snapshot, to } => {
                 return end(restore::run_restore(&snapshot, &to, &mut io::stdout()));
             }
@@ -47,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 /// The end of a task that is no server: 0 if nothing is damaged, 1 if something is, 2 if that could not be found out.
-fn end(outcome: Result<bool, UpkeepError>) -> ExitCode {
+fn end(outcome: Result<bool, impl Display>) -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

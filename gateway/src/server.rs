@@ -18,7 +18,7 @@ use edgecask_core::command::users;
 use edgecask_core::engine::{Admin, EngineError};
 #[cfg(feature = "tikv")]
 use edgecask_core::ordered::{Ordered, Pace};
-use edgecask_core::server::{Server, Shared};
+use edgecask_core::server::{HomeBounds, Server, Shared};
 use tracing::{error, info, warn};
 
 use crate::acceptor;
@@ -28,7 +28,9 @@ use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
 use crate::interpreters;
-use crate::limits::{Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
+use crate::limits::{
+    CLUSTER_ARGUMENT_MAX_BYTES, CLUSTER_BULK_MAX_BYTES, Deadlines, PROGRESS_PERIOD, SILENT_LOADING,
+};
 use crate::loader::Loader;
 use crate::long_runs::LongThreads;
 use crate::options::cluster::ClusterOptions;
@@ -129,7 +131,14 @@ pub fn start_and(
     deadlines: Deadlines,
     watch: impl FnOnce(&Arc<Gateway>, Option<&Arc<Tls>>) -> io::Result<()>,
 ) -> Result<Running, StartError> {
-    let settings = options.settings()?;
+    let mut settings = options.settings()?;
+    if options.cluster.is_some() {
+        settings = settings.within(HomeBounds {
+            bulk_max_bytes: CLUSTER_BULK_MAX_BYTES,
+            argument_max_bytes: CLUSTER_ARGUMENT_MAX_BYTES,
+            ..HomeBounds::default()
+        });
+    }
     let (settings, unsynced_blobs_max) = descriptors::fit_clients(settings, &options.directory);
     let begin = Instant::now();
     let datafile_max_bytes = u64::try_from(settings.number("datafile-max-bytes")).unwrap_or_default();
@@ -341,8 +350,11 @@ impl Running {
 }
 
 /// Opens the store in a cluster.
+///
+/// # Errors
+/// It cannot be reached, or the store there cannot be read.
 #[cfg(feature = "tikv")]
-fn open_cluster(
+pub(crate) fn open_cluster(
     cluster: &ClusterOptions,
     databases: u32,
     threads: usize,
@@ -377,12 +389,12 @@ fn keep_house(_gateway: &Arc<Gateway>, _cluster: &ClusterOptions) -> io::Result<
 
 /// The options refuse a cluster.
 #[cfg(not(feature = "tikv"))]
-fn open_cluster(
+pub(crate) fn open_cluster(
     _cluster: &ClusterOptions,
-    databases: u32,
+    _databases: u32,
     _threads: usize,
 ) -> Result<(Store, Vec<u8>), StartError> {
-    Ok((Store::empty(databases)?, Vec::new()))
+    Err(StartError::Cluster("this edgecask was built without TiKV; releases have it".into()))
 }
 
 /// Begins to look for the other servers of a store in a cluster.

@@ -23,7 +23,7 @@ use edgecask_core::ordered::{Ordered, OrderedSnapshot};
 use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
-use crate::clock::seed;
+use crate::clock::{now_ms, seed};
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
@@ -704,6 +704,10 @@ impl Maintain for Store {
     }
 
     fn blob_step(&self) -> Result<()> {
+        #[cfg(feature = "tikv")]
+        if let Some(cluster) = self.cluster() {
+            return cluster.blob_step(now_ms()).map(drop);
+        }
         self.sweep_blobs().map(drop)
     }
 

@@ -245,6 +245,7 @@ impl Worker {
                 Phase::Receiving => self.queue(slot),
                 // Its peer takes nothing, so waiting for it is of no use.
                 Phase::Sending(_) | Phase::Held(_) if connection.must_close() => self.close(slot),
+                Phase::Sending(_) if connection.is_fetching => self.send(slot),
                 Phase::Sending(_) | Phase::Syncing(_) | Phase::Held(_) | Phase::Away => {}
             }
         }
@@ -490,6 +491,7 @@ impl Worker {
                 }
             }
             Ok(Sent::Full) => self.wait_for_writable(slot),
+            Ok(Sent::Fetching) => {}
             Ok(Sent::EnoughForNow) => self.unfinished.push(slot),
             Err(error) => {
                 // What the socket reports has a kind of its own.

@@ -20,10 +20,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bank import bank
+from copies import copies, copies_go_on
 from events import EVENTS
 from faults import hung_answers, late_writes, lost_answers, regions_change, stores_and_pd
 from harness import Client, Cluster, check
 from hot_keys import HOT_KEYS
+from huge import huge_values, slow_reader
 from kills import killed_between_phases, kills
 from oracles import conformance, conversations, differential, transcripts
 from rounds import large_set, pipelines, round_trips
@@ -97,11 +99,12 @@ def tidis(cluster):
 
 
 # Suites that count what the cluster is asked, or compare times, come first, with nothing beside them.
-ALONE = (round_trips, pipelines, large_set)
+ALONE = (round_trips, pipelines, large_set, huge_values)
 # Most of the time these wait.
 TOGETHER = (
     conversations, conformance, transcripts, differential, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change,
-    kills, killed_between_phases, housekeeping, two_servers, conflicts, unreachable, tidis, *HOT_KEYS, *EVENTS,
+    kills, killed_between_phases, housekeeping, two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on,
+    *HOT_KEYS, *EVENTS,
 )
 
 

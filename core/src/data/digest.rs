@@ -92,6 +92,69 @@ pub fn of_value(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Digest> {
     Ok(digest)
 }
 
+/// The fingerprint of a key with all that belongs to it: name, value, the time at which it expires, and of a stream its groups as well;
+/// None if there is no such key. [`of_value`] leaves out what Redis leaves out.
+pub fn of_key(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<Digest>> {
+    let Some(root) = txn.root(db, key)? else { return Ok(None) };
+    let mut digest = Digest::default();
+    digest.mix(key);
+    match root.kind {
+        Kind::Stream => digest.mix(&super::rdb::dump(txn, db, key, &root, u64::MAX)?),
+        Kind::String => {
+            let mut bytes = StringDigest::default();
+            txn.show_value(db, key, (0, u64::MAX), &mut |piece| {
+                piece.read(&mut |shown| {
+                    bytes.add(shown);
+                    Ok(())
+                })
+            })?;
+            return Ok(Some(bytes.of_key(key, root.expires_at_ms)));
+        }
+        _ => add_value(txn, &mut digest, (db, key), &root)?,
+    }
+    digest.mix(&root.expires_at_ms.unwrap_or_default().to_be_bytes());
+    Ok(Some(digest))
+}
+
+/// The fingerprint of a string that comes in parts.
+#[derive(Default)]
+pub struct StringDigest(Sha1);
+
+impl StringDigest {
+    /// Adds the next part.
+    pub fn add(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// What [`of_key`] says of a key with this string.
+    pub fn of_key(self, key: &[u8], expires_at_ms: Option<u64>) -> Digest {
+        let mut digest = Digest::default();
+        digest.mix(key);
+        digest.mix_hash(self.0);
+        digest.mix(&expires_at_ms.unwrap_or_default().to_be_bytes());
+        digest
+    }
+}
+
+/// The fingerprint of keys in any order, each with the number of its database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeysDigest(Digest);
+
+impl KeysDigest {
+    /// Adds a key.
+    pub fn add(&mut self, db: Db, key: &Digest) {
+        let mut digest = Digest::default();
+        digest.mix(&db.to_be_bytes());
+        digest.mix(&key.0);
+        self.0.combine(&digest.0);
+    }
+
+    /// The bytes in hexadecimal digits.
+    pub fn to_hex(&self) -> String {
+        self.0.to_hex()
+    }
+}
+
 fn add_value(txn: &mut Txn<'_>, digest: &mut Digest, (db, key): (Db, &[u8]), root: &Root) -> Result<()> {
     digest.mix(&type_number(root.kind).to_be_bytes());
     match root.kind {

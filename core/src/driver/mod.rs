@@ -127,9 +127,10 @@ impl Driver {
         self.session.reply()
     }
 
-    /// Whether the host may receive more: a connection that waits buffers a bounded number of bytes.
+    /// Whether the host may receive more: a connection that waits, or whose blob takes no more, buffers a bounded number of bytes.
     pub fn may_receive(&mut self) -> bool {
-        !(self.session.is_waiting() && self.session.input().len() >= BLOCKED_INPUT_MAX_BYTES)
+        let waits = self.session.is_waiting() || self.session.is_held_up();
+        !(waits && self.session.input().len() >= BLOCKED_INPUT_MAX_BYTES)
     }
 
     /// Whether [`Driver::run`] has something to do though no bytes have come.

@@ -9,6 +9,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::Waker;
 
 use smallvec::SmallVec;
 
@@ -131,6 +132,9 @@ pub fn blob_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Full(what) => EngineError::Full(what),
         StorageError::Exhausted(what) => EngineError::Exhausted(what),
+        StorageError::NotHere => EngineError::NotHere,
+        StorageError::TakesLong => EngineError::TakesLong,
+        StorageError::Unavailable(what) => EngineError::Unavailable(what),
         error => EngineError::Damaged(error.to_string()),
     }
 }
@@ -142,6 +146,7 @@ pub(super) fn read_pieces(
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut outcome = Ok(());
+    source.announce(offset, len);
     let read = source.read(offset, len, &mut |piece| {
         if outcome.is_ok() {
             outcome = visit(piece);
@@ -275,6 +280,14 @@ impl Blob for Patched {
 
     fn sync(&self) -> storage::Result<()> {
         Ok(())
+    }
+
+    fn announce(&self, offset: u64, len: u64) {
+        self.base.announce(offset, len);
+    }
+
+    fn is_at_hand(&self, offset: u64, len: u64, waker: &Waker) -> bool {
+        self.base.is_at_hand(offset, len, waker)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
 
 use super::blob::{BlobStore, SUM_PIECE_BYTES, damage};
 use super::checksum;
@@ -91,7 +92,11 @@ impl Checked {
                 buffer.extend_from_slice(bytes);
             }
         });
-        read.map_err(|error| self.blob_damaged(&error.to_string()))?;
+        read.map_err(|error| match error {
+            // Nothing is wrong with what is elsewhere.
+            error @ (StorageError::NotHere | StorageError::TakesLong | StorageError::Unavailable(_)) => error,
+            error => self.blob_damaged(&error.to_string()),
+        })?;
         match outcome {
             Some(outcome) => outcome,
             None if buffer.len() as u64 == len => self.compare(first, buffer).map(|()| visit(buffer)),
@@ -147,6 +152,17 @@ impl Blob for Checked {
 
     fn sync(&self) -> storage::Result<()> {
         Ok(())
+    }
+
+    fn announce(&self, offset: u64, len: u64) {
+        self.base.announce(offset, len);
+    }
+
+    /// Whole pieces are read, whatever part of them is shown.
+    fn is_at_hand(&self, offset: u64, len: u64, waker: &Waker) -> bool {
+        let start = offset - offset % SUM_PIECE_BYTES;
+        let stop = offset.saturating_add(len).div_ceil(SUM_PIECE_BYTES).saturating_mul(SUM_PIECE_BYTES);
+        self.base.is_at_hand(start, stop.min(self.len).saturating_sub(start), waker)
     }
 
     fn as_any(&self) -> &dyn Any {

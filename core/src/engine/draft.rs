@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
 
 use super::Result;
 use super::blob::{BlobRef, BlobStore, blob_error};
@@ -31,6 +32,11 @@ impl Draft {
         self.blob.write(self.sums.len(), bytes).map_err(blob_error)?;
         self.sums.write(bytes);
         Ok(())
+    }
+
+    /// Whether it takes more at the moment; if not, the waker is woken when it does.
+    pub fn takes_more(&self, waker: &Waker) -> bool {
+        self.blob.takes_more(waker)
     }
 
     /// Which blob it is.
@@ -67,7 +73,7 @@ impl Draft {
     }
 
     /// Says that a committed root refers to it now.
-    pub(super) fn keep(&self) {
+    pub(crate) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 }

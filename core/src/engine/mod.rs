@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 pub use access::{ACCESS_CLOCK_MASK, Decay, Touch, access_clock};
-pub use alone::run_alone;
+pub use alone::{look_alone, run_alone, write_alone};
 pub use blob::{BlobRef, BlobStore, PATCH_BYTES, PatchSource, Patched, SUM_PIECE_BYTES, blob_error};
 pub use changed::Changed;
 pub use checked::Checked;

@@ -192,12 +192,15 @@ impl Overlay {
         referred.filter_map(|id| Some((id, self.written_blob(id)?.clone()))).collect()
     }
 
+    /// The blobs that the transaction has made and that a changed root refers to.
+    pub(crate) fn kept_drafts(&self) -> Vec<Arc<Draft>> {
+        let kept: Vec<BlobId> = self.written_blobs().into_iter().map(|(id, _)| id).collect();
+        self.drafts.iter().filter(|draft| kept.contains(&draft.id())).cloned().collect()
+    }
+
     /// Says that the commit has happened: the blobs it refers to stay.
     pub fn keep_blobs(&mut self) {
-        let kept: Vec<BlobId> = self.written_blobs().into_iter().map(|(id, _)| id).collect();
-        for draft in self.drafts.iter().filter(|draft| kept.contains(&draft.id())) {
-            draft.keep();
-        }
+        self.kept_drafts().iter().for_each(|draft| draft.keep());
     }
 
     /// Ends the transaction: blobs that no commit refers to go, and so does what was unusually large.

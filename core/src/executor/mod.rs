@@ -385,6 +385,10 @@ impl Executor {
             if plan.writes {
                 snapshot.announce_writes();
             }
+            if is_long && !server.engine.holds_locks() {
+                // It may have gone on under a ticket.
+                snapshot.hold_for_long();
+            }
             snapshot.announce(caller.client.db, plan.keys);
             self.begin(&server.shared);
             caller.client.sql_wait.again_ms = None;

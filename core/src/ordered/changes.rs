@@ -39,6 +39,8 @@ pub(super) struct Changes {
     /// Nothing was read for them.
     is_blind: bool,
     now_ms: u64,
+    /// Blobs that become values.
+    drafts: Vec<Home>,
 }
 
 /// The change of one key.
@@ -82,14 +84,14 @@ pub(super) struct Planned {
 }
 
 impl Changes {
-    /// Those of an overlay.
+    /// Those of an overlay; the blobs of these homes become values.
     ///
     /// # Errors
     /// A value is too long.
     pub(super) fn of<C: Cluster>(
         snapshot: &OrderedSnapshot<'_, C>,
         overlay: &Overlay,
-        now_ms: u64,
+        (drafts, now_ms): (Vec<Home>, u64),
     ) -> Result<Changes> {
         let mut keys = Vec::new();
         let mut changed: HashSet<Vec<u8>> = HashSet::new();
@@ -104,12 +106,14 @@ impl Changes {
         let small_bytes = snapshot.engine.options().small_bytes;
         let is_blind = snapshot.seen.is_empty();
         let seen = snapshot.databases.clone();
-        Ok(Changes { keys, read, databases, seen, small_bytes, is_blind, now_ms })
+        Ok(Changes { keys, read, databases, seen, small_bytes, is_blind, now_ms, drafts })
     }
 
-    /// Whether more than the changed keys follows from them: whoever makes them has to tell others first.
+    /// Whether more than the changed keys follows from them: whoever makes them has to tell others first, or to wait for blobs.
     pub(super) fn concern_all(&self) -> bool {
-        !self.databases.is_empty() || self.keys.iter().any(KeyChange::is_definition)
+        !self.drafts.is_empty()
+            || !self.databases.is_empty()
+            || self.keys.iter().any(KeyChange::is_definition)
     }
 
     /// Their keys, if they rest on nothing that was read.
@@ -140,6 +144,18 @@ impl Changes {
                 Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
                 Err(error) => return Err(error),
                 Ok(at_ms) => expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms))),
+            }
+        }
+        for home in &self.drafts {
+            match known.get(&names.dropped(*home)) {
+                Ok(None) => {}
+                Ok(Some(_)) => {
+                    return Err(EngineError::Refused(
+                        "ERR the value was given up, since nothing came of it for minutes; send it again"
+                            .into(),
+                    ));
+                }
+                Err(error) => outcome = Err(error),
             }
         }
         let databases = match self.databases.as_slice() {
@@ -216,15 +232,18 @@ impl KeyChange {
         let after = match change.root {
             RootChange::Unchanged => After::Same,
             RootChange::Removed => After::Removed,
-            RootChange::Put { kind, encoding, expires_at_ms, value, .. } => {
+            RootChange::Put { kind, encoding, expires_at_ms, value, blob } => {
                 let subkeys =
                     change.subkeys_of.and_then(record).map_or_else(Subkeys::default, |from| from.subkeys);
-                let is_long = value.len() > PIECE_BYTES;
+                let is_long = blob.is_none() && value.len() > PIECE_BYTES;
                 if is_long && kind != Kind::String && value.len() as u64 > VALUE_MAX_BYTES {
                     return Err(EngineError::TooLarge(value.len() as u64));
                 }
                 let long = is_long.then(|| value.to_vec());
-                let value = Value::Here(if is_long { Vec::new() } else { value.to_vec() });
+                let value = match blob {
+                    Some(blob) => Value::Blob(blob),
+                    None => Value::Here(if is_long { Vec::new() } else { value.to_vec() }),
+                };
                 let access = change.access_after(overlay.touch());
                 let record = Record { stamp: 0, kind, encoding, access, expires_at_ms, value, subkeys };
                 After::Put { record, long }
@@ -240,13 +259,14 @@ impl KeyChange {
         self.is_definition
     }
 
-    /// The homes that the key has from now on and that were somebody's before.
-    fn homes_taken(&self) -> Option<Home> {
-        match &self.after {
-            After::Put { record, .. } => record.subkeys.home(),
-            After::Same => self.base.as_ref()?.subkeys.home(),
+    /// The homes that the key has from now on and that may have been somebody's before.
+    fn homes_taken(&self) -> impl Iterator<Item = Home> {
+        let record = match &self.after {
+            After::Put { record, .. } => Some(record),
+            After::Same => self.base.as_ref(),
             After::Removed => None,
-        }
+        };
+        record.into_iter().flat_map(Record::homes)
     }
 
     /// What upkeep is to know of a key that expires at this time. If it would have expired earlier before, a hint tells of that

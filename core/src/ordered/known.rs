@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
+use super::blobs::{Mode, Run};
 use super::certainty::Shown;
 use super::cluster::{Answer, Ask, Scan};
 use crate::engine::{Direction, EngineError, Result};
@@ -46,6 +48,18 @@ pub(super) struct Known {
     /// What was written since: what the cluster shows of these keys is older.
     written: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     written_bytes: u64,
+    /// What was read of blobs, which replies may need when this is gone.
+    blobs: Transient,
+}
+
+/// The part of a run that reads blobs.
+#[derive(Debug, Default)]
+struct Transient(Arc<Run>);
+
+impl Drop for Transient {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// Names of a range, from its beginning.
@@ -57,9 +71,22 @@ struct Names {
 }
 
 impl Known {
-    /// What is known at the beginning of a transaction that has begun so often in vain.
-    pub(super) fn after(tries: u32) -> Known {
-        Known { tries, ..Known::default() }
+    /// What is known at the beginning of a transaction that has begun so often in vain. The mode says what it does that needs much of a
+    /// blob.
+    pub(super) fn after(tries: u32, mode: Mode) -> Known {
+        let known = Known { tries, ..Known::default() };
+        known.run().set_mode(mode);
+        known
+    }
+
+    /// What is read of blobs.
+    pub(super) fn run(&self) -> &Arc<Run> {
+        &self.blobs.0
+    }
+
+    /// Begins a run that has its turn in a lane, with what others have read and written.
+    pub(super) fn begin_turn(&mut self) {
+        self.blobs = Transient(Arc::new(Run::in_lane()));
     }
 
     /// The value of a key, if it has one.
@@ -198,12 +225,13 @@ impl Known {
 
     /// Whether something is to be fetched.
     pub(super) fn has_wants(&self) -> bool {
-        !self.wants.is_empty()
+        !self.wants.is_empty() || self.run().has_wants()
     }
 
     /// What is to be fetched.
     pub(super) fn take_wants(&mut self) -> Vec<Ask> {
-        std::mem::take(&mut self.wants).into_iter().collect()
+        let of_blobs = self.blobs.0.take_wants().into_iter().map(Ask::Get);
+        std::mem::take(&mut self.wants).into_iter().chain(of_blobs).collect()
     }
 
     /// Forgets what was to be fetched.
@@ -216,7 +244,10 @@ impl Known {
         for (ask, answer) in asks.into_iter().zip(answers) {
             match (ask, answer) {
                 (Ask::Get(key), Answer::Value(value)) => {
-                    if !self.written.contains_key(&key) {
+                    // Pieces of blobs are the run's.
+                    if let Some((key, value)) = self.blobs.0.take(key, value)
+                        && !self.written.contains_key(&key)
+                    {
                         self.values.insert(key, value);
                     }
                 }

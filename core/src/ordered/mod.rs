@@ -15,6 +15,7 @@
 
 mod among;
 mod asking;
+mod blobs;
 mod certainty;
 mod changes;
 pub mod cluster;
@@ -36,6 +37,8 @@ mod snapshot;
 mod tests;
 mod upkeep;
 
+pub use blobs::upkeep::BLOB_IDLE_MS;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -44,10 +47,10 @@ use std::task::Waker;
 use parking_lot::{Condvar, Mutex};
 
 use crate::engine::{
-    Admin, BlobStore, Commit, Db, Draft, Engine, EngineError, Ordered as OrderedCall, Overlay, Reader,
-    Receipt, Result, Rewriting, Root, Sample, Sampled, Scope, Ticket, Watch, sample_by_random_keys,
+    Admin, Begun, Commit, Db, Draft, Engine, EngineError, Ordered as OrderedCall, Overlay, Reader, Receipt,
+    Result, Rewriting, Root, Sample, Sampled, Scope, Ticket, Watch, blob_error, sample_by_random_keys,
 };
-use crate::storage::{Blob, BlobId};
+use blobs::{Blobs, Drafting, Mode};
 use certainty::{Certainty, Shown};
 use changes::{Changes, Planned};
 use cluster::{Answer, Ask, Cluster, ClusterError, Write};
@@ -122,6 +125,10 @@ struct Inner<C: Cluster> {
     committed: AtomicU64,
     counts: Counts,
     upkeep: Upkeep<C>,
+    /// Blobs that are being written.
+    drafts: blobs::Registry<C>,
+    /// What was seen of the marks of blobs.
+    blobs_seen: Mutex<blobs::upkeep::Seen>,
 }
 
 /// What a ticket waits for, or has.
@@ -171,6 +178,10 @@ struct Job<T> {
     known: Known,
     transaction: Option<T>,
     rounds: u32,
+    /// The blobs that become values.
+    drafts: Vec<Arc<Draft>>,
+    /// Of those so many are known to be in the cluster.
+    settled: usize,
 }
 
 impl<C: Cluster> Ordered<C> {
@@ -195,6 +206,8 @@ impl<C: Cluster> Ordered<C> {
             committed: AtomicU64::new(0),
             counts: Counts::default(),
             upkeep: Upkeep::default(),
+            drafts: Mutex::default(),
+            blobs_seen: Mutex::default(),
         }))
     }
 
@@ -319,21 +332,21 @@ impl<C: Cluster> Inner<C> {
 
     /// Reads what is wanted for a ticket.
     fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, known: Known) {
-        let (inner, tries) = (self.clone(), known.tries);
+        let (inner, tries, mode) = (self.clone(), known.tries, known.run().mode());
         let done = move |outcome| match outcome {
             Ok((transaction, known)) => inner.has_read(ticket, Waiting::Read(Some(transaction), known)),
             // It begins anew, at a later time.
-            Err(ClusterError::Conflict(_)) => inner.begin_later(ticket, tries + 1),
+            Err(ClusterError::Conflict(_)) => inner.begin_later(ticket, tries + 1, mode),
             Err(error) => inner.has_read(ticket, Waiting::Ended(Err(engine_error(error)))),
         };
         self.fetch(transaction, known, Box::new(done));
     }
 
     /// A transaction that has begun so often in vain begins anew after a while.
-    fn begin_later(self: Arc<Self>, ticket: Ticket, tries: u32) {
+    fn begin_later(self: Arc<Self>, ticket: Ticket, tries: u32, mode: Mode) {
         let rest_ms = self.lanes.lock().rest_after(tries);
         let inner = self.clone();
-        let begin = move || inner.has_read(ticket, Waiting::Read(None, Known::after(tries)));
+        let begin = move || inner.has_read(ticket, Waiting::Read(None, Known::after(tries, mode)));
         if rest_ms == 0 { begin() } else { self.cluster.later(rest_ms, Box::new(begin)) }
     }
 
@@ -433,6 +446,10 @@ impl<C: Cluster> Inner<C> {
 
     /// Goes on with a commit: writes, or reads what is missing first.
     fn go_on(self: Arc<Self>, mut job: Job<C::Transaction>) {
+        if let Some(draft) = job.drafts.get(job.settled).cloned() {
+            job.settled += 1;
+            return self.settle(&draft, job);
+        }
         let number = || self.number();
         let planned = job.changes.plan(&self.names, &mut job.known, &number);
         match planned {
@@ -459,6 +476,17 @@ impl<C: Cluster> Inner<C> {
         }
     }
 
+    /// Goes on with a commit once all of a blob is in the cluster.
+    fn settle(self: Arc<Self>, draft: &Draft, job: Job<C::Transaction>) {
+        let Some(drafting) = drafting::<C>(draft) else {
+            return self.ended(job.ticket, Err(EngineError::Damaged("a blob of another store".into())));
+        };
+        drafting.settle(Box::new(move |outcome| match outcome {
+            Ok(()) => self.go_on(job),
+            Err(error) => self.ended(job.ticket, Err(blob_error(error))),
+        }));
+    }
+
     /// What a commit ends with whose plan has failed.
     fn plan_failed(&self, error: EngineError, known: &mut Known) -> EngineError {
         match error {
@@ -476,15 +504,18 @@ impl<C: Cluster> Inner<C> {
 
     fn write(self: Arc<Self>, job: Job<C::Transaction>, planned: Planned) {
         let Planned { write, databases, are_definitions, .. } = planned;
-        let Job { ticket, transaction, changes, .. } = job;
+        let Job { ticket, transaction, changes, drafts, .. } = job;
         let Some(databases) = databases else {
             let (inner, keys) = (self.clone(), changes.lane_keys());
-            return self.send(transaction, write, move |outcome| match inner.siblings.get().cloned() {
-                Some(siblings) if are_definitions && outcome.is_ok() => {
-                    siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+            return self.send(transaction, write, move |outcome| {
+                keep::<C>(&drafts, &outcome);
+                match inner.siblings.get().cloned() {
+                    Some(siblings) if are_definitions && outcome.is_ok() => {
+                        siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+                    }
+                    _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
+                    _ => inner.ended(ticket, outcome),
                 }
-                _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
-                _ => inner.ended(ticket, outcome),
             });
         };
         let doubts = self.certainty.doubt();
@@ -493,6 +524,7 @@ impl<C: Cluster> Inner<C> {
         let go_on = move |number: u64| {
             let after = inner.clone();
             inner.send(transaction, write, move |outcome| {
+                keep::<C>(&drafts, &outcome);
                 if outcome.is_ok() {
                     after.certainty.trust(databases, doubts);
                 } else {
@@ -519,7 +551,9 @@ impl<C: Cluster> Inner<C> {
     ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
-        let dropped = self.names.dropped_by(&write.changes);
+        let mut dropped = self.names.dropped_by(&write.changes);
+        // Replies may still be sent from blobs, which have a collector of their own.
+        dropped.retain(|home| !home.is_blob());
         self.cluster.write(
             transaction,
             write,
@@ -562,6 +596,20 @@ impl<C: Cluster> Inner<C> {
     }
 }
 
+/// Keeps the blobs of a transaction that has happened, and of one of which nobody knows: there the marks tell a collector.
+fn keep<C: Cluster>(drafts: &[Arc<Draft>], outcome: &Result<()>) {
+    if matches!(outcome, Ok(()) | Err(EngineError::Unknown(_))) {
+        drafts.iter().for_each(|draft| draft.keep());
+        let own = drafts.iter().filter_map(|draft| drafting::<C>(draft));
+        own.for_each(|drafting| drafting.leave(outcome.is_ok()));
+    }
+}
+
+/// A draft of this engine.
+fn drafting<C: Cluster>(draft: &Draft) -> Option<&Drafting<C>> {
+    draft.blob().as_any().downcast_ref()
+}
+
 /// The error of the engine for one of the cluster.
 fn engine_error(error: ClusterError) -> EngineError {
     match error {
@@ -582,11 +630,7 @@ impl<C: Cluster> Engine for Ordered<C> {
     type Snapshot<'e> = OrderedSnapshot<'e, C>;
 
     fn draft(&self) -> Result<Draft> {
-        Draft::new(no_blobs())
-    }
-
-    fn has_blobs(&self) -> bool {
-        false
+        Draft::new(Blobs::new(self.0.clone(), None))
     }
 
     fn holds_locks(&self) -> bool {
@@ -598,7 +642,16 @@ impl<C: Cluster> Engine for Ordered<C> {
     }
 
     fn begin(&self, _scope: Scope<'_>) -> Result<OrderedSnapshot<'_, C>> {
-        Ok(OrderedSnapshot::new(self, None, Known::default()))
+        Ok(OrderedSnapshot::new(self, None, Known::after(0, Mode::Waits)))
+    }
+
+    /// Others wait for the thread, so a run that needs much of a blob runs again elsewhere.
+    fn begin_soon(
+        &self,
+        _scope: Scope<'_>,
+        _waker: &dyn Fn() -> Waker,
+    ) -> Result<Begun<OrderedSnapshot<'_, C>>> {
+        Ok(Begun::Open(OrderedSnapshot::new(self, None, Known::after(0, Mode::Yields))))
     }
 
     fn park(&self, snapshot: OrderedSnapshot<'_, C>, waker: &Waker) -> Ticket {
@@ -670,7 +723,11 @@ impl<C: Cluster> Engine for Ordered<C> {
         if overlay.is_empty() && !snapshot.is_provisional() {
             return Ok(Commit::Done(Receipt::default()));
         }
-        let mut changes = Changes::of(&snapshot, overlay, now_ms)?;
+        let drafts = overlay.kept_drafts();
+        let own: Vec<&Drafting<C>> = drafts.iter().filter_map(|draft| drafting(draft)).collect();
+        own.iter().for_each(|drafting| drafting.hand_over());
+        let homes = own.iter().map(|drafting| drafting.home()).collect();
+        let mut changes = Changes::of(&snapshot, overlay, (homes, now_ms))?;
         let parts = snapshot.into_parts();
         let ticket = self.0.ticket();
         self.0.waiting.lock().insert(ticket, Waiting::Committing(None));
@@ -694,7 +751,7 @@ impl<C: Cluster> Engine for Ordered<C> {
             }
             None => {}
         }
-        self.0.clone().go_on(Job { ticket, changes, known, transaction, rounds: 0 });
+        self.0.clone().go_on(Job { ticket, changes, known, transaction, rounds: 0, drafts, settled: 0 });
         Ok(Commit::Waiting(ticket))
     }
 
@@ -791,19 +848,4 @@ impl<C: Cluster> Admin for Ordered<C> {
     fn lacks_space(&self) -> bool {
         false
     }
-}
-
-/// A store of blobs that has none: values lie in pieces.
-struct NoBlobs;
-
-impl BlobStore for NoBlobs {
-    fn create(&self) -> Result<(BlobId, Arc<dyn Blob>)> {
-        Err(EngineError::Refused("ERR there are no blobs in a cluster".into()))
-    }
-
-    fn discard(&self, _id: BlobId) {}
-}
-
-fn no_blobs() -> Arc<dyn BlobStore> {
-    Arc::new(NoBlobs)
 }

@@ -4,6 +4,7 @@
 //! length of the store's name, name | space 4 | slot 2 | 0 | hash 4 | key             the root of a key
 //! length of the store's name, name | space 4 | slot 2 | 1 | home 8 | level | subkey  its data
 //! length of the store's name, name | space 4 | slot 2 | 3 | home 8                   data here of no root, to be collected
+//! length of the store's name, name | space 4 | slot 2 | 4 | home 8                   a blob that is being written
 //! length of the store's name, name | ffffffff | letter | ...                         what is about the store itself:
 //!                                                d                                   what the databases show
 //!                                                e | space 4 | slot 2 | home 8       data there of a root that is elsewhere
@@ -18,10 +19,13 @@
 //!
 //! Numbers are big-endian. A *space* is what a logical database shows; emptying a database gives it another space. The *slot* is
 //! that of Redis Cluster, so keys with a common `{tag}` are neighbours, and a transaction over them is mostly one write to
-//! one region. A *home* is a number that is used once, so what a key was before and what it is now never mix.
+//! one region. A *home* is a number that is used once, so what a key was before and what it is now never mix. Blobs
+//! ([`super::blobs`]) have a space of their own, in which everything is in slot 0.
 
 use crc::{CRC_16_XMODEM, Crc};
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::storage::BlobId;
 
 /// What a logical database shows, by its number in the cluster.
 pub(super) type Space = u32;
@@ -32,12 +36,16 @@ const STORE: Space = Space::MAX;
 /// Spaces from here on belong to no database.
 pub(super) const RESERVED: Space = Space::MAX - 15;
 
+/// The space of blobs.
+const BLOBS: Space = Space::MAX - 1;
+
 /// The slots of Redis Cluster.
 pub(super) const SLOTS: u16 = 16_384;
 
 const ROOT: u8 = 0;
 const DATA: u8 = 1;
 const DROPPED: u8 = 3;
+const DRAFTED: u8 = 4;
 
 /// The index of keys that expire has so many parts, so that several processes go through it at once.
 pub(super) const HINT_PARTS: u8 = 8;
@@ -90,6 +98,13 @@ pub(super) fn slot_of(key: &[u8]) -> u16 {
 fn hash_of(key: &[u8]) -> u32 {
     // The upper half, any of them would do.
     (xxh3_64(key) >> 32) as u32
+}
+
+impl Home {
+    /// Whether it is that of a blob.
+    pub(super) fn is_blob(self) -> bool {
+        self.space == BLOBS
+    }
 }
 
 impl Names {
@@ -216,9 +231,48 @@ impl Names {
 
     /// The mark that the data of a home belongs to no root any more.
     pub(super) fn dropped(&self, home: Home) -> Vec<u8> {
-        let mut name = self.in_slot(home.space, home.slot, DROPPED, 8);
+        self.mark(home, DROPPED)
+    }
+
+    fn mark(&self, home: Home, what: u8) -> Vec<u8> {
+        let mut name = self.in_slot(home.space, home.slot, what, 8);
         name.extend_from_slice(&home.number.to_be_bytes());
         name
+    }
+
+    /// The mark that a blob is being written, and that no root refers to it yet.
+    pub(super) fn drafted(&self, home: Home) -> Vec<u8> {
+        self.mark(home, DRAFTED)
+    }
+
+    /// The home of a blob.
+    pub(super) fn blob(id: BlobId) -> Home {
+        Home { space: BLOBS, slot: 0, number: id.0 }
+    }
+
+    /// A piece of a long value, by its number.
+    pub(super) fn piece(&self, home: Home, number: u64) -> Vec<u8> {
+        self.entry(home, PIECES, &number.to_be_bytes())
+    }
+
+    /// The marks of blobs that are being written.
+    pub(super) fn drafted_blobs(&self) -> Range {
+        (self.in_slot(BLOBS, 0, DRAFTED, 0), self.in_slot(BLOBS, 0, DRAFTED + 1, 0))
+    }
+
+    /// The marks of blobs that no root refers to any more.
+    pub(super) fn dropped_blobs(&self) -> Range {
+        self.dropped_in(BLOBS, 0)
+    }
+
+    /// The marks of blobs that are values; each names the root.
+    pub(super) fn elsewhere_blobs(&self) -> Range {
+        self.elsewhere_in(BLOBS, 0, 1)
+    }
+
+    /// The number of the home that a mark is about.
+    pub(super) fn number_of_mark(name: &[u8]) -> Option<u64> {
+        name.last_chunk().map(|number| u64::from_be_bytes(*number))
     }
 
     /// The homes of which these changes say so.

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Numbers without a size are varints, all others little-endian. The stamp is another one after every write. A value beyond
-//! [`PIECE_BYTES`] lies in pieces under a home of its own. Few short subkeys are in the record itself; others are entries under
+//! [`PIECE_BYTES`] lies in pieces under a home of its own, a huge one in a blob ([`super::blobs`]), to which the record refers. Few short subkeys are in the record itself; others are entries under
 //! a home, counted by levels above ([`super::runs`]).
 
-use super::names::Home;
+use super::names::{Home, Names};
 use super::runs::Tree;
-use crate::engine::Kind;
+use crate::engine::{BlobRef, Kind};
 use crate::packed::varint::{read_varint, write_varint};
 
 /// A longer value lies outside of the record, in pieces of at most so many bytes.
@@ -24,7 +24,8 @@ const HAS_EXPIRY: u8 = 1;
 const IN_PIECES: u8 = 2;
 const SMALL: u8 = 4;
 const TREE: u8 = 8;
-const KNOWN: u8 = HAS_EXPIRY | IN_PIECES | SMALL | TREE;
+const BLOB: u8 = 16;
+const KNOWN: u8 = HAS_EXPIRY | IN_PIECES | SMALL | TREE | BLOB;
 
 /// What the cluster holds of a key in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub(super) enum Value {
     Here(Vec<u8>),
     /// So many bytes, in pieces.
     Pieces(Home, u64),
+    /// In a blob.
+    Blob(BlobRef),
 }
 
 /// The subkeys of a key.
@@ -71,6 +74,18 @@ impl Value {
         match self {
             Value::Here(bytes) => bytes.len() as u64,
             Value::Pieces(_, len) => *len,
+            Value::Blob(blob) => blob.len,
+        }
+    }
+}
+
+impl Value {
+    /// Where it lies, if not in the record.
+    pub(super) fn home(&self) -> Option<Home> {
+        match self {
+            Value::Pieces(home, _) => Some(*home),
+            Value::Blob(blob) => Some(Names::blob(blob.id)),
+            Value::Here(_) => None,
         }
     }
 }
@@ -127,11 +142,7 @@ fn read_home(rest: &mut &[u8]) -> Option<Home> {
 impl Record {
     /// The homes that are in use by the key.
     pub(super) fn homes(&self) -> impl Iterator<Item = Home> {
-        let value = match self.value {
-            Value::Pieces(home, _) => Some(home),
-            Value::Here(_) => None,
-        };
-        value.into_iter().chain(self.subkeys.home())
+        self.value.home().into_iter().chain(self.subkeys.home())
     }
 
     /// As the value of a root; never empty.
@@ -165,6 +176,12 @@ impl Record {
                 write_varint(*len, &mut out);
                 write_home(*home, &mut out);
             }
+            Value::Blob(blob) => {
+                flags |= BLOB;
+                let bytes = blob.to_bytes();
+                write_varint(bytes.len() as u64, &mut out);
+                out.extend_from_slice(&bytes);
+            }
         }
         match &self.subkeys {
             Subkeys::Small(small) if has_subkeys => {
@@ -197,7 +214,8 @@ impl Record {
         let kind = Kind::from_number(*kind)?;
         let access = u32::from_le_bytes([*first, *second, *third, 0]);
         let expires_at_ms = if flags & HAS_EXPIRY == 0 { None } else { Some(read_varint(&mut rest)?) };
-        let value = match flags & (IN_PIECES | SMALL | TREE) {
+        let value = match flags & (IN_PIECES | BLOB | SMALL | TREE) {
+            blob if blob & (BLOB | IN_PIECES) == BLOB => Value::Blob(BlobRef::read(take_part(&mut rest)?)?),
             0 => Value::Here(std::mem::take(&mut rest).to_vec()),
             in_pieces if in_pieces & IN_PIECES != 0 => {
                 let len = read_varint(&mut rest)?;
@@ -244,6 +262,7 @@ impl Subkeys {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::BlobId;
 
     #[test]
     fn record_does_not_read_back() {
@@ -251,7 +270,9 @@ mod tests {
         let mut small = Small::default();
         small.push(b"", b"value");
         small.push(b"field", b"");
-        let values = [Value::Here(vec![]), Value::Here(vec![7; 300]), Value::Pieces(home, 1 << 30)];
+        let blob = BlobRef { id: BlobId(u64::MAX - 7), len: 1 << 29, checksum: 5, has_sums: true };
+        let values =
+            [Value::Here(vec![]), Value::Here(vec![7; 300]), Value::Pieces(home, 1 << 30), Value::Blob(blob)];
         let tree = Tree { home, len: 1_000_000, top_len: 400, height: 2 };
         let subkeys = [Subkeys::default(), Subkeys::Small(small), Subkeys::Tree(tree)];
         for value in &values {

@@ -500,7 +500,12 @@ impl Walker<'_> {
     }
 
     /// Adds the runs of a level that begin behind the first of these changes and not behind the last one.
-    fn runs_behind_first(&mut self, level: u8, deltas: &[Delta], runs: &mut Vec<(Vec<u8>, Run)>) -> Result<()> {
+    fn runs_behind_first(
+        &mut self,
+        level: u8,
+        deltas: &[Delta],
+        runs: &mut Vec<(Vec<u8>, Run)>,
+    ) -> Result<()> {
         let (Some(first), Some(last)) = (deltas.first(), deltas.last()) else { return Ok(()) };
         let (from, to) = (self.behind(level, &first.key), self.behind(level, &last.key));
         let expect = self.expect_runs(level).saturating_add(1);

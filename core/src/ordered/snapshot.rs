@@ -1,9 +1,11 @@
 //! The reads of one run of a transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::Ordered;
+use super::blobs::{Blobs, Committed, Mode};
 use super::cluster::Cluster;
 use super::databases::Databases;
 use super::known::Known;
@@ -11,12 +13,11 @@ use super::lanes::{KEYS_MAX, LaneKeys, Turn, lane_key};
 use super::names::{Named, PIECES, Place as At, SLOTS, Space};
 use super::record::{PIECE_BYTES, Record, Subkeys, Value};
 use super::runs::Walker;
-use super::{Ordered, no_blobs};
 use crate::engine::{
-    BlobStore, Db, Direction, EngineError, KeyVisitor, Place, Reader, Result, Root, ShortValue, Start,
-    SubVisitor, SubWalk, Touch, Want,
+    BlobStore, Db, Direction, EngineError, KeyVisitor, PATCH_BYTES, PatchSource, Patched, Place, Reader,
+    Result, Root, ShortValue, Start, SubVisitor, SubWalk, Touch, Want,
 };
-use crate::storage::{Blob, BlobId};
+use crate::storage::{self, Blob, BlobId};
 
 /// So many roots are read by one step of a walk over a space, about.
 const ROOTS_A_STEP: u64 = 32;
@@ -122,6 +123,8 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
 
     /// One that has its turn in a lane.
     pub(super) fn in_turn(engine: &'e Ordered<C>, turn: Turn, known: Known) -> OrderedSnapshot<'e, C> {
+        let mut known = known;
+        known.begin_turn();
         let mut snapshot = OrderedSnapshot::new(engine, None, known);
         snapshot.turn = Some(turn);
         snapshot
@@ -314,6 +317,20 @@ impl Part {
     }
 }
 
+/// The bytes of a patch.
+struct Patch(Vec<u8>);
+
+impl PatchSource for Patch {
+    fn show(&self, visit: &mut dyn FnMut(&[u8])) -> storage::Result<()> {
+        visit(&self.0);
+        Ok(())
+    }
+
+    fn byte_count(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
 fn unreadable(key: &[u8]) -> EngineError {
     EngineError::Damaged(format!("the root of \"{}\" in the cluster cannot be read", key.escape_ascii()))
 }
@@ -322,14 +339,17 @@ fn unreadable(key: &[u8]) -> EngineError {
 fn root_of(record: &Record, place: u64) -> Root {
     let short = match &record.value {
         Value::Here(bytes) => ShortValue::of(bytes),
-        Value::Pieces(..) => None,
+        Value::Pieces(..) | Value::Blob(_) => None,
     };
     Root {
         kind: record.kind,
         encoding: record.encoding,
         expires_at_ms: record.expires_at_ms,
         value_len: record.value.byte_count(),
-        blob: None,
+        blob: match record.value {
+            Value::Blob(blob) => Some(blob),
+            Value::Here(_) | Value::Pieces(..) => None,
+        },
         short,
         access: record.access,
         place: Place(place, 0),
@@ -362,21 +382,39 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
     }
 
     fn blobs(&self) -> Arc<dyn BlobStore> {
-        no_blobs()
+        Blobs::new(self.engine.0.clone(), Some(self.known.run().clone()))
     }
 
-    fn open_blob(&mut self, _id: BlobId) -> Result<Arc<dyn Blob>> {
-        Err(EngineError::Damaged("there are no blobs in a cluster".into()))
+    fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {
+        Ok(Committed::open(self.engine.0.clone(), id, self.known.run().clone()))
     }
 
     fn patched(
         &mut self,
-        _owner: (Db, &[u8]),
-        _root: &Root,
+        owner: (Db, &[u8]),
+        root: &Root,
         base: Arc<dyn Blob>,
-        _range: (u64, u64),
+        (from, to): (u64, u64),
     ) -> Result<Arc<dyn Blob>> {
-        Ok(base)
+        let mut patches = BTreeMap::new();
+        let (first, last) = (from / PATCH_BYTES, to.div_ceil(PATCH_BYTES));
+        let first = first.to_be_bytes();
+        let walk = SubWalk::up(Start::Subkey(&first), Want::Values);
+        self.sub_scan(root, walk, &mut |number, patch| {
+            // Checksums of pieces are kept behind the patches, under longer subkeys.
+            match number.try_into().map(u64::from_be_bytes) {
+                Ok(number) if number < last => {
+                    patches.insert(number, Patch(patch.to_vec()));
+                    ControlFlow::Continue(())
+                }
+                _ => ControlFlow::Break(()),
+            }
+        })?;
+        Ok(if patches.is_empty() { base } else { Arc::new(Patched::new(owner, base, to, patches)) })
+    }
+
+    fn hold_for_long(&mut self) {
+        self.known.run().set_mode(Mode::Long);
     }
 
     fn read_value(
@@ -394,6 +432,7 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
                 return Ok(());
             }
             Value::Pieces(home, _) => *home,
+            Value::Blob(_) => return Err(EngineError::Damaged("a blob is no value of a root".into())),
         };
         let piece_bytes = PIECE_BYTES as u64;
         let numbers = offset / piece_bytes..end.div_ceil(piece_bytes).max(offset / piece_bytes);

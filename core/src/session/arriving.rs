@@ -7,10 +7,12 @@
 //! A long argument of a command that the connection's user may not run goes nowhere: it is dropped as it comes, and the request
 //! is refused once it is whole.
 
+use std::task::Waker;
+
 use crate::catalog::{self, CommandSpec};
 use crate::engine::Drafts;
 use crate::engine::{Draft, Engine, EngineError};
-use crate::limits::{DENIED_ARGUMENT_MAX_BYTES, VALUE_IN_MEMORY_MAX_BYTES};
+use crate::limits::DENIED_ARGUMENT_MAX_BYTES;
 use crate::resp::{Arriving, ProtocolError, RequestParser};
 
 use crate::server::{Client, Server};
@@ -25,6 +27,8 @@ pub(super) struct Stream {
     missing: usize,
     /// An error (a full disk, say) waits for the end of the request; what still comes is dropped.
     draft: Result<Draft, EngineError>,
+    /// The blob takes no more at the moment.
+    is_held_up: bool,
 }
 
 impl Stream {
@@ -48,21 +52,30 @@ impl Stream {
             let missing = size.saturating_add(LINE_END_BYTES);
             // The check of the whole request says so, too, unless the user has got the permission meanwhile.
             let dropped = EngineError::Refused("NOPERM the user may not run this command".into());
-            return Ok(Some(Stream { number, missing, draft: Err(dropped) }));
+            return Ok(Some(Stream { number, missing, draft: Err(dropped), is_held_up: false }));
         }
         if (size as u64) < server.shared.settings.blob_min_bytes() {
             return Ok(None);
         }
         if spec.is_some_and(|spec| spec.streams(number)) {
             let missing = size.saturating_add(LINE_END_BYTES);
-            return Ok(Some(Stream { number, missing, draft: server.engine.draft() }));
+            return Ok(Some(Stream { number, missing, draft: server.engine.draft(), is_held_up: false }));
         }
         // What stays in memory is bounded whatever `proto-max-bulk-len` says.
-        if size as u64 > VALUE_IN_MEMORY_MAX_BYTES { Err(ProtocolError::InvalidBulkLength) } else { Ok(None) }
+        if size as u64 > server.shared.settings.bounds().argument_max_bytes {
+            Err(ProtocolError::InvalidBulkLength)
+        } else {
+            Ok(None)
+        }
     }
 
-    /// Takes what has come of the argument out of the input, at whose offset `position` it stands.
-    pub(super) fn feed(&mut self, input: &mut Vec<u8>, position: usize) {
+    /// Takes what has come of the argument out of the input, at whose offset `position` it stands. Nothing is taken where the blob
+    /// takes no more at the moment; then the waker is woken when it does.
+    pub(super) fn feed(&mut self, input: &mut Vec<u8>, position: usize, waker: &dyn Fn() -> Waker) {
+        self.is_held_up = self.draft.as_ref().is_ok_and(|draft| !draft.takes_more(&waker()));
+        if self.is_held_up {
+            return;
+        }
         let count = self.missing.min(input.len().saturating_sub(position));
         let value_len = count.min(self.missing.saturating_sub(LINE_END_BYTES));
         let written = match (&mut self.draft, input.get(position..position + value_len)) {
@@ -80,6 +93,11 @@ impl Stream {
     /// Bytes that must come before anything can run.
     pub(super) fn missing(&self) -> usize {
         self.missing
+    }
+
+    /// Whether bytes that have come cannot be taken at the moment.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.is_held_up
     }
 
     /// Hands the argument over to the request.

@@ -152,7 +152,7 @@ impl Session {
 
     /// Runs the complete requests in the input at unix time `now_ms`.
     pub fn process<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Progress {
-        let wanted = self.pipeline.feed_stream(self.connection.drafts());
+        let wanted = self.feed_stream();
         let mut progress = Progress { wanted, ..Progress::default() };
         self.connection.begin(server, now_ms);
         self.is_closing |= self.connection.is_closing();
@@ -175,7 +175,7 @@ impl Session {
         }
         self.pipeline.forget_consumed();
         if progress.wanted > 0 && !self.pipeline.is_streaming() && self.begin_stream(server) {
-            progress.wanted = self.pipeline.feed_stream(self.connection.drafts());
+            progress.wanted = self.feed_stream();
         }
         self.connection.check_output();
         self.connection.finish(server, &mut progress, now_ms);
@@ -308,6 +308,15 @@ impl Session {
         consumed > 0 || self.connection.waiting().is_on()
     }
 
+    /// Lets the argument that is on its way to a blob go on; returns how many of its bytes are missing.
+    fn feed_stream(&mut self) -> usize {
+        if !self.pipeline.is_streaming() {
+            return 0;
+        }
+        let inbox = self.connection.client().inbox.clone();
+        self.pipeline.feed_stream(self.connection.drafts(), &|| inbox.waker())
+    }
+
     /// Sends the argument that is on its way to a blob, if it may; returns whether it does.
     fn begin_stream<E: Engine>(&mut self, server: &Server<E>) -> bool {
         match self.pipeline.begin_stream(server, self.connection.client()) {
@@ -356,6 +365,12 @@ impl Session {
     /// Whether requests that come will not run yet, because the connection is blocked or paused.
     pub fn is_waiting(&self) -> bool {
         self.connection.waiting().is_on()
+    }
+
+    /// Whether bytes of a huge argument have come faster than they are taken, so that no more should be received until the waker
+    /// is woken.
+    pub fn is_held_up(&self) -> bool {
+        self.pipeline.is_held_up()
     }
 
     /// Unix time in milliseconds at which it is to run though nothing has come.

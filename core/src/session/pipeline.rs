@@ -1,5 +1,7 @@
 //! The bytes of one connection on their way to requests: what has been received and not run.
 
+use std::task::Waker;
+
 use smallvec::SmallVec;
 
 use super::arriving::Stream;
@@ -132,10 +134,16 @@ impl Pipeline {
         Ok(self.stream.is_some())
     }
 
-    /// Lets the stream, if there is one, take what has come for it; returns how many bytes it still misses.
-    pub(super) fn feed_stream(&mut self, drafts: &mut Drafts) -> usize {
+    /// Whether a huge argument has come faster than its blob takes it, so that the host should receive no more for now.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.stream.as_ref().is_some_and(|stream| stream.is_held_up())
+    }
+
+    /// Lets the stream, if there is one, take what has come for it; returns how many bytes it still misses. The waker is woken
+    /// when it goes on, if it takes nothing at the moment.
+    pub(super) fn feed_stream(&mut self, drafts: &mut Drafts, waker: &dyn Fn() -> Waker) -> usize {
         let (Some(stream), Some(arriving)) = (&mut self.stream, self.parser.arriving()) else { return 0 };
-        stream.feed(&mut self.input, arriving.position);
+        stream.feed(&mut self.input, arriving.position, waker);
         let missing = stream.missing();
         if missing == 0
             && let Some(stream) = self.stream.take()

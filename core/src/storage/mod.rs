@@ -18,6 +18,7 @@ mod tests;
 
 use std::any::Any;
 use std::sync::Arc;
+use std::task::Waker;
 
 pub use device::{Access, Device, DeviceBlob, DeviceDatafile, DeviceFile, DeviceStorage};
 pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
@@ -79,6 +80,15 @@ pub enum StorageError {
     /// The store may not be written (permissions, read-only mount) or is in use by another process.
     #[error("{0}")]
     Refused(String),
+    /// The bytes are elsewhere and must be fetched first: the transaction runs again once they are here.
+    #[error("not here yet")]
+    NotHere,
+    /// The bytes are elsewhere, and to wait for them would keep other connections waiting.
+    #[error("takes long")]
+    TakesLong,
+    /// The storage cannot be reached at the moment; nothing was done.
+    #[error("{0}")]
+    Unavailable(String),
 }
 
 /// How much of a device's reserve ([`Storage::set_reserve_bytes`]) an append may use. The reserve is what a full device can be
@@ -168,6 +178,22 @@ pub trait Blob: Send + Sync {
     /// Makes contents and length survive the loss of power; never tried again after it failed. The name does with
     /// [`Storage::sync_blob_names`].
     fn sync(&self) -> Result<()>;
+
+    /// Whether more may be written at the moment without holding ever more in memory; if not, the waker is woken when that
+    /// changes. A blob on a disk always takes more.
+    fn takes_more(&self, _waker: &Waker) -> bool {
+        true
+    }
+
+    /// Says that `len` bytes at `offset` are about to be read, one part after the other, so that a blob which is elsewhere can
+    /// be fetched together. A hint.
+    fn announce(&self, _offset: u64, _len: u64) {}
+
+    /// Whether a read of `len` bytes at `offset` keeps nobody waiting; if not, the bytes are being fetched, and the waker is woken
+    /// once they are here. A blob on a disk can always be read.
+    fn is_at_hand(&self, _offset: u64, _len: u64, _waker: &Waker) -> bool {
+        true
+    }
 
     /// For a host that knows a shorter way from its own kind of blob to a socket.
     fn as_any(&self) -> &dyn Any;

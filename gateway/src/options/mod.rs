@@ -87,6 +87,35 @@ pub enum Task {
         directory: PathBuf,
     },
 
+    /// Copy all data of one place to another and compare the two. A place is the directory of a store that no server uses, a store in a
+    /// cluster (tikv://pd:2379,pd:2379/store), or a server (redis://[user:password@]host:port[/database]; Redis from 7.0 on). What was
+    /// interrupted goes on with the same command. The exit status is 0 if both are the same then, 1 if not, 2 if something failed
+    Copy {
+        /// Where the data comes from
+        #[arg(long, value_name = "PLACE")]
+        from: String,
+
+        /// Where it goes
+        #[arg(long, value_name = "PLACE")]
+        to: String,
+
+        /// Copy nothing, compare only
+        #[arg(long)]
+        verify: bool,
+
+        /// Copy to a target that has keys already, and replace those of the same names
+        #[arg(long)]
+        add: bool,
+
+        /// Databases of a store in a cluster
+        #[arg(long, value_name = "COUNT", default_value_t = 16)]
+        databases: u32,
+
+        /// The file that says how far the copy has come [default: edgecask-copy-....state in the current directory]
+        #[arg(long, value_name = "FILE")]
+        state: Option<PathBuf>,
+    },
+
     /// Make a store of its own of a backup: it is checked, then copied. The exit status is 0 if that is done, 1 if the backup
     /// is damaged, 2 if it cannot be read or copied
     Restore {
@@ -438,7 +467,10 @@ impl Allowed {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
-    if !matches!(first, "serve" | "check" | "repair" | "backup" | "restore" | "scrub" | "-V" | "--version") {
+    if !matches!(
+        first,
+        "serve" | "check" | "repair" | "backup" | "copy" | "restore" | "scrub" | "-V" | "--version"
+    ) {
         arguments.insert(1.min(arguments.len()), "serve".into());
     }
     CommandLine::try_parse_from(arguments)
@@ -546,11 +578,8 @@ impl Options {
         let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".into());
         let web = flags.web(&host)?;
         let cluster = ClusterOptions::of(&flags)?;
-        // In a cluster values lie in pieces, and no file is one.
-        let (bulk_max_bytes, blob_min_bytes) = match &cluster {
-            Some(_) => (CLUSTER_BULK_MAX_BYTES, u64::MAX >> 1),
-            None => (BULK_MAX_BYTES, BLOB_MIN_BYTES),
-        };
+        let bulk_max_bytes = if cluster.is_some() { CLUSTER_BULK_MAX_BYTES } else { BULK_MAX_BYTES };
+        let blob_min_bytes = BLOB_MIN_BYTES;
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());

@@ -250,6 +250,9 @@ impl Transport for RequestTransport {
                 return Poll::Pending;
             }
             drop(channel);
+            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
+                return Poll::Pending;
+            }
             let mut piece = Vec::new();
             let has_more = take_piece(reply, STORED_PIECE_BYTES, &mut piece).map_err(io::Error::other)?;
             self.take(&piece)?;

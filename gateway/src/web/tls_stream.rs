@@ -61,6 +61,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for TlsStream<S> {
             }
             self.taken = 0;
             self.piece.clear();
+            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
+                return Poll::Pending;
+            }
             if !take_piece(reply, STORED_PIECE_BYTES, &mut self.piece).map_err(io::Error::other)? {
                 self.piece.shrink_to(TLS_READ_BYTES);
                 return Pin::new(&mut self.stream).poll_flush(context);

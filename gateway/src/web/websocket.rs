@@ -119,6 +119,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for WebSocket<S> {
     fn poll_send(&mut self, context: &mut Context<'_>, reply: &mut Reply) -> Poll<io::Result<()>> {
         loop {
             ready!(self.socket()?.poll_ready(context)).map_err(io_error)?;
+            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
+                return Poll::Pending;
+            }
             // With capacity, so that the session keeps its buffer for the next reply.
             let mut piece = Vec::with_capacity(reply.len().min(STORED_PIECE_BYTES));
             if !take_piece(reply, STORED_PIECE_BYTES, &mut piece).map_err(io::Error::other)? {

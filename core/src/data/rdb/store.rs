@@ -20,6 +20,18 @@ pub struct Limits {
     pub list_fill: i64,
 }
 
+impl Default for Limits {
+    /// Redis' own.
+    fn default() -> Limits {
+        Limits {
+            hash: hash::ListpackLimits { entries: 128, value_bytes: 64 },
+            set: set::Limits { intset_entries: 512, listpack_entries: 128, listpack_value_bytes: 64 },
+            sorted_set: zset::ListpackLimits { entries: 128, value_bytes: 64 },
+            list_fill: -2,
+        }
+    }
+}
+
 /// Makes a key hold a value, whatever it was before.
 pub fn store(
     txn: &mut Txn<'_>,

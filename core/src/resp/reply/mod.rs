@@ -17,6 +17,7 @@ mod split;
 
 use std::mem;
 use std::sync::Arc;
+use std::task::Waker;
 
 pub use self::deferred::Deferred;
 use self::deferred::Gap;
@@ -423,6 +424,25 @@ impl Reply {
             (_, Some(part)) => Some(Front::Stored(part)),
             _ => None,
         }
+    }
+
+    /// Whether the next `most_bytes` can be sent without waiting for stored values that are elsewhere; if not, they are being
+    /// fetched, and the waker is woken once they are here.
+    pub fn is_at_hand(&self, most_bytes: u64, waker: &Waker) -> bool {
+        let (mut left, mut from) = (most_bytes, self.bytes_sent);
+        for stored in self.stored.iter().skip(self.stored_sent) {
+            left = left.saturating_sub(stored.at.saturating_sub(from) as u64);
+            from = stored.at;
+            let len = left.min(stored.len);
+            if len == 0 {
+                break;
+            }
+            if !stored.source.is_at_hand(stored.offset, len, waker) {
+                return false;
+            }
+            left -= len;
+        }
+        true
     }
 
     /// Says that so many bytes from [`Reply::front`] on were sent.

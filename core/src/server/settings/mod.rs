@@ -161,6 +161,8 @@ pub struct Settings {
 pub struct HomeBounds {
     /// The largest argument, and the largest string, in bytes.
     pub bulk_max_bytes: u64,
+    /// The largest argument that does not go to a blob as it comes, in bytes.
+    pub argument_max_bytes: u64,
     /// The largest key, member or field, in bytes, or any other argument that is no value.
     pub name_max_bytes: usize,
     /// Whether its storage has blobs.
@@ -231,6 +233,7 @@ impl Default for HomeBounds {
     fn default() -> HomeBounds {
         HomeBounds {
             bulk_max_bytes: u64::MAX,
+            argument_max_bytes: limits::VALUE_IN_MEMORY_MAX_BYTES,
             name_max_bytes: usize::MAX,
             has_blobs: true,
             arguments_max: resp::limits::REQUEST_ARGUMENTS_MAX,
