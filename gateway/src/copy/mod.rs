@@ -246,7 +246,9 @@ fn report(options: &CopyOptions, done: &Done, verified: &verify::Verified, has_c
     let mut list = |what: &str, count: u64, names: &[String]| {
         if count > 0 {
             let _ = writeln!(text, "{what}: {count}");
-            names.iter().for_each(|name| drop(writeln!(text, "  {name}")));
+            for name in names {
+                let _ = writeln!(text, "  {name}");
+            }
         }
     };
     let refused: Vec<String> = done
