@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::cluster::{Answer, Ask, Cluster, ClusterError, Write};
+use super::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Write};
 
 /// A place for what a call brings, for the thread that waits for it.
 struct Arriving<T> {
@@ -94,7 +94,7 @@ pub(super) fn value(answer: Option<Answer>) -> Result<Option<Vec<u8>>, ClusterEr
 ///
 /// # Errors
 /// The answer is one to another question.
-pub(super) fn pairs(answer: Option<Answer>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ClusterError> {
+pub(super) fn pairs(answer: Option<Answer>) -> Result<Pairs, ClusterError> {
     match answer {
         Some(Answer::Pairs(pairs)) => Ok(pairs),
         _ => Err(other_answer()),

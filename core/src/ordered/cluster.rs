@@ -31,13 +31,16 @@ pub struct Scan {
     pub keys_only: bool,
 }
 
+/// Keys with their values.
+pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The value of a key, if it is there.
     Value(Option<Vec<u8>>),
     /// Pairs in the order of the scan. Fewer than its limit only if there are no more.
-    Pairs(Vec<(Vec<u8>, Vec<u8>)>),
+    Pairs(Pairs),
 }
 
 /// What a transaction changes.

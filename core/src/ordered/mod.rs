@@ -630,7 +630,7 @@ impl<C: Cluster> Engine for Ordered<C> {
     type Snapshot<'e> = OrderedSnapshot<'e, C>;
 
     fn draft(&self) -> Result<Draft> {
-        Draft::new(Blobs::new(self.0.clone(), None))
+        Draft::new(Blobs::shared(self.0.clone(), None))
     }
 
     fn holds_locks(&self) -> bool {

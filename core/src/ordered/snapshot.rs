@@ -382,7 +382,7 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
     }
 
     fn blobs(&self) -> Arc<dyn BlobStore> {
-        Blobs::new(self.engine.0.clone(), Some(self.known.run().clone()))
+        Blobs::shared(self.engine.0.clone(), Some(self.known.run().clone()))
     }
 
     fn open_blob(&mut self, id: BlobId) -> Result<Arc<dyn Blob>> {

@@ -52,7 +52,8 @@ pub(super) struct Blobs<C: Cluster> {
 }
 
 impl<C: Cluster> Blobs<C> {
-    pub(super) fn new(inner: Arc<Inner<C>>, run: Option<Arc<Run>>) -> Arc<dyn BlobStore> {
+    /// The store of one transaction, or of a value that arrives.
+    pub(super) fn shared(inner: Arc<Inner<C>>, run: Option<Arc<Run>>) -> Arc<dyn BlobStore> {
         Arc::new(Blobs { inner, run })
     }
 }

@@ -100,11 +100,7 @@ impl<C: Cluster> Ordered<C> {
     }
 
     /// The next marks of a kind, with the transaction that has read them, and whether there are more behind them.
-    fn marks(
-        &self,
-        kind: usize,
-        (from, to): (Vec<u8>, Vec<u8>),
-    ) -> Result<(C::Transaction, Vec<(Vec<u8>, Vec<u8>)>, bool)> {
+    fn marks(&self, kind: usize, (from, to): (Vec<u8>, Vec<u8>)) -> Result<(C::Transaction, Pairs, bool)> {
         let cursor = self.0.blobs_seen.lock().cursors.get(kind).cloned().unwrap_or_default();
         let scan =
             Scan { from: from.max(cursor), to, limit: MARKS_A_STEP, is_reverse: false, keys_only: false };
