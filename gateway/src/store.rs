@@ -590,6 +590,22 @@ impl Reader for StoreSnapshot<'_> {
         with_reader!(self, reader => reader.announce_subs(root, subkeys, are_to_change))
     }
 
+    fn announce_change(&mut self, root: &Root, subkey: &[u8]) {
+        with_reader!(self, reader => reader.announce_change(root, subkey));
+    }
+
+    fn announce_ranks(&mut self, root: &Root, ranks: &[u64]) {
+        with_reader!(self, reader => reader.announce_ranks(root, ranks));
+    }
+
+    fn allow_guesses(&mut self, are_allowed: bool) {
+        with_reader!(self, reader => reader.allow_guesses(are_allowed));
+    }
+
+    fn has_guessed(&self) -> bool {
+        with_reader!(self, reader => reader.has_guessed())
+    }
+
     fn announce_writes(&mut self) {
         with_reader!(self, reader => reader.announce_writes());
     }
