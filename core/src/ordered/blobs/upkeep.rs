@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::engine::{EngineError, Result};
-use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError, Scan, Write};
+use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Scan, Write};
 use crate::ordered::names::{Home, Names};
 use crate::ordered::record::Record;
 use crate::ordered::{Ordered, asking, engine_error};
