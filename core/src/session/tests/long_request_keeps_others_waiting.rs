@@ -70,7 +70,12 @@ fn check(prepare: &[Vec<Vec<u8>>], long: &[Vec<Vec<u8>>], expected: usize) {
     let storage = Arc::new(Simulation::new(1).open().expect("a healthy device"));
     let stored = server(Bitcask::open(storage, &Options::default()).expect("opens").store);
     let in_memory = server(MemoryEngine::new(16));
-    let options = ordered::Options { store: b"store".to_vec(), databases: 16, process: 1, small_bytes: ordered::SMALL_BYTES };
+    let options = ordered::Options {
+        store: b"store".to_vec(),
+        databases: 16,
+        process: 1,
+        small_bytes: ordered::SMALL_BYTES,
+    };
     let in_a_cluster = server(Ordered::new(Simulated::new(1, Faults::default()), options));
     let mut all = Vec::new();
     for hands_over in [false, true] {
