@@ -102,10 +102,11 @@ def tidis(cluster):
 ALONE = (round_trips, pipelines, large_set, huge_values)
 # Most of the time these wait.
 TOGETHER = (
-    conversations, conformance, transcripts, differential, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change,
-    kills, killed_between_phases, housekeeping, two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on,
-    *HOT_KEYS, *EVENTS,
+    conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
+    two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on, *HOT_KEYS, *EVENTS,
 )
+# These take minutes and are run when they are named; what may differ there is in differences.txt.
+WHEN_NAMED = (conversations, transcripts, differential)
 
 
 def run(suite, options):
@@ -132,10 +133,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="suites at a time, but for those that must be alone")
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
-    wanted = [[suite for suite in suites if not options.only or suite.__name__ in options.only] for suites in (ALONE, TOGETHER)]
-    outcomes = [run(suite, options) for suite in wanted[0]]
+    alone, together = ALONE, TOGETHER
+    if options.only:
+        alone, together = [
+            [suite for suite in suites if suite.__name__ in options.only] for suites in (ALONE, TOGETHER + WHEN_NAMED)
+        ]
+    outcomes = [run(suite, options) for suite in alone]
     with ThreadPoolExecutor(options.jobs) as threads:
-        outcomes += threads.map(lambda suite: run(suite, options), wanted[1])
+        outcomes += threads.map(lambda suite: run(suite, options), together)
     if not all(outcomes) or not outcomes:
         sys.exit(1)
 

@@ -10,4 +10,4 @@ cluster-setup: .build/cluster/mocktikvd
 	PATH=$(CURDIR)/$(CLIENTS)/go/bin:$$PATH go build -o $(CURDIR)/$@ .
 
 cluster: edgecask cluster-setup .build/venv/ready
-	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box' tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 3
+	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box --' tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 3
