@@ -236,6 +236,7 @@ impl Known {
 
     /// Forgets what was to be fetched.
     pub(super) fn drop_wants(&mut self) {
+        self.run().drop_wants();
         self.wants.clear();
     }
 

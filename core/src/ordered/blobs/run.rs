@@ -141,6 +141,13 @@ impl Run {
         !self.held.lock().wants.is_empty()
     }
 
+    /// Forgets what was to be fetched.
+    pub(in crate::ordered) fn drop_wants(&self) {
+        let mut held = self.held.lock();
+        held.wants.clear();
+        held.announced.clear();
+    }
+
     /// The names of the pieces that are to be fetched.
     pub(in crate::ordered) fn take_wants(&self) -> Vec<Vec<u8>> {
         let mut held = self.held.lock();
