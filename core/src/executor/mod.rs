@@ -377,6 +377,12 @@ impl Executor {
             let is_long = caller.client.runs_at_length && plan.identity == 0;
             let mut snapshot = match open(&server.engine, plan, &wider, (ticket.take(), is_long, &waker))? {
                 Begun::Open(snapshot) => snapshot,
+                // As below: it has this thread for itself.
+                Begun::Waits(waits) if is_long && !server.engine.holds_locks() => {
+                    server.engine.wait_for(waits);
+                    ticket = Some(waits);
+                    continue;
+                }
                 Begun::Waits(ticket) => {
                     self.park(plan, Some(ticket), wider);
                     return Err(self.wait_or_refuse(server, plan));

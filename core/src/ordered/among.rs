@@ -26,10 +26,19 @@ impl<C: Cluster> Ordered<C> {
     /// Ends turns that take too long, and those of processes that are gone. To be called some times a second.
     pub fn look_after_turns(&self) {
         let Some(peers) = self.0.peers.get() else { return };
-        let (processes, now_ms) = (peers.processes(), self.0.cluster.now_ms());
+        let (mut processes, now_ms) = (peers.processes(), self.0.cluster.now_ms());
+        processes.sort_unstable();
         let mut out = Vec::new();
-        self.0.lines.lock().keep(|process| processes.contains(&process), now_ms, &mut out);
-        let steps = self.0.tell_all(out);
+        let have_changed = {
+            let mut lines = self.0.lines.lock();
+            lines.keep(|process| processes.contains(&process), now_ms, &mut out);
+            lines.are_others(processes)
+        };
+        let mut steps = self.0.tell_all(out);
+        if have_changed {
+            // Whoever was asked may be gone, or be no owner any more.
+            self.0.lanes.lock().go_on_unasked(now_ms, &mut steps);
+        }
         self.0.carry_out(steps);
     }
 }

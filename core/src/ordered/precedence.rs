@@ -25,11 +25,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// A key, by the hash of its root's name. Two keys with the same hash are taken for one, which does no harm.
 pub(super) type LaneKey = u64;
 
-/// An asker goes on without a grant after so many milliseconds.
-pub(super) const ASKED_MS: u64 = 500;
+/// An asker goes on without a grant after so many milliseconds. An owner that is gone is noticed before; and to go on while others have
+/// the turn is worse than to wait for a line of slow ones.
+pub(super) const ASKED_MS: u64 = 1000;
 
-/// A turn that is not given back ends by itself after so many milliseconds: as long as a read and a write take in a slow cluster.
-const TURN_MS: u64 = 250;
+/// A turn that is not given back ends by itself after so many milliseconds: longer than a read and a write take in a slow cluster. One
+/// that is gone is noticed before.
+const TURN_MS: u64 = 500;
 
 /// So many may wait for one key: one for each process.
 const LINE_MAX: usize = 1024;
@@ -120,6 +122,8 @@ struct Line {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     lines: HashMap<LaneKey, Line>,
+    /// The processes that there were at the last look.
+    processes: Vec<Process>,
 }
 
 /// The owner of a key among these processes: the one that draws the highest number for it.
@@ -179,6 +183,11 @@ impl Lines {
             line.holder = line.holder.filter(|(holder, _)| is_there(holder.process));
         }
         self.end_late(now_ms, out);
+    }
+
+    /// Whether the processes are others than at the last look.
+    pub(super) fn are_others(&mut self, processes: Vec<Process>) -> bool {
+        std::mem::replace(&mut self.processes, processes) != self.processes
     }
 
     /// Ends the turns that have taken too long. To be called every now and then.

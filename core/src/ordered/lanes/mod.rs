@@ -34,7 +34,7 @@ use super::cluster::{Ask, Write};
 use super::known::Known;
 use super::precedence::{ASKED_MS, LaneKey, Message};
 use crate::engine::{EngineError, Result, Ticket};
-use batch::{Batch, Hand, Member, Stage};
+use batch::{Batch, Member, Stage};
 use heat::Heat;
 
 /// A transaction over more keys than these stands in no lane.
@@ -369,6 +369,22 @@ impl<T> Lanes<T> {
         self.advance(number, now_ms, steps);
     }
 
+    /// Nobody knows whether the turns that were asked for will come: all that wait for one go on without.
+    pub(super) fn go_on_unasked(&mut self, now_ms: u64, steps: &mut Vec<Step<T>>) {
+        let asking: Vec<u64> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.phase == Phase::Asks)
+            .map(|(number, _)| *number)
+            .collect();
+        for number in asking {
+            if let Some(lane) = self.lanes.get_mut(&number) {
+                lane.phase = Phase::Idle;
+            }
+            self.advance(number, now_ms, steps);
+        }
+    }
+
     /// An alarm has rung.
     pub(super) fn rung(&mut self, alarm: Alarm, now_ms: u64, steps: &mut Vec<Step<T>>) {
         match alarm {
@@ -481,60 +497,6 @@ impl<T> Lane<T> {
                 member.stage = Stage::Waits;
             }
             self.queue.push_front(member);
-        }
-    }
-}
-
-impl<T> Lanes<T> {
-    /// The batch of a turn that is under way.
-    fn batch_of(&mut self, turn: Turn) -> Option<&mut Batch<T>> {
-        let lane = self.lanes.get_mut(&turn.lane)?;
-        let runs = |member: &Member| member.number == turn.member && matches!(member.stage, Stage::Runs);
-        lane.batch.members.iter().any(runs).then_some(&mut lane.batch)
-    }
-
-    /// The transaction of the batch, to read what a plan needs while the turn goes on; None if it is away.
-    pub(super) fn lend(&mut self, turn: Turn) -> Option<Option<T>> {
-        let batch = self.batch_of(turn)?;
-        match std::mem::replace(&mut batch.transaction, Hand::Away) {
-            Hand::NotBegun => Some(None),
-            Hand::Here(transaction) => Some(Some(transaction)),
-            Hand::Away => None,
-        }
-    }
-
-    /// Ends a batch in which nothing has been planned yet for a member that goes on alone, with the transaction; None if there is
-    /// something, and then the member leaves.
-    pub(super) fn take_over(
-        &mut self,
-        turn: Turn,
-        known: Known,
-        now_ms: u64,
-        steps: &mut Vec<Step<T>>,
-    ) -> Option<(Option<T>, Known)> {
-        if known.has_written() || self.batch_of(turn).is_none() {
-            self.leave(turn, known, now_ms, steps);
-            return None;
-        }
-        let lane = self.lanes.get_mut(&turn.lane)?;
-        let at = lane.batch.members.iter().position(|member| member.number == turn.member)?;
-        let member = lane.batch.members.remove(at);
-        release(&mut self.keys, &member.keys);
-        lane.leave_behind();
-        let transaction = match std::mem::take(&mut lane.batch).transaction {
-            Hand::Here(transaction) => Some(transaction),
-            Hand::NotBegun | Hand::Away => None,
-        };
-        lane.phase = Phase::Idle;
-        lane.give_back(steps);
-        self.advance(turn.lane, now_ms, steps);
-        Some((transaction, known))
-    }
-
-    /// What [`Lanes::lend`] gave comes back.
-    pub(super) fn give_back(&mut self, turn: Turn, transaction: T) {
-        if let Some(batch) = self.batch_of(turn) {
-            batch.transaction = Hand::Here(transaction);
         }
     }
 }

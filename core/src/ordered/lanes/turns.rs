@@ -1,12 +1,64 @@
 //! What members do in their turns, and what becomes of reads.
 
-use super::batch::{Member, Stage};
-use super::{LaneKeys, Lanes, Planned, Step, Turn, release};
+use super::batch::{Batch, Hand, Member, Stage};
+use super::{LaneKeys, Lanes, Phase, Planned, Step, Turn, release};
 use crate::engine::{EngineError, Result, Ticket};
 use crate::ordered::cluster::Ask;
 use crate::ordered::known::Known;
 
 impl<T> Lanes<T> {
+    /// The batch of a turn that is under way.
+    fn batch_of(&mut self, turn: Turn) -> Option<&mut Batch<T>> {
+        let lane = self.lanes.get_mut(&turn.lane)?;
+        let runs = |member: &Member| member.number == turn.member && matches!(member.stage, Stage::Runs);
+        lane.batch.members.iter().any(runs).then_some(&mut lane.batch)
+    }
+
+    /// The transaction of the batch, to read what a plan needs while the turn goes on; None if it is away.
+    pub(in crate::ordered) fn lend(&mut self, turn: Turn) -> Option<Option<T>> {
+        let batch = self.batch_of(turn)?;
+        match std::mem::replace(&mut batch.transaction, Hand::Away) {
+            Hand::NotBegun => Some(None),
+            Hand::Here(transaction) => Some(Some(transaction)),
+            Hand::Away => None,
+        }
+    }
+
+    /// Ends a batch in which nothing has been planned yet for a member that goes on alone, with the transaction; None if there is
+    /// something, and then the member leaves.
+    pub(in crate::ordered) fn take_over(
+        &mut self,
+        turn: Turn,
+        known: Known,
+        now_ms: u64,
+        steps: &mut Vec<Step<T>>,
+    ) -> Option<(Option<T>, Known)> {
+        if known.has_written() || self.batch_of(turn).is_none() {
+            self.leave(turn, known, now_ms, steps);
+            return None;
+        }
+        let lane = self.lanes.get_mut(&turn.lane)?;
+        let at = lane.batch.members.iter().position(|member| member.number == turn.member)?;
+        let member = lane.batch.members.remove(at);
+        release(&mut self.keys, &member.keys);
+        lane.leave_behind();
+        let transaction = match std::mem::take(&mut lane.batch).transaction {
+            Hand::Here(transaction) => Some(transaction),
+            Hand::NotBegun | Hand::Away => None,
+        };
+        lane.phase = Phase::Idle;
+        lane.give_back(steps);
+        self.advance(turn.lane, now_ms, steps);
+        Some((transaction, known))
+    }
+
+    /// What [`Lanes::lend`] gave comes back.
+    pub(in crate::ordered) fn give_back(&mut self, turn: Turn, transaction: T) {
+        if let Some(batch) = self.batch_of(turn) {
+            batch.transaction = Hand::Here(transaction);
+        }
+    }
+
     /// What is known, for a member that was called and takes its turn. None if it must be called once more.
     pub(in crate::ordered) fn take(&mut self, turn: Turn) -> Option<Known> {
         self.lanes.get_mut(&turn.lane)?.batch.take(turn.member)

@@ -1,5 +1,8 @@
 //! Sessions of two processes that write the same keys, in random order, on a cluster whose answers take their time.
 
+mod slow;
+mod threads;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,137 +14,9 @@ use crate::engine::laws::{self, DATABASES};
 use crate::engine::{
     Begun, Commit, Engine, EngineError, Kind, NewRoot, Overlay, Reader, Result, Scope, Ticket, Txn,
 };
-use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, Write, WriteDone};
 use crate::ordered::simulated::{Faults, Simulated};
-use crate::ordered::{Counts, Options, Ordered, Peers, SMALL_BYTES};
-
-type Call = Box<dyn FnOnce() + Send>;
-
-/// So many answers of the cluster come in a millisecond.
-const STEPS_A_MS: u64 = 4;
-
-/// A cluster that answers when the test says so, in any order.
-#[derive(Clone)]
-struct Slow {
-    cluster: Simulated,
-    under_way: Arc<Mutex<Vec<Call>>>,
-    /// What is to happen at a time.
-    alarms: Arc<Mutex<Vec<(u64, Call)>>>,
-    /// Alarms ring when nothing else is left to happen; else at any time.
-    is_patient: bool,
-    clock: Arc<AtomicU64>,
-    random: Arc<Mutex<fastrand::Rng>>,
-    /// A write is not answered: it may have happened, or not.
-    unknown_percent: u8,
-    /// A read is not answered.
-    unavailable_percent: u8,
-}
-
-impl Slow {
-    fn draw(&self, percent: u8) -> bool {
-        self.random.lock().u8(..100) < percent
-    }
-
-    /// One thing happens of all that is under way; false if there is nothing.
-    fn happen(&self, at: usize) -> bool {
-        let rings = !self.is_patient && at.is_multiple_of(4);
-        let call = if rings { self.take_alarm() } else { None };
-        match call.or_else(|| self.take_under_way(at)) {
-            Some(call) => call(),
-            None => return false,
-        }
-        true
-    }
-
-    fn take_under_way(&self, at: usize) -> Option<Call> {
-        let mut under_way = self.under_way.lock();
-        let at = at.checked_rem(under_way.len())?;
-        self.clock.fetch_add(1, Ordering::SeqCst);
-        Some(under_way.swap_remove(at))
-    }
-
-    /// The next alarm.
-    fn take_alarm(&self) -> Option<Call> {
-        let mut alarms = self.alarms.lock();
-        let next = (0..alarms.len()).min_by_key(|at| alarms[*at].0)?;
-        let (at_ms, call) = alarms.swap_remove(next);
-        self.clock.fetch_max(at_ms * STEPS_A_MS, Ordering::SeqCst);
-        Some(call)
-    }
-
-    /// Lets the next alarm ring; false if there is none.
-    fn ring(&self) -> bool {
-        self.take_alarm().map(|call| call()).is_some()
-    }
-}
-
-impl Cluster for Slow {
-    type Transaction = u64;
-
-    fn time_ms(&self, transaction: &u64) -> u64 {
-        self.cluster.time_ms(transaction)
-    }
-
-    fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
-        let (cluster, fails) = (self.cluster.clone(), self.draw(self.unavailable_percent));
-        self.under_way.lock().push(Box::new(move || match fails {
-            true => done(Err(ClusterError::Unavailable("by chance".into()))),
-            false => cluster.read(transaction, asks, done),
-        }));
-    }
-
-    fn write(&self, transaction: Option<u64>, write: Write, done: WriteDone) {
-        let (cluster, is_unknown) = (self.cluster.clone(), self.draw(self.unknown_percent));
-        let happens = self.draw(50);
-        self.under_way.lock().push(Box::new(move || match (is_unknown, happens) {
-            (false, _) => cluster.write(transaction, write, done),
-            (true, true) => {
-                cluster.write(
-                    transaction,
-                    write,
-                    Box::new(|_| done(Err(ClusterError::Unknown("lost".into())))),
-                );
-            }
-            (true, false) => done(Err(ClusterError::Unknown("lost".into()))),
-        }));
-    }
-
-    fn now_ms(&self) -> u64 {
-        self.clock.load(Ordering::SeqCst) / STEPS_A_MS
-    }
-
-    fn later(&self, delay_ms: u64, call: Call) {
-        let at_ms = self.now_ms() + delay_ms;
-        self.alarms.lock().push((at_ms, call));
-    }
-
-    fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {
-        self.cluster.destroy(from, to, done);
-    }
-}
-
-/// Messages between the processes, some of which get lost.
-struct Links {
-    own: u32,
-    slow: Slow,
-    engines: Arc<Mutex<Vec<Ordered<Slow>>>>,
-    lost_percent: u8,
-}
-
-impl Peers for Links {
-    fn processes(&self) -> Vec<u32> {
-        (1..=self.engines.lock().len() as u32).collect()
-    }
-
-    fn tell(&self, process: u32, message: &[u8]) {
-        if self.slow.draw(self.lost_percent) {
-            return;
-        }
-        let (own, message) = (self.own, message.to_vec());
-        let engine = Ordered(self.engines.lock()[process as usize - 1].0.clone());
-        self.slow.under_way.lock().push(Box::new(move || engine.hear(own, &message)));
-    }
-}
+use crate::ordered::{Counts, Options, Ordered, SMALL_BYTES};
+use slow::{Links, Slow};
 
 /// Notes that a session may go on.
 struct Bell(AtomicBool);
@@ -410,7 +285,12 @@ impl Run {
             if step % 64 == 63 {
                 // It doubts which databases there are, or does not any more.
                 let engine = &self.engines[self.random.usize(..self.engines.len())];
-                if self.random.bool() { engine.doubt() } else { engine.read_databases(Box::new(drop)) }
+                if self.random.bool() {
+                    engine.doubt()
+                } else {
+                    engine.read_databases(Box::new(drop))
+                }
+                engine.look_after_turns();
             }
             let woken: Vec<usize> = (0..self.sessions.len())
                 .filter(|at| {
