@@ -48,8 +48,11 @@ pub(super) fn shown(db: Db, key: &[u8]) -> String {
     }
 }
 
+/// Does something with the next keys of a side.
+type Batch<'r> = &'r mut dyn FnMut(&mut Side, &[&[u8]]) -> Result<()>;
+
 /// Runs something over all keys of a database, some at a time.
-fn walk(side: &mut Side, db: Db, run: &mut dyn FnMut(&mut Side, &[&[u8]]) -> Result<()>) -> Result<()> {
+fn walk(side: &mut Side, db: Db, run: Batch<'_>) -> Result<()> {
     let mut cursor = 0;
     loop {
         let (next, keys) = side.scan(db, cursor)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{
-    Answer, Ask, Cluster, ClusterError, ReadDone, Scan, VersionsDone, Write, WriteDone,
+    Answer, Ask, Cluster, ClusterError, Pairs, ReadDone, Scan, VersionsDone, Write, WriteDone,
 };
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
@@ -209,7 +209,7 @@ async fn scan(
     let range = from.clone()..to.clone();
     let whole = |pair: KvPair| (pair.0.into(), pair.1);
     let name = |key: Key| (key.into(), Vec::new());
-    let pairs: Result<Vec<(Vec<u8>, Vec<u8>)>, Error> = match (is_reverse, keys_only) {
+    let pairs: Result<Pairs, Error> = match (is_reverse, keys_only) {
         (false, false) => snapshot.scan(range, limit).await.map(|found| found.map(whole).collect()),
         (true, false) => snapshot.scan_reverse(range, limit).await.map(|found| found.map(whole).collect()),
         (false, true) => snapshot.scan_keys(range, limit).await.map(|found| found.map(name).collect()),
