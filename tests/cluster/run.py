@@ -105,7 +105,7 @@ TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
     two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on, *HOT_KEYS, *EVENTS,
 )
-# These take minutes and are run when they are named; what may differ there is in differences.txt.
+# These take minutes and are run when they are named (`make cluster-oracles`); what may differ there is in differences.txt.
 WHEN_NAMED = (conversations, transcripts, differential)
 
 

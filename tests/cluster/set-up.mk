@@ -1,6 +1,6 @@
 # The test cluster that speaks PD's and TiKV's protocol, and suites that run on it: `make cluster`.
 
-.PHONY: cluster cluster-setup
+.PHONY: cluster cluster-oracles cluster-setup
 
 cluster-setup: .build/cluster/mocktikvd
 
@@ -10,4 +10,9 @@ cluster-setup: .build/cluster/mocktikvd
 	PATH=$(CURDIR)/$(CLIENTS)/go/bin:$$PATH go build -o $(CURDIR)/$@ .
 
 cluster: edgecask cluster-setup .build/venv/ready
-	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box --' tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 3
+	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 3
+
+# The suites that compare with redis-server, on the cluster: they take minutes.
+cluster-oracles: edgecask cluster-setup .build/venv/ready
+	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box --' \
+		tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) conversations transcripts differential
