@@ -56,12 +56,12 @@ def expired(cluster, servers, stored):
     for number in range(KEYS):
         client = clients[number % 2]
         # Of some a hint is written, the others are remembered.
-        client.call("SET", f"expiring{number}", "value", "PX", "7000" if number % 4 < 2 else "700")
+        client.call("SET", f"expiring{number}", "value", "PX", "9000" if number % 4 < 2 else "700")
     begin = time.monotonic()
     until(6, "hints are written", lambda: len(stored.hints()) == KEYS // 2)
     until(10, "keys that are remembered expire", lambda: len(stored.data()) == KEYS // 2)
-    until(20, "keys with hints expire", lambda: not stored.data())
-    print(f"  keys with 7 s to live are gone from the cluster after {time.monotonic() - begin:.1f} s", flush=True)
+    until(25, "keys with hints expire", lambda: not stored.data())
+    print(f"  keys with 9 s to live are gone from the cluster after {time.monotonic() - begin:.1f} s", flush=True)
     until(15, "hints go", lambda: not stored.hints())
     check("expired_keys", sum(server.fact("expired_keys") for server in servers), KEYS)
     heard = sorted(listener.read()[2] for _ in range(KEYS))
