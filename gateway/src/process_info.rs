@@ -97,7 +97,7 @@ impl HostFacts for ProcessInfo {
         let cpu = cpu().into_iter().map(|(name, value)| ("cpu", name, value));
         let brake = brake(&self.brake).into_iter().map(|(name, value)| ("bitcask", name, value));
         let cluster = self.cluster.iter().flat_map(|(pd, store)| {
-            [("cluster_engine", "tikv"), ("cluster_store", store), ("cluster_pd", pd)]
+            [("cluster_engine", "tikv"), ("cluster_store", store.as_str()), ("cluster_pd", pd.as_str())]
                 .map(|(name, value)| ("cluster-store", name, value.to_owned()))
         });
         server.chain(memory).chain(cpu).chain(brake).chain(cluster).collect()

@@ -6,17 +6,17 @@ from harness import check
 from harness import until as until_at_once
 
 # Old versions stay so long here; walks over the store begin five times as seldom.
-LIFE_S = 4
-FLAGS = ("--tikv-gc-life-ms", str(LIFE_S * 1000), "--tikv-timeout-ms", "1000")
+LIFE_S = 8
+FLAGS = ("--tikv-gc-life-ms", str(LIFE_S * 1000), "--tikv-timeout-ms", "2000")
 KEYS = 40
-FIELDS = 3000
+FIELDS = 1000
 
 
 def until(limit_s, what, is_so):
     """The same with looks that cost something."""
 
     def look():
-        time.sleep(0.2)
+        time.sleep(0.5)
         return is_so()
 
     return until_at_once(limit_s, what, look)
@@ -56,13 +56,13 @@ def expired(cluster, servers, stored):
     for number in range(KEYS):
         client = clients[number % 2]
         # Of some a hint is written, the others are remembered.
-        client.call("SET", f"expiring{number}", "value", "PX", "7000" if number % 4 < 2 else "700")
+        client.call("SET", f"expiring{number}", "value", "PX", "9000" if number % 4 < 2 else "700")
     begin = time.monotonic()
-    until(5, "hints are written", lambda: len(stored.hints()) == KEYS // 2)
-    until(4, "keys that are remembered expire", lambda: len(stored.data()) == KEYS // 2)
-    until(12, "keys with hints expire", lambda: not stored.data())
-    print(f"  keys with 7 s to live are gone from the cluster after {time.monotonic() - begin:.1f} s", flush=True)
-    until(5, "hints go", lambda: not stored.hints())
+    until(6, "hints are written", lambda: len(stored.hints()) == KEYS // 2)
+    until(10, "keys that are remembered expire", lambda: len(stored.data()) == KEYS // 2)
+    until(25, "keys with hints expire", lambda: not stored.data())
+    print(f"  keys with 9 s to live are gone from the cluster after {time.monotonic() - begin:.1f} s", flush=True)
+    until(15, "hints go", lambda: not stored.hints())
     check("expired_keys", sum(server.fact("expired_keys") for server in servers), KEYS)
     heard = sorted(listener.read()[2] for _ in range(KEYS))
     check("notifications", heard, sorted(f"expiring{number}".encode() for number in range(KEYS)))
@@ -88,7 +88,7 @@ def dropped(cluster, servers, stored):
     took = until(12 * LIFE_S, "a walk finds what SET leaves", lambda: len(stored.data()) < FIELDS + 200)
     print(f"  a walk has found what SET left after {took:.1f} s", flush=True)
     check("HLEN", first.call("HLEN", "elsewhere"), str(FIELDS).encode())
-    check("HGET", first.call("HGET", "elsewhere", "field2999"), b"value")
+    check("HGET", first.call("HGET", "elsewhere", "field999"), b"value")
     check("GET", first.call("GET", "overwritten"), b"short")
 
 
@@ -99,12 +99,12 @@ def emptied(cluster, servers, stored):
     first.call("MOVE", "moved", "1")
     begin = time.monotonic()
     second.call("FLUSHDB")
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 6
     took = until(6 * LIFE_S, "the data of an emptied database goes", lambda: len(stored.data()) < FIELDS + 200)
     print(f"  an emptied database is destroyed after {took:.1f} s", flush=True)
     first.call("SELECT", "1")
     check("HLEN of what was moved", first.call("HLEN", "moved"), str(FIELDS).encode())
-    check("HGET of what was moved", first.call("HGET", "moved", "field1500"), b"value")
+    check("HGET of what was moved", first.call("HGET", "moved", "field500"), b"value")
     first.call("FLUSHALL")
     until(12 * LIFE_S, "everything goes", lambda: not stored.data())
 
@@ -127,7 +127,7 @@ def leaders(cluster, servers, stored):
     other = servers[1 - servers.index(leading[0])]
     check("its number", other.fact("cluster_leader"), leading[0].fact("cluster_leader"))
     leading[0].kill()
-    took = until(15, "another server leads", lambda: other.fact("cluster_leads"))
+    took = until(25, "another server leads", lambda: other.fact("cluster_leads"))
     print(f"  another server leads {took:.1f} s after kill -9", flush=True)
 
 

@@ -79,9 +79,8 @@ impl<T> Sweep<T> {
         self.begin(site)?;
         let mut slot = self.slot.take();
         for _ in 0..WINDOWS_A_STEP {
-            if let (None, Some(at)) = (&slot, self.at) {
-                slot = self.find(site, at)?;
-            }
+            let Some(at) = self.at.filter(|_| slot.is_none()) else { break };
+            slot = self.find(site, at)?;
         }
         let Some(slot) = slot else { return Ok(false) };
         let next = (slot.space, slot.number + 1);
