@@ -78,6 +78,7 @@ impl Config {
         let settings = Settings::new(&changes).map_err(|error| error.to_string())?;
         Ok(settings.within(HomeBounds {
             bulk_max_bytes: VALUE_MAX_BYTES,
+            argument_max_bytes: VALUE_MAX_BYTES,
             name_max_bytes: NAME_MAX_BYTES,
             has_blobs: false,
             arguments_max: ARGUMENTS_MAX,
