@@ -13,6 +13,9 @@ use crate::server::{NoFacts, Server, Settings, Shared};
 use crate::session::{Peer, Session};
 use crate::storage::Simulation;
 
+/// A request: its words.
+type Call = Vec<Vec<u8>>;
+
 const NOW_MS: u64 = 1_700_000_000_000;
 
 fn server<E>(engine: E) -> Server<E> {
@@ -54,7 +57,7 @@ fn run<E: Engine>(server: &Server<E>, session: &mut Session, requests: &[Vec<Vec
 fn replies<E: Engine>(
     server: &Server<E>,
     hands_over: bool,
-    (prepare, long): (&[Vec<Vec<u8>>], &[Vec<Vec<u8>>]),
+    (prepare, long): (&[Call], &[Call]),
     expected: usize,
 ) -> String {
     let mut session = session(server, hands_over);
