@@ -23,7 +23,9 @@ use tracing::{error, info, warn};
 
 use crate::acceptor;
 use crate::brake::Brake;
-use crate::clock::{now_ms, whole_ms};
+use crate::clock::now_ms;
+#[cfg(feature = "tikv")]
+use crate::clock::whole_ms;
 use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;

@@ -23,7 +23,9 @@ use edgecask_core::ordered::{Ordered, OrderedSnapshot};
 use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage};
 use tracing::{error, info, warn};
 
-use crate::clock::{now_ms, seed};
+#[cfg(feature = "tikv")]
+use crate::clock::now_ms;
+use crate::clock::seed;
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
