@@ -55,8 +55,9 @@ const GATHER_MS: u64 = 1;
 /// A batch of fewer members gathers nobody.
 const GATHER_MIN: usize = 4;
 
-/// A member that was called and does not come for so long is left behind: its session may be waiting for its peer.
-const NO_SHOW_MS: u64 = 20;
+/// A member that was called and does not come is left behind when nobody has taken a turn for so long: its session may be waiting for
+/// its peer. Much longer than a busy machine keeps a thread waiting, since those that are left behind begin anew.
+const NO_SHOW_MS: u64 = 250;
 
 /// The keys of a transaction.
 pub(super) type LaneKeys = SmallVec<[LaneKey; 2]>;
