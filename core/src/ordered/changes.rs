@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use super::blobs::Drafted;
 use super::cluster::{Cluster, Write};
 use super::databases::Databases;
 use super::known::Known;
@@ -40,7 +41,7 @@ pub(super) struct Changes {
     is_blind: bool,
     now_ms: u64,
     /// Blobs that become values.
-    drafts: Vec<Home>,
+    drafts: Vec<Drafted>,
 }
 
 /// The change of one key.
@@ -91,7 +92,7 @@ impl Changes {
     pub(super) fn of<C: Cluster>(
         snapshot: &OrderedSnapshot<'_, C>,
         overlay: &Overlay,
-        (drafts, now_ms): (Vec<Home>, u64),
+        (drafts, now_ms): (Vec<Drafted>, u64),
     ) -> Result<Changes> {
         let mut keys = Vec::new();
         let mut changed: HashSet<Vec<u8>> = HashSet::new();
@@ -146,16 +147,10 @@ impl Changes {
                 Ok(at_ms) => expiring.extend(at_ms.and_then(|at_ms| key.expiring(names, at_ms, self.now_ms))),
             }
         }
-        for home in &self.drafts {
-            match known.get(&names.dropped(*home)) {
-                Ok(None) => {}
-                Ok(Some(_)) => {
-                    return Err(EngineError::Refused(
-                        "ERR the value was given up, since nothing came of it for minutes; send it again"
-                            .into(),
-                    ));
-                }
-                Err(error) => outcome = Err(error),
+        for draft in &self.drafts {
+            match draft.check(names, known) {
+                Err(EngineError::NotHere) => outcome = Err(EngineError::NotHere),
+                other => other?,
             }
         }
         let databases = match self.databases.as_slice() {

@@ -724,10 +724,10 @@ impl<C: Cluster> Engine for Ordered<C> {
             return Ok(Commit::Done(Receipt::default()));
         }
         let drafts = overlay.kept_drafts();
-        let own: Vec<&Drafting<C>> = drafts.iter().filter_map(|draft| drafting(draft)).collect();
-        own.iter().for_each(|drafting| drafting.hand_over());
-        let homes = own.iter().map(|drafting| drafting.home()).collect();
-        let mut changes = Changes::of(&snapshot, overlay, (homes, now_ms))?;
+        let has_begun = snapshot.has_begun();
+        let own = drafts.iter().filter_map(|draft| drafting::<C>(draft));
+        let drafted = own.filter_map(|drafting| drafting.hand_over(has_begun)).collect();
+        let mut changes = Changes::of(&snapshot, overlay, (drafted, now_ms))?;
         let parts = snapshot.into_parts();
         let ticket = self.0.ticket();
         self.0.waiting.lock().insert(ticket, Waiting::Committing(None));

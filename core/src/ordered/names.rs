@@ -270,6 +270,12 @@ impl Names {
         self.elsewhere_in(BLOBS, 0, 1)
     }
 
+    /// Whether it is the name of something of a blob.
+    #[cfg(test)]
+    pub(super) fn is_of_blob(&self, name: &[u8]) -> bool {
+        self.read_space(name) == Some(BLOBS) || self.read_elsewhere(name).is_some_and(Home::is_blob)
+    }
+
     /// The number of the home that a mark is about.
     pub(super) fn number_of_mark(name: &[u8]) -> Option<u64> {
         name.last_chunk().map(|number| u64::from_be_bytes(*number))

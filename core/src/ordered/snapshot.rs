@@ -130,6 +130,11 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
         snapshot
     }
 
+    /// Whether its transaction has begun, so that nothing that is written from now on can be seen in it. In a lane that may be so.
+    pub(super) fn has_begun(&self) -> bool {
+        self.transaction.is_some() || self.turn.is_some()
+    }
+
     /// Ends the run.
     pub(super) fn into_parts(mut self) -> Parts<C::Transaction> {
         Parts {

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 
@@ -13,9 +14,11 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::fetch::Pieces;
 use super::{PIECE, Run, pieces_of, show_part};
+use crate::engine::EngineError;
 use crate::ordered::Inner;
 use crate::ordered::cluster::{Cluster, ClusterError, Write};
-use crate::ordered::names::Home;
+use crate::ordered::known::Known;
+use crate::ordered::names::{Home, Names};
 use crate::storage::{self, Blob, StorageError};
 
 /// One transaction brings so many pieces: a request of a megabyte, far below what TiKV takes.
@@ -36,12 +39,43 @@ const TRIES: u32 = 20;
 /// Called once all that was written so far is in the cluster, or cannot be.
 pub(in crate::ordered) type Settled = Box<dyn FnOnce(storage::Result<()>) + Send>;
 
+/// A blob that a transaction makes a value of, and when the transaction may do so: while the mark of the draft is there. A collector that
+/// gives the draft up takes the mark away, and meets any commit that began before.
+#[derive(Debug)]
+pub(in crate::ordered) struct Drafted {
+    home: Home,
+    /// The transaction had begun when the draft was made, so it cannot see the mark.
+    is_newer: bool,
+    /// Of a value that has arrived: a transaction that does not see the mark may have begun before it was written, so
+    /// another one looks.
+    was_missed: Option<Arc<AtomicBool>>,
+}
+
+impl Drafted {
+    /// Looks for the mark.
+    ///
+    /// # Errors
+    /// It must be fetched first, another transaction must look, or the draft was given up.
+    pub(in crate::ordered) fn check(&self, names: &Names, known: &mut Known) -> Result<(), EngineError> {
+        if self.is_newer || known.get(&names.drafted(self.home))?.is_some() {
+            return Ok(());
+        }
+        match &self.was_missed {
+            Some(was_missed) if !was_missed.swap(true, Ordering::Relaxed) => Err(EngineError::OnceMore),
+            _ => Err(EngineError::Refused(
+                "ERR the value was given up, since nothing was heard of it for minutes; send it again".into(),
+            )),
+        }
+    }
+}
+
 /// A blob that no root refers to yet.
 pub(in crate::ordered) struct Drafting<C: Cluster> {
     me: Weak<Drafting<C>>,
     inner: Arc<Inner<C>>,
     home: Home,
     run: Option<Arc<Run>>,
+    was_missed: Arc<AtomicBool>,
     state: Mutex<State>,
     /// Told whenever a transaction has ended.
     ended: Condvar,
@@ -142,20 +176,21 @@ impl<C: Cluster> Drafting<C> {
             inner,
             home,
             run,
+            was_missed: Arc::default(),
             state: Mutex::default(),
             ended: Condvar::new(),
             written,
         })
     }
 
-    /// Where it lies.
-    pub(in crate::ordered) fn home(&self) -> Home {
-        self.home
-    }
-
-    /// Says that a transaction is about to commit that refers to it: others may read it soon.
-    pub(in crate::ordered) fn hand_over(&self) {
-        self.state.lock().is_handed_over = true;
+    /// A transaction is about to commit that refers to it, and others may read it soon. `has_begun` says whether the transaction
+    /// reads as of a time before this call. None if there is nothing in it, and no mark.
+    pub(in crate::ordered) fn hand_over(&self, has_begun: bool) -> Option<Drafted> {
+        let mut state = self.state.lock();
+        state.is_handed_over = true;
+        let was_missed = self.run.is_none().then(|| self.was_missed.clone());
+        let is_newer = has_begun && was_missed.is_none();
+        (state.end > 0).then_some(Drafted { home: self.home, is_newer, was_missed })
     }
 
     pub(super) fn is_handed_over(&self) -> bool {

@@ -10,7 +10,7 @@
 //! DEL, SET     -> no root refers to it                             | mark "dropped"; then the pieces go, the marks last
 //! ```
 //!
-//! The marks make every step safe against every crash: `drafted` is written before any piece, a commit fails where `dropped` is, and
+//! The marks make every step safe against every crash: `drafted` is written before any piece, a commit fails where it is gone, and
 //! all that makes a root refer to a blob writes `elsewhere`, so that it meets a collector ([`upkeep`]) that is about to drop the
 //! blob.
 
@@ -28,7 +28,7 @@ use std::task::Waker;
 
 use parking_lot::Mutex;
 
-pub(super) use self::draft::Drafting;
+pub(super) use self::draft::{Drafted, Drafting};
 use self::fetch::Pieces;
 pub(super) use self::run::{Mode, Run};
 use super::Inner;

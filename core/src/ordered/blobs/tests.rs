@@ -199,9 +199,9 @@ fn collector_takes_what_a_value_needs() {
         let value_bytes = bytes(seed, HUGE_BYTES);
         let draft = drafted(&engine, &value_bytes);
         // Its own process keeps it alive.
-        for step in 0..20 {
-            engine.blob_step(1 + step * BLOB_IDLE_MS / 2).expect("a step");
-            other.blob_step(1 + step * BLOB_IDLE_MS / 2).expect("a step");
+        for step in 0..40 {
+            engine.blob_step(1 + step * BLOB_IDLE_MS / 8).expect("a step");
+            other.blob_step(1 + step * BLOB_IDLE_MS / 8).expect("a step");
         }
         put(&engine, KEY, draft).expect("a commit");
         transact(&engine, &mut |txn| txn.rename((0, KEY), (1, b"elsewhere")).map(drop)).expect("a commit");

@@ -94,7 +94,7 @@ impl Work {
     fn new(cluster: &Simulated, seed: u64) -> Work {
         Work {
             engine: engine(Meddled::of(cluster), 1),
-            model: MemoryEngine::without_blobs(DATABASES),
+            model: MemoryEngine::new(DATABASES),
             script: Script::new(seed, 16),
             random: fastrand::Rng::with_seed(seed),
         }
@@ -166,7 +166,8 @@ fn left_over(cluster: &Simulated) -> Vec<String> {
     let kept: BTreeSet<Vec<u8>> =
         [names.databases(), names.processes(), names.lease(), names.swept()].into_iter().collect();
     let is_needed = |name: &Vec<u8>, value: &Vec<u8>| {
-        if kept.contains(name) {
+        // Blobs have a collector, and tests, of their own.
+        if kept.contains(name) || names.is_of_blob(name) {
             return true;
         }
         if name >= &names.databases() {
