@@ -49,10 +49,13 @@ fn home(ask: &Ask) -> Option<&[u8]> {
     name.get(..HOME_BYTES).filter(|home| home[11] == 1)
 }
 
-/// Whether two runs ask for the same, one of which may expect more of it: its collection was shorter when it was seen.
+/// Whether another run asks for the same, or for more of it: it knows by then how long the collection is, and need not go on
+/// where a first part has ended.
 fn is_same(ask: &Ask, other: &Ask) -> bool {
     match (ask, other) {
-        (Ask::Scan(scan), Ask::Scan(other)) => *scan == Scan { limit: scan.limit, ..other.clone() },
+        (Ask::Scan(scan), Ask::Scan(other)) => {
+            scan.is_reverse == other.is_reverse && other.from <= scan.from && scan.to <= other.to
+        }
         _ => ask == other,
     }
 }
