@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::thread::Thread;
+use std::time::Duration;
 
 use edgecask_core::bitcask::{OnDamage, Options};
 use edgecask_core::data::digest;
@@ -34,6 +35,12 @@ pub(super) struct Opened {
     /// Held as long as the store is open.
     _lock: Option<DirectoryLock>,
 }
+
+/// A request to a cluster that does not answer, or does not say what has happened, is repeated so often: to put a key once more does no harm.
+const TRIES: u32 = 10;
+
+/// How long to wait between two tries.
+const RETRY_PERIOD: Duration = Duration::from_secs(1);
 
 /// Wakes a thread that waits for a blob to take more.
 struct Unpark(Thread);
@@ -102,7 +109,7 @@ impl Opened {
     }
 
     pub(super) fn scan(&self, db: Db, cursor: u64) -> Result<(u64, Vec<Vec<u8>>)> {
-        Ok(look_alone(&self.store, (db, &[]), now_ms(), &mut |txn| {
+        let step = || look_alone(&self.store, (db, &[]), now_ms(), &mut |txn| {
             let (mut keys, mut next) = (Vec::new(), cursor);
             loop {
                 next = txn.scan_keys(db, next, &mut |key, _| keys.push(key.to_vec()))?;
@@ -110,7 +117,8 @@ impl Opened {
                     return Ok((next, std::mem::take(&mut keys)));
                 }
             }
-        })?)
+        });
+        Ok(patiently(step)?)
     }
 
     pub(super) fn take(&self, db: Db, keys: &[&[u8]], form: Form) -> Result<Vec<Taken>> {
@@ -162,7 +170,7 @@ impl Opened {
 
     fn put_items(&self, db: Db, items: &[&Item]) -> std::result::Result<(), EngineError> {
         let keys: Vec<&[u8]> = items.iter().map(|item| item.key.as_slice()).collect();
-        write_alone(&self.store, (db, &keys), now_ms(), &mut |txn| {
+        patiently(|| write_alone(&self.store, (db, &keys), now_ms(), &mut |txn| {
             for item in items {
                 txn.put(db, &item.key, item.root, &item.value)?;
                 for (subkey, value) in &item.pairs {
@@ -170,12 +178,12 @@ impl Opened {
                 }
             }
             Ok(())
-        })
+        }))
     }
 
     pub(super) fn put_more(&self, db: Db, key: &[u8], pairs: &[Pair]) -> Result<()> {
         let subkeys: Vec<&[u8]> = pairs.iter().map(|(subkey, _)| subkey.as_slice()).collect();
-        Ok(write_alone(&self.store, (db, &[key]), now_ms(), &mut |txn| {
+        Ok(patiently(|| write_alone(&self.store, (db, &[key]), now_ms(), &mut |txn| {
             if txn.root(db, key)?.is_none() {
                 return Ok(());
             }
@@ -184,7 +192,7 @@ impl Opened {
                 txn.sub_put(db, key, subkey, value)?;
             }
             Ok(())
-        })?)
+        }))?)
     }
 
     pub(super) fn put_huge(&self, db: Db, string: &Huge, read: ReadPart<'_>) -> Result<Option<String>> {
@@ -242,6 +250,19 @@ impl Opened {
     }
 }
 
+/// Runs something that may be repeated until the cluster answers.
+fn patiently<T>(
+    mut run: impl FnMut() -> std::result::Result<T, EngineError>,
+) -> std::result::Result<T, EngineError> {
+    for _ in 1..TRIES {
+        match run() {
+            Err(EngineError::Unavailable(_) | EngineError::Unknown(_)) => std::thread::sleep(RETRY_PERIOD),
+            outcome => return outcome,
+        }
+    }
+    run()
+}
+
 /// Keeps the thread until a blob takes more.
 fn wait_for_room(draft: &Draft) {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
@@ -252,7 +273,7 @@ fn wait_for_room(draft: &Draft) {
 
 /// The fingerprints of keys in an engine.
 pub(super) fn digests<E: Engine>(engine: &E, db: Db, keys: &[&[u8]]) -> Result<Vec<KeyDigest>> {
-    Ok(look_alone(engine, (db, keys), now_ms(), &mut |txn| {
+    Ok(patiently(|| look_alone(engine, (db, keys), now_ms(), &mut |txn| {
         let (mut all, mut is_missing) = (Vec::new(), false);
         for key in keys {
             match digest::of_key(txn, db, key).map_err(item::engine_error) {
@@ -262,5 +283,5 @@ pub(super) fn digests<E: Engine>(engine: &E, db: Db, keys: &[&[u8]]) -> Result<V
             }
         }
         if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
-    })?)
+    }))?)
 }

@@ -14,7 +14,8 @@ use tikv_client::transaction::HeartbeatOption;
 use tikv_client::{
     CheckLevel, Config, Error, Key, KvPair, Timestamp, Transaction, TransactionClient, TransactionOptions,
 };
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 
 use super::errors::{During, classify};
 use super::latency::Observed;
@@ -46,11 +47,35 @@ pub struct Access {
 /// A cluster of TiKV.
 pub struct TikvCluster {
     client: Arc<TransactionClient>,
-    runtime: Runtime,
+    runtime: Threads,
     timeout: Duration,
     began: Instant,
     longest: Duration,
     observed: Arc<Observed>,
+}
+
+/// The threads that talk to the cluster.
+struct Threads(Option<Runtime>);
+
+impl Threads {
+    fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        match &self.0 {
+            Some(runtime) => runtime.spawn(work),
+            // Only while it is dropped, and then nobody asks.
+            None => Handle::current().spawn(work),
+        }
+    }
+}
+
+impl Drop for Threads {
+    /// One of them may hold what was left of the connection last, and cannot wait for itself.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take()
+            && Handle::try_current().is_ok()
+        {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// A transaction that has begun.
@@ -108,7 +133,7 @@ impl TikvCluster {
             .map_err(|error| format!("the cluster at {} cannot be reached: {error}", access.pd.join(", ")))?;
         Ok(TikvCluster {
             client: Arc::new(client),
-            runtime,
+            runtime: Threads(Some(runtime)),
             timeout: access.timeout,
             longest: access.longest,
             observed: Arc::default(),

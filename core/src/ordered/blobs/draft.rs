@@ -21,11 +21,11 @@ use crate::ordered::known::Known;
 use crate::ordered::names::{Home, Names};
 use crate::storage::{self, Blob, StorageError};
 
-/// One transaction brings so many pieces: a request of a megabyte, far below what TiKV takes.
-const BATCH_PIECES: usize = 8;
+/// One transaction brings so many pieces: a request of half a megabyte, far below what TiKV takes.
+const BATCH_PIECES: usize = 4;
 
 /// So many transactions of one draft are under way at once.
-const BATCHES_MAX: usize = 3;
+const BATCHES_MAX: usize = 4;
 
 /// So many pieces may wait to be written, those under way included.
 const WAITING_MAX: usize = BATCH_PIECES * (BATCHES_MAX + 1);

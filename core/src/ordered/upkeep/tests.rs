@@ -127,6 +127,8 @@ impl Work {
 fn put<E: Engine>(engine: &E, (db, key): (Db, &[u8]), len: usize, now_ms: u64) {
     let put = &mut |txn: &mut crate::engine::Txn<'_>| {
         txn.set_puts_blindly(!engine.holds_locks());
+        // A long one lies in pieces of the slot and is no blob.
+        txn.set_blob_min(u64::MAX);
         txn.put(db, key, NewRoot::of(Kind::String), &vec![7; len])
     };
     laws::transact(engine, Some(&[key]), now_ms, &mut Overlay::new(), put).expect("a commit");
