@@ -109,15 +109,17 @@ impl Opened {
     }
 
     pub(super) fn scan(&self, db: Db, cursor: u64) -> Result<(u64, Vec<Vec<u8>>)> {
-        let step = || look_alone(&self.store, (db, &[]), now_ms(), &mut |txn| {
-            let (mut keys, mut next) = (Vec::new(), cursor);
-            loop {
-                next = txn.scan_keys(db, next, &mut |key, _| keys.push(key.to_vec()))?;
-                if next == 0 || keys.len() >= KEYS_A_STEP {
-                    return Ok((next, std::mem::take(&mut keys)));
+        let step = || {
+            look_alone(&self.store, (db, &[]), now_ms(), &mut |txn| {
+                let (mut keys, mut next) = (Vec::new(), cursor);
+                loop {
+                    next = txn.scan_keys(db, next, &mut |key, _| keys.push(key.to_vec()))?;
+                    if next == 0 || keys.len() >= KEYS_A_STEP {
+                        return Ok((next, std::mem::take(&mut keys)));
+                    }
                 }
-            }
-        });
+            })
+        };
         Ok(patiently(step)?)
     }
 
@@ -170,29 +172,33 @@ impl Opened {
 
     fn put_items(&self, db: Db, items: &[&Item]) -> std::result::Result<(), EngineError> {
         let keys: Vec<&[u8]> = items.iter().map(|item| item.key.as_slice()).collect();
-        patiently(|| write_alone(&self.store, (db, &keys), now_ms(), &mut |txn| {
-            for item in items {
-                txn.put(db, &item.key, item.root, &item.value)?;
-                for (subkey, value) in &item.pairs {
-                    txn.sub_put(db, &item.key, subkey, value)?;
+        patiently(|| {
+            write_alone(&self.store, (db, &keys), now_ms(), &mut |txn| {
+                for item in items {
+                    txn.put(db, &item.key, item.root, &item.value)?;
+                    for (subkey, value) in &item.pairs {
+                        txn.sub_put(db, &item.key, subkey, value)?;
+                    }
                 }
-            }
-            Ok(())
-        }))
+                Ok(())
+            })
+        })
     }
 
     pub(super) fn put_more(&self, db: Db, key: &[u8], pairs: &[Pair]) -> Result<()> {
         let subkeys: Vec<&[u8]> = pairs.iter().map(|(subkey, _)| subkey.as_slice()).collect();
-        Ok(patiently(|| write_alone(&self.store, (db, &[key]), now_ms(), &mut |txn| {
-            if txn.root(db, key)?.is_none() {
-                return Ok(());
-            }
-            txn.announce_subs(db, key, &subkeys, true)?;
-            for (subkey, value) in pairs {
-                txn.sub_put(db, key, subkey, value)?;
-            }
-            Ok(())
-        }))?)
+        Ok(patiently(|| {
+            write_alone(&self.store, (db, &[key]), now_ms(), &mut |txn| {
+                if txn.root(db, key)?.is_none() {
+                    return Ok(());
+                }
+                txn.announce_subs(db, key, &subkeys, true)?;
+                for (subkey, value) in pairs {
+                    txn.sub_put(db, key, subkey, value)?;
+                }
+                Ok(())
+            })
+        })?)
     }
 
     pub(super) fn put_huge(&self, db: Db, string: &Huge, read: ReadPart<'_>) -> Result<Option<String>> {
@@ -273,15 +279,17 @@ fn wait_for_room(draft: &Draft) {
 
 /// The fingerprints of keys in an engine.
 pub(super) fn digests<E: Engine>(engine: &E, db: Db, keys: &[&[u8]]) -> Result<Vec<KeyDigest>> {
-    Ok(patiently(|| look_alone(engine, (db, keys), now_ms(), &mut |txn| {
-        let (mut all, mut is_missing) = (Vec::new(), false);
-        for key in keys {
-            match digest::of_key(txn, db, key).map_err(item::engine_error) {
-                Err(EngineError::NotHere) => is_missing = true,
-                Err(EngineError::Damaged(why)) => all.push(Err(why)),
-                digest => all.push(Ok(digest?)),
+    Ok(patiently(|| {
+        look_alone(engine, (db, keys), now_ms(), &mut |txn| {
+            let (mut all, mut is_missing) = (Vec::new(), false);
+            for key in keys {
+                match digest::of_key(txn, db, key).map_err(item::engine_error) {
+                    Err(EngineError::NotHere) => is_missing = true,
+                    Err(EngineError::Damaged(why)) => all.push(Err(why)),
+                    digest => all.push(Ok(digest?)),
+                }
             }
-        }
-        if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
-    }))?)
+            if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
+        })
+    })?)
 }
