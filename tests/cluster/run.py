@@ -99,14 +99,15 @@ def tidis(cluster):
 
 
 # Suites that count what the cluster is asked, or compare times, come first, with nothing beside them.
-ALONE = (round_trips, pipelines, large_set, huge_values)
+ALONE = (round_trips, pipelines)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
     two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on, *HOT_KEYS, *EVENTS,
 )
-# These take minutes and are run when they are named (`make cluster-oracles`); what may differ there is in differences.txt.
-WHEN_NAMED = (conversations, transcripts, differential)
+# These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
+# differ from redis-server is in differences.txt.
+WHEN_NAMED = (conversations, transcripts, differential, large_set, huge_values)
 
 
 def run(suite, options):

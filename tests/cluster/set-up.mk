@@ -1,6 +1,6 @@
 # The test cluster that speaks PD's and TiKV's protocol, and suites that run on it: `make cluster`.
 
-.PHONY: cluster cluster-oracles cluster-setup
+.PHONY: cluster cluster-large cluster-oracles cluster-setup
 
 cluster-setup: .build/cluster/mocktikvd
 
@@ -16,3 +16,7 @@ cluster: edgecask cluster-setup .build/venv/ready
 cluster-oracles: edgecask cluster-setup .build/venv/ready
 	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box --' \
 		tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) conversations transcripts differential
+
+# A sorted set of a million members, and strings of hundreds of megabytes.
+cluster-large: edgecask cluster-setup .build/venv/ready
+	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) large_set huge_values
