@@ -18,6 +18,9 @@ pub(super) const HUGE_BYTES: u64 = BLOB_MIN_BYTES;
 /// A part of a huge string, of a collection, or of several keys.
 pub(super) const PART_BYTES: usize = 1024 * 1024;
 
+/// So many keys and subkeys make a part, however short they are: one transaction of a cluster writes them.
+const PART_ENTRIES: usize = 1000;
+
 /// A subkey with its value.
 pub(super) type Pair = (Vec<u8>, Vec<u8>);
 
@@ -70,6 +73,10 @@ impl Item {
 }
 
 impl Taken {
+    fn entries(&self) -> usize {
+        if let Taken::Item(item) = self { 1 + item.pairs.len() } else { 1 }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Taken::Gone | Taken::Huge(_) | Taken::Refused { .. } => 0,
@@ -90,9 +97,9 @@ pub(super) fn engine_error(error: DataError) -> EngineError {
 /// Takes keys, from the first on as many as fit into a part; at least one.
 pub(super) fn take<E: Engine>(engine: &E, db: Db, keys: &[&[u8]], form: Form) -> Result<Vec<Taken>> {
     let taken = look_alone(engine, (db, keys), now_ms(), &mut |txn| {
-        let (mut all, mut bytes, mut is_missing) = (Vec::new(), 0, false);
+        let (mut all, mut bytes, mut entries, mut is_missing) = (Vec::new(), 0, 0, false);
         for key in keys {
-            if bytes >= PART_BYTES {
+            if bytes >= PART_BYTES || entries >= PART_ENTRIES {
                 break;
             }
             match take_one(txn, db, key, form) {
@@ -101,6 +108,7 @@ pub(super) fn take<E: Engine>(engine: &E, db: Db, keys: &[&[u8]], form: Form) ->
                 taken => {
                     let taken = taken?;
                     bytes += taken.bytes();
+                    entries += taken.entries();
                     all.push(taken);
                 }
             }
@@ -153,7 +161,7 @@ fn pairs(
         if after == Some(subkey) {
             return ControlFlow::Continue(());
         }
-        if bytes >= PART_BYTES {
+        if bytes >= PART_BYTES || pairs.len() >= PART_ENTRIES {
             has_more = true;
             return ControlFlow::Break(());
         }
