@@ -103,11 +103,13 @@ ALONE = (round_trips, pipelines)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
-    two_servers, conflicts, unreachable, tidis, slow_reader, copies, copies_go_on, *HOT_KEYS, *EVENTS,
+    two_servers, conflicts, unreachable, tidis, *EVENTS,
 )
 # These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
 # differ from redis-server is in differences.txt.
-WHEN_NAMED = (conversations, transcripts, differential, large_set, huge_values)
+WHEN_NAMED = (
+    conversations, transcripts, differential, large_set, huge_values, slow_reader, copies, copies_go_on, *HOT_KEYS,
+)
 
 
 def run(suite, options):

@@ -10,13 +10,13 @@ cluster-setup: .build/cluster/mocktikvd
 	PATH=$(CURDIR)/$(CLIENTS)/go/bin:$$PATH go build -o $(CURDIR)/$@ .
 
 cluster: edgecask cluster-setup .build/venv/ready
-	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 3
+	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) --jobs 2
 
 # The suites that compare with redis-server, on the cluster: they take minutes.
 cluster-oracles: edgecask cluster-setup .build/venv/ready
 	EDGECASK_BLACK_BOX='cargo test -q $(ALL_BUT_CORE) --test black_box --' \
 		tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) conversations transcripts differential
 
-# A sorted set of a million members, and strings of hundreds of megabytes.
+# A sorted set of a million members, strings of hundreds of megabytes, copies, and keys that many write.
 cluster-large: edgecask cluster-setup .build/venv/ready
-	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) large_set huge_values
+	tests/cluster/run.py --edgecask $(BIN) --python $(PYTHON) large_set huge_values slow_reader copies copies_go_on hot_key hot_key_of_two
