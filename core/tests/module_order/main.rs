@@ -12,10 +12,26 @@ use std::path::Path;
 use house::House;
 
 /// Files that may import each other, each group with its reason.
-const ALLOWED_CIRCLES: &[(&[&str], &str)] = &[(
-    &["packed/tree/branch.rs", "packed/tree/node.rs"],
-    "a recursive type: a node is a leaf or a branch, and a branch holds nodes",
-)];
+const ALLOWED_CIRCLES: &[(&[&str], &str)] = &[
+    (
+        &[
+            "ordered/blobs/mod.rs",
+            "ordered/blobs/run.rs",
+            "ordered/known.rs",
+            "ordered/record.rs",
+            "ordered/runs.rs",
+        ],
+        "still to be taken apart: what a run knows has the pieces of its blobs, whose names stand in records",
+    ),
+    (
+        &["ordered/changes.rs", "ordered/lanes/mod.rs", "ordered/snapshot.rs"],
+        "still to be taken apart: a lane holds changes, which are made of a snapshot, which has its turn in a lane",
+    ),
+    (
+        &["packed/tree/branch.rs", "packed/tree/node.rs"],
+        "a recursive type: a node is a leaf or a branch, and a branch holds nodes",
+    ),
+];
 
 /// Imports that the order forbids and that are still to be removed: (file, module).
 const ALLOWED_IMPORTS: &[(&str, &str)] = &[];
