@@ -15,15 +15,17 @@ struct Stored {
     crons: Vec<Definition>,
 }
 
-/// Reads definitions again, and knows what it has read last: what only this process has made of them, as CONFIG SET requirepass does, stays
-/// as long as nobody changes the store.
+/// Reads definitions again, and knows what it has read last: what only the settings of this process make of them, as CONFIG SET
+/// requirepass does, stays as long as nobody changes the store.
 #[derive(Debug, Default)]
 pub struct Reloading {
     last: Stored,
+    /// How often this process had changed definitions by then.
+    changes: u64,
 }
 
 impl Reloading {
-    /// Reads all definitions and takes over those of a kind of which any is other than when they were read last.
+    /// Reads all definitions and takes over those of a kind of which any may be other than when they were read last.
     ///
     /// # Errors
     /// The engine's; then nothing has changed here.
@@ -43,16 +45,18 @@ impl Reloading {
                 continue;
             }
             let last = std::mem::replace(&mut self.last, stored.clone());
-            if stored.users != last.users {
+            // What this process has made since then may be gone again.
+            let has_changed = std::mem::replace(&mut self.changes, before) != before;
+            if has_changed || stored.users != last.users {
                 users::take_over(shared, &stored.users);
             }
-            if stored.libraries != last.libraries {
+            if has_changed || stored.libraries != last.libraries {
                 libraries::take_over(shared, &stored.libraries);
             }
-            if stored.triggers != last.triggers {
+            if has_changed || stored.triggers != last.triggers {
                 triggers::take_over(shared, stored.triggers);
             }
-            if stored.crons != last.crons {
+            if has_changed || stored.crons != last.crons {
                 crons::take_over(shared, stored.crons, now_ms);
             }
             return Ok(());
