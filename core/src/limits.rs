@@ -75,8 +75,8 @@ pub const STORED_REPLY_MIN_BYTES: u64 = 16 * 1024;
 /// `client-output-buffer-limit` says how many: Redis' own hard limit for subscribers.
 pub const INBOX_MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// All blocked connections look at their keys this often in milliseconds where other processes commit as well: a process that ends
-/// between a commit and its message is told of by nobody, and a second is what its clients may lose.
+/// All blocked connections look at their keys this often in milliseconds where other processes commit as well: if a process ends
+/// between a commit and its message, no message comes, and those who wait for one lose a second at most.
 pub const CALL_ALL_PERIOD_MS: u64 = 1000;
 
 /// The longest frame between processes that serve the same store: a message of PUBLISH with its channel.

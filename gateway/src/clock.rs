@@ -48,7 +48,7 @@ pub fn whole_ms(duration: Duration) -> u64 {
 }
 
 /// A duration in nanoseconds, for up to some centuries.
-fn whole_ns(duration: Duration) -> u64 {
+pub fn whole_ns(duration: Duration) -> u64 {
     duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos()))
 }
 

@@ -3,19 +3,12 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from harness import Client, check
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+from harness import Client, check, free_port
 
 
 class Server:

@@ -353,10 +353,15 @@ def paused(cluster):
 
 def answers(gateway, *words):
     with gateway.client() as client:
-        try:
-            return client.call(*words)
-        except ErrorReply as error:
-            return error
+        return answer_of(client, *words)
+
+
+def answer_of(client, *words):
+    """A reply, which may be an error."""
+    try:
+        return client.call(*words)
+    except ErrorReply as error:
+        return error
 
 
 LIBRARY = """#!lua name=events
@@ -390,13 +395,6 @@ def definitions(cluster):
         check("notes", admin.call("LRANGE", "notes", "0", "-1"), [b"create item:1"])
         admin.call("FUNCTION", "DELETE", "events")
         assert "not found" in str(answer_of(other, "FCALL", "twice", "1", "count", "4")), "a deleted function is called"
-
-
-def answer_of(client, *words):
-    try:
-        return client.call(*words)
-    except ErrorReply as error:
-        return error
 
 
 def crons(cluster):

@@ -103,13 +103,17 @@ class Client(Connection):
         self.close()
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Gateway:
     """A server on the cluster."""
 
     def __init__(self, command):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen([*map(str, command), "--port", str(self.port)])
 
     def wait_until_it_serves(self):

@@ -4,7 +4,6 @@ A round is what a command waits for: requests that go out together are one.
 """
 
 import random
-import re
 import time
 
 from harness import Client, ErrorReply, check
@@ -39,23 +38,21 @@ BYTES_MAX = 64 * 1024
 class Rounds:
     """Counts the rounds of one server, and the requests and bytes of its cluster."""
 
-    def __init__(self, cluster, client):
-        self.cluster, self.client = cluster, client
+    def __init__(self, cluster, gateway, client):
+        self.cluster, self.gateway, self.client = cluster, gateway, client
 
     def counted(self):
         """Rounds of reading, and writes, since the server began."""
-        info = self.client.call("INFO", "bitcask").decode()
-        return [int(re.search(rf"cluster_{what}:(\d+)", info).group(1)) for what in ("reads", "writes")]
+        return [self.gateway.fact(f"cluster_{what}") for what in ("reads", "writes")]
 
     def of(self, *words):
         """Rounds of reading, writes, bytes of reading and requests that a command takes."""
         before = self.counted()
-        self.cluster.ask("/counts?reset=1")
+        self.cluster.counts()
         self.cluster.ask("/bytes?reset=1")
         self.client.call(*words)
-        counts, moved = self.cluster.ask("/counts?reset=1"), self.cluster.ask("/bytes?reset=1")
+        requests, moved = self.cluster.counts(), self.cluster.ask("/bytes?reset=1")
         reads, writes = (after - before for after, before in zip(self.counted(), before, strict=True))
-        requests = {method: count for method, count in counts.items() if method.startswith("Kv")}
         read_bytes = sum(moved.get(method, 0) for method in ("KvGet", "KvBatchGet", "KvScan"))
         return reads, writes, read_bytes, requests
 
@@ -142,12 +139,13 @@ def fill(client, members):
 
 def large_set(cluster, members=MEMBERS):
     """What commands over a sorted set of a million members take."""
-    client = Client(cluster.serve("large"))
+    gateway = cluster.start("large")
+    client = gateway.client()
     begin = time.monotonic()
     fill(client, members)
     check("ZCARD", client.call("ZCARD", "large"), str(members).encode())
     print(f"  a sorted set of {members} members, made in {time.monotonic() - begin:.0f} s:", flush=True)
-    rounds, draw = Rounds(cluster, client), random.Random(3)
+    rounds, draw = Rounds(cluster, gateway, client), random.Random(3)
 
     def member():
         return f"member:{draw.randrange(members):06}"

@@ -9,14 +9,10 @@ import sys
 import time
 
 import redis
+from harness import check
 
 # Every expiry that is set here is so long; tests of all types wait for it together.
 EXPIRY_MS = 1000
-
-
-def check(what, found, expected):
-    if found != expected:
-        raise AssertionError(f"{what}: {found!r}, not {expected!r}")
 
 
 def fails(what, call, text):

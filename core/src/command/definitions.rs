@@ -145,7 +145,7 @@ impl Definitions {
         })
     }
 
-    /// All definitions of a store that was just opened.
+    /// All definitions of a store.
     ///
     /// # Errors
     /// The engine's.
@@ -168,21 +168,21 @@ impl Definitions {
         now_ms: u64,
         take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
     ) -> std::result::Result<Vec<Unreadable>, EngineError> {
-        Ok(self.take_each(self.read(engine, now_ms)?, take))
+        Ok(self.take_each(&self.read(engine, now_ms)?, take))
     }
 
     /// Takes over definitions that were read; those that `take` refuses are returned.
     pub fn take_each(
         self,
-        stored: Vec<Definition>,
+        stored: &[Definition],
         mut take: impl FnMut(&[u8], &[&[u8]]) -> Outcome,
     ) -> Vec<Unreadable> {
         let mut unreadable = Vec::new();
         for (name, text) in stored {
-            let words = split_line(&text).unwrap_or_default();
+            let words = split_line(text).unwrap_or_default();
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-            if take(&name, &words).is_err() {
-                unreadable.push(Unreadable { kind: self.noun, name });
+            if take(name, &words).is_err() {
+                unreadable.push(Unreadable { kind: self.noun, name: name.clone() });
             }
         }
         unreadable

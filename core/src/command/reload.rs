@@ -7,7 +7,7 @@ use crate::engine::{Engine, EngineError};
 use crate::server::Server;
 
 /// What a store had of definitions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Stored {
     users: Vec<Definition>,
     libraries: Vec<Definition>,
@@ -34,17 +34,18 @@ impl Reloading {
         loop {
             let before = *shared.definition_changes.lock();
             let stored = Stored {
-                users: users::stored(engine, now_ms)?,
-                libraries: libraries::stored(engine, now_ms)?,
-                triggers: triggers::stored(engine, now_ms)?,
-                crons: crons::stored(engine, now_ms)?,
+                users: users::USERS.read(engine, now_ms)?,
+                libraries: libraries::LIBRARIES.read(engine, now_ms)?,
+                triggers: triggers::TRIGGERS.read(engine, now_ms)?,
+                crons: crons::CRONS.read(engine, now_ms)?,
             };
             let changes = shared.definition_changes.lock();
             // A commit of this process may be later than what was read.
             if *changes != before {
                 continue;
             }
-            let last = std::mem::replace(&mut self.last, stored.clone());
+            let last = std::mem::replace(&mut self.last, stored);
+            let stored = &self.last;
             // What this process has made since then may be gone again.
             let has_changed = std::mem::replace(&mut self.changes, before) != before;
             if has_changed || stored.users != last.users {
@@ -54,10 +55,10 @@ impl Reloading {
                 libraries::take_over(shared, &stored.libraries);
             }
             if has_changed || stored.triggers != last.triggers {
-                triggers::take_over(shared, stored.triggers);
+                triggers::take_over(shared, &stored.triggers);
             }
             if has_changed || stored.crons != last.crons {
-                crons::take_over(shared, stored.crons, now_ms);
+                crons::take_over(shared, &stored.crons, now_ms);
             }
             return Ok(());
         }

@@ -14,7 +14,8 @@ use crate::server::{Server, Settings, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const USERS: Definitions = Definitions::of("user", b"users");
+/// The users of a store.
+pub(super) const USERS: Definitions = Definitions::of("user", b"users");
 
 /// The field that holds the hash of `requirepass`. No user has a name with a space.
 const PASSWORD_FIELD: &[u8] = b" requirepass";
@@ -127,14 +128,6 @@ pub fn restore<E: Engine>(
         server.shared.kill(&ids);
     }
     Ok(restored)
-}
-
-/// What the store has of users, for [`take_over`].
-pub(super) fn stored<E: Engine>(
-    engine: &E,
-    now_ms: u64,
-) -> std::result::Result<Vec<Definition>, EngineError> {
-    USERS.read(engine, now_ms)
 }
 
 /// Takes over what other processes have made of the users. Nothing is written, whatever `requirepass` says here.

@@ -97,14 +97,12 @@ impl Expiry {
             count += keys.len() as u64;
         }
         self.upkeep.executor.look_after_orphans(server);
-        let waiting = &server.shared.hub;
-        if !server.engine.holds_locks()
-            && now_ms >= self.next_call_ms
-            && waiting.interest.has(Interest::WAITING)
+        let hub = &server.shared.hub;
+        if !server.engine.holds_locks() && now_ms >= self.next_call_ms && hub.interest.has(Interest::WAITING)
         {
             // A process that has committed may have ended before it could tell of it.
             self.next_call_ms = now_ms + CALL_ALL_PERIOD_MS;
-            waiting.waiting.call_all();
+            hub.waiting.call_all();
         }
         let is_served = self.upkeep.executor.serve_ready(server, now_ms);
         self.upkeep.executor.release();

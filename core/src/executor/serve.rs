@@ -118,8 +118,8 @@ impl Executor {
         }
     }
 
-    /// Runs the command of its own blocked connection once more, which was called, or goes on with that. Whoever is next in line at
-    /// its keys is called if there may be something left for him.
+    /// Runs the command of its own blocked connection once more, which was called, or goes on with that. The next in line at
+    /// its keys is called if there may be something left.
     pub fn run_blocked<E: Engine>(
         &mut self,
         server: &Server<E>,

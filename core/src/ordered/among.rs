@@ -1,4 +1,4 @@
-//! Turns among processes ([`super::precedence`]): who is told what.
+//! Turns among processes ([`super::precedence`]): what is said to whom, and what follows.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl<C: Cluster> Ordered<C> {
         };
         let mut steps = self.0.tell_all(out);
         if have_changed {
-            // Whoever was asked may be gone, or be no owner any more.
+            // The processes that were asked may be gone, or be no owners any more.
             self.0.lanes.lock().go_on_unasked(now_ms, &mut steps);
         }
         self.0.carry_out(steps);

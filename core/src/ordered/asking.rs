@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Write};
+use super::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Scan, Write};
+use super::names::Range;
 
 /// A place for what a call brings, for the thread that waits for it.
 struct Arriving<T> {
@@ -77,6 +78,21 @@ pub(super) fn destroy<C: Cluster>(cluster: &C, (from, to): (Vec<u8>, Vec<u8>)) -
     let arrives = arriving.clone();
     cluster.destroy(from, to, Box::new(move |outcome| arrives.put(outcome)));
     arriving.wait()
+}
+
+/// Asks for the first pairs of a range.
+pub(super) fn scan((from, to): Range, limit: u32) -> Ask {
+    Ask::Scan(Scan { from, to, limit, is_reverse: false, keys_only: false })
+}
+
+/// Asks for the first names of a range.
+pub(super) fn scan_names((from, to): Range, limit: u32) -> Ask {
+    Ask::Scan(Scan { from, to, limit, is_reverse: false, keys_only: true })
+}
+
+/// The first name behind this one: where a range that was read up to it goes on.
+pub(super) fn behind(name: &[u8]) -> Vec<u8> {
+    [name, &[0]].concat()
 }
 
 /// The value that a key was asked for.

@@ -5,7 +5,7 @@
 //!
 //! - up to the end of its *lease*, a time of the cluster: who changes the record waits until all others know, or until their leases
 //!   have ended. A transaction that begins later, in a process that was stopped meanwhile, does not count on it; and
-//! - while it has no *doubt*: before the record is changed, whoever changes it has all others doubt.
+//! - while it has no *doubt*: before a process changes the record, it has all others doubt.
 //!
 //! A transaction in doubt reads the record beside what it reads anyway, in its own snapshot.
 
@@ -74,11 +74,10 @@ impl Certainty {
     }
 
     /// The record was read, or written, since that doubt began. If no other one has begun since, this is what counts from now on.
-    pub(super) fn trust(&self, databases: Databases, doubts: u64) -> bool {
+    pub(super) fn trust(&self, databases: Databases, doubts: u64) {
         let mut state = self.0.write();
         state.databases = Arc::new(databases);
         state.is_trusted |= state.doubts == doubts;
-        state.is_trusted
     }
 
     /// The record was read; whether it may be counted on stays as it is.

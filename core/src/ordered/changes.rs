@@ -110,7 +110,8 @@ impl Changes {
         Ok(Changes { keys, read, databases, seen, small_bytes, is_blind, now_ms, drafts })
     }
 
-    /// Whether more than the changed keys follows from them: whoever makes them has to tell others first, or to wait for blobs.
+    /// Whether more than the changed keys follows from them: others must be told first, or blobs
+    /// waited for.
     pub(super) fn concern_all(&self) -> bool {
         !self.drafts.is_empty()
             || !self.databases.is_empty()

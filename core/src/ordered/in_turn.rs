@@ -7,7 +7,7 @@ use std::task::Waker;
 use super::changes::Changes;
 use super::cluster::{Cluster, Write};
 use super::known::Known;
-use super::lanes::{Alarm, LaneKeys, Planned, Step, Turn, Work};
+use super::lanes::{Alarm, LaneKeys, Lanes, Planned, Step, Turn, Work};
 use super::{Inner, ROUNDS_MAX, Waiting, engine_error};
 use crate::engine::{EngineError, Result, Ticket};
 
@@ -20,7 +20,20 @@ struct Plan {
     rounds: u32,
 }
 
+/// What lanes want done.
+type Steps<C> = Vec<Step<<C as Cluster>::Transaction>>;
+
 impl<C: Cluster> Inner<C> {
+    /// Has the lanes do something at this moment; returns what they want done.
+    pub(super) fn with_lanes(
+        &self,
+        run: impl FnOnce(&mut Lanes<C::Transaction>, u64, &mut Steps<C>),
+    ) -> Steps<C> {
+        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
+        run(&mut self.lanes.lock(), now_ms, &mut steps);
+        steps
+    }
+
     /// Has a transaction that is about to write these keys wait in their lane, under a new ticket; gives back what it wants if
     /// there is no lane for it.
     pub(super) fn join_to_run(
@@ -84,28 +97,23 @@ impl<C: Cluster> Inner<C> {
         waker: &Waker,
         is_postponed: bool,
     ) {
-        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
         self.waiting.lock().insert(ticket, Waiting::in_lane(turn, waker));
-        let mut lanes = self.lanes.lock();
-        match is_postponed {
-            true => lanes.postponed(turn, known, ticket, now_ms, &mut steps),
-            false => lanes.missed(turn, known, ticket, now_ms, &mut steps),
-        }
-        drop(lanes);
+        let steps = self.with_lanes(|lanes, now_ms, steps| match is_postponed {
+            true => lanes.postponed(turn, known, ticket, now_ms, steps),
+            false => lanes.missed(turn, known, ticket, now_ms, steps),
+        });
         self.carry_out(steps);
     }
 
     /// One whose turn it was has nothing to write.
     pub(super) fn leave_lane(self: &Arc<Self>, turn: Turn, known: Known) {
-        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
-        self.lanes.lock().leave(turn, known, now_ms, &mut steps);
+        let steps = self.with_lanes(|lanes, now_ms, steps| lanes.leave(turn, known, now_ms, steps));
         self.carry_out(steps);
     }
 
     /// One that waits for its turn does not come any more.
     pub(super) fn forget_in_lane(self: &Arc<Self>, turn: Turn) {
-        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
-        self.lanes.lock().forget(turn, now_ms, &mut steps);
+        let steps = self.with_lanes(|lanes, now_ms, steps| lanes.forget(turn, now_ms, steps));
         self.carry_out(steps);
     }
 
@@ -128,8 +136,10 @@ impl<C: Cluster> Inner<C> {
         known: Known,
         ticket: Ticket,
     ) -> Option<(Option<C::Transaction>, Known)> {
-        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
-        let left = self.lanes.lock().take_over(turn, known, now_ms, &mut steps);
+        let mut left = None;
+        let mut steps = self.with_lanes(|lanes, now_ms, steps| {
+            left = lanes.take_over(turn, known, now_ms, steps);
+        });
         if left.is_none() {
             steps.push(Step::End(ticket, Err(EngineError::NotHere)));
         }
@@ -137,7 +147,7 @@ impl<C: Cluster> Inner<C> {
         left
     }
 
-    fn plan_in_turn(self: &Arc<Self>, mut plan: Plan) -> Vec<Step<C::Transaction>> {
+    fn plan_in_turn(self: &Arc<Self>, mut plan: Plan) -> Steps<C> {
         let number = || self.number();
         plan.known.shown.get_or_insert_with(|| self.certainty.present());
         let planned = plan.changes.plan(&self.names, &mut plan.known, &number);
@@ -145,33 +155,36 @@ impl<C: Cluster> Inner<C> {
             Err(EngineError::NotHere) if plan.rounds < ROUNDS_MAX => return self.read_in_turn(plan),
             _ => plan,
         };
-        let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
         match planned {
             Ok(planned) => {
                 self.upkeep.note_expiring(planned.expiring);
                 let Write { changes, locks, begins_until_ms } = planned.write;
                 let planned = Planned { writes: !changes.is_empty(), locks, begins_until_ms };
                 known.write(changes);
-                self.lanes.lock().planned(turn, (known, planned), ticket, now_ms, &mut steps);
+                self.with_lanes(|lanes, now_ms, steps| {
+                    lanes.planned(turn, (known, planned), ticket, now_ms, steps);
+                })
             }
             Err(error) => {
                 let error = self.plan_failed(error, &mut known);
-                self.lanes.lock().leave(turn, known, now_ms, &mut steps);
-                steps.push(Step::End(ticket, Err(error)));
+                self.leave_with(turn, known, Step::End(ticket, Err(error)))
             }
         }
+    }
+
+    /// One whose turn it was leaves its lane, and then this is done.
+    fn leave_with(&self, turn: Turn, known: Known, step: Step<C::Transaction>) -> Steps<C> {
+        let mut steps = self.with_lanes(|lanes, now_ms, steps| lanes.leave(turn, known, now_ms, steps));
+        steps.push(step);
         steps
     }
 
     /// Reads what a plan needs, while its turn goes on.
-    fn read_in_turn(self: &Arc<Self>, mut plan: Plan) -> Vec<Step<C::Transaction>> {
+    fn read_in_turn(self: &Arc<Self>, mut plan: Plan) -> Steps<C> {
         plan.rounds += 1;
         let Some(transaction) = self.lanes.lock().lend(plan.turn) else {
             // Its batch has ended, or reads for others: it begins anew.
-            let mut steps = Vec::new();
-            self.lanes.lock().leave(plan.turn, plan.known, self.cluster.now_ms(), &mut steps);
-            steps.push(Step::End(plan.ticket, Err(EngineError::NotHere)));
-            return steps;
+            return self.leave_with(plan.turn, plan.known, Step::End(plan.ticket, Err(EngineError::NotHere)));
         };
         let (inner, known) = (self.clone(), std::mem::take(&mut plan.known));
         let done = move |outcome| {
@@ -181,9 +194,10 @@ impl<C: Cluster> Inner<C> {
                     inner.plan_in_turn(Plan { known, ..plan })
                 }
                 Err(error) => {
-                    let (now_ms, mut steps) = (inner.cluster.now_ms(), Vec::new());
                     let error = engine_error(error);
-                    inner.lanes.lock().fail_in_turn(plan.turn, &error, now_ms, &mut steps);
+                    let mut steps = inner.with_lanes(|lanes, now_ms, steps| {
+                        lanes.fail_in_turn(plan.turn, &error, now_ms, steps);
+                    });
                     steps.push(Step::End(plan.ticket, Err(error)));
                     steps
                 }
@@ -195,7 +209,7 @@ impl<C: Cluster> Inner<C> {
     }
 
     /// Does what lanes want done.
-    pub(super) fn carry_out(self: &Arc<Self>, steps: Vec<Step<C::Transaction>>) {
+    pub(super) fn carry_out(self: &Arc<Self>, steps: Steps<C>) {
         let mut steps = VecDeque::from(steps);
         let mut woken = Vec::new();
         while let Some(step) = steps.pop_front() {
@@ -223,8 +237,8 @@ impl<C: Cluster> Inner<C> {
     fn read_for_lane(self: &Arc<Self>, lane: u64, transaction: Option<C::Transaction>, known: Known) {
         let inner = self.clone();
         let done = move |outcome: std::result::Result<_, _>| {
-            let (now_ms, mut steps) = (inner.cluster.now_ms(), Vec::new());
-            inner.lanes.lock().read(lane, outcome.map_err(engine_error), now_ms, &mut steps);
+            let outcome = outcome.map_err(engine_error);
+            let steps = inner.with_lanes(|lanes, now_ms, steps| lanes.read(lane, outcome, now_ms, steps));
             inner.carry_out(steps);
         };
         self.clone().fetch(transaction, known, Box::new(done));
@@ -235,18 +249,17 @@ impl<C: Cluster> Inner<C> {
         lane: u64,
         transaction: Option<C::Transaction>,
         write: Write,
-    ) -> Vec<Step<C::Transaction>> {
+    ) -> Steps<C> {
         let began_ms = transaction.as_ref().map(|transaction| self.cluster.time_ms(transaction));
         if write.begins_until_ms.zip(began_ms).is_some_and(|(until_ms, began_ms)| began_ms > until_ms) {
             // A member that reads nothing joined with databases that may be others by now.
-            let (now_ms, mut steps) = (self.cluster.now_ms(), Vec::new());
-            self.lanes.lock().finish(lane, &Err(EngineError::NotHere), now_ms, &mut steps);
-            return steps;
+            return self.with_lanes(|lanes, now_ms, steps| {
+                lanes.finish(lane, &Err(EngineError::NotHere), now_ms, steps);
+            });
         }
         let inner = self.clone();
         self.send(transaction, write, move |outcome| {
-            let (now_ms, mut steps) = (inner.cluster.now_ms(), Vec::new());
-            inner.lanes.lock().finish(lane, &outcome, now_ms, &mut steps);
+            let steps = inner.with_lanes(|lanes, now_ms, steps| lanes.finish(lane, &outcome, now_ms, steps));
             inner.carry_out(steps);
         });
         Vec::new()
@@ -258,8 +271,7 @@ impl<C: Cluster> Inner<C> {
             delay_ms,
             Box::new(move || {
                 let Some(inner) = inner.upgrade() else { return };
-                let (now_ms, mut steps) = (inner.cluster.now_ms(), Vec::new());
-                inner.lanes.lock().rung(alarm, now_ms, &mut steps);
+                let steps = inner.with_lanes(|lanes, now_ms, steps| lanes.rung(alarm, now_ms, steps));
                 inner.carry_out(steps);
             }),
         );
@@ -283,16 +295,5 @@ impl<C: Cluster> Inner<C> {
 
     fn end(&self, ticket: Ticket, outcome: Result<()>) -> Option<Waker> {
         self.replace_waiting(ticket, Waiting::Ended(outcome))
-    }
-
-    fn replace_waiting(&self, ticket: Ticket, ended: Waiting<C::Transaction>) -> Option<Waker> {
-        let mut waiting = self.waiting.lock();
-        // If it is not there, nobody waits for it any more.
-        let state = waiting.get_mut(&ticket)?;
-        match std::mem::replace(state, ended) {
-            Waiting::InLane { waker, .. } | Waiting::Reading(waker) => Some(waker),
-            Waiting::Committing(waker) => waker,
-            Waiting::Read(..) | Waiting::Ended(_) => None,
-        }
     }
 }

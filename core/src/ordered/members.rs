@@ -4,8 +4,8 @@
 //! until 8 | address        the lease ends at this time of the cluster, in milliseconds; where the others reach the process
 //! ```
 
-use super::cluster::{Answer, Ask, Cluster, ClusterError, Scan, Write};
-use super::{Ordered, engine_error};
+use super::cluster::{Answer, Cluster, ClusterError, Write};
+use super::{Ordered, asking, engine_error};
 use crate::engine::Result;
 
 /// A store has at most so many processes at a time.
@@ -39,18 +39,15 @@ impl<C: Cluster> Ordered<C> {
         let inner = self.0.clone();
         let own = self.0.names.member(self.0.options.process);
         let address = address.as_bytes().to_vec();
-        let (from, to) = self.0.names.members();
-        let scan = Scan { from, to, limit: MEMBERS_MAX, is_reverse: false, keys_only: false };
+        let asks = vec![asking::scan(self.0.names.members(), MEMBERS_MAX)];
         let written = inner.clone();
         let read = move |outcome: std::result::Result<(C::Transaction, Vec<Answer>), ClusterError>| {
-            let (transaction, answers) = match outcome {
+            let read = outcome.and_then(|(transaction, answers)| {
+                Ok((transaction, asking::pairs(answers.into_iter().next())?))
+            });
+            let (transaction, records) = match read {
                 Ok(read) => read,
                 Err(error) => return done(Err(engine_error(error))),
-            };
-            let Some(Answer::Pairs(records)) = answers.into_iter().next() else {
-                return done(Err(engine_error(ClusterError::Refused(
-                    "an answer to another question".into(),
-                ))));
             };
             let now_ms = written.cluster.time_ms(&transaction);
             let (mut others, mut changes) = (Vec::new(), Vec::new());
@@ -74,7 +71,7 @@ impl<C: Cluster> Ordered<C> {
             };
             written.cluster.write(Some(transaction), write, Box::new(end));
         };
-        inner.cluster.read(None, vec![Ask::Scan(scan)], Box::new(read));
+        inner.cluster.read(None, asks, Box::new(read));
     }
 
     /// Ends the lease of this process: others need not wait for it.

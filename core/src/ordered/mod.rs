@@ -334,10 +334,10 @@ impl<C: Cluster> Inner<C> {
     fn read(self: Arc<Self>, ticket: Ticket, transaction: Option<C::Transaction>, known: Known) {
         let (inner, tries, mode) = (self.clone(), known.tries, known.run().mode());
         let done = move |outcome| match outcome {
-            Ok((transaction, known)) => inner.has_read(ticket, Waiting::Read(Some(transaction), known)),
+            Ok((transaction, known)) => inner.give(ticket, Waiting::Read(Some(transaction), known)),
             // It begins anew, at a later time.
             Err(ClusterError::Conflict(_)) => inner.begin_later(ticket, tries + 1, mode),
-            Err(error) => inner.has_read(ticket, Waiting::Ended(Err(engine_error(error)))),
+            Err(error) => inner.ended(ticket, Err(engine_error(error))),
         };
         self.fetch(transaction, known, Box::new(done));
     }
@@ -346,22 +346,27 @@ impl<C: Cluster> Inner<C> {
     fn begin_later(self: Arc<Self>, ticket: Ticket, tries: u32, mode: Mode) {
         let rest_ms = self.lanes.lock().rest_after(tries);
         let inner = self.clone();
-        let begin = move || inner.has_read(ticket, Waiting::Read(None, Known::after(tries, mode)));
+        let begin = move || inner.give(ticket, Waiting::Read(None, Known::after(tries, mode)));
         if rest_ms == 0 { begin() } else { self.cluster.later(rest_ms, Box::new(begin)) }
     }
 
-    /// A read has come to its end.
-    fn has_read(&self, ticket: Ticket, ended: Waiting<C::Transaction>) {
-        let waker = match self.waiting.lock().get_mut(&ticket) {
-            Some(state) => match std::mem::replace(state, ended) {
-                Waiting::Reading(waker) => Some(waker),
-                _ => None,
-            },
-            // Nobody waits for it any more.
-            None => None,
-        };
+    /// Gives a ticket what it has waited for.
+    fn give(&self, ticket: Ticket, state: Waiting<C::Transaction>) {
+        let waker = self.replace_waiting(ticket, state);
         self.arrived.notify_all();
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// The same, but it is the caller who wakes those that wait.
+    fn replace_waiting(&self, ticket: Ticket, after: Waiting<C::Transaction>) -> Option<Waker> {
+        let mut waiting = self.waiting.lock();
+        // If it is not there, nobody waits for it any more.
+        let state = waiting.get_mut(&ticket)?;
+        match std::mem::replace(state, after) {
+            Waiting::InLane { waker, .. } | Waiting::Reading(waker) => Some(waker),
+            Waiting::Committing(waker) => waker,
+            Waiting::Read(..) | Waiting::Ended(_) => None,
+        }
     }
 
     /// Reads what is wanted, and which databases there are if the transaction may not count on what the process knows of them.
@@ -430,16 +435,10 @@ impl<C: Cluster> Inner<C> {
             None,
             vec![Ask::Get(name)],
             Box::new(move |outcome| {
-                let stored = match outcome {
-                    Ok((_, answers)) => match answers.into_iter().next() {
-                        Some(Answer::Value(stored)) => Databases::read(stored.as_deref()),
-                        _ => Err(EngineError::Damaged("an answer to another question".into())),
-                    },
-                    Err(error) => Err(engine_error(error)),
-                };
-                done(stored.map(|stored| {
-                    inner.certainty.trust(stored, doubts);
-                }));
+                let stored = outcome.and_then(|(_, answers)| asking::value(answers.into_iter().next()));
+                let stored = stored.map_err(engine_error);
+                let shown = stored.and_then(|stored| Databases::read(stored.as_deref()));
+                done(shown.map(|shown| inner.certainty.trust(shown, doubts)));
             }),
         );
     }
@@ -551,9 +550,7 @@ impl<C: Cluster> Inner<C> {
     ) {
         self.counts.writes.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
-        let mut dropped = self.names.dropped_by(&write.changes);
-        // Replies may still be sent from blobs, which have a collector of their own.
-        dropped.retain(|home| !home.is_blob());
+        let dropped = self.names.dropped_by(&write.changes);
         self.cluster.write(
             transaction,
             write,
@@ -581,18 +578,9 @@ impl<C: Cluster> Inner<C> {
         if rest_ms == 0 { end() } else { self.cluster.later(rest_ms, Box::new(end)) }
     }
 
-    /// A commit has come to its end.
+    /// A read or a commit has come to its end.
     fn ended(&self, ticket: Ticket, outcome: Result<()>) {
-        let waker = match self.waiting.lock().get_mut(&ticket) {
-            Some(state) => match std::mem::replace(state, Waiting::Ended(outcome)) {
-                Waiting::Committing(waker) => waker,
-                _ => None,
-            },
-            // Nobody waits for it any more.
-            None => None,
-        };
-        self.arrived.notify_all();
-        waker.into_iter().for_each(Waker::wake);
+        self.give(ticket, Waiting::Ended(outcome));
     }
 }
 

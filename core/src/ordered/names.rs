@@ -102,6 +102,7 @@ fn hash_of(key: &[u8]) -> u32 {
 
 impl Home {
     /// Whether it is that of a blob.
+    #[cfg(test)]
     pub(super) fn is_blob(self) -> bool {
         self.space == BLOBS
     }
@@ -185,7 +186,11 @@ impl Names {
 
     /// All roots of a slot.
     pub(super) fn roots(&self, space: Space, slot: u16) -> Range {
-        (self.in_slot(space, slot, ROOT, 0), self.in_slot(space, slot, ROOT + 1, 0))
+        self.all_in_slot(space, slot, ROOT)
+    }
+
+    fn all_in_slot(&self, space: Space, slot: u16, what: u8) -> Range {
+        (self.in_slot(space, slot, what, 0), self.in_slot(space, slot, what + 1, 0))
     }
 
     /// The slots of a space from one up to another, or to the last.
@@ -257,7 +262,7 @@ impl Names {
 
     /// The marks of blobs that are being written.
     pub(super) fn drafted_blobs(&self) -> Range {
-        (self.in_slot(BLOBS, 0, DRAFTED, 0), self.in_slot(BLOBS, 0, DRAFTED + 1, 0))
+        self.all_in_slot(BLOBS, 0, DRAFTED)
     }
 
     /// The marks of blobs that no root refers to any more.
@@ -292,26 +297,25 @@ impl Names {
 
     /// All these marks of a slot.
     pub(super) fn dropped_in(&self, space: Space, slot: u16) -> Range {
-        (self.in_slot(space, slot, DROPPED, 0), self.in_slot(space, slot, DROPPED + 1, 0))
+        self.all_in_slot(space, slot, DROPPED)
     }
 
     /// The mark that the data of a home belongs to a root elsewhere; its value is the name of that root.
     pub(super) fn elsewhere(&self, home: Home) -> Vec<u8> {
-        let Home { space, slot, number } = home;
+        let mut name = self.elsewhere_from(home.space, home.slot);
+        name.extend_from_slice(&home.number.to_be_bytes());
+        name
+    }
+
+    fn elsewhere_from(&self, space: Space, slot: u16) -> Vec<u8> {
         let mut name = self.of_store(b'e', &space.to_be_bytes());
         name.extend_from_slice(&slot.to_be_bytes());
-        name.extend_from_slice(&number.to_be_bytes());
         name
     }
 
     /// These marks of the slots of a space from one up to another.
     pub(super) fn elsewhere_in(&self, space: Space, from: u16, to: u16) -> Range {
-        let begin = |slot: u16| {
-            let mut name = self.of_store(b'e', &space.to_be_bytes());
-            name.extend_from_slice(&slot.to_be_bytes());
-            name
-        };
-        (begin(from), begin(to))
+        (self.elsewhere_from(space, from), self.elsewhere_from(space, to))
     }
 
     /// The home that such a mark is about.
@@ -376,7 +380,7 @@ impl Names {
     }
 
     /// The records of all processes that serve the store.
-    pub(super) fn members(&self) -> (Vec<u8>, Vec<u8>) {
+    pub(super) fn members(&self) -> Range {
         (self.of_store(b'm', &[]), self.of_store(b'm' + 1, &[]))
     }
 

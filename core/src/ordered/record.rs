@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Numbers without a size are varints, all others little-endian. The stamp is another one after every write. A value beyond
-//! [`PIECE_BYTES`] lies in pieces under a home of its own, a huge one in a blob ([`super::blobs`]), to which the record refers. Few short subkeys are in the record itself; others are entries under
-//! a home, counted by levels above ([`super::runs`]).
+//! [`PIECE_BYTES`] lies in pieces under a home of its own, a huge one in a blob ([`super::blobs`]), to which the record refers. Few
+//! short subkeys are in the record itself; others are entries under a home, counted by levels above ([`super::runs`]).
 
 use super::names::{Home, Names};
 use super::runs::Tree;
@@ -77,9 +77,7 @@ impl Value {
             Value::Blob(blob) => blob.len,
         }
     }
-}
 
-impl Value {
     /// Where it lies, if not in the record.
     pub(super) fn home(&self) -> Option<Home> {
         match self {

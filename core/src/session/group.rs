@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::connection::Connection;
 use super::pipeline::{Ahead, likely_key};
+use crate::catalog::CommandSpec;
 use crate::command::CommandError;
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::call::{Keys, keys_of};
@@ -168,19 +169,17 @@ impl Connection {
     ) -> Group<'a> {
         let mut requests = Group::new();
         let mut bytes = 0;
+        if key.is_some_and(|key| self.executor.concerns_others(&server.shared, key)) {
+            return requests;
+        }
         for (args, _) in ahead.iter().skip(at) {
             bytes += args.iter().map(|argument| argument.len()).sum::<usize>();
             let Ok(spec) = admission::find(args) else { break };
-            let mut keys = Keys::new();
-            keys_of(spec, args, &mut keys);
             let fits = match key {
                 Some(key) => spec.shares_commits() && args.get(1) == Some(&key),
-                None => spec.shares_rounds() && !spec.touches_all_keys(args) && !keys.is_empty(),
+                None => self.shares_rounds(server, spec, args),
             };
-            if !fits
-                || bytes > GROUP_MAX_BYTES
-                || keys.iter().any(|key| self.executor.concerns_others(&server.shared, key))
-            {
+            if !fits || bytes > GROUP_MAX_BYTES {
                 break;
             }
             let (executor, hands_over) = (&mut self.executor, self.client.hands_over);
@@ -193,6 +192,16 @@ impl Connection {
             requests.push(request);
         }
         requests
+    }
+
+    /// Whether a request may share a transaction with requests of other keys.
+    fn shares_rounds<E: Engine>(&mut self, server: &Server<E>, spec: &CommandSpec, args: &[&[u8]]) -> bool {
+        let mut keys = Keys::new();
+        keys_of(spec, args, &mut keys);
+        spec.shares_rounds()
+            && !spec.touches_all_keys(args)
+            && !keys.is_empty()
+            && !keys.iter().any(|key| self.executor.concerns_others(&server.shared, key))
     }
 
     /// The group that was suspended.

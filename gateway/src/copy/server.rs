@@ -52,6 +52,11 @@ enum Seen {
     Short(Option<u64>),
 }
 
+/// The text of a reply that is an error.
+fn error_text(reply: &Value) -> Option<String> {
+    reply.as_error().map(|error| String::from_utf8_lossy(error).into_owned())
+}
+
 impl Server {
     pub(super) fn connect(address: &Address) -> Result<Server> {
         let failed = |error| CopyError::Io(address.address.clone(), error);
@@ -124,12 +129,11 @@ impl Server {
         write_request(args, &mut request);
         self.send(&request)?;
         let reply = self.reply()?;
-        match reply.as_error() {
+        match error_text(&reply) {
             Some(error) => Err(CopyError::Other(format!(
-                "{}: {}: {}",
+                "{}: {}: {error}",
                 self.address,
-                String::from_utf8_lossy(args.first().copied().unwrap_or_default()),
-                String::from_utf8_lossy(error)
+                String::from_utf8_lossy(args.first().copied().unwrap_or_default())
             ))),
             None => Ok(reply),
         }
@@ -192,11 +196,8 @@ impl Server {
                 }
                 Value::Integer(at) => u64::try_from(at).ok(),
                 other => {
-                    refusal = Some(format!(
-                        "{}: Redis 7.0 or later is needed: {}",
-                        self.address,
-                        String::from_utf8_lossy(other.as_error().unwrap_or_default())
-                    ));
+                    let error = error_text(&other).unwrap_or_default();
+                    refusal = Some(format!("{}: Redis 7.0 or later is needed: {error}", self.address));
                     continue;
                 }
             };
@@ -232,7 +233,7 @@ impl Server {
             all.push(match reply {
                 Value::Null => Ok(Seen::Gone),
                 Value::Bulk(payload) => self.unpack(key, &payload, expires_at_ms).map(|()| seen),
-                other => Err(String::from_utf8_lossy(other.as_error().unwrap_or_default()).into_owned()),
+                other => Err(error_text(&other).unwrap_or_default()),
             });
         }
         Ok(all)
@@ -309,9 +310,7 @@ impl Server {
         let mut refused = Vec::new();
         for key in sent {
             let reply = self.reply()?;
-            if let Some(error) = reply.as_error() {
-                refused.push((key.clone(), String::from_utf8_lossy(error).into_owned()));
-            }
+            refused.extend(error_text(&reply).map(|error| (key.clone(), error)));
         }
         Ok(refused)
     }
@@ -345,8 +344,7 @@ impl Server {
             write_argument(at.as_bytes(), &mut foot);
         }
         self.send(&foot)?;
-        let reply = self.reply()?;
-        Ok(reply.as_error().map(|error| String::from_utf8_lossy(error).into_owned()))
+        Ok(error_text(&self.reply()?))
     }
 
     pub(super) fn digests(&mut self, db: Db, keys: &[&[u8]]) -> Result<Vec<KeyDigest>> {

@@ -229,14 +229,7 @@ impl Opened {
 
     pub(super) fn exist(&self, db: Db, keys: &[&[u8]]) -> Result<Vec<bool>> {
         Ok(look_alone(&self.store, (db, keys), now_ms(), &mut |txn| {
-            let (mut all, mut is_missing) = (Vec::new(), false);
-            for key in keys {
-                match txn.root(db, key) {
-                    Err(EngineError::NotHere) => is_missing = true,
-                    root => all.push(root?.is_some()),
-                }
-            }
-            if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
+            of_each(keys, |key| Ok(txn.root(db, key)?.is_some()))
         })?)
     }
 
@@ -281,15 +274,25 @@ fn wait_for_room(draft: &Draft) {
 pub(super) fn digests<E: Engine>(engine: &E, db: Db, keys: &[&[u8]]) -> Result<Vec<KeyDigest>> {
     Ok(patiently(|| {
         look_alone(engine, (db, keys), now_ms(), &mut |txn| {
-            let (mut all, mut is_missing) = (Vec::new(), false);
-            for key in keys {
-                match digest::of_key(txn, db, key).map_err(item::engine_error) {
-                    Err(EngineError::NotHere) => is_missing = true,
-                    Err(EngineError::Damaged(why)) => all.push(Err(why)),
-                    digest => all.push(Ok(digest?)),
-                }
-            }
-            if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
+            of_each(keys, |key| match digest::of_key(txn, db, key).map_err(item::engine_error) {
+                Err(EngineError::Damaged(why)) => Ok(Err(why)),
+                digest => Ok(Ok(digest?)),
+            })
         })
     })?)
+}
+
+/// What a look finds of each key. What is missing for several of them is fetched together.
+fn of_each<T>(
+    keys: &[&[u8]],
+    mut look: impl FnMut(&[u8]) -> std::result::Result<T, EngineError>,
+) -> std::result::Result<Vec<T>, EngineError> {
+    let (mut all, mut is_missing) = (Vec::new(), false);
+    for key in keys {
+        match look(key) {
+            Err(EngineError::NotHere) => is_missing = true,
+            found => all.push(found?),
+        }
+    }
+    if is_missing { Err(EngineError::NotHere) } else { Ok(all) }
 }

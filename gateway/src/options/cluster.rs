@@ -125,10 +125,9 @@ impl ClusterOptions {
         }
         let timeout_ms =
             flags.tikv_timeout_ms.filter(|timeout_ms| *timeout_ms > 0).unwrap_or(CLUSTER_TIMEOUT_MS);
-        let (life_ms, collects_versions) = match flags.tikv_gc_life_ms {
-            None => (CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)), true),
-            Some(GcLife::Ms(life_ms)) => (life_ms, true),
-            Some(GcLife::Off) => (CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)), false),
+        let life_ms = match flags.tikv_gc_life_ms {
+            Some(GcLife::Ms(life_ms)) => life_ms,
+            None | Some(GcLife::Off) => CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)),
         };
         // What a transaction has sent in its last moment must have ended before anything is collected.
         if life_ms / 4 < timeout_ms {
@@ -142,7 +141,7 @@ impl ClusterOptions {
             timeout: Duration::from_millis(timeout_ms),
             peer_listen: flags.peer_listen,
             life: Duration::from_millis(life_ms),
-            collects_versions,
+            collects_versions: flags.tikv_gc_life_ms != Some(GcLife::Off),
         }))
     }
 }

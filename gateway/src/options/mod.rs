@@ -579,7 +579,6 @@ impl Options {
         let web = flags.web(&host)?;
         let cluster = ClusterOptions::of(&flags)?;
         let bulk_max_bytes = if cluster.is_some() { CLUSTER_ARGUMENT_MAX_BYTES } else { BULK_MAX_BYTES };
-        let blob_min_bytes = BLOB_MIN_BYTES;
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
@@ -614,7 +613,7 @@ impl Options {
                 ("bind", host),
                 ("databases", flags.databases.unwrap_or(16).to_string()),
                 ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
-                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| blob_min_bytes.to_string())),
+                ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
                 (
                     "datafile-max-bytes",
                     flags.datafile_max_bytes.unwrap_or_else(|| DATAFILE_MAX_BYTES.to_string()),

@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use super::errors::{During, classify};
 use super::latency::Observed;
 use super::orphans;
+use crate::clock::whole_ms;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
 const RESPONSE_MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -164,12 +165,23 @@ impl TikvCluster {
         work: impl Future<Output = Result<T, ClusterError>> + Send + 'static,
         done: Box<dyn FnOnce(Result<T, ClusterError>) + Send>,
     ) {
-        let limit = self.timeout * 2;
+        self.run_within(self.timeout * 2, during, work, done);
+    }
+
+    /// The same with a time of its own.
+    fn run_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        during: During,
+        work: impl Future<Output = Result<T, ClusterError>> + Send + 'static,
+        done: Box<dyn FnOnce(Result<T, ClusterError>) + Send>,
+    ) {
         let late = move |what: &str| match during {
             During::Read => ClusterError::Unavailable(what.into()),
             During::Commit => ClusterError::Unknown(what.into()),
         };
         // One task: a second one that waits for it would cost as much again as all of this.
+        // A thread of nobody's has no clock of tokio's, so the time-out begins inside of the task.
         self.runtime.spawn(async move {
             let guarded = AssertUnwindSafe(work).catch_unwind();
             done(match tokio::time::timeout(limit, guarded).await {
@@ -355,7 +367,7 @@ impl Cluster for TikvCluster {
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        whole_ms(self.began.elapsed())
     }
 
     fn later(&self, delay_ms: u64, call: Box<dyn FnOnce() + Send>) {
@@ -376,22 +388,16 @@ impl Cluster for TikvCluster {
 
     fn collect_versions(&self, life_ms: u64, done: VersionsDone) {
         let client = self.client.clone();
-        // Inside of a task: a thread of nobody's has no clock of tokio's.
-        let work = self.runtime.spawn(async move {
-            tokio::time::timeout(COLLECT_LIMIT, collect_versions(client, life_ms)).await
-        });
-        self.runtime.spawn(async move {
-            done(match work.await {
-                Ok(Ok(collected)) => collected.map_err(|error| classify(&error, During::Read)),
-                Ok(Err(_)) => Err(ClusterError::Unavailable("no answer in time".into())),
-                Err(_) => Err(ClusterError::Unavailable("the client has failed".into())),
-            });
-        });
+        let work = async move {
+            let collected = collect_versions(client, life_ms).await;
+            collected.map_err(|error| classify(&error, During::Read))
+        };
+        self.run_within(COLLECT_LIMIT, During::Read, work, done);
     }
 
     fn report(&self) -> Vec<(&'static str, u64)> {
         let (reads, writes) = (self.observed.reads.facts_us(), self.observed.writes.facts_us());
-        let silent_ms = self.silent_for().map_or(0, |silent| silent.as_millis() as u64);
+        let silent_ms = self.silent_for().map_or(0, whole_ms);
         vec![
             ("cluster_read_usec_mean", reads.0),
             ("cluster_read_usec_p99", reads.1),

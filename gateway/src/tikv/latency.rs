@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use edgecask_core::ordered::cluster::ClusterError;
 use edgecask_core::server::Histogram;
 
+use crate::clock::{whole_ms, whole_ns};
+
 /// Called with the end of a request.
 pub(super) type Done<T> = Box<dyn FnOnce(Result<T, ClusterError>) + Send>;
 
@@ -27,7 +29,7 @@ impl Latency {
     }
 
     fn note(&self, took: Duration) {
-        let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let took_ns = whole_ns(took);
         self.took.add(took_ns, 1);
         self.count.fetch_add(1, Ordering::Relaxed);
         self.sum_ns.fetch_add(took_ns, Ordering::Relaxed);
@@ -66,8 +68,7 @@ impl Observed {
     fn note<T>(&self, began: Instant, outcome: &Result<T, ClusterError>) {
         match outcome {
             Err(ClusterError::Unavailable(_) | ClusterError::Unknown(_)) => {
-                let since = began.saturating_duration_since(self.started).as_millis();
-                let since_ms = u64::try_from(since).unwrap_or(u64::MAX).saturating_add(1);
+                let since_ms = whole_ms(began.saturating_duration_since(self.started)).saturating_add(1);
                 // An earlier one counts.
                 let _ =
                     self.silent_since_ms.compare_exchange(0, since_ms, Ordering::Relaxed, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
-use edgecask_core::driver::Driver;
+use edgecask_core::driver::{Driver, take_piece};
 use edgecask_core::limits::BLOCKED_INPUT_MAX_BYTES;
 use edgecask_core::resp::Reply;
 use edgecask_core::session::{Peer, Session};
@@ -21,7 +21,7 @@ use super::session::{Away, OpenSession};
 use crate::brake::Rest;
 use crate::clock::{self, instant_at, seed, steady_ms, whole_ms};
 use crate::gateway::{Gateway, Next};
-use crate::limits::{CLOSE_TIMEOUT, IDLE_OUTPUT_BYTES, REST_LOOK_PERIOD, SWEEP_PERIOD};
+use crate::limits::{CLOSE_TIMEOUT, IDLE_OUTPUT_BYTES, REST_LOOK_PERIOD, STORED_PIECE_BYTES, SWEEP_PERIOD};
 use crate::sync::Settling;
 
 /// The transport of a session's bytes.
@@ -40,6 +40,21 @@ pub trait Transport {
 
     /// Closes the connection, with the reason where the transport can tell it.
     fn poll_close(&mut self, context: &mut Context<'_>, reason: CloseReason) -> Poll<()>;
+}
+
+/// Appends the next piece of a reply, once what it is made of is here; false if nothing was left.
+///
+/// # Errors
+/// A stored value cannot be read.
+pub fn poll_piece(
+    context: &mut Context<'_>,
+    reply: &mut Reply,
+    piece: &mut Vec<u8>,
+) -> Poll<io::Result<bool>> {
+    if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
+        return Poll::Pending;
+    }
+    Poll::Ready(take_piece(reply, STORED_PIECE_BYTES, piece).map_err(io::Error::other))
 }
 
 /// The outcome of receiving.

@@ -5,12 +5,12 @@
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use edgecask_core::acl::User;
-use edgecask_core::driver::{self, take_piece};
+use edgecask_core::driver;
 use edgecask_core::limits::REST_BODY_MAX_BYTES;
 use edgecask_core::resp::Reply;
 use edgecask_core::resp::limits::UNAUTHENTICATED_BULK_MAX_BYTES;
@@ -24,13 +24,11 @@ use hyper::{Request, Response};
 use parking_lot::Mutex;
 use tracing::debug;
 
-use super::connection::{self, CloseReason, Received, Transport};
+use super::connection::{self, CloseReason, Received, Transport, poll_piece};
 use super::response::{Body, from_rest};
 use crate::clock::{now_ms, seed};
 use crate::gateway::Gateway;
-use crate::limits::{
-    DISCARDED_BODY_MAX_BYTES, DISCARDED_BODY_MAX_WAIT, EVENTS_PAUSE_BYTES, STORED_PIECE_BYTES,
-};
+use crate::limits::{DISCARDED_BODY_MAX_BYTES, DISCARDED_BODY_MAX_WAIT, EVENTS_PAUSE_BYTES};
 
 /// A comment in server-sent events, which keeps proxies from closing an idle connection.
 const KEEP_ALIVE: &[u8] = b":\n\n";
@@ -250,11 +248,8 @@ impl Transport for RequestTransport {
                 return Poll::Pending;
             }
             drop(channel);
-            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
-                return Poll::Pending;
-            }
             let mut piece = Vec::new();
-            let has_more = take_piece(reply, STORED_PIECE_BYTES, &mut piece).map_err(io::Error::other)?;
+            let has_more = ready!(poll_piece(context, reply, &mut piece))?;
             self.take(&piece)?;
             if !has_more {
                 return Poll::Ready(Ok(()));

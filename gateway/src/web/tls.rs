@@ -1,6 +1,7 @@
 //! Certificates: read at the start, and again on SIGHUP.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -82,29 +83,27 @@ impl Tls {
     }
 }
 
+fn unusable(path: &Path, error: impl Display) -> TlsError {
+    TlsError(format!("{}: {error}", path.display()))
+}
+
 fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
-    let unusable =
-        |path: &PathBuf, error: &dyn std::fmt::Display| TlsError(format!("{}: {error}", path.display()));
     let certificates = certificates(&files.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, &error))?;
+    let key = private_key(&files.key)?;
     let builder = match &files.authority {
         Some(path) if files.auth_clients != AuthClients::No => {
-            let mut roots = RootCertStore::empty();
-            for certificate in self::certificates(path)? {
-                roots.add(certificate).map_err(|error| unusable(path, &error))?;
-            }
-            let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
+            let verifier = WebPkiClientVerifier::builder(Arc::new(roots(path)?));
             let verifier = match files.auth_clients {
                 AuthClients::Optional => verifier.allow_unauthenticated(),
                 _ => verifier,
             };
             ServerConfig::builder()
-                .with_client_cert_verifier(verifier.build().map_err(|error| unusable(path, &error))?)
+                .with_client_cert_verifier(verifier.build().map_err(|error| unusable(path, error))?)
         }
         _ => ServerConfig::builder().with_no_client_auth(),
     };
     let config =
-        builder.with_single_cert(certificates, key).map_err(|error| unusable(&files.certificate, &error))?;
+        builder.with_single_cert(certificates, key).map_err(|error| unusable(&files.certificate, error))?;
     Ok(Arc::new(config))
 }
 
@@ -113,22 +112,26 @@ fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
 /// # Errors
 /// A file cannot be read or used; the error names it.
 pub fn client_config(files: &TlsFiles) -> Result<ClientConfig, TlsError> {
-    let unusable =
-        |path: &PathBuf, error: &dyn std::fmt::Display| TlsError(format!("{}: {error}", path.display()));
-    let mut roots = RootCertStore::empty();
-    if let Some(path) = &files.authority {
-        for certificate in certificates(path)? {
-            roots.add(certificate).map_err(|error| unusable(path, &error))?;
-        }
-    }
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, &error))?;
+    let roots = files.authority.as_ref().map(|path| roots(path)).transpose()?;
     ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_client_auth_cert(certificates(&files.certificate)?, key)
-        .map_err(|error| unusable(&files.certificate, &error))
+        .with_root_certificates(roots.unwrap_or_else(RootCertStore::empty))
+        .with_client_auth_cert(certificates(&files.certificate)?, private_key(&files.key)?)
+        .map_err(|error| unusable(&files.certificate, error))
 }
 
-fn certificates(path: &PathBuf) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| unusable(path, error))
+}
+
+fn roots(path: &Path) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path)? {
+        roots.add(certificate).map_err(|error| unusable(path, error))?;
+    }
+    Ok(roots)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
         Ok(certificates) if certificates.is_empty() => {

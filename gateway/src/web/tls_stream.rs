@@ -4,12 +4,11 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use edgecask_core::driver::take_piece;
 use edgecask_core::resp::Reply;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::connection::{CloseReason, Received, Transport};
-use crate::limits::{READ_BUFFER_BYTES, STORED_PIECE_BYTES, TLS_READ_BYTES};
+use super::connection::{CloseReason, Received, Transport, poll_piece};
+use crate::limits::{READ_BUFFER_BYTES, TLS_READ_BYTES};
 
 /// A stream under TLS as a transport.
 pub struct TlsStream<S> {
@@ -61,10 +60,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for TlsStream<S> {
             }
             self.taken = 0;
             self.piece.clear();
-            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
-                return Poll::Pending;
-            }
-            if !take_piece(reply, STORED_PIECE_BYTES, &mut self.piece).map_err(io::Error::other)? {
+            if !ready!(poll_piece(context, reply, &mut self.piece))? {
                 self.piece.shrink_to(TLS_READ_BYTES);
                 return Pin::new(&mut self.stream).poll_flush(context);
             }

@@ -7,7 +7,6 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use edgecask_core::driver::take_piece;
 use edgecask_core::resp::Reply;
 use futures_util::{FutureExt, Sink, Stream};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::connection::{CloseReason, Received, Transport};
+use super::connection::{CloseReason, Received, Transport, poll_piece};
 use super::frames::{Excess, Watched};
 use crate::limits::{
     MESSAGE_MAX_BYTES, STORED_PIECE_BYTES, WEBSOCKET_KEPT_BYTES, WEBSOCKET_READ_BYTES,
@@ -119,12 +118,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Transport for WebSocket<S> {
     fn poll_send(&mut self, context: &mut Context<'_>, reply: &mut Reply) -> Poll<io::Result<()>> {
         loop {
             ready!(self.socket()?.poll_ready(context)).map_err(io_error)?;
-            if !reply.is_at_hand(STORED_PIECE_BYTES as u64, context.waker()) {
-                return Poll::Pending;
-            }
             // With capacity, so that the session keeps its buffer for the next reply.
             let mut piece = Vec::with_capacity(reply.len().min(STORED_PIECE_BYTES));
-            if !take_piece(reply, STORED_PIECE_BYTES, &mut piece).map_err(io::Error::other)? {
+            if !ready!(poll_piece(context, reply, &mut piece))? {
                 break;
             }
             self.has_grown |= piece.len() as u64 > WEBSOCKET_KEPT_BYTES;

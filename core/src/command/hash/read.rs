@@ -63,21 +63,21 @@ pub(super) fn hstrlen(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome 
 pub(super) fn hkeys(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let len = open(context, args[1])?;
     context.reply.array(len);
-    all(context, args[1], Want::Subkeys, &mut |reply, field, _| reply.bulk(field))
+    all(context, (args[1], len), Want::Subkeys, &mut |reply, field, _| reply.bulk(field))
 }
 
 /// `HVALS key`
 pub(super) fn hvals(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let len = open(context, args[1])?;
     context.reply.array(len);
-    all(context, args[1], Want::Values, &mut |reply, _, value| reply.bulk(value))
+    all(context, (args[1], len), Want::Values, &mut |reply, _, value| reply.bulk(value))
 }
 
 /// `HGETALL key`
 pub(super) fn hgetall(context: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let len = open(context, args[1])?;
     context.reply.map(len);
-    all(context, args[1], Want::Values, &mut |reply, field, value| {
+    all(context, (args[1], len), Want::Values, &mut |reply, field, value| {
         reply.bulk(field);
         reply.bulk(value);
     })
@@ -93,9 +93,15 @@ fn open(context: &mut Context<'_, '_>, key: &[u8]) -> Result<usize, CommandError
     Ok(usize::try_from(len).unwrap_or(usize::MAX))
 }
 
-fn all(context: &mut Context<'_, '_>, key: &[u8], want: Want, write: ElementWriter<'_>) -> Outcome {
+/// Writes all elements of a hash of this length.
+fn all(
+    context: &mut Context<'_, '_>,
+    (key, len): (&[u8], usize),
+    want: Want,
+    write: ElementWriter<'_>,
+) -> Outcome {
     let (db, reply) = (context.client.db, &mut *context.reply);
-    let walk = SubWalk::all(want).expecting(context.txn.sub_len(db, key)?);
+    let walk = SubWalk::all(want).expecting(len as u64);
     context.txn.sub_scan(db, key, walk, &mut |field, value| {
         write(reply, field, value);
         ControlFlow::Continue(())

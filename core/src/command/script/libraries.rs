@@ -20,7 +20,8 @@ use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-const LIBRARIES: Definitions = Definitions::of("library", b"functions");
+/// The libraries of a store.
+pub(in crate::command) const LIBRARIES: Definitions = Definitions::of("library", b"functions");
 
 /// Redis' error where a function that is named is not there.
 pub(super) const FUNCTION_NOT_FOUND: CommandError = CommandError::text("ERR Function not found");
@@ -256,14 +257,6 @@ pub fn restore<E: Engine>(
         }
     }
     Ok(unusable)
-}
-
-/// What the store has of libraries, for [`take_over`].
-pub(in crate::command) fn stored<E: Engine>(
-    engine: &E,
-    now_ms: u64,
-) -> std::result::Result<Vec<Definition>, EngineError> {
-    LIBRARIES.read(engine, now_ms)
 }
 
 /// Takes over what other processes have made of the libraries. Those that cannot be used here stay in the store.

@@ -30,7 +30,7 @@ const BATCHES_MAX: usize = 4;
 /// So many pieces may wait to be written, those under way included.
 const WAITING_MAX: usize = BATCH_PIECES * (BATCHES_MAX + 1);
 
-/// So many pieces that were written stay here for whoever reads the draft, which is a short one then.
+/// So many pieces that were written stay here: a short draft is read without the cluster.
 const HELD_MAX: usize = WAITING_MAX;
 
 /// A transaction that fails is sent again so often in a row: the same pieces under the same names do no harm.

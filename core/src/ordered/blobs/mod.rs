@@ -2,7 +2,8 @@
 //!
 //! A blob is a home of its own in a space that belongs to no database, and its bytes are pieces of
 //! [`PIECE_BYTES`](super::record::PIECE_BYTES). A piece that is missing stands for zeros; whether a value is what was written is known by
-//! its checksums ([`crate::engine::BlobRef`]). What is referred to never changes: whoever would write behind its end copies it.
+//! its checksums ([`crate::engine::BlobRef`]). What is referred to never changes: a write behind its end makes a
+//! copy.
 //!
 //! ```text
 //! bytes arrive -> draft: a mark, then pieces, a few at a time      | mark "drafted"

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use crate::engine::{EngineError, Result};
-use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Scan, Write};
-use crate::ordered::names::{Home, Names};
+use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Write};
+use crate::ordered::names::{Home, Names, Range};
 use crate::ordered::record::Record;
 use crate::ordered::{Ordered, asking, engine_error};
 use crate::storage::BlobId;
@@ -100,17 +100,13 @@ impl<C: Cluster> Ordered<C> {
     }
 
     /// The next marks of a kind, with the transaction that has read them, and whether there are more behind them.
-    fn marks(&self, kind: usize, (from, to): (Vec<u8>, Vec<u8>)) -> Result<(C::Transaction, Pairs, bool)> {
+    fn marks(&self, kind: usize, (from, to): Range) -> Result<(C::Transaction, Pairs, bool)> {
         let cursor = self.0.blobs_seen.lock().cursors.get(kind).cloned().unwrap_or_default();
-        let scan =
-            Scan { from: from.max(cursor), to, limit: MARKS_A_STEP, is_reverse: false, keys_only: false };
-        let (transaction, mut answers) =
-            asking::read(&self.0.cluster, None, vec![Ask::Scan(scan)]).map_err(engine_error)?;
-        let Some(Answer::Pairs(pairs)) = answers.pop() else {
-            return Err(EngineError::Damaged("an answer to another question".into()));
-        };
+        let asks = vec![asking::scan((from.max(cursor), to), MARKS_A_STEP)];
+        let (transaction, answers) = asking::read(&self.0.cluster, None, asks).map_err(engine_error)?;
+        let pairs = asking::pairs(answers.into_iter().next()).map_err(engine_error)?;
         let has_more = pairs.len() as u64 >= u64::from(MARKS_A_STEP);
-        let next = pairs.last().filter(|_| has_more).map(|(name, _)| [name.as_slice(), &[0]].concat());
+        let next = pairs.last().filter(|_| has_more).map(|(name, _)| asking::behind(name));
         if let Some(cursor) = self.0.blobs_seen.lock().cursors.get_mut(kind) {
             *cursor = next.unwrap_or_default();
         }
@@ -170,11 +166,10 @@ impl<C: Cluster> Ordered<C> {
                     return Ok(true);
                 }
                 removals += 1;
-                let (from, to) = names.data(home);
-                let scan = Scan { from, to, limit: PIECES_AT_ONCE, is_reverse: false, keys_only: true };
+                let asks = vec![asking::scan_names(names.data(home), PIECES_AT_ONCE)];
                 let (transaction, answers) =
-                    asking::read(&self.0.cluster, None, vec![Ask::Scan(scan)]).map_err(engine_error)?;
-                let Some(Answer::Pairs(pieces)) = answers.into_iter().next() else { break };
+                    asking::read(&self.0.cluster, None, asks).map_err(engine_error)?;
+                let pieces = asking::pairs(answers.into_iter().next()).map_err(engine_error)?;
                 let is_last = pieces.is_empty();
                 let mut changes: Vec<_> = pieces.into_iter().map(|(name, _)| (name, None)).collect();
                 if is_last {

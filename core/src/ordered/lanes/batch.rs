@@ -52,6 +52,16 @@ pub(super) enum Hand<T> {
     Away,
 }
 
+impl<T> Hand<T> {
+    /// The transaction, if it is here.
+    pub(super) fn into_transaction(self) -> Option<T> {
+        match self {
+            Hand::Here(transaction) => Some(transaction),
+            Hand::NotBegun | Hand::Away => None,
+        }
+    }
+}
+
 /// What a batch does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
@@ -198,10 +208,7 @@ impl<T> Batch<T> {
     fn read(&mut self, lane: u64, steps: &mut Vec<Step<T>>) {
         let Some(mut known) = self.known.take() else { return };
         known.want_all(std::mem::take(&mut self.wants));
-        let transaction = match std::mem::replace(&mut self.transaction, Hand::Away) {
-            Hand::Here(transaction) => Some(transaction),
-            Hand::NotBegun | Hand::Away => None,
-        };
+        let transaction = std::mem::replace(&mut self.transaction, Hand::Away).into_transaction();
         self.rounds += 1;
         steps.push(Step::Read(lane, transaction, known));
     }
@@ -269,10 +276,7 @@ impl<T> Batch<T> {
         let written = self.known.take().map(Known::into_written).unwrap_or_default();
         let locks =
             std::mem::take(&mut self.locks).into_iter().filter(|name| !written.contains_key(name)).collect();
-        let transaction = match std::mem::take(&mut self.transaction) {
-            Hand::Here(transaction) => Some(transaction),
-            Hand::NotBegun | Hand::Away => None,
-        };
+        let transaction = std::mem::take(&mut self.transaction).into_transaction();
         let begins_until_ms = self.begins_until_ms;
         (transaction, Write { changes: written.into_iter().collect(), locks, begins_until_ms })
     }

@@ -42,10 +42,7 @@ impl<T> Lanes<T> {
         let member = lane.batch.members.remove(at);
         release(&mut self.keys, &member.keys);
         lane.leave_behind();
-        let transaction = match std::mem::take(&mut lane.batch).transaction {
-            Hand::Here(transaction) => Some(transaction),
-            Hand::NotBegun | Hand::Away => None,
-        };
+        let transaction = std::mem::take(&mut lane.batch).transaction.into_transaction();
         lane.phase = Phase::Idle;
         lane.give_back(steps);
         self.advance(turn.lane, now_ms, steps);
@@ -64,7 +61,7 @@ impl<T> Lanes<T> {
         self.lanes.get_mut(&turn.lane)?.batch.take(turn.member)
     }
 
-    /// The member that has the turn, and its batch.
+    /// Ends a turn and changes its member; false if the batch has ended meanwhile.
     fn end_turn(
         &mut self,
         turn: Turn,

@@ -1,10 +1,10 @@
 //! Data of roots that are elsewhere: RENAME and MOVE take only the root along. A mark says which root has a home.
 
-use super::super::asking::{pairs, value};
+use super::super::asking::{behind, pairs, scan, value};
 use super::super::cluster::{Ask, Cluster, ClusterError};
 use super::super::names::{Home, Range};
 use super::super::record::Record;
-use super::site::{Site, scan};
+use super::site::Site;
 
 /// So many marks, and then as many roots, are read at once.
 const PAGE: u32 = 64;
@@ -27,7 +27,7 @@ pub(super) fn read_marks<C: Cluster>(
     loop {
         let (read, mut answers) = site.read(Some(transaction), vec![scan((from, to.clone()), PAGE)])?;
         let marks = pairs(answers.next())?;
-        let last = marks.last().map(|(name, _)| [name, &[0][..]].concat());
+        let last = marks.last().map(|(name, _)| behind(name));
         let is_last = (marks.len() as u64) < u64::from(PAGE);
         let roots = marks.iter().map(|(_, root)| Ask::Get(root.clone())).collect::<Vec<_>>();
         if roots.is_empty() {

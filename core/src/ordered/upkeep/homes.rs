@@ -7,10 +7,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::Ordering;
 
-use super::super::asking::{pairs, value};
+use super::super::asking::{pairs, scan_names, value};
 use super::super::cluster::{Ask, Cluster, ClusterError};
 use super::super::names::Home;
-use super::site::{Site, scan_names};
+use super::site::Site;
 
 /// So many homes wait at most; the walk over the store finds others again.
 const WAITING_MAX: usize = 64 * 1024;

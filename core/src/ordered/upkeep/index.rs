@@ -11,7 +11,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::asking::{pairs, value};
+use super::super::asking::{pairs, scan, scan_names, value};
 use super::super::cluster::{Ask, Cluster, ClusterError};
 use super::super::databases::Databases;
 use super::super::names::HINT_PARTS;
@@ -19,7 +19,7 @@ use super::super::record::Record;
 use super::Timer;
 use super::due::Soon;
 use super::noted::Expiring;
-use super::site::{Site, scan, scan_names};
+use super::site::Site;
 
 /// A key that expires within so long is remembered in memory: its hint would be written and removed for nothing.
 const SOON_MS: u64 = 5_000;

@@ -47,7 +47,7 @@ impl Notes {
 
     /// Adds homes that belong to no root any more, and have a mark that says so.
     pub(super) fn add_dropped(&mut self, dropped: Vec<Home>) {
-        // What is in no database has a collector of its own.
+        // What is in no database has a collector of its own: replies may still be sent from blobs.
         for home in dropped.into_iter().filter(|home| home.space < RESERVED) {
             if self.dropped.len() < NOTED_MAX {
                 self.dropped.push_back(home);

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 
 use super::super::Options;
 use super::super::asking;
-use super::super::cluster::{Answer, Ask, Cluster, ClusterError, Scan, Write};
+use super::super::cluster::{Answer, Ask, Cluster, ClusterError, Write};
 use super::super::names::{Names, Range};
 use super::due::Due;
 use super::{Counts, Pace};
@@ -52,14 +52,4 @@ impl<C: Cluster> Site<'_, C> {
     pub(super) fn destroy(&self, range: Range) -> Result<(), ClusterError> {
         asking::destroy(self.cluster, range)
     }
-}
-
-/// Asks for the first pairs of a range.
-pub(super) fn scan((from, to): Range, limit: u32) -> Ask {
-    Ask::Scan(Scan { from, to, limit, is_reverse: false, keys_only: false })
-}
-
-/// Asks for the first names of a range.
-pub(super) fn scan_names((from, to): Range, limit: u32) -> Ask {
-    Ask::Scan(Scan { from, to, limit, is_reverse: false, keys_only: true })
 }

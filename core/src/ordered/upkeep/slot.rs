@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use super::super::asking::pairs;
+use super::super::asking::{behind, pairs, scan, scan_names};
 use super::super::cluster::{Answer, Ask, Cluster, ClusterError};
 use super::super::names::{Home, Named, Names, Range, Space};
 use super::super::record::Record;
 use super::elsewhere::{Marked, read_marks};
 use super::homes::Homes;
-use super::site::{Site, scan, scan_names};
+use super::site::Site;
 use crate::engine::Db;
 
 /// A key that expired so long ago was not found by its hint.
@@ -68,7 +68,7 @@ impl<T> Slot<T> {
         let fitting = PAGE_BYTES / (bytes / roots.len().max(1)).max(1);
         self.limit = u32::try_from(fitting).unwrap_or(ROOTS_A_PAGE).clamp(1, ROOTS_A_PAGE);
         if let Some((name, _)) = roots.last() {
-            self.roots.0 = [name, &[0][..]].concat();
+            self.roots.0 = behind(name);
         }
         roots.iter().for_each(|(name, stored)| self.look_at(site, name, stored));
         if !is_last {
@@ -156,7 +156,7 @@ impl<T> Slot<T> {
             }
             match marks.last() {
                 Some((name, _)) if marks.len() as u64 >= u64::from(MARKS_A_PAGE) => {
-                    from = [name, &[0][..]].concat();
+                    from = behind(name);
                 }
                 _ => return Ok(()),
             }

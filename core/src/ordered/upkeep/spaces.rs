@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-use super::super::asking::{pairs, value};
+use super::super::asking::{pairs, scan_names, value};
 use super::super::cluster::{Ask, Cluster, ClusterError};
 use super::super::databases::Databases;
 use super::super::names::{Home, SLOTS, Space};
 use super::Timer;
 use super::elsewhere::read_marks;
-use super::site::{Site, scan_names};
+use super::site::Site;
 
 /// So many spaces are looked at in one step.
 const SPACES_A_STEP: u32 = 64;

@@ -7,12 +7,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::asking::{pairs, value};
+use super::super::asking::{pairs, scan_names, value};
 use super::super::cluster::{Ask, Cluster, ClusterError};
 use super::super::databases::Databases;
 use super::super::names::{Named, RESERVED, SLOTS, Space};
 use super::homes::Homes;
-use super::site::{Site, scan_names};
+use super::site::Site;
 use super::slot::Slot;
 use super::{REST_MS, Timer};
 

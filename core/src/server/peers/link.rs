@@ -78,14 +78,6 @@ impl Link {
         self.waker.wake_by_ref();
     }
 
-    /// Has it sent if it is wanted; how many were sent.
-    pub(super) fn say_if(&mut self, is_wanted: bool, message: &Message) -> u64 {
-        if is_wanted {
-            self.say(message);
-        }
-        u64::from(is_wanted)
-    }
-
     /// What is to be sent; None if the link must end.
     pub(super) fn take_outgoing(&mut self) -> Option<Vec<u8>> {
         if self.is_full { None } else { Some(std::mem::take(&mut self.outgoing)) }

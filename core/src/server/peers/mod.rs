@@ -141,9 +141,8 @@ impl Peers {
         let state = &mut *guard;
         state.looks += 1;
         state.forget_unwanted(hub);
-        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            link.look_for_life(state.marks);
-        }
+        let marks = state.marks;
+        state.links_mut().for_each(|link| link.look_for_life(marks));
         Look(state.looks)
     }
 
@@ -257,25 +256,20 @@ impl Peers {
         match message {
             // For these no lock is held: they reach connections.
             Message::Changed(db, key) => {
-                self.received.fetch_add(1, Ordering::Relaxed);
                 hub.waiting.call(db, &key, 0);
                 hub.tracking.invalidate(&[&key], None, &[]);
             }
-            Message::AllChanged => {
-                self.received.fetch_add(1, Ordering::Relaxed);
-                look_again(hub);
-            }
+            Message::AllChanged => look_again(hub),
             Message::Published(TopicKind::Shard, channel, text) => {
-                self.received.fetch_add(1, Ordering::Relaxed);
                 hub.pubsub.publish_to_shard(&channel, &text);
             }
             Message::Published(_, channel, text) => {
-                self.received.fetch_add(1, Ordering::Relaxed);
                 hub.pubsub.publish(&channel, &text);
             }
-            Message::Advice(advice) => tasks.push(Task::Advice(link.peer, advice)),
-            message => self.take_of_link(hub, link, message, tasks),
+            Message::Advice(advice) => return tasks.push(Task::Advice(link.peer, advice)),
+            message => return self.take_of_link(hub, link, message, tasks),
         }
+        self.received.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes a message about the link itself, or a question.
@@ -366,27 +360,19 @@ impl Peers {
         }
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        let mut mark = 0;
-        let mut is_new = false;
+        let (mut mark, next) = (0, state.marks + 1);
         for topic in topics {
-            let wanted = state.wants.entry(topic.clone()).or_insert_with(|| {
-                is_new = true;
-                state.members.values_mut().filter_map(|member| member.link.as_mut()).for_each(|link| {
-                    link.say(&Message::Want(topic.clone()));
-                });
-                Wanted { mark: state.marks + 1, idle: 0 }
-            });
+            if !state.wants.contains_key(topic) {
+                state.say_to_all(&Message::Want(topic.clone()));
+            }
+            let wanted = state.wants.entry(topic.clone()).or_insert(Wanted { mark: next, idle: 0 });
             wanted.idle = 0;
             mark = mark.max(wanted.mark);
         }
-        if is_new {
-            state.marks += 1;
-            let said = Message::Mark(state.marks);
-            state
-                .members
-                .values_mut()
-                .filter_map(|member| member.link.as_mut())
-                .for_each(|link| link.say(&said));
+        // Some of them are new.
+        if mark == next {
+            state.marks = next;
+            state.say_to_all(&Message::Mark(next));
         }
         let is_heard = state.is_heard(mark);
         if !is_heard {
@@ -399,12 +385,7 @@ impl Peers {
     pub fn set_events(&self, classes: u32) {
         let mut state = self.state.lock();
         if std::mem::replace(&mut state.events, classes) != classes {
-            let said = Message::Want(Topic::Events(classes));
-            state
-                .members
-                .values_mut()
-                .filter_map(|member| member.link.as_mut())
-                .for_each(|link| link.say(&said));
+            state.say_to_all(&Message::Want(Topic::Events(classes)));
         }
     }
 
@@ -412,14 +393,15 @@ impl Peers {
     pub(crate) fn tell_changed(&self, changes: &[Changed], has_changed_databases: bool) {
         let mut state = self.state.lock();
         let mut sent = 0;
-        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            if has_changed_databases {
-                sent += link.say_if(link.hears_of_keys(), &Message::AllChanged);
+        for link in state.links_mut() {
+            if has_changed_databases && link.hears_of_keys() {
+                link.say(&Message::AllChanged);
+                sent += 1;
             }
             for changed in changes {
-                let is_wanted = link.hears_of_key(changed.db, &changed.key);
-                if is_wanted {
-                    sent += link.say_if(true, &Message::Changed(changed.db, changed.key.clone()));
+                if link.hears_of_key(changed.db, &changed.key) {
+                    link.say(&Message::Changed(changed.db, changed.key.clone()));
+                    sent += 1;
                 }
             }
         }
@@ -429,22 +411,16 @@ impl Peers {
 
     /// Whether a peer listens to a channel.
     pub(crate) fn listen(&self, kind: TopicKind, channel: &[u8]) -> bool {
-        let state = self.state.lock();
-        state
-            .members
-            .values()
-            .filter_map(|member| member.link.as_ref())
-            .any(|link| link.listens(kind, channel))
+        self.state.lock().links().any(|link| link.listens(kind, channel))
     }
 
     /// Sends a message to the peers that listen to a channel.
     pub(crate) fn publish(&self, kind: TopicKind, channel: &[u8], text: &[u8]) {
         let mut state = self.state.lock();
         let mut sent = 0;
-        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            if link.listens(kind, channel) {
-                sent += link.say_if(true, &Message::Published(kind, channel.to_vec(), text.to_vec()));
-            }
+        for link in state.links_mut().filter(|link| link.listens(kind, channel)) {
+            link.say(&Message::Published(kind, channel.to_vec(), text.to_vec()));
+            sent += 1;
         }
         drop(state);
         self.sent.fetch_add(sent, Ordering::Relaxed);
@@ -473,9 +449,7 @@ impl Peers {
         state.question_count += 1;
         let number = state.question_count;
         let left: BTreeSet<PeerId> = state.members.keys().copied().collect();
-        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            link.say(&Message::Asked(number, question));
-        }
+        state.say_to_all(&Message::Asked(number, question));
         if question == Question::Doubt {
             state.changing.insert(number);
         }
@@ -487,12 +461,9 @@ impl Peers {
 
     /// Says that the change of databases is over for which the peers were asked to doubt.
     pub fn end_change(&self, number: u64) {
-        let mut guard = self.state.lock();
-        let state = &mut *guard;
+        let mut state = self.state.lock();
         state.changing.remove(&number);
-        for link in state.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            link.say(&Message::Certain(number));
-        }
+        state.say_to_all(&Message::Certain(number));
     }
 
     /// Whether a peer is about to change databases, or this process is.
@@ -507,6 +478,18 @@ impl Peers {
 }
 
 impl State {
+    fn links(&self) -> impl Iterator<Item = &Link> {
+        self.members.values().filter_map(|member| member.link.as_ref())
+    }
+
+    fn links_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.members.values_mut().filter_map(|member| member.link.as_mut())
+    }
+
+    fn say_to_all(&mut self, message: &Message) {
+        self.links_mut().for_each(|link| link.say(message));
+    }
+
     /// Forgets what nobody has listened to for a while.
     fn forget_unwanted(&mut self, hub: &Hub) {
         let mut unwanted = Vec::new();
@@ -521,9 +504,7 @@ impl State {
             }
             is_kept
         });
-        for link in self.members.values_mut().filter_map(|member| member.link.as_mut()) {
-            unwanted.iter().for_each(|topic| link.say(&Message::Unwant(topic.clone())));
-        }
+        unwanted.into_iter().for_each(|topic| self.say_to_all(&Message::Unwant(topic)));
     }
 
     /// Whether all members have heard a mark.
@@ -556,9 +537,8 @@ impl State {
 
     /// Says whether commits concern a peer, and which events peers want.
     fn show_interest(&self, hub: &Hub) {
-        let links = || self.members.values().filter_map(|member| member.link.as_ref());
-        hub.interest.set(Interest::PEERS, links().any(Link::hears_of_keys));
-        hub.set_peers_notified(links().fold(0, |classes, link| classes | link.events()));
+        hub.interest.set(Interest::PEERS, self.links().any(Link::hears_of_keys));
+        hub.set_peers_notified(self.links().fold(0, |classes, link| classes | link.events()));
     }
 }
 

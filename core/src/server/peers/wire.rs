@@ -7,7 +7,6 @@
 //! Nothing here allocates by an announced length: a frame is decoded once all of it is here, and frames have a bound.
 
 use super::message::{Message, Question, Topic};
-use crate::engine::Db;
 use crate::limits::PEER_FRAME_MAX_BYTES;
 use crate::server::hub::TopicKind;
 
@@ -117,7 +116,7 @@ fn message_in(frame: &mut &[u8]) -> Decoded<Message> {
         b'u' => Message::Unwant(topic_in(frame)?),
         b'm' => Message::Mark(number_in(frame)?),
         b'h' => Message::Heard(number_in(frame)?),
-        b'c' => Message::Changed(db_in(frame)?, bytes_in(frame)?),
+        b'c' => Message::Changed(u32_in(frame)?, bytes_in(frame)?),
         b'a' => Message::AllChanged,
         b'p' => Message::Published(kind_in(frame)?, bytes_in(frame)?, bytes_in(frame)?),
         b'q' => {
@@ -138,10 +137,10 @@ fn message_in(frame: &mut &[u8]) -> Decoded<Message> {
 
 fn topic_in(frame: &mut &[u8]) -> Decoded<Topic> {
     Ok(match letter_in(frame)? {
-        b'k' => Topic::Key(db_in(frame)?, bytes_in(frame)?),
+        b'k' => Topic::Key(u32_in(frame)?, bytes_in(frame)?),
         b'a' => Topic::AllKeys,
         b'c' => Topic::Channel(kind_in(frame)?, bytes_in(frame)?),
-        b'e' => Topic::Events(db_in(frame)?),
+        b'e' => Topic::Events(u32_in(frame)?),
         _ => return Err(PeerMessageError),
     })
 }
@@ -167,14 +166,14 @@ fn number_in(frame: &mut &[u8]) -> Decoded<u64> {
     Ok(u64::from_le_bytes(*number))
 }
 
-fn db_in(frame: &mut &[u8]) -> Decoded<Db> {
+fn u32_in(frame: &mut &[u8]) -> Decoded<u32> {
     let (number, rest) = frame.split_first_chunk().ok_or(PeerMessageError)?;
     *frame = rest;
     Ok(u32::from_le_bytes(*number))
 }
 
 fn bytes_in(frame: &mut &[u8]) -> Decoded<Vec<u8>> {
-    let len = db_in(frame)? as usize;
+    let len = u32_in(frame)? as usize;
     let (bytes, rest) = frame.split_at_checked(len).ok_or(PeerMessageError)?;
     *frame = rest;
     Ok(bytes.to_vec())

@@ -15,7 +15,7 @@ use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-pub(super) const CRONS: Definitions = Definitions::of("cron", b"crons");
+pub(in crate::command) const CRONS: Definitions = Definitions::of("cron", b"crons");
 
 /// The crons as the running transaction sees them: those of the server, with the changes that the transaction has made.
 pub(in crate::command::script) fn present(ctx: &Context<'_, '_>) -> CronSet {
@@ -100,16 +100,8 @@ pub fn restore<E: Engine>(
     })
 }
 
-/// What the store has of crons, for [`take_over`].
-pub(in crate::command) fn stored<E: Engine>(
-    engine: &E,
-    now_ms: u64,
-) -> std::result::Result<Vec<Definition>, EngineError> {
-    CRONS.read(engine, now_ms)
-}
-
 /// Takes over what other processes have made of the crons. One that stays as it is keeps its times and counts.
-pub(in crate::command) fn take_over(shared: &Shared, stored: Vec<Definition>, now_ms: u64) {
+pub(in crate::command) fn take_over(shared: &Shared, stored: &[Definition], now_ms: u64) {
     let crons = &shared.crons;
     let present = crons.present();
     let mut kept = Vec::new();

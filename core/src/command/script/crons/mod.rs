@@ -7,5 +7,5 @@ mod run;
 pub(super) use admin::cron;
 pub(super) use definitions::present;
 pub use definitions::restore;
-pub(in crate::command) use definitions::{stored, take_over};
+pub(in crate::command) use definitions::{CRONS, take_over};
 pub(crate) use run::{CronRan, run};

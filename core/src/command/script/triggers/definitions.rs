@@ -14,7 +14,7 @@ use crate::server::{Server, Shared};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
-pub(super) const TRIGGERS: Definitions = Definitions::of("trigger", b"triggers");
+pub(in crate::command) const TRIGGERS: Definitions = Definitions::of("trigger", b"triggers");
 
 /// The triggers as the running transaction sees them: those of the server, with the changes that the transaction has made.
 pub(in crate::command::script) fn present(ctx: &Context<'_, '_>) -> Arc<TriggerSet> {
@@ -107,16 +107,8 @@ pub fn restore<E: Engine>(
     })
 }
 
-/// What the store has of triggers, for [`take_over`].
-pub(in crate::command) fn stored<E: Engine>(
-    engine: &E,
-    now_ms: u64,
-) -> std::result::Result<Vec<Definition>, EngineError> {
-    TRIGGERS.read(engine, now_ms)
-}
-
 /// Takes over what other processes have made of the triggers. One that stays as it is keeps its counts.
-pub(in crate::command) fn take_over(shared: &Shared, stored: Vec<Definition>) {
+pub(in crate::command) fn take_over(shared: &Shared, stored: &[Definition]) {
     let (triggers, interest) = (&shared.triggers, &shared.hub.interest);
     let present = triggers.present();
     let mut kept = Vec::new();

@@ -20,5 +20,5 @@ mod stage;
 pub(super) use admin::trigger;
 pub(super) use definitions::present;
 pub use definitions::restore;
-pub(in crate::command) use definitions::{stored, take_over};
+pub(in crate::command) use definitions::{TRIGGERS, take_over};
 pub(crate) use stage::run;

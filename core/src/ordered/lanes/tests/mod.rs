@@ -1,6 +1,8 @@
 //! Sessions of two processes that write the same keys, in random order, on a cluster whose answers take their time.
 
 mod slow;
+// wasm32 has no threads.
+#[cfg(not(target_family = "wasm"))]
 mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
