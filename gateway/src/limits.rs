@@ -222,6 +222,9 @@ pub const CLUSTER_TIMEOUT_MS: u64 = 5000;
 /// How long old versions of values stay in a cluster where nobody says otherwise: a transaction may take half of it.
 pub const CLUSTER_LIFE_MS: u64 = 120_000;
 
+/// The longest string where the data is in a cluster: a longer one would keep a region of it busy for long.
+pub const CLUSTER_BULK_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
 /// The longest argument there that does not become a blob as it comes: a transaction brings its bytes as a whole.
 pub const CLUSTER_ARGUMENT_MAX_BYTES: u64 = 60 * 1024 * 1024;
 

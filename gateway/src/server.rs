@@ -30,7 +30,9 @@ use crate::control::Control;
 use crate::descriptors;
 use crate::gateway::Gateway;
 use crate::interpreters;
-use crate::limits::{CLUSTER_ARGUMENT_MAX_BYTES, Deadlines, PROGRESS_PERIOD, SILENT_LOADING};
+use crate::limits::{
+    CLUSTER_ARGUMENT_MAX_BYTES, CLUSTER_BULK_MAX_BYTES, Deadlines, PROGRESS_PERIOD, SILENT_LOADING,
+};
 use crate::loader::Loader;
 use crate::long_runs::LongThreads;
 use crate::options::cluster::ClusterOptions;
@@ -133,11 +135,9 @@ pub fn start_and(
 ) -> Result<Running, StartError> {
     let mut settings = options.settings()?;
     if options.cluster.is_some() {
-        // The engine has blobs (core/src/ordered/blobs), but a reply behind the commit of one does not always come yet.
         settings = settings.within(HomeBounds {
-            bulk_max_bytes: CLUSTER_ARGUMENT_MAX_BYTES,
+            bulk_max_bytes: CLUSTER_BULK_MAX_BYTES,
             argument_max_bytes: CLUSTER_ARGUMENT_MAX_BYTES,
-            has_blobs: false,
             ..HomeBounds::default()
         });
     }

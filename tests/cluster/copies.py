@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import Client, check, free_port
+from harness import Client, ErrorReply, check, free_port
 
 
 class Server:
@@ -22,8 +22,9 @@ class Server:
         for _ in range(600):
             try:
                 self.client = Client(self.port)
+                self.client.call("DBSIZE")
                 return self
-            except OSError:
+            except (OSError, ErrorReply):
                 time.sleep(0.05)
         raise AssertionError("a server does not listen")
 
@@ -82,14 +83,14 @@ def fill(client):
     client.call("SET", "string", b"\x00\xffbytes")
     client.call("SET", "number", "42", "PXAT", str(int(time.time() * 1000) + 3_600_000))
     client.call("SET", "long", b"long" * 50_000)
-    client.call("SET", "huge", b"huge" * 1_500_000, "EX", "5000")
+    client.call("SET", "huge", b"huge" * 1_000_000, "EX", "5000")
     client.call("SETRANGE", "huge", "100000", "patched")
     client.call("RPUSH", "list", *[f"element {number}" for number in range(3000)])
     client.call("SADD", "integers", *range(300))
     client.call("SADD", "set", *[f"member {number}" for number in range(500)])
     client.call("ZADD", "zset", "1.5", "a", "-inf", "b", "17", "c")
     client.call("HSET", "hash", "field", "value")
-    for begin in range(0, 30_000, 1000):
+    for begin in range(0, 6000, 1000):
         pairs = [word for number in range(begin, begin + 1000) for word in (f"field {number}", "value" * 20)]
         client.call("HSET", "large hash", *pairs)
         client.call("ZADD", "large zset", *[word for number in range(begin, begin + 1000) for word in (number, f"m{number}")])

@@ -167,6 +167,8 @@ pub struct RequestParser {
     spans: Vec<(usize, usize)>,
     /// The unescaped words of an inline request.
     scratch: Vec<u8>,
+    /// Arguments of the request that ends here, or of the incomplete one, were taken out of the input.
+    has_passed: bool,
     #[cfg(test)]
     looked_at: u64,
 }
@@ -187,6 +189,7 @@ impl RequestParser {
             missing: 0,
             spans: Vec::new(),
             scratch: Vec::new(),
+            has_passed: false,
             #[cfg(test)]
             looked_at: 0,
         }
@@ -254,12 +257,20 @@ impl RequestParser {
     pub fn pass_over(&mut self) {
         self.spans.push((self.position, self.position));
         self.missing = self.missing.saturating_sub(1);
+        self.has_passed = true;
         let stage = if self.missing == 0 { Stage::Whole } else { Stage::BulkLength };
         self.enter(stage, self.position);
     }
 
+    /// Whether arguments were [passed over](RequestParser::pass_over), so that the request cannot be parsed from its beginning again:
+    /// until [`RequestParser::rewind`] the next call of [`RequestParser::parse`] gives the same request once more.
+    pub fn has_passed(&self) -> bool {
+        self.has_passed
+    }
+
     /// Forgets the request that ends here, or what is known of an incomplete one: the next input may begin anywhere.
     pub fn rewind(&mut self) {
+        self.has_passed = false;
         self.spans.clear();
         self.spans.shrink_to(PARSER_KEPT_ARGUMENTS);
         self.rewind_keeping_spans();
@@ -373,7 +384,9 @@ impl RequestParser {
                 Stage::Whole => {
                     args.extend(self.spans.iter().filter_map(|&(start, end)| input.get(start..end)));
                     let consumed = self.position;
-                    self.rewind();
+                    if !self.has_passed {
+                        self.rewind();
+                    }
                     return Ok(Parsed::Request { consumed });
                 }
             }

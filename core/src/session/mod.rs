@@ -155,6 +155,10 @@ impl Session {
         let wanted = self.feed_stream();
         let mut progress = Progress { wanted, ..Progress::default() };
         self.connection.begin(server, now_ms);
+        if self.pipeline.is_held_up() {
+            // Its blob may have called between that look and the taking of what was in the inbox.
+            progress.wanted = self.feed_stream();
+        }
         self.is_closing |= self.connection.is_closing();
         while !self.is_closing && !self.pipeline.is_streaming() && !self.connection.waiting().is_on() {
             if self.connection.must_pause() {

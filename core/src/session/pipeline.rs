@@ -98,14 +98,16 @@ impl Pipeline {
     /// Says that so many bytes of what was parsed have run; of more that was parsed the parser forgets where it stood.
     pub(super) fn consume(&mut self, count: usize, parsed: usize) {
         self.consumed += count;
-        if count < parsed {
+        if count < parsed || count > 0 && self.parser.has_passed() {
             self.parser.rewind();
         }
     }
 
-    /// Forgets that anything was parsed beyond what has run.
+    /// Forgets that anything was parsed beyond what has run. A request whose huge arguments have left the input stays parsed.
     pub(super) fn rewind(&mut self) {
-        self.parser.rewind();
+        if !self.parser.has_passed() {
+            self.parser.rewind();
+        }
     }
 
     /// Drops what has run.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use edgecask_core::engine::Db;
 
 use super::{CopyError, Result};
-use crate::limits::{CLUSTER_LIFE_MS, CLUSTER_TIMEOUT_MS, STORE_NAME_MAX_BYTES};
+use crate::limits::{CLUSTER_LIFE_MS, STORE_NAME_MAX_BYTES};
 use crate::options::cluster::ClusterOptions;
 
 /// A place that has data.
@@ -101,6 +101,9 @@ fn decoded(part: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| CopyError::Other(format!("{part} is no text")))
 }
 
+/// How long a request may take where nobody says otherwise: nobody waits for a reply, and a cluster that is filled may be slow.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// `pd,pd/store?keyspace=..&ca=..&cert=..&key=..&timeout-ms=..`
 fn cluster(rest: &str) -> Result<ClusterOptions> {
     let refused = |text: &str| Err(CopyError::Other(format!("tikv://{rest}: {text}")));
@@ -122,7 +125,7 @@ fn cluster(rest: &str) -> Result<ClusterOptions> {
         peer_listen: None,
         life: Duration::from_millis(CLUSTER_LIFE_MS),
         collects_versions: false,
-        timeout: Duration::from_millis(CLUSTER_TIMEOUT_MS),
+        timeout: TIMEOUT,
     };
     let (mut ca, mut certificate, mut key) = (None, None, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::gateway::is_local;
 use crate::limits::{
-    BULK_MAX_BYTES, CLUSTER_ARGUMENT_MAX_BYTES, CONNECTIONS_PER_ADDRESS, SCRUB_BYTES_PER_SECOND,
+    BULK_MAX_BYTES, CLUSTER_BULK_MAX_BYTES, CONNECTIONS_PER_ADDRESS, SCRUB_BYTES_PER_SECOND,
     SCRUB_INTERVAL_DAYS,
 };
 use crate::sync::Appendfsync;
@@ -578,7 +578,7 @@ impl Options {
         let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".into());
         let web = flags.web(&host)?;
         let cluster = ClusterOptions::of(&flags)?;
-        let bulk_max_bytes = if cluster.is_some() { CLUSTER_ARGUMENT_MAX_BYTES } else { BULK_MAX_BYTES };
+        let bulk_max_bytes = if cluster.is_some() { CLUSTER_BULK_MAX_BYTES } else { BULK_MAX_BYTES };
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());

@@ -229,3 +229,16 @@ fn stored_value_is_copied_into_the_output() {
     let rest = reply.take().expect("a removed blob is still read");
     assert!(rest == [&value[1_000_000..], b"\r\n"].concat());
 }
+
+#[test]
+fn huge_value_that_was_held_back_is_never_answered() {
+    let scene = Scene::new();
+    let (mut first, mut second) = (scene.session(), scene.session());
+    assert_eq!(scene.call(&mut first, &[b"CLIENT", b"PAUSE", b"100", b"WRITE"]), b"+OK\r\n");
+    let value = vec![b'v'; BLOB_MIN_BYTES as usize];
+    // Its bytes have left the input when it is held back.
+    assert_eq!(scene.call(&mut second, &[b"SET", b"film", &value]), b"");
+    second.process(&scene.server, NOW_MS + 200);
+    assert_eq!(second.reply().take().expect("a healthy disk"), b"+OK\r\n");
+    assert_eq!(scene.call(&mut second, &[b"STRLEN", b"film"]), b":1048576\r\n");
+}
