@@ -249,5 +249,11 @@ pub const PEER_JOIN_WAIT: Duration = Duration::from_secs(5);
 /// Definitions that other servers may have changed are read this often, since a message may be lost with its sender.
 pub const PEER_DEFINITIONS_PERIOD: Duration = Duration::from_secs(2);
 
+/// Clients of one other server that have sessions here at a time, for requests that it has forwarded; those of more run where they come from.
+pub const PEER_VISITORS_MAX: usize = 1024;
+
+/// Such a session ends so long after its last request.
+pub const PEER_VISITOR_IDLE: Duration = Duration::from_secs(5);
+
 /// Bytes that are read from a link at once.
 pub const PEER_READ_BYTES: usize = 64 * 1024;

@@ -352,6 +352,10 @@ impl Engine for Store {
         with_engine!(self, engine => Engine::prefetch(engine, db, keys))
     }
 
+    fn better_elsewhere(&self, db: Db, key: &[u8]) -> Option<u32> {
+        with_engine!(self, engine => Engine::better_elsewhere(engine, db, key))
+    }
+
     #[inline]
     fn get_string(
         &self,

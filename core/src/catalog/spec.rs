@@ -4,7 +4,7 @@
 
 use super::arguments::{Argument, Kind, SyntaxError};
 use super::bits::named_bits;
-use super::keys::KeySpec;
+use super::keys::{KeyFlags, KeySpec};
 
 /// The index of a row. Ids are dense, `0..COUNT`, so that other modules can keep arrays parallel to the table.
 /// They are positions and change when a row is added: never store or send one.
@@ -119,6 +119,23 @@ impl CommandSpec {
         let is_plain = self.reaches_unnamed_keys.is_none() && !self.is_container() && self.keys.is_one_key();
         let has_type = !matches!(self.group, Group::Generic | Group::Server);
         is_short && is_plain && has_type
+    }
+
+    /// Whether a request may be run by another process that serves the same store: [a short write of one key](Self::shares_commits)
+    /// with a short reply.
+    pub fn may_be_forwarded(&self, args: &[&[u8]]) -> bool {
+        // Those that give back what was stored give back one element at most.
+        let is_short = match self.group {
+            Group::String => !matches!(self.name, "getdel" | "getex" | "getset"),
+            _ => args.len() <= 2 || !self.is_pop(),
+        };
+        is_short && self.shares_commits()
+    }
+
+    /// Whether it gives back what it removes.
+    fn is_pop(&self) -> bool {
+        let pops = KeyFlags::ACCESS.with(KeyFlags::DELETE);
+        self.keys.ranges().iter().any(|range| range.flags.contains(pops))
     }
 
     /// Whether requests of a pipeline that follow one another may share a transaction, whatever keys they name, where each

@@ -507,6 +507,11 @@ pub trait Engine: Admin + Send + Sync {
     /// hint: it changes nothing, and keys that are never touched do no harm.
     fn prefetch(&self, _db: Db, _keys: &[&[u8]]) {}
 
+    /// The process in which writes of a key are better run, because several processes write it; None where this one is as good.
+    fn better_elsewhere(&self, _db: Db, _key: &[u8]) -> Option<u32> {
+        None
+    }
+
     /// A shorter way to read one string than a transaction: shows its value if the answer is plain. `touch`, if given,
     /// notes the use of the key.
     fn get_string(

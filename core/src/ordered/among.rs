@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use super::lanes::Step;
+use super::lanes::{Step, lane_key};
 use super::precedence::{Message, Peers, owner};
 use super::{Inner, Ordered};
+use crate::engine::Db;
 
 impl<C: Cluster> Ordered<C> {
     /// Whom it asks for turns from now on, when it has met others at a key. Only the first call counts.
@@ -21,6 +22,22 @@ impl<C: Cluster> Ordered<C> {
             let steps = self.0.hear(from, message);
             self.0.carry_out(steps);
         }
+    }
+
+    /// The owner of a key whose writers have met others of late, if it is another process.
+    pub(super) fn owner_elsewhere(&self, db: Db, key: &[u8]) -> Option<u32> {
+        let Inner { peers, lanes, certainty, names, options, cluster, .. } = &*self.0;
+        let peers = peers.get()?;
+        if lanes.lock().are_cold() {
+            return None;
+        }
+        // If that is not so any more, the wrong process is no worse than another one.
+        let space = certainty.present().databases.space(db, options.databases).ok()?;
+        let key = lane_key(&names.root(space, key));
+        if !lanes.lock().is_contended(key, cluster.now_ms()) {
+            return None;
+        }
+        owner(key, peers.processes().into_iter()).filter(|process| *process != options.process)
     }
 
     /// Ends turns that take too long, and those of processes that are gone. To be called some times a second.

@@ -625,6 +625,10 @@ impl<C: Cluster> Engine for Ordered<C> {
         false
     }
 
+    fn better_elsewhere(&self, db: Db, key: &[u8]) -> Option<u32> {
+        self.owner_elsewhere(db, key)
+    }
+
     fn patience_ms(&self) -> u64 {
         self.0.patience_ms.load(Ordering::Relaxed)
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::forwarding::Forwarding;
 use super::subscription;
 use super::transaction::{Multi, Queued, Transaction, WatchedKey};
 use super::waiting::Waiting;
-use crate::acl::{self, Permit};
+use crate::acl::{self, Access, Permit, User};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, client_info, has_handler};
@@ -16,8 +17,8 @@ use crate::executor::{Blocked, Call, Caller, Executor, Ran, Stop, Watched, reply
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
 use crate::resp::{Protocol, Reply};
 use crate::server::hub::{Interest, Waiter};
-use crate::server::peers::Topic;
-use crate::server::{Client, Effect, ReplyMode, Server, SqlWait, monitors};
+use crate::server::peers::{Topic, Visitor};
+use crate::server::{Client, Effect, ReplyMode, Server, Shared, SqlWait, monitors};
 
 const EXEC: CommandId = catalog::id("exec");
 
@@ -34,6 +35,10 @@ pub(super) struct Connection {
     pub(super) group_len: usize,
     /// The permits of the request, or of the group, that has begun and is suspended.
     pub(super) begun: Vec<Permit>,
+    /// Requests that another process runs.
+    pub(super) forwarding: Option<Forwarding>,
+    /// Whether it runs requests that another process has forwarded, and forwards none itself.
+    pub(super) is_visitor: bool,
     commands: u64,
     /// Requests wait once so many bytes were appended to the log in one go.
     logged_max: u64,
@@ -67,6 +72,8 @@ impl Connection {
             waiting: Waiting::default(),
             group_len: 0,
             begun: Vec::new(),
+            forwarding: None,
+            is_visitor: false,
             commands: 0,
             logged_max: LOGGED_PAUSE_BYTES,
         }
@@ -109,6 +116,7 @@ impl Connection {
     pub(super) fn is_at_rest(&self) -> bool {
         self.reply.is_empty()
             && self.drafts.is_empty()
+            && self.forwarding.is_none()
             && !self.executor.is_suspended()
             && !self.executor.has_ready()
             && !self.client.inbox.has_mail()
@@ -119,6 +127,17 @@ impl Connection {
     #[cfg(test)]
     pub(super) fn holds_no_transaction(&self) -> bool {
         self.executor.is_clear()
+    }
+
+    /// Becomes a connection for requests of a client of another process, which has let them pass.
+    pub(super) fn visit(&mut self, shared: &Shared, user: Arc<User>, visitor: &Visitor) {
+        self.is_visitor = true;
+        self.reply.set_protocol(visitor.protocol);
+        self.client.inbox.set_protocol(visitor.protocol);
+        self.client.db = visitor.db;
+        self.client.access = Access::of(user, &shared.acl);
+        self.client.authenticated = true;
+        self.client.show_user(&mut self.client.card.lock());
     }
 
     /// Continues a MULTI and watches that there were before.

@@ -18,7 +18,7 @@ use crate::server::hub::Interest;
 use crate::server::{ReplyMode, Server};
 
 /// Requests that share a transaction.
-type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
+pub(super) type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
 
 /// What became of the next requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,9 @@ impl Connection {
         now_ms: u64,
     ) -> Grouped {
         if !server.engine.holds_locks() {
+            if let Some(grouped) = self.forward(server, ahead, at, now_ms) {
+                return grouped;
+            }
             let may_be = ahead.get(at + 1).is_some() && self.is_for_groups(server);
             return if may_be {
                 self.group_and_run(server, ahead, (at, None), now_ms)
@@ -140,7 +143,7 @@ impl Connection {
     }
 
     /// Whether nobody hears of each write by itself, and nothing else is out of the ordinary.
-    fn is_for_groups<E: Engine>(&mut self, server: &Server<E>) -> bool {
+    pub(super) fn is_for_groups<E: Engine>(&mut self, server: &Server<E>) -> bool {
         let shared = &server.shared;
         let of_others = Interest::MONITORS | Interest::PAUSE;
         if self.executor.is_suspended() {
@@ -160,7 +163,7 @@ impl Connection {
     }
 
     /// The longest group that the requests from `at` on begin with.
-    fn next_group<'a, E: Engine>(
+    pub(super) fn next_group<'a, E: Engine>(
         &mut self,
         server: &Server<E>,
         ahead: &'a Ahead<'_>,

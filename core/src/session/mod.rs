@@ -10,6 +10,7 @@
 
 mod arriving;
 mod connection;
+mod forwarding;
 mod freeze;
 mod group;
 mod pipeline;
@@ -34,6 +35,7 @@ use crate::acl::User;
 use crate::engine::{Db, Engine, Receipt};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
 use crate::server::hub::Inbox;
+use crate::server::peers::Visitor;
 use crate::server::{Client, ClientCard, Effect, Known, Server, Shared};
 
 /// Who connected, as the host knows it.
@@ -80,6 +82,20 @@ impl Session {
     pub fn new(shared: &Shared, peer: Peer, seed: u64, now_ms: u64) -> Session {
         shared.counters.connections.fetch_add(1, Ordering::Relaxed);
         Session::numbered(shared.next_client(), shared, peer, seed, now_ms)
+    }
+
+    /// A connection for requests of a client of another process ([`crate::server::peers`]); None if there is no such user or database here.
+    pub fn visiting(
+        shared: &Shared,
+        peer: Peer,
+        visitor: &Visitor,
+        seed: u64,
+        now_ms: u64,
+    ) -> Option<Session> {
+        let user = shared.acl.user(&visitor.user).filter(|_| visitor.db < shared.settings.databases())?;
+        let mut session = Session::numbered(shared.next_client(), shared, peer, seed, now_ms);
+        session.connection.visit(shared, user, visitor);
+        Some(session)
     }
 
     /// A connection with a CLIENT ID that no other one has.

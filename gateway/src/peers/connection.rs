@@ -11,6 +11,7 @@ use tracing::{debug, info};
 use super::definitions::Reader;
 use super::membership::Membership;
 use super::stream::Stream;
+use super::visitors::Visitors;
 use crate::limits::PEER_READ_BYTES;
 
 /// Wakes the task that sends.
@@ -56,6 +57,7 @@ async fn send(
 async fn receive(membership: &Membership, link: LinkId, mut reader: ReadHalf<Box<dyn Stream>>) {
     let shared = &membership.gateway.server.shared;
     let (mut bytes, mut tasks) = (Vec::new(), Vec::new());
+    let mut visitors = Visitors::new(&membership.gateway, link);
     loop {
         bytes.reserve(PEER_READ_BYTES);
         match reader.read_buf(&mut bytes).await {
@@ -67,11 +69,11 @@ async fn receive(membership: &Membership, link: LinkId, mut reader: ReadHalf<Box
             Err(error) => return debug!(%error, "the link says what cannot be read"),
         }
         bytes.shrink_to(PEER_READ_BYTES);
-        tasks.drain(..).for_each(|task| carry_out(membership, link, task));
+        tasks.drain(..).for_each(|task| carry_out(membership, link, &mut visitors, task));
     }
 }
 
-fn carry_out(membership: &Membership, link: LinkId, task: Task) {
+fn carry_out(membership: &Membership, link: LinkId, visitors: &mut Visitors, task: Task) {
     let server = &membership.gateway.server;
     let Some(cluster) = server.engine.cluster() else { return };
     match task {
@@ -88,5 +90,6 @@ fn carry_out(membership: &Membership, link: LinkId, task: Task) {
         // The thread ends with the server only.
         Task::ReadDefinitions(number) => drop(membership.definitions.send(Reader::Peer(link, number))),
         Task::Advice(peer, advice) => cluster.hear(peer, &advice),
+        Task::Run(number, forward) => visitors.run(number, forward),
     }
 }

@@ -11,6 +11,7 @@
 //! connection   bytes in and out of one link; what the peer wants done
 //! definitions  a thread that reads users, libraries, triggers and crons again
 //! siblings     what the engine has to tell
+//! visitors     sessions for requests that another server has forwarded
 //! ```
 
 mod connection;
@@ -19,6 +20,7 @@ mod handshake;
 mod membership;
 mod siblings;
 mod stream;
+mod visitors;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};

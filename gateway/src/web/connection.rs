@@ -127,8 +127,13 @@ enum Event {
 
 /// Serves a session until its peer or the server ends the connection.
 pub async fn serve<T: Transport>(gateway: Arc<Gateway>, transport: T, peer: Peer) {
+    let session = Session::new(&gateway.server.shared, peer, seed(), clock::now().unix_ms);
+    serve_session(gateway, transport, session).await;
+}
+
+/// The same for a session that is there.
+pub async fn serve_session<T: Transport>(gateway: Arc<Gateway>, transport: T, mut session: Session) {
     let now = clock::now();
-    let mut session = Session::new(&gateway.server.shared, peer, seed(), now.unix_ms);
     session.set_hands_over(true);
     let driver = Driver::new(session, now);
     let stopping = gateway.clone();

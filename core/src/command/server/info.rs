@@ -419,7 +419,14 @@ fn store(sources: &Sources<'_, '_>) -> Lines {
     let numbers = sources.admin.report().into_iter();
     let mut all: Lines = numbers.map(|(name, value)| (name.into(), value.to_string())).collect();
     if sources.shared.peers.are_possible() {
-        let names = ["peers", "peers_linked", "peer_messages_sent", "peer_messages_received"];
+        let names = [
+            "peers",
+            "peers_linked",
+            "peer_messages_sent",
+            "peer_messages_received",
+            "peer_requests_forwarded",
+            "peer_requests_run_for_others",
+        ];
         let counts = sources.shared.peers.counts();
         all.extend(names.into_iter().zip(counts).map(|(name, count)| (name.into(), count.to_string())));
     }

@@ -16,6 +16,10 @@ const KEYS_MAX: usize = 4096;
 /// For so long after a meeting a process asks for its turn at the key.
 const HOT_MS: u64 = 3_000;
 
+/// For so long after a meeting its requests go to the owner of the key. Longer, since none of them can meet others then: the process
+/// would find out again and again.
+const CONTENDED_MS: u64 = 10_000;
+
 /// What is remembered of a key.
 #[derive(Clone, Copy, Debug, Default)]
 struct Met {
@@ -40,7 +44,7 @@ impl Heat {
     /// A write of these keys has met another one.
     pub(super) fn add(&mut self, keys: &[LaneKey], now_ms: u64) {
         if self.met.len() + keys.len() > KEYS_MAX {
-            self.met.retain(|_, met| met.last_ms + HOT_MS > now_ms);
+            self.met.retain(|_, met| met.last_ms + CONTENDED_MS > now_ms);
             if self.met.len() + keys.len() > KEYS_MAX {
                 return;
             }
@@ -66,7 +70,7 @@ impl Heat {
         for key in keys {
             if let Some(met) = self.met.get_mut(key) {
                 met.times = met.times.saturating_sub(1);
-                if met.times == 0 && met.last_ms + HOT_MS <= now_ms {
+                if met.times == 0 && met.last_ms + CONTENDED_MS <= now_ms {
                     self.met.remove(key);
                 }
             }
@@ -82,12 +86,19 @@ impl Heat {
     pub(super) fn is_hot(&mut self, key: LaneKey, now_ms: u64) -> bool {
         match self.met.get(&key) {
             Some(met) if met.last_ms + HOT_MS > now_ms => true,
-            Some(_) => {
-                self.met.remove(&key);
+            Some(met) => {
+                if met.last_ms + CONTENDED_MS <= now_ms {
+                    self.met.remove(&key);
+                }
                 false
             }
             None => false,
         }
+    }
+
+    /// Whether a key has met others a while ago, or lately.
+    pub(super) fn is_contended(&self, key: LaneKey, now_ms: u64) -> bool {
+        self.met.get(&key).is_some_and(|met| met.last_ms + CONTENDED_MS > now_ms)
     }
 
     /// A key would have met others, had it not waited for its turn.

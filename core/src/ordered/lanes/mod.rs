@@ -189,6 +189,16 @@ impl<T> Lanes<T> {
         self.heat.rest_ms(keys, now_ms)
     }
 
+    /// Whether no key has met writers of other processes of late.
+    pub(super) fn are_cold(&self) -> bool {
+        self.heat.is_cold()
+    }
+
+    /// Whether writes of a key had better run at its owner.
+    pub(super) fn is_contended(&self, key: LaneKey, now_ms: u64) -> bool {
+        self.heat.is_contended(key, now_ms)
+    }
+
     /// How long a transaction that has begun so often in vain is to wait, in milliseconds.
     pub(super) fn rest_after(&mut self, tries: u32) -> u64 {
         self.heat.draw_rest_ms(tries)

@@ -1,5 +1,6 @@
 //! What processes that serve the same store have to say to each other.
 
+use super::forward::{Forward, Forwarded};
 use crate::engine::Db;
 use crate::server::hub::TopicKind;
 
@@ -43,4 +44,7 @@ pub(crate) enum Message {
     Certain(u64),
     /// Something of the host's own, that may be lost.
     Advice(Vec<u8>),
+    /// To be run for a client of the sender; what became of it is asked for under this number.
+    Forward(u64, Forward),
+    Forwarded(u64, Forwarded),
 }

@@ -13,6 +13,7 @@
 //! of a connection; what was said on an earlier one is said anew. Nothing is lost in silence: after a link has ended everybody who
 //! listens looks for himself.
 
+mod forward;
 mod link;
 mod message;
 mod wire;
@@ -26,11 +27,14 @@ use std::task::Waker;
 
 use parking_lot::Mutex;
 
+use self::forward::Pending;
 use self::link::Link;
 use self::message::Message;
 use super::hub::{Hub, Inbox, Interest, Topic as HubTopic, TopicKind};
 use crate::engine::Changed;
 
+pub(crate) use forward::Slot;
+pub use forward::{Forward, Forwarded, Visitor};
 pub use message::{Question, Topic};
 pub use wire::PeerMessageError;
 
@@ -56,6 +60,8 @@ pub enum Task {
     ReadDefinitions(u64),
     /// Something that the host of this peer sent.
     Advice(PeerId, Vec<u8>),
+    /// Run requests for a client of this peer, then say under this number what became of them ([`Peers::forwarded`]).
+    Run(u64, Forward),
 }
 
 /// One look at who the other processes are.
@@ -73,6 +79,9 @@ pub struct Peers {
     /// Messages that were sent to peers and received from them, but for those about the links themselves.
     sent: AtomicU64,
     received: AtomicU64,
+    /// Requests that were forwarded, and requests that were run for clients of peers.
+    forwarded: AtomicU64,
+    run_for_others: AtomicU64,
 }
 
 #[derive(Default)]
@@ -88,6 +97,9 @@ struct State {
     marks: u64,
     /// Clients that go on when all have heard a mark.
     waiting: Vec<(u64, Arc<Inbox>)>,
+    /// Requests that peers run for own clients.
+    forwards: HashMap<u64, Pending>,
+    forward_count: u64,
     questions: BTreeMap<u64, Asked>,
     question_count: u64,
     /// The changes of databases that this process is about to make.
@@ -168,6 +180,7 @@ impl Peers {
             state.members.entry(*id).or_default();
         }
         state.show_interest(hub);
+        state.lose_forwards();
         let answered = state.take_answered();
         drop(state);
         if has_lost_link {
@@ -189,12 +202,14 @@ impl Peers {
         state.members.values().all(is_linked)
     }
 
-    /// Members, those with a link, and messages sent and received.
-    pub fn counts(&self) -> [u64; 4] {
+    /// Members, those with a link, messages sent and received, requests forwarded and run for others.
+    pub fn counts(&self) -> [u64; 6] {
         let state = self.state.lock();
         let linked = state.members.values().filter(|member| member.link.is_some()).count();
-        let counted = [&self.sent, &self.received].map(|count| count.load(Ordering::Relaxed));
-        [state.members.len() as u64, linked as u64, counted[0], counted[1]]
+        let [sent, received, forwarded, run_for_others] =
+            [&self.sent, &self.received, &self.forwarded, &self.run_for_others]
+                .map(|count| count.load(Ordering::Relaxed));
+        [state.members.len() as u64, linked as u64, sent, received, forwarded, run_for_others]
     }
 
     /// There is a link to a peer now, which counts as a member from then on. The waker is woken when there is something to send.
@@ -219,6 +234,7 @@ impl Peers {
         link.say(&Message::Mark(state.marks));
         let id = LinkId { peer, generation: state.generation };
         state.members.entry(peer).or_default().link = Some(link);
+        state.lose_forwards();
         id
     }
 
@@ -228,6 +244,7 @@ impl Peers {
         let member = state.members.get_mut(&link.peer);
         let Some(member) = member.filter(|member| member.is_linked_by(link)) else { return };
         member.link = None;
+        state.lose_forwards();
         state.show_interest(hub);
         drop(state);
         look_again(hub);
@@ -267,6 +284,14 @@ impl Peers {
                 hub.pubsub.publish(&channel, &text);
             }
             Message::Advice(advice) => return tasks.push(Task::Advice(link.peer, advice)),
+            Message::Forward(number, forward) => {
+                self.run_for_others.fetch_add(u64::from(forward.count), Ordering::Relaxed);
+                tasks.push(Task::Run(number, forward));
+            }
+            Message::Forwarded(number, outcome) => {
+                let pending = self.state.lock().forwards.remove(&number);
+                pending.into_iter().for_each(|pending| pending.end(outcome.clone()));
+            }
             message => return self.take_of_link(hub, link, message, tasks),
         }
         self.received.fetch_add(1, Ordering::Relaxed);
@@ -326,7 +351,12 @@ impl Peers {
                 }
             }
             // Not about the link.
-            Message::Changed(..) | Message::AllChanged | Message::Published(..) | Message::Advice(_) => {}
+            Message::Changed(..)
+            | Message::AllChanged
+            | Message::Published(..)
+            | Message::Advice(_)
+            | Message::Forward(..)
+            | Message::Forwarded(..) => {}
         }
         let answered = state.take_answered();
         drop(guard);
@@ -436,6 +466,29 @@ impl Peers {
         true
     }
 
+    /// Has a peer run requests of a client, whose session is woken when it is known what became of them. None if there is no link.
+    pub(crate) fn forward(&self, peer: PeerId, forward: Forward, client: &Arc<Inbox>) -> Option<Slot> {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let link = state.members.get_mut(&peer)?.link.as_mut()?;
+        self.forwarded.fetch_add(u64::from(forward.count), Ordering::Relaxed);
+        state.forward_count += 1;
+        let (pending, slot) = Pending::new(LinkId { peer, generation: link.generation }, client.clone());
+        link.say(&Message::Forward(state.forward_count, forward));
+        state.forwards.insert(state.forward_count, pending);
+        Some(slot)
+    }
+
+    /// Says what became of requests that were run for a client of a peer.
+    pub fn forwarded(&self, link: LinkId, number: u64, outcome: Forwarded) {
+        let mut state = self.state.lock();
+        if let Some(member) = state.members.get_mut(&link.peer).filter(|member| member.is_linked_by(link))
+            && let Some(link) = &mut member.link
+        {
+            link.say(&Message::Forwarded(number, outcome));
+        }
+    }
+
     /// The peers that there is a link to.
     pub fn linked(&self) -> Vec<PeerId> {
         let state = self.state.lock();
@@ -511,6 +564,16 @@ impl State {
     fn is_heard(&self, mark: u64) -> bool {
         let has_heard = |link: &Link| link.heard.is_some_and(|heard| heard >= mark);
         self.members.values().all(|member| member.link.as_ref().is_some_and(has_heard))
+    }
+
+    /// Ends what was forwarded over links that have ended.
+    fn lose_forwards(&mut self) {
+        let members = &self.members;
+        let is_lost = |pending: &Pending| {
+            members.get(&pending.link.peer).is_none_or(|member| !member.is_linked_by(pending.link))
+        };
+        let lost = self.forwards.extract_if(|_, pending| is_lost(pending));
+        lost.for_each(|(_, pending)| pending.end(Forwarded::Lost));
     }
 
     fn wake_who_waits(&mut self) {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 use super::*;
+use crate::resp::Protocol;
 use crate::server::hub::Hub;
 
 /// A process with what it shares among its sessions.
@@ -95,7 +96,7 @@ fn message_goes_where_nobody_listens_or_does_not_arrive() {
     second.peers.tell_changed(&[], true);
     exchange(&mut first, &mut second, ids);
     assert_eq!(client.take(usize::MAX).pushes.len(), 1);
-    assert_eq!(second.peers.counts(), [1, 1, 1, 0], "one message was sent");
+    assert_eq!(second.peers.counts(), [1, 1, 1, 0, 0, 0], "one message was sent");
     // What nobody listens to any more is forgotten after a while.
     first.hub.pubsub.unsubscribe(HubTopic { kind: TopicKind::Pattern, name: b"n*" }, 7);
     for _ in 0..=IDLE_LOOKS_MAX {
@@ -170,4 +171,51 @@ fn new_link_is_dropped_by_an_old_look() {
     let new = first.peers.begin_look(&first.hub);
     first.peers.set_members(&first.hub, &[], new);
     assert_eq!(first.peers.take_outgoing(of_first), None);
+}
+
+#[test]
+fn forwarded_request_is_answered_twice_or_never() {
+    let (mut first, mut second) = (process(1), process(2));
+    let client = inbox(7);
+    let forward = || Forward {
+        client: 7,
+        visitor: Visitor { db: 0, protocol: Protocol::Resp2, user: b"default".to_vec() },
+        count: 1,
+        requests: b"*1\r\n$4\r\nPING\r\n".to_vec(),
+    };
+    assert!(first.peers.forward(2, forward(), &client).is_none(), "there is no link");
+    let ends = link(&first, &second);
+    let slots: Vec<Slot> =
+        (0..4).map(|_| first.peers.forward(2, forward(), &client).expect("a link")).collect();
+    exchange(&mut first, &mut second, ends);
+    let numbers: Vec<u64> = second
+        .tasks
+        .drain(..)
+        .map(|task| match task {
+            Task::Run(number, told) if told == forward() => number,
+            task => panic!("{task:?}"),
+        })
+        .collect();
+    assert_eq!(numbers.len(), 4);
+    second.peers.forwarded(ends.1, numbers[1], Forwarded::Replied(b"+PONG\r\n".to_vec()));
+    second.peers.forwarded(ends.1, numbers[0], Forwarded::Refused);
+    second.peers.forwarded(ends.1, numbers[1], Forwarded::Lost);
+    exchange(&mut first, &mut second, ends);
+    let outcome = |at: usize| slots[at].lock().clone();
+    assert_eq!([outcome(0), outcome(2)], [Some(Forwarded::Refused), None]);
+    assert_eq!(outcome(1), Some(Forwarded::Replied(b"+PONG\r\n".to_vec())), "what comes first counts");
+    // One of the others is answered on a link that has ended, and nobody will say anything about the last one.
+    first.peers.unlink(&first.hub, ends.0);
+    assert_eq!([outcome(2), outcome(3)], [Some(Forwarded::Lost), Some(Forwarded::Lost)]);
+    let again = link(&first, &second);
+    second.peers.forwarded(ends.1, numbers[2], Forwarded::Replied(b"+PONG\r\n".to_vec()));
+    exchange(&mut first, &mut second, again);
+    assert_eq!(
+        [outcome(2), outcome(1)],
+        [Some(Forwarded::Lost), Some(Forwarded::Replied(b"+PONG\r\n".to_vec()))]
+    );
+    // A link that is replaced counts as ended.
+    let slot = first.peers.forward(2, forward(), &client).expect("a link");
+    link(&first, &second);
+    assert_eq!(*slot.lock(), Some(Forwarded::Lost));
 }

@@ -6,8 +6,10 @@
 //!
 //! Nothing here allocates by an announced length: a frame is decoded once all of it is here, and frames have a bound.
 
+use super::forward::{Forward, Forwarded, Visitor};
 use super::message::{Message, Question, Topic};
 use crate::limits::PEER_FRAME_MAX_BYTES;
+use crate::resp::Protocol;
 use crate::server::hub::TopicKind;
 
 /// Bytes that are no message of this version.
@@ -49,6 +51,29 @@ pub(super) fn encode(message: &Message, out: &mut Vec<u8>) {
         Message::Advice(advice) => {
             out.push(b't');
             bytes_out(advice, out);
+        }
+        Message::Forward(number, Forward { client, visitor, count, requests }) => {
+            number_out(b'f', *number, out);
+            out.extend_from_slice(&client.to_le_bytes());
+            out.extend_from_slice(&visitor.db.to_le_bytes());
+            out.push(match visitor.protocol {
+                Protocol::Resp2 => b'2',
+                Protocol::Resp3 => b'3',
+            });
+            bytes_out(&visitor.user, out);
+            out.extend_from_slice(&count.to_le_bytes());
+            bytes_out(requests, out);
+        }
+        Message::Forwarded(number, outcome) => {
+            number_out(b'r', *number, out);
+            match outcome {
+                Forwarded::Replied(replies) => {
+                    out.push(b'r');
+                    bytes_out(replies, out);
+                }
+                Forwarded::Refused => out.push(b'n'),
+                Forwarded::Lost => out.push(b'l'),
+            }
         }
     }
     let len = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
@@ -131,8 +156,31 @@ fn message_in(frame: &mut &[u8]) -> Decoded<Message> {
         b'd' => Message::Done(number_in(frame)?),
         b's' => Message::Certain(number_in(frame)?),
         b't' => Message::Advice(bytes_in(frame)?),
+        b'f' => Message::Forward(number_in(frame)?, forward_in(frame)?),
+        b'r' => {
+            let number = number_in(frame)?;
+            let outcome = match letter_in(frame)? {
+                b'r' => Forwarded::Replied(bytes_in(frame)?),
+                b'n' => Forwarded::Refused,
+                b'l' => Forwarded::Lost,
+                _ => return Err(PeerMessageError),
+            };
+            Message::Forwarded(number, outcome)
+        }
         _ => return Err(PeerMessageError),
     })
+}
+
+fn forward_in(frame: &mut &[u8]) -> Decoded<Forward> {
+    let client = number_in(frame)?;
+    let db = u32_in(frame)?;
+    let protocol = match letter_in(frame)? {
+        b'2' => Protocol::Resp2,
+        b'3' => Protocol::Resp3,
+        _ => return Err(PeerMessageError),
+    };
+    let visitor = Visitor { db, protocol, user: bytes_in(frame)? };
+    Ok(Forward { client, visitor, count: u32_in(frame)?, requests: bytes_in(frame)? })
 }
 
 fn topic_in(frame: &mut &[u8]) -> Decoded<Topic> {
@@ -202,6 +250,18 @@ mod tests {
             Message::Done(9),
             Message::Certain(9),
             Message::Advice(b"turn".to_vec()),
+            Message::Forward(
+                3,
+                Forward {
+                    client: 17,
+                    visitor: Visitor { db: 2, protocol: Protocol::Resp3, user: b"ann".to_vec() },
+                    count: 1,
+                    requests: b"*1\r\n$4\r\nPING\r\n".to_vec(),
+                },
+            ),
+            Message::Forwarded(3, Forwarded::Replied(b"+PONG\r\n".to_vec())),
+            Message::Forwarded(4, Forwarded::Refused),
+            Message::Forwarded(5, Forwarded::Lost),
         ];
         messages.extend(topics.iter().cloned().map(Message::Want));
         messages.extend(topics.into_iter().map(Message::Unwant));

@@ -1,0 +1,117 @@
+//! Requests that run in another process, which owns their key ([`crate::server::peers`]).
+//!
+//! Until it is known what became of them they stand in the input, like requests that are suspended.
+
+use super::connection::Connection;
+use super::group::Grouped;
+use super::pipeline::Ahead;
+use crate::command::CommandError;
+use crate::command::admission;
+use crate::engine::{Engine, EngineError};
+use crate::executor::reply_error;
+use crate::resp::write_request;
+use crate::server::Server;
+use crate::server::peers::{Forward, Forwarded, Slot, Visitor};
+
+/// What is under way.
+pub(super) struct Forwarding {
+    /// How many requests.
+    count: usize,
+    slot: Slot,
+}
+
+impl Connection {
+    /// Has the requests from `at` on run elsewhere if they are better run there, or goes on with what was. None if they are to run here.
+    pub(super) fn forward<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        ahead: &Ahead<'_>,
+        at: usize,
+        now_ms: u64,
+    ) -> Option<Grouped> {
+        match self.forwarding.take() {
+            Some(forwarding) => self.end_forwarding(server, forwarding, now_ms),
+            None => self.begin_forwarding(server, ahead, at, now_ms),
+        }
+    }
+
+    fn begin_forwarding<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        ahead: &Ahead<'_>,
+        at: usize,
+        now_ms: u64,
+    ) -> Option<Grouped> {
+        let (args, _) = ahead.get(at)?;
+        let (key, db) = (*args.get(1)?, self.client.db);
+        if self.executor.is_suspended() || !admission::find(args).ok()?.may_be_forwarded(args) {
+            return None;
+        }
+        let owner = server.engine.better_elsewhere(db, key)?;
+        if self.is_visitor || !self.is_for_groups(server) {
+            return None;
+        }
+        let requests = self.next_group(server, ahead, (at, Some(key)), now_ms);
+        let may_be = requests.iter().take_while(|request| request.spec().may_be_forwarded(request.args()));
+        let mut encoded = Vec::new();
+        let mut count = 0;
+        for request in may_be {
+            write_request(request.args(), &mut encoded);
+            self.client.last_command = request.spec().name;
+            count += 1;
+        }
+        // Making room for them may have begun something that waits.
+        if count == 0 || self.executor.is_suspended() {
+            return None;
+        }
+        let forward = Forward {
+            client: self.client.id,
+            visitor: Visitor {
+                db,
+                protocol: self.reply.protocol(),
+                user: self.client.access.user().name().to_vec(),
+            },
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            requests: encoded,
+        };
+        let slot = server.shared.peers.forward(owner, forward, &self.client.inbox)?;
+        Some(self.wait_for_forwarded(Forwarding { count, slot }))
+    }
+
+    fn wait_for_forwarded(&mut self, forwarding: Forwarding) -> Grouped {
+        self.group_len = forwarding.count;
+        self.forwarding = Some(forwarding);
+        self.waiting.suspend();
+        Grouped::Suspended
+    }
+
+    fn end_forwarding<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        forwarding: Forwarding,
+        now_ms: u64,
+    ) -> Option<Grouped> {
+        let outcome = forwarding.slot.lock().take();
+        let Some(outcome) = outcome else { return Some(self.wait_for_forwarded(forwarding)) };
+        let count = forwarding.count;
+        self.group_len = 0;
+        match outcome {
+            Forwarded::Refused => return None,
+            Forwarded::Replied(replies) => {
+                if !self.reply.mail(&replies) {
+                    self.close_after_reply();
+                }
+            }
+            Forwarded::Lost => {
+                let error = CommandError::Engine(EngineError::Unknown(
+                    "the server that ran it is gone; look before you write again".into(),
+                ));
+                for _ in 0..count {
+                    reply_error(&mut self.reply, &server.shared, &error);
+                }
+            }
+        }
+        self.look_after(server, count as u64, now_ms);
+        Some(Grouped::Ran(count))
+    }
+}
