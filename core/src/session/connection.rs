@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::forwarding::Forwarding;
 use super::subscription;
 use super::transaction::{Multi, Queued, Transaction, WatchedKey};
-use super::waiting::Waiting;
+use super::waiting::{Forwarding, Waiting};
 use crate::acl::{self, Access, Permit, User};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};

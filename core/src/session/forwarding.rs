@@ -5,20 +5,14 @@
 use super::connection::Connection;
 use super::group::Grouped;
 use super::pipeline::Ahead;
+use super::waiting::Forwarding;
 use crate::command::CommandError;
 use crate::command::admission;
 use crate::engine::{Engine, EngineError};
 use crate::executor::reply_error;
 use crate::resp::write_request;
 use crate::server::Server;
-use crate::server::peers::{Forward, Forwarded, Slot, Visitor};
-
-/// What is under way.
-pub(super) struct Forwarding {
-    /// How many requests.
-    count: usize,
-    slot: Slot,
-}
+use crate::server::peers::{Forward, Forwarded, Visitor};
 
 impl Connection {
     /// Has the requests from `at` on run elsewhere if they are better run there, or goes on with what was. None if they are to run here.

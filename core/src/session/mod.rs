@@ -6,7 +6,7 @@
 //!
 //! Its parts, none of which touches another's fields: [`pipeline`] has the bytes that came, [`connection`] admits, queues
 //! and runs requests, [`transaction`] has an open MULTI and the watched keys, [`waiting`] what the connection waits for,
-//! and [`subscription`] ends what ties it to others.
+//! [`forwarding`] has requests run in another process, and [`subscription`] ends what ties it to others.
 
 mod arriving;
 mod connection;

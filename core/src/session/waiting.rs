@@ -1,8 +1,9 @@
-//! What a connection waits for besides its own requests: a key, the end of a pause, its engine.
+//! What a connection waits for besides its own requests: a key, the end of a pause, its engine, another process.
 
 use std::sync::Arc;
 
 use crate::server::hub::Waiter;
+use crate::server::peers::Slot;
 use crate::server::{Client, Shared};
 
 /// Why requests that have come do not run yet.
@@ -19,6 +20,14 @@ pub(super) struct Waiting {
     /// Unix time in milliseconds at which the request runs again that waits for another client's transaction of SQL, which wakes the
     /// session if it ends before.
     again_ms: Option<u64>,
+}
+
+/// Requests that run in another process.
+pub(super) struct Forwarding {
+    /// How many.
+    pub(super) count: usize,
+    /// Where what became of them is put.
+    pub(super) slot: Slot,
 }
 
 impl Waiting {

@@ -47,6 +47,18 @@ pub(super) const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ("peers", "edgecask_cluster_peers", Gauge, "Other servers of the store"),
     ("peers_linked", "edgecask_cluster_peers_linked", Gauge, "Those of them with a link"),
     (
+        "peer_requests_forwarded",
+        "edgecask_cluster_requests_forwarded_total",
+        Counter,
+        "Requests of hot keys that were sent to another server",
+    ),
+    (
+        "peer_requests_run_for_others",
+        "edgecask_cluster_requests_run_for_others_total",
+        Counter,
+        "Requests of hot keys of other servers' clients that ran here",
+    ),
+    (
         "cluster_hints_pending",
         "edgecask_cluster_hints_pending",
         Gauge,
