@@ -292,10 +292,11 @@ impl Connection {
         self.executor.meter().settle(server, now_ms);
     }
 
-    /// Whether a pause holds a request back. One that would be refused anyway is not held, as in Redis.
+    /// Whether a pause holds a request back. One that would be refused anyway is not held, as in Redis; one of another process's client is
+    /// not this process's to hold.
     pub(super) fn hold<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], now_ms: u64) -> bool {
         let hub = &server.shared.hub;
-        if !hub.interest.has(Interest::PAUSE) || self.executor.is_suspended() {
+        if !hub.interest.has(Interest::PAUSE) || self.executor.is_suspended() || self.is_visitor {
             return false;
         }
         let Some(pause) = hub.pauses.present(&hub.interest, now_ms) else { return false };
