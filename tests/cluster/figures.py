@@ -9,8 +9,9 @@ import random
 import sys
 import time
 
-from harness import Cluster, check
+from harness import Cluster
 from load import Load, encode, transaction
+from rounds import MEMBERS, fill as fill_set
 
 SECONDS = 10
 CLIENTS = 64
@@ -94,25 +95,23 @@ def contention(cluster):
 
 def million(cluster):
     """A sorted set of a million members: time, rounds and bytes of requests."""
-    gateway = start(cluster, "million", 1)[0]
-    client, count, step = gateway.client(600), 1_000_000, 1000
+    gateway = start(cluster, "large", 1)[0]
+    client, count = gateway.client(600), MEMBERS
     begin = time.monotonic()
-    for first in range(0, count, step):
-        words = [word for number in range(first, first + step) for word in (number, f"member{number:07}")]
-        check("ZADD", client.call("ZADD", "million", *words), str(step).encode())
+    fill_set(client, count)
     print(f"built in {time.monotonic() - begin:.0f} s", flush=True)
     draw = random.Random(1)
 
     def any_one():
-        return f"member{draw.randrange(count):07}"
+        return f"member:{draw.randrange(count):06}"
 
     for name, words in (
-        ("ZRANK", lambda: ("ZRANK", "million", any_one())),
-        ("ZSCORE", lambda: ("ZSCORE", "million", any_one())),
-        ("ZRANGE of 100 by rank", lambda: ("ZRANGE", "million", first := draw.randrange(count - 100), first + 99)),
-        ("ZRANGE of 100 by score", lambda: ("ZRANGEBYSCORE", "million", draw.randrange(count - 100), "+inf", "LIMIT", 0, 100)),
-        ("ZADD of a new member", lambda: ("ZADD", "million", draw.random() * count, f"new{draw.random()}")),
-        ("ZADD of a changed score", lambda: ("ZADD", "million", draw.random() * count, any_one())),
+        ("ZRANK", lambda: ("ZRANK", "large", any_one())),
+        ("ZSCORE", lambda: ("ZSCORE", "large", any_one())),
+        ("ZRANGE of 100 by rank", lambda: ("ZRANGE", "large", at := draw.randrange(count - 100), at + 99)),
+        ("ZRANGE of 100 by score", lambda: ("ZRANGEBYSCORE", "large", draw.randrange(count - 100), "+inf", "LIMIT", 0, 100)),
+        ("ZADD of a new member", lambda: ("ZADD", "large", draw.random() * count, f"new{draw.random()}")),
+        ("ZADD of a changed score", lambda: ("ZADD", "large", draw.random() * count, any_one())),
     ):
         took, times = [], 50
         rounds = gateway.fact("cluster_reads")

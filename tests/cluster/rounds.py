@@ -23,7 +23,7 @@ ROUND_TRIPS = [
 MEMBERS = 1_000_000
 
 # So many members come with one command.
-AT_ONCE = 4_000
+AT_ONCE = 100
 
 # So often a count may be disturbed by what a server does by itself.
 TRIES = 40
