@@ -364,6 +364,11 @@ impl Executor {
                         return Ok(ran);
                     }
                     self.check_patience(server, now_ms)?;
+                    if is_better_elsewhere(server, caller, plan) {
+                        // The session looks once more where it is to run.
+                        caller.client.inbox.wake();
+                        return Err(Stop::Suspended);
+                    }
                 }
                 None => {}
             }
@@ -619,6 +624,11 @@ impl Executor {
         self.suspended.is_some()
     }
 
+    /// Whether a commit is under way, which may have happened.
+    pub fn is_committing(&self) -> bool {
+        matches!(self.suspended, Some(Suspended::Commit { .. }))
+    }
+
     /// Keeps the calling thread until a suspended run may go on, for threads that serve nobody else; false if it waits for
     /// nothing of the engine.
     pub(super) fn wait<E: Engine>(&self, server: &Server<E>) -> bool {
@@ -753,6 +763,15 @@ fn open<'e, E: Engine>(
         None => engine.begin_soon(scope, waker),
         Some(ticket) => Ok(engine.resume(ticket, scope)?.map_or(Begun::Waits(ticket), Begun::Open)),
     }
+}
+
+/// Whether a request that has met others had better run where all writes of its key run now.
+#[cold]
+fn is_better_elsewhere<E: Engine>(server: &Server<E>, caller: &Caller<'_>, plan: &Plan<'_>) -> bool {
+    let Some((key, others)) = plan.keys.split_first().filter(|_| caller.client.may_be_forwarded) else {
+        return false;
+    };
+    others.iter().all(|other| other == key) && server.engine.better_elsewhere(caller.client.db, key).is_some()
 }
 
 /// Whether triggers may run for what a transaction has done.

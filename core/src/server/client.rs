@@ -36,6 +36,8 @@ pub struct Client {
     /// Whether the home has another place for requests that take long, so that they do not run here
     /// ([`crate::engine::EngineError::TakesLong`]).
     pub hands_over: bool,
+    /// Whether its request may run in another process, if one owns its key.
+    pub may_be_forwarded: bool,
     /// Whether the request in the input is one of these.
     pub takes_long: bool,
     /// Whether it is running in that place: its transactions say that they hold their locks for long.
@@ -99,6 +101,7 @@ impl Client {
             labels: Arc::default(),
             random: fastrand::Rng::with_seed(seed),
             hands_over: false,
+            may_be_forwarded: false,
             takes_long: false,
             runs_at_length: false,
             reply_mode: ReplyMode::On,

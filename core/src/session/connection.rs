@@ -365,6 +365,7 @@ impl Connection {
             self.executor.forget_suspended(server);
         }
         self.client.sql_wait = SqlWait::default();
+        self.client.may_be_forwarded = false;
         self.commands += 1;
         self.drafts.clear();
         if !self.transaction.is_open() && self.client.tracking.is_some() {

@@ -38,11 +38,18 @@ impl Connection {
     ) -> Option<Grouped> {
         let (args, _) = ahead.get(at)?;
         let (key, db) = (*args.get(1)?, self.client.db);
-        if self.executor.is_suspended() || !admission::find(args).ok()?.may_be_forwarded(args) {
+        self.client.may_be_forwarded =
+            !self.is_visitor && admission::find(args).is_ok_and(|spec| spec.may_be_forwarded(args));
+        if !self.client.may_be_forwarded || self.executor.is_committing() {
             return None;
         }
         let owner = server.engine.better_elsewhere(db, key)?;
-        if self.is_visitor || !self.is_for_groups(server) {
+        if self.executor.is_suspended() {
+            // It has only read.
+            self.executor.forget_suspended(server);
+            self.group_len = 0;
+        }
+        if !self.is_for_groups(server) {
             return None;
         }
         let requests = self.next_group(server, ahead, (at, Some(key)), now_ms);

@@ -97,6 +97,7 @@ impl Connection {
         self.group_len = 0;
         match ran {
             Ok(count) => {
+                self.client.may_be_forwarded = false;
                 self.look_after(server, count as u64, now_ms);
                 Grouped::Ran(count)
             }

@@ -37,6 +37,13 @@ pub(super) struct Link {
     events: u32,
 }
 
+impl Drop for Link {
+    /// Whoever sends over it finds out that it has ended ([`super::Peers::take_outgoing`]).
+    fn drop(&mut self) {
+        self.waker.wake_by_ref();
+    }
+}
+
 impl Link {
     pub(super) fn new((generation, made_at): (u64, u64), waker: Waker) -> Link {
         Link {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Waker;
+use std::task::{Wake, Waker};
 
 use super::*;
 use crate::resp::Protocol;
@@ -218,4 +218,35 @@ fn forwarded_request_is_answered_twice_or_never() {
     let slot = first.peers.forward(2, forward(), &client).expect("a link");
     link(&first, &second);
     assert_eq!(*slot.lock(), Some(Forwarded::Lost));
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn link_of_one_that_is_no_member_any_more_stays_open() {
+    let first = process(1);
+    let woken: Arc<Woken> = Arc::default();
+    let link = || first.peers.link(&first.hub, 2, woken.clone().into());
+    let count = |what: &str, act: &mut dyn FnMut()| {
+        let before = woken.0.load(Ordering::Relaxed);
+        act();
+        assert!(woken.0.load(Ordering::Relaxed) > before, "{what}: nobody closes its connection");
+    };
+    let old = link();
+    let look = first.peers.begin_look(&first.hub);
+    let later = first.peers.begin_look(&first.hub);
+    assert!(look < later);
+    count("it is gone", &mut || first.peers.set_members(&first.hub, &[], later));
+    assert_eq!(first.peers.take_outgoing(old), None);
+    let old = link();
+    count("there is another one", &mut || drop(link()));
+    assert_eq!(first.peers.take_outgoing(old), None);
 }
