@@ -114,14 +114,14 @@ def million(cluster):
         ("ZADD of a changed score", lambda: ("ZADD", "large", draw.random() * count, any_one())),
     ):
         took, times = [], 50
-        rounds = gateway.fact("cluster_reads")
+        rounds = gateway.fact("cluster_reads", "cluster-store")
         cluster.ask("/bytes?reset=1")
         for _ in range(times):
             begin = time.monotonic()
             client.call(*words())
             took.append(time.monotonic() - begin)
         moved = sum(bytes for method, bytes in cluster.ask("/bytes").items() if method.startswith("Kv"))
-        rounds = gateway.fact("cluster_reads") - rounds
+        rounds = gateway.fact("cluster_reads", "cluster-store") - rounds
         print(f"{name}: median {sorted(took)[times // 2] * 1000:.1f} ms, {rounds / times:.1f} rounds, {moved / times / 1024:.1f} KiB", flush=True)
 
 

@@ -131,10 +131,10 @@ class Gateway:
     def client(self, patience_s=PATIENCE_S):
         return Client(self.port, patience_s)
 
-    def fact(self, name):
-        """A number of INFO."""
+    def fact(self, name, section="ALL"):
+        """A number of INFO; to tell some sections the server asks the cluster."""
         with self.client() as client:
-            return int(re.search(rb"^%b:(\d+)" % name.encode(), client.call("INFO", "ALL"), re.M).group(1))
+            return int(re.search(rb"^%b:(\d+)" % name.encode(), client.call("INFO", section), re.M).group(1))
 
     def cpu_seconds(self):
         with open(f"/proc/{self.process.pid}/stat") as stat:

@@ -43,7 +43,7 @@ class Rounds:
 
     def counted(self):
         """Rounds of reading, and writes, since the server began."""
-        return [self.gateway.fact(f"cluster_{what}") for what in ("reads", "writes")]
+        return [self.gateway.fact(f"cluster_{what}", "cluster-store") for what in ("reads", "writes")]
 
     def of(self, *words):
         """Rounds of reading, writes, bytes of reading and requests that a command takes."""
