@@ -220,6 +220,8 @@ pub struct Executor {
     wrote: Receipt,
     /// Bytes that were appended to the log since they were last taken.
     logged_bytes: u64,
+    /// Times that requests have waited for a cluster, and that they met others, since the last [`Executor::take_rounds`].
+    rounds: (u64, u64),
     hits: u64,
     misses: u64,
     /// Changes that went the short way.
@@ -363,6 +365,7 @@ impl Executor {
                     if let Some(ran) = self.resume_commit(server, caller, plan, *commit)? {
                         return Ok(ran);
                     }
+                    self.rounds.1 += 1;
                     self.check_patience(server, now_ms)?;
                     if is_better_elsewhere(server, caller, plan) {
                         // The session looks once more where it is to run.
@@ -461,6 +464,7 @@ impl Executor {
                     if !matches!(ended, Err(Stop::Suspended)) {
                         return ended;
                     }
+                    self.rounds.0 += 1;
                     // The commit waits. To look after it once leaves the waker with it.
                     if let Some(Suspended::Commit { commit, .. }) = self.suspended.take()
                         && let Some(ran) = self.resume_commit(server, caller, plan, *commit)?
@@ -498,6 +502,7 @@ impl Executor {
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);
                     self.check_patience(server, now_ms)?;
+                    self.rounds.0 += 1;
                     if !server.engine.holds_locks() {
                         // Before its reads, so that no change behind them is missed.
                         self.remember_ahead(&server.shared, caller, plan);
@@ -665,6 +670,13 @@ impl Executor {
     /// Gives back what a large transaction has left.
     pub fn release(&mut self) {
         self.overlay.release();
+    }
+
+    /// How often requests have waited for a cluster, to read or to write, and were run again because they had met others, since the last
+    /// call.
+    #[inline]
+    pub fn take_rounds(&mut self) -> (u64, u64) {
+        std::mem::take(&mut self.rounds)
     }
 
     /// Takes what the host is to do.

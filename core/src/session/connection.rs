@@ -353,6 +353,7 @@ impl Connection {
         now_ms: u64,
     ) -> Step {
         self.executor.release();
+        self.count_rounds(server, self.begun.first().map(|permit| permit.spec().id));
         if let Err(Stop::Suspended) = outcome {
             self.reply.truncate(start);
             match self.client.sql_wait.again_ms.take() {
@@ -391,6 +392,17 @@ impl Connection {
         Step::Done
     }
 
+    /// Counts for a command how often it has waited for a cluster.
+    #[inline]
+    pub(super) fn count_rounds<E: Engine>(&mut self, server: &Server<E>, command: Option<CommandId>) {
+        let rounds = self.executor.take_rounds();
+        if rounds != (0, 0)
+            && let Some(command) = command
+        {
+            server.shared.statistics.waited(command, rounds);
+        }
+    }
+
     /// Looks after what requests leave to others, `count` of which are not counted yet.
     pub(super) fn look_after<E: Engine>(&mut self, server: &Server<E>, count: u64, now_ms: u64) {
         self.commands += count;
@@ -418,7 +430,9 @@ impl Connection {
         while let Some(waiter) = self.waiting.waiter().cloned()
             && (self.executor.is_suspended() || waiter.take_call())
         {
-            match self.executor.run_blocked(server, &waiter, now_ms) {
+            let ran = self.executor.run_blocked(server, &waiter, now_ms);
+            self.count_rounds(server, Some(waiter.spec.id));
+            match ran {
                 Blocked::Suspended => return self.waiting.suspend_blocked(),
                 Blocked::Waits => {}
                 Blocked::Ended => self.take_mail(server, now_ms),

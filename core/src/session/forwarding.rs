@@ -38,8 +38,9 @@ impl Connection {
     ) -> Option<Grouped> {
         let (args, _) = ahead.get(at)?;
         let (key, db) = (*args.get(1)?, self.client.db);
-        self.client.may_be_forwarded =
-            !self.is_visitor && admission::find(args).is_ok_and(|spec| spec.may_be_forwarded(args));
+        if !self.executor.is_suspended() {
+            self.client.may_be_forwarded = self.may_forward(server, args, key);
+        }
         if !self.client.may_be_forwarded || self.executor.is_committing() {
             return None;
         }
@@ -48,9 +49,10 @@ impl Connection {
             // It has only read.
             self.executor.forget_suspended(server);
             self.group_len = 0;
-        }
-        if !self.is_for_groups(server) {
-            return None;
+            self.client.may_be_forwarded = self.may_forward(server, args, key);
+            if !self.client.may_be_forwarded {
+                return None;
+            }
         }
         let requests = self.next_group(server, ahead, (at, Some(key)), now_ms);
         let may_be = requests.iter().take_while(|request| request.spec().may_be_forwarded(request.args()));
@@ -63,6 +65,7 @@ impl Connection {
         }
         // Making room for them may have begun something that waits.
         if count == 0 || self.executor.is_suspended() {
+            self.client.may_be_forwarded = false;
             return None;
         }
         let forward = Forward {
@@ -77,6 +80,15 @@ impl Connection {
         };
         let slot = server.shared.peers.forward(owner, forward, &self.client.inbox)?;
         Some(self.wait_for_forwarded(Forwarding { count, slot }))
+    }
+
+    /// Whether a request that begins may run elsewhere. Until it ends that stays so: one that changed its mind each time when it goes
+    /// on would begin anew without end.
+    fn may_forward<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], key: &[u8]) -> bool {
+        !self.is_visitor
+            && admission::find(args).is_ok_and(|spec| spec.may_be_forwarded(args))
+            && self.is_for_groups(server)
+            && !self.executor.concerns_others(&server.shared, key)
     }
 
     fn wait_for_forwarded(&mut self, forwarding: Forwarding) -> Grouped {
@@ -96,6 +108,7 @@ impl Connection {
         let Some(outcome) = outcome else { return Some(self.wait_for_forwarded(forwarding)) };
         let count = forwarding.count;
         self.group_len = 0;
+        self.client.may_be_forwarded = false;
         match outcome {
             Forwarded::Refused => return None,
             Forwarded::Replied(replies) => {

@@ -94,6 +94,7 @@ impl Connection {
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         let ran = self.executor.run_group(server, &mut caller, (&keys, &requests), now_ms);
         self.executor.release();
+        self.count_rounds(server, requests.first().map(|request| request.spec().id));
         self.group_len = 0;
         match ran {
             Ok(count) => {

@@ -12,10 +12,15 @@ pub(super) fn commands(shared: &Shared) -> Lines {
         let each_us = if calls == 0 { 0.0 } else { took_us / calls as f64 };
         let (rejected, failed) =
             (counters.rejected.load(Ordering::Relaxed), counters.failed.load(Ordering::Relaxed));
-        let text = format!(
+        let mut text = format!(
             "calls={calls},usec={},usec_per_call={each_us:.2},rejected_calls={rejected},failed_calls={failed}",
             took_us as u64
         );
+        if shared.peers.are_possible() {
+            let counted =
+                [&counters.rounds, &counters.retries].map(|counter| counter.load(Ordering::Relaxed));
+            text += &format!(",cluster_rounds={},cluster_retries={}", counted[0], counted[1]);
+        }
         (format!("cmdstat_{}", spec.name).into(), text)
     };
     shared.statistics.commands().map(line).collect()

@@ -31,6 +31,10 @@ pub struct CommandStatistics {
     pub rejected: AtomicU64,
     /// Times it ran and replied with an error.
     pub failed: AtomicU64,
+    /// Times it waited for a cluster, to read or to write; the requests of a pipeline that share a transaction are counted as the first.
+    pub rounds: AtomicU64,
+    /// Times it was run again because it had met others.
+    pub retries: AtomicU64,
     histogram: OnceLock<Box<Histogram>>,
 }
 
@@ -66,6 +70,15 @@ impl Statistics {
         }
     }
 
+    /// A command has waited for a cluster so many times, and was run again so many times because it had met others.
+    #[cold]
+    pub(crate) fn waited(&self, command: CommandId, (rounds, retries): (u64, u64)) {
+        if let Some(counters) = self.commands.get(command.index()) {
+            counters.rounds.fetch_add(rounds, Ordering::Relaxed);
+            counters.retries.fetch_add(retries, Ordering::Relaxed);
+        }
+    }
+
     /// An error was replied, so many times; its code is the first word of the text.
     pub(crate) fn errors_of(&self, text: &str, times: u64) {
         let code = text.split(' ').next().unwrap_or_default();
@@ -95,7 +108,9 @@ impl Statistics {
     /// Sets everything to zero.
     pub fn reset(&self) {
         for counters in &self.commands {
-            for counter in [&counters.calls, &counters.took_ns, &counters.rejected, &counters.failed] {
+            let CommandStatistics { calls, took_ns, rejected, failed, rounds, retries, histogram: _ } =
+                counters;
+            for counter in [calls, took_ns, rejected, failed, rounds, retries] {
                 counter.store(0, Ordering::Relaxed);
             }
             if let Some(histogram) = counters.histogram.get() {

@@ -182,6 +182,16 @@ const COMMAND_COUNTERS: &[CommandCounter] = &[
     }),
 ];
 
+/// Those of a server whose data is in a cluster.
+const CLUSTER_COMMAND_COUNTERS: &[CommandCounter] = &[
+    ("edgecask_cluster_command_rounds_total", "Times that a command waited for the cluster", |counters| {
+        counters.rounds.load(Ordering::Relaxed) as f64
+    }),
+    ("edgecask_cluster_command_retries_total", "Times that it ran again, having met others", |counters| {
+        counters.retries.load(Ordering::Relaxed) as f64
+    }),
+];
+
 /// The names of the metrics that stand for one fact of INFO each.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let statuses = STATUSES.iter().map(|(_, name, _)| *name);
@@ -236,7 +246,8 @@ fn write_facts(page: &mut Page, facts: &Facts) {
 
 /// The counters of every command that was called or refused.
 fn write_commands(page: &mut Page, shared: &Shared) {
-    for (name, help, value) in COMMAND_COUNTERS {
+    let of_cluster = if shared.peers.are_possible() { CLUSTER_COMMAND_COUNTERS } else { &[] };
+    for (name, help, value) in COMMAND_COUNTERS.iter().chain(of_cluster) {
         let mut family = page.family(name, Counter, help);
         for (spec, counters) in shared.statistics.commands() {
             family.sample(&[("cmd", spec.name)], value(counters));
