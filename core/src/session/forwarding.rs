@@ -45,12 +45,13 @@ impl Connection {
             return None;
         }
         let owner = server.engine.better_elsewhere(db, key)?;
+        // Once it was tried, it stays here.
+        self.client.may_be_forwarded = false;
         if self.executor.is_suspended() {
             // It has only read.
             self.executor.forget_suspended(server);
             self.group_len = 0;
-            self.client.may_be_forwarded = self.may_forward(server, args, key);
-            if !self.client.may_be_forwarded {
+            if !self.may_forward(server, args, key) {
                 return None;
             }
         }
@@ -65,7 +66,6 @@ impl Connection {
         }
         // Making room for them may have begun something that waits.
         if count == 0 || self.executor.is_suspended() {
-            self.client.may_be_forwarded = false;
             return None;
         }
         let forward = Forward {
@@ -82,8 +82,7 @@ impl Connection {
         Some(self.wait_for_forwarded(Forwarding { count, slot }))
     }
 
-    /// Whether a request that begins may run elsewhere. Until it ends that stays so: one that changed its mind each time when it goes
-    /// on would begin anew without end.
+    /// Whether a request that begins may run elsewhere.
     fn may_forward<E: Engine>(&mut self, server: &Server<E>, args: &[&[u8]], key: &[u8]) -> bool {
         !self.is_visitor
             && admission::find(args).is_ok_and(|spec| spec.may_be_forwarded(args))
@@ -108,7 +107,6 @@ impl Connection {
         let Some(outcome) = outcome else { return Some(self.wait_for_forwarded(forwarding)) };
         let count = forwarding.count;
         self.group_len = 0;
-        self.client.may_be_forwarded = false;
         match outcome {
             Forwarded::Refused => return None,
             Forwarded::Replied(replies) => {
