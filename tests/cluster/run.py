@@ -5,6 +5,8 @@
     bank, kills       no money and no acknowledged write is lost, whatever breaks
     faults            one fault at a time: replies in time, right ones only, and everything goes on by itself
     upkeep            what nobody needs any more goes from the cluster
+    hot_keys          one key that many write, at one server and at several
+    huge, copies      strings of hundreds of megabytes, and stores as a whole, go in and out
     events            what happens at one server and reaches clients of another
     oracles, tidis    the suites that compare with redis-server, and other people's
 
@@ -103,12 +105,12 @@ ALONE = (round_trips, pipelines)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
-    two_servers, conflicts, unreachable, tidis, *EVENTS,
+    two_servers, conflicts, unreachable, tidis, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_go_on,
 )
 # These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
 # differ from redis-server is in differences.txt.
 WHEN_NAMED = (
-    conversations, transcripts, differential, large_set, huge_values, slow_reader, copies, copies_go_on, *HOT_KEYS,
+    conversations, transcripts, differential, large_set,
 )
 
 
