@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SECTIONS } from './sections.ts';
 import { clusterFigures, clusterName, silentSeconds } from './cluster.ts';
 import { parseInfo } from './info.ts';
 
@@ -17,4 +18,8 @@ test('a cluster that is gone shows as there', () => {
     { label: 'Looked after by', value: 'this server' },
   ]);
   expect(silentSeconds(section('cluster_silent_ms:0'))).toBeNull();
+});
+
+test('the page asks for no figures of a cluster', () => {
+  expect(SECTIONS).toContain('cluster-store');
 });

@@ -8,6 +8,9 @@ export interface ClusterFigure {
   value: string;
 }
 
+/** The section of INFO about the cluster. */
+export const SECTION = 'cluster-store';
+
 type Show = (value: number) => string;
 
 const time: Show = (ms) => (ms > 0 ? new Date(ms).toLocaleTimeString() : 'not by this server');
@@ -26,6 +29,8 @@ const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['cluster_unknown_writes', 'Writes with unknown end', format.count],
   ['peers', 'Other servers', format.count],
   ['peers_linked', 'Linked', format.count],
+  ['peer_requests_forwarded', 'Requests forwarded', format.count],
+  ['peer_requests_run_for_others', 'Run for others', format.count],
   ['cluster_hints_pending', 'Expiring soon', format.count],
   ['cluster_collect_pending', 'To collect', format.count],
   ['cluster_collected_entries', 'Collected entries', format.count],

@@ -44,7 +44,7 @@ const DRAWN = new Set([
 ]);
 
 /** The section of INFO about the store. */
-const SECTION = 'bitcask';
+export const SECTION = 'bitcask';
 
 /** Live bytes, and dead bytes that a merge will drop; null if the server does not report them. */
 export function diskUse(info: Info): { live: number; dead: number } | null {

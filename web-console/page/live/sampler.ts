@@ -9,6 +9,7 @@ import { History } from './history.ts';
 import { infoNumber, parseInfo } from './info.ts';
 import { parseHistograms } from './latency.ts';
 import { reading } from './reading.ts';
+import { SECTIONS } from './sections.ts';
 import { parseSlowLog, type SlowEntry } from './slow.ts';
 import { numberOf, textOf } from '../resp/values.ts';
 
@@ -27,10 +28,7 @@ export const ownId = signal('');
 export const slowLog = signal<SlowEntry[]>([]);
 export const slowLength = signal<number | null>(null);
 
-const INFO: Argument[] = [
-  'INFO',
-  ...['server', 'clients', 'memory', 'persistence', 'stats', 'cpu', 'commandstats', 'keyspace', 'bitcask'],
-];
+const INFO: Argument[] = ['INFO', ...SECTIONS];
 
 /** Entries of the slow log to show: the default of slowlog-max-len. */
 const SLOW_ENTRIES = '128';
