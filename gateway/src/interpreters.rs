@@ -8,9 +8,11 @@ use edgecask_core::server::sql::Databases;
 use edgecask_lua::Lua;
 use edgecask_sql::Sqlite;
 
-/// Adds them.
-pub fn add(scripts: &Scripts, databases: &Databases) {
-    databases.set_engine(Arc::new(Sqlite::default()));
+/// Adds them. SQL only where `has_sql`.
+pub fn add(scripts: &Scripts, databases: &Databases, has_sql: bool) {
+    if has_sql {
+        databases.set_engine(Arc::new(Sqlite::default()));
+    }
     scripts.add_engine(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lua::new(REDIS_VERSION)))));
     #[cfg(feature = "wasm-functions")]
     match edgecask_wasm::wasmtime_runtimes() {

@@ -176,7 +176,8 @@ pub fn start_and(
         Some(cluster) => open_cluster(cluster, settings.databases(), options.threads)?,
     };
     let server = Server { engine, shared: Shared::new(settings, Box::new(facts), now_ms()) };
-    interpreters::add(&server.shared.scripts, &server.shared.sql);
+    // A statement reads page after page, each a round trip, and what a client has open of SQL does not outlive a replay.
+    interpreters::add(&server.shared.scripts, &server.shared.sql, options.cluster.is_none());
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;

@@ -78,7 +78,9 @@ pub(super) fn lend(
     let page_bytes = database.page_bytes();
     let mut host = StatementHost::new(ctx, database, access);
     let Some(mut lease) = taken else {
-        let engine = databases.engine().ok_or(CommandError::text("ERR this server was built without SQL"))?;
+        let engine = databases.engine().ok_or(CommandError::text(
+            "ERR there is no SQL on this server: it was built without, or its data is in a cluster",
+        ))?;
         let connection = engine.open(&mut host, page_bytes);
         let kill = host.kill;
         let connection = connection.map_err(|error| refusal(ctx, error, kill))?;

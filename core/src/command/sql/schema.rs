@@ -205,7 +205,9 @@ pub(super) fn stats(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn stats_of_server(ctx: &mut Context<'_, '_>) -> Outcome {
     let engine = ctx.shared.sql.engine();
-    let engine = engine.ok_or(CommandError::text("ERR this server was built without SQL"))?;
+    let engine = engine.ok_or(CommandError::text(
+        "ERR there is no SQL on this server: it was built without, or its data is in a cluster",
+    ))?;
     let fields = [("idle_connections_bytes", ctx.shared.sql.memory_bytes())];
     put_numbers(ctx.reply, fields.len() + 1, &fields);
     ctx.reply.bulk(b"sqlite_version");
