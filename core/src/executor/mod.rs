@@ -214,6 +214,8 @@ pub struct Executor {
     suspended: Option<Suspended>,
     /// Unix time in milliseconds at which the transaction ran first.
     began_ms: u64,
+    /// What became of the requests of a MULTI whose commit waits.
+    queue_ended: smallvec::SmallVec<[queue::Ended; 4]>,
     /// How many requests of a group the suspended transaction has run.
     grouped: usize,
     effects: Vec<Effect>,

@@ -34,7 +34,7 @@ pub struct Watched<'w> {
 }
 
 /// How one command of a queue went.
-struct Ended {
+pub(super) struct Ended {
     /// How long it took, in nanoseconds, if it was timed by itself.
     took_ns: Option<u64>,
     error: Option<CommandError>,
@@ -67,7 +67,9 @@ impl Executor {
             changes_connection: specs().any(|spec| matches!(spec.group, Group::Connection | Group::PubSub)),
             identity: 0,
         };
-        let mut ended: SmallVec<[Ended; 4]> = SmallVec::new();
+        // Of a queue whose commit has waited they are kept.
+        let kept = std::mem::take(&mut self.queue_ended);
+        let mut ended = if self.is_committing() { kept } else { SmallVec::new() };
         let (mut has_run, holds_locks) = (true, server.engine.holds_locks());
         let (is_exact, read_ns) = (self.meter.is_exact(), self.meter.fresh_reading());
         let ran = self.transact(server, caller, (&plan, &[], &Drafts::new()), now_ms, |ctx| {
@@ -86,7 +88,12 @@ impl Executor {
             })?;
             let outcome = run_all(ctx, calls, (is_exact, read_ns), (&mut ended, &mut missing));
             missing.end(ctx, outcome)
-        })?;
+        });
+        if self.is_committing() {
+            self.queue_ended = ended;
+            return ran.map(|_| ());
+        }
+        let ran = ran?;
         debug_assert!(matches!(ran, Ran::Done), "a queue never waits");
         if has_run {
             self.account(server, caller, calls, &ended, now_ms);
