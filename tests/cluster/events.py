@@ -353,15 +353,7 @@ def paused(cluster):
 
 def answers(gateway, *words):
     with gateway.client() as client:
-        return answer_of(client, *words)
-
-
-def answer_of(client, *words):
-    """A reply, which may be an error."""
-    try:
-        return client.call(*words)
-    except ErrorReply as error:
-        return error
+        return client.answer(*words)
 
 
 LIBRARY = """#!lua name=events
@@ -380,7 +372,7 @@ def definitions(cluster):
         check("AUTH", user.call("AUTH", "guest", "secret"), b"OK")
         check("SET", user.call("SET", "open:1", "v"), b"OK")
         admin.call("ACL", "SETUSER", "guest", "-set")
-        assert "NOPERM" in str(answer_of(user, "SET", "open:1", "w")), "a right that was taken is used"
+        assert "NOPERM" in str(user.answer("SET", "open:1", "w")), "a right that was taken is used"
         admin.call("ACL", "SETUSER", "guest", "off")
         assert "WRONGPASS" in str(answers(here, "AUTH", "guest", "secret")), "a user who is off comes in"
         admin.call("ACL", "DELUSER", "guest")
@@ -394,7 +386,7 @@ def definitions(cluster):
         admin.call("SET", "item:2", "v")
         check("notes", admin.call("LRANGE", "notes", "0", "-1"), [b"create item:1"])
         admin.call("FUNCTION", "DELETE", "events")
-        assert "not found" in str(answer_of(other, "FCALL", "twice", "1", "count", "4")), "a deleted function is called"
+        assert "not found" in str(other.answer("FCALL", "twice", "1", "count", "4")), "a deleted function is called"
 
 
 def crons(cluster):

@@ -71,6 +71,11 @@ class Client(Connection):
         self.send(*words)
         return self.read()
 
+    def answer(self, *words):
+        """The reply as it is: an error is a value here."""
+        self.send(*words)
+        return self.whole()
+
     def transaction(self, *requests):
         """The replies to requests in a MULTI; None if a watched key was changed."""
         self.send_all([("MULTI",), *requests, ("EXEC",)])

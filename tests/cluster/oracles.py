@@ -61,11 +61,11 @@ def compare(cluster, suite, command, place):
     excused = excuses(suite)
     print("\n".join(done.stdout.splitlines()[-3:]), flush=True)
     # A place, or a file as a whole.
-    new = {at for at in found if not any(at == place or at.split()[0] == place for place in excused)}
+    excused_found = {place for at in found for place in (at, at.split()[0]) if place in excused}
+    new = {at for at in found if not {at, at.split()[0]} & excused_found}
     if new or (done.returncode and not found):
         raise AssertionError(f"{suite} differ at {sorted(new)}:\n{done.stdout}")
-    always = (place for place, reason in excused.items() if not reason.startswith("at times"))
-    gone = {place for place in always if not any(at == place or at.split()[0] == place for at in found)}
+    gone = {place for place, reason in excused.items() if not reason.startswith("at times")} - excused_found
     if gone:
         raise AssertionError(f"{suite} do not differ any more at {sorted(gone)}: see differences.txt")
 

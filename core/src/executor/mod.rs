@@ -43,6 +43,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
+use smallvec::SmallVec;
+
 use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
@@ -215,7 +217,7 @@ pub struct Executor {
     /// Unix time in milliseconds at which the transaction ran first.
     began_ms: u64,
     /// What became of the requests of a MULTI whose commit waits.
-    queue_ended: smallvec::SmallVec<[queue::Ended; 4]>,
+    queue_ended: SmallVec<[queue::Ended; 4]>,
     /// How many requests of a group the suspended transaction has run.
     grouped: usize,
     effects: Vec<Effect>,

@@ -9,7 +9,7 @@ use super::hub::{Inbox, Subscriptions, Tracking};
 use super::scan_positions::Ticket;
 use super::scripts::{SeenFunction, SeenScript};
 use super::sql::OpenSql;
-use crate::acl::Access;
+use crate::acl::{Access, Registry, User};
 use crate::engine::Db;
 use crate::limits::SCAN_POSITIONS_KEPT_MAX;
 use crate::resp::{Protocol, Reply};
@@ -150,6 +150,13 @@ impl Client {
             (counts.0.len() as u64, counts.1.len() as u64, counts.2.len() as u64)
         });
         card.tracking = self.tracking.as_deref().cloned();
+    }
+
+    /// It is this user from now on.
+    pub fn log_in(&mut self, user: Arc<User>, acl: &Registry) {
+        self.access = Access::of(user, acl);
+        self.authenticated = true;
+        self.show_user(&mut self.card.lock());
     }
 
     /// Shows its user to others; done at once when it logs in, since a user's connections are found by it.

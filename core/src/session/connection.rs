@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::subscription;
 use super::transaction::{Multi, Queued, Transaction, WatchedKey};
 use super::waiting::{Forwarding, Waiting};
-use crate::acl::{self, Access, Permit, User};
+use crate::acl::{self, Permit, User};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
 use crate::command::{CommandError, client_info, has_handler};
@@ -131,12 +131,14 @@ impl Connection {
     /// Becomes a connection for requests of a client of another process, which has let them pass.
     pub(super) fn visit(&mut self, shared: &Shared, user: Arc<User>, visitor: &Visitor) {
         self.is_visitor = true;
-        self.reply.set_protocol(visitor.protocol);
-        self.client.inbox.set_protocol(visitor.protocol);
+        self.set_protocol(visitor.protocol);
         self.client.db = visitor.db;
-        self.client.access = Access::of(user, &shared.acl);
-        self.client.authenticated = true;
-        self.client.show_user(&mut self.client.card.lock());
+        self.client.log_in(user, &shared.acl);
+    }
+
+    fn set_protocol(&mut self, protocol: Protocol) {
+        self.reply.set_protocol(protocol);
+        self.client.inbox.set_protocol(protocol);
     }
 
     /// Continues a MULTI and watches that there were before.
@@ -739,8 +741,7 @@ impl Connection {
         self.client.labels_mut().name.clear();
         self.client.labels_mut().no_evict = false;
         self.client.sql = None;
-        self.reply.set_protocol(Protocol::Resp2);
-        self.client.inbox.set_protocol(Protocol::Resp2);
+        self.set_protocol(Protocol::Resp2);
         self.reply.simple("RESET");
     }
 

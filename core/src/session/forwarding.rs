@@ -15,21 +15,8 @@ use crate::server::Server;
 use crate::server::peers::{Forward, Forwarded, Visitor};
 
 impl Connection {
-    /// Has the requests from `at` on run elsewhere if they are better run there, or goes on with what was. None if they are to run here.
-    pub(super) fn forward<E: Engine>(
-        &mut self,
-        server: &Server<E>,
-        ahead: &Ahead<'_>,
-        at: usize,
-        now_ms: u64,
-    ) -> Option<Grouped> {
-        match self.forwarding.take() {
-            Some(forwarding) => self.end_forwarding(server, forwarding, now_ms),
-            None => self.begin_forwarding(server, ahead, at, now_ms),
-        }
-    }
-
-    fn begin_forwarding<E: Engine>(
+    /// Has the requests from `at` on run elsewhere if they are better run there. None if they are to run here.
+    pub(super) fn begin_forwarding<E: Engine>(
         &mut self,
         server: &Server<E>,
         ahead: &Ahead<'_>,
@@ -97,7 +84,8 @@ impl Connection {
         Grouped::Suspended
     }
 
-    fn end_forwarding<E: Engine>(
+    /// Goes on with requests that run elsewhere. None if they are to run here.
+    pub(super) fn end_forwarding<E: Engine>(
         &mut self,
         server: &Server<E>,
         forwarding: Forwarding,

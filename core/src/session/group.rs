@@ -18,7 +18,7 @@ use crate::server::hub::Interest;
 use crate::server::{ReplyMode, Server};
 
 /// Requests that share a transaction.
-pub(super) type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
+type Group<'a> = SmallVec<[Admitted<'a>; PIPELINE_AHEAD]>;
 
 /// What became of the next requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,11 @@ impl Connection {
         now_ms: u64,
     ) -> Grouped {
         if !server.engine.holds_locks() {
-            if let Some(grouped) = self.forward(server, ahead, at, now_ms) {
+            let elsewhere = match self.forwarding.take() {
+                Some(forwarding) => self.end_forwarding(server, forwarding, now_ms),
+                None => self.begin_forwarding(server, ahead, at, now_ms),
+            };
+            if let Some(grouped) = elsewhere {
                 return grouped;
             }
             let may_be = ahead.get(at + 1).is_some() && self.is_for_groups(server);

@@ -100,9 +100,8 @@ struct Current {
 }
 
 impl Current {
-    /// Takes a piece of the replies; true if all are there.
-    fn take(&mut self, piece: &[u8]) -> io::Result<bool> {
-        self.replies.extend_from_slice(piece);
+    /// Counts what has come; true if all replies are there.
+    fn is_whole(&mut self) -> io::Result<bool> {
         while self.missing > 0 {
             let rest = self.replies.get(self.counted..).unwrap_or_default();
             let Some((_, used)) = self.decoder.decode(rest).map_err(io::Error::other)? else { break };
@@ -163,20 +162,19 @@ impl Transport for VisitorTransport {
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>, reply: &mut Reply) -> Poll<io::Result<()>> {
-        loop {
-            let mut piece = Vec::new();
-            let has_more = ready!(poll_piece(context, reply, &mut piece))?;
-            if let Some(current) = &mut self.current
-                && current.take(&piece)?
-                && let Some(Current { number, replies, .. }) = self.current.take()
-            {
-                self.tell(number, Forwarded::Replied(replies));
-                self.idle.as_mut().reset(Instant::now() + PEER_VISITOR_IDLE);
-            }
-            if !has_more {
-                return Poll::Ready(Ok(()));
-            }
+        let Some(current) = &mut self.current else {
+            // Nobody has asked for it.
+            reply.clear();
+            return Poll::Ready(Ok(()));
+        };
+        while ready!(poll_piece(context, reply, &mut current.replies))? {}
+        if current.is_whole()?
+            && let Some(Current { number, replies, .. }) = self.current.take()
+        {
+            self.tell(number, Forwarded::Replied(replies));
+            self.idle.as_mut().reset(Instant::now() + PEER_VISITOR_IDLE);
         }
+        Poll::Ready(Ok(()))
     }
 
     fn ping(&mut self, _: &mut Context<'_>) -> bool {

@@ -8,7 +8,7 @@ mod client_type;
 use super::args::{is_option, quoted};
 use super::pubsub::ping_while_listening;
 use super::{CommandError, Context, Group, Outcome, pending_users};
-use crate::acl::{self, Access, DEFAULT_USER, Denial, Reason};
+use crate::acl::{self, DEFAULT_USER, Denial, Reason};
 use crate::resp::{self, Protocol};
 use crate::server::REDIS_VERSION;
 use crate::server::outbox::Action;
@@ -81,9 +81,7 @@ fn authenticate(ctx: &mut Context<'_, '_>, word: &[u8], name: &[u8], password: &
     }
     match pending_users::user(ctx, name).filter(|user| user.accepts(password)) {
         Some(user) => {
-            ctx.client.access = Access::of(user, &ctx.shared.acl);
-            ctx.client.authenticated = true;
-            ctx.client.show_user(&mut ctx.client.card.lock());
+            ctx.client.log_in(user, &ctx.shared.acl);
             Ok(())
         }
         None => {

@@ -64,6 +64,11 @@ impl From<Failed> for CommandError {
     }
 }
 
+/// The error where there is no engine of SQL.
+pub(super) const NO_SQL: CommandError = CommandError::text(
+    "ERR there is no SQL on this server: it was built without, or its data is in a cluster",
+);
+
 /// A connection to a database that keeps nothing which does not count.
 pub(super) fn lend(
     ctx: &mut Context<'_, '_>,
@@ -78,9 +83,7 @@ pub(super) fn lend(
     let page_bytes = database.page_bytes();
     let mut host = StatementHost::new(ctx, database, access);
     let Some(mut lease) = taken else {
-        let engine = databases.engine().ok_or(CommandError::text(
-            "ERR there is no SQL on this server: it was built without, or its data is in a cluster",
-        ))?;
+        let engine = databases.engine().ok_or(NO_SQL)?;
         let connection = engine.open(&mut host, page_bytes);
         let kill = host.kill;
         let connection = connection.map_err(|error| refusal(ctx, error, kill))?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::gather::{Gathered, Held, gather, gather_as};
+use super::lend::NO_SQL;
 use super::rows::ReplyRows;
 use super::{identifier, parameters, placed, text};
 use crate::command::{CommandError, Context, Outcome, args};
@@ -204,10 +205,7 @@ pub(super) fn stats(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 fn stats_of_server(ctx: &mut Context<'_, '_>) -> Outcome {
-    let engine = ctx.shared.sql.engine();
-    let engine = engine.ok_or(CommandError::text(
-        "ERR there is no SQL on this server: it was built without, or its data is in a cluster",
-    ))?;
+    let engine = ctx.shared.sql.engine().ok_or(NO_SQL)?;
     let fields = [("idle_connections_bytes", ctx.shared.sql.memory_bytes())];
     put_numbers(ctx.reply, fields.len() + 1, &fields);
     ctx.reply.bulk(b"sqlite_version");

@@ -31,7 +31,8 @@ pub struct CommandStatistics {
     pub rejected: AtomicU64,
     /// Times it ran and replied with an error.
     pub failed: AtomicU64,
-    /// Times it waited for a cluster, to read or to write; the requests of a pipeline that share a transaction are counted as the first.
+    /// Times it waited for its engine, to read or to write: where that is a cluster, a round each. The requests of a pipeline that share a
+    /// transaction are counted as the first.
     pub rounds: AtomicU64,
     /// Times it was run again because it had met others.
     pub retries: AtomicU64,

@@ -38,7 +38,7 @@ pub(super) struct Link {
 }
 
 impl Drop for Link {
-    /// Whoever sends over it finds out that it has ended ([`super::Peers::take_outgoing`]).
+    /// The host's task that sends over it looks once more, and finds that it has ended ([`super::Peers::take_outgoing`]).
     fn drop(&mut self) {
         self.waker.wake_by_ref();
     }

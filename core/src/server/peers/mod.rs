@@ -290,7 +290,9 @@ impl Peers {
             }
             Message::Forwarded(number, outcome) => {
                 let pending = self.state.lock().forwards.remove(&number);
-                pending.into_iter().for_each(|pending| pending.end(outcome.clone()));
+                if let Some(pending) = pending {
+                    pending.end(outcome);
+                }
             }
             message => return self.take_of_link(hub, link, message, tasks),
         }
@@ -365,22 +367,14 @@ impl Peers {
 
     /// What the host has done for a peer.
     pub fn done(&self, link: LinkId, number: u64) {
-        let mut state = self.state.lock();
-        if let Some(member) = state.members.get_mut(&link.peer).filter(|member| member.is_linked_by(link))
-            && let Some(link) = &mut member.link
-        {
+        if let Some(link) = self.state.lock().link_mut(link) {
             link.say(&Message::Done(number));
         }
     }
 
     /// Takes bytes that are to be sent over a link; None if it has ended, or must end because too many have gathered.
     pub fn take_outgoing(&self, link: LinkId) -> Option<Vec<u8>> {
-        let mut state = self.state.lock();
-        let member = state.members.get_mut(&link.peer)?;
-        if !member.is_linked_by(link) {
-            return None;
-        }
-        member.link.as_mut()?.take_outgoing()
+        self.state.lock().link_mut(link)?.take_outgoing()
     }
 
     /// Has all peers hear of what a client begins to listen to. True if they have; else the client's session is woken when they have.
@@ -481,10 +475,7 @@ impl Peers {
 
     /// Says what became of requests that were run for a client of a peer.
     pub fn forwarded(&self, link: LinkId, number: u64, outcome: Forwarded) {
-        let mut state = self.state.lock();
-        if let Some(member) = state.members.get_mut(&link.peer).filter(|member| member.is_linked_by(link))
-            && let Some(link) = &mut member.link
-        {
+        if let Some(link) = self.state.lock().link_mut(link) {
             link.say(&Message::Forwarded(number, outcome));
         }
     }
@@ -537,6 +528,12 @@ impl State {
 
     fn links_mut(&mut self) -> impl Iterator<Item = &mut Link> {
         self.members.values_mut().filter_map(|member| member.link.as_mut())
+    }
+
+    /// The link, if it has not ended.
+    fn link_mut(&mut self, id: LinkId) -> Option<&mut Link> {
+        let link = self.members.get_mut(&id.peer)?.link.as_mut();
+        link.filter(|link| link.generation == id.generation)
     }
 
     fn say_to_all(&mut self, message: &Message) {
