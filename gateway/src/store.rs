@@ -616,6 +616,10 @@ impl Reader for StoreSnapshot<'_> {
         with_reader!(self, reader => reader.announce_writes());
     }
 
+    fn announce_only_reads(&mut self) {
+        with_reader!(self, reader => reader.announce_only_reads());
+    }
+
     fn is_provisional(&self) -> bool {
         with_reader!(self, reader => reader.is_provisional())
     }

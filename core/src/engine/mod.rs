@@ -421,6 +421,11 @@ pub trait Reader {
     /// writers of one key take turns.
     fn announce_writes(&mut self) {}
 
+    /// Says that the transaction will only read, as far as its caller knows, so that an engine may have several begin together. If there
+    /// is something to commit all the same, the commit ends with [`EngineError::NotHere`], and the transaction is to be run again as one
+    /// that [writes](Reader::announce_writes).
+    fn announce_only_reads(&mut self) {}
+
     /// Whether what was read includes what others have yet to write, so that an outcome which rests on it must not be told before
     /// that has happened: it is to be committed, even if nothing has changed, or [postponed](Reader::postpone).
     fn is_provisional(&self) -> bool {

@@ -359,6 +359,8 @@ impl Executor {
         mut body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
     ) -> Result<Ran, Stop> {
         let before = Before::of(caller, plan);
+        // One that was to read may find something to write: keys that have expired. Then it runs again.
+        let mut writes = plan.writes;
         let (mut ticket, mut wider) = (None, Wider::default());
         if self.suspended.is_some() {
             match self.take_suspended(server, plan.identity) {
@@ -376,6 +378,7 @@ impl Executor {
                         caller.client.inbox.wake();
                         return Err(Stop::Suspended);
                     }
+                    writes = true;
                 }
                 None => {}
             }
@@ -400,8 +403,9 @@ impl Executor {
                     return Err(self.wait_or_refuse(server, plan));
                 }
             };
-            if plan.writes {
-                snapshot.announce_writes();
+            match writes {
+                true => snapshot.announce_writes(),
+                false => snapshot.announce_only_reads(),
             }
             if is_long && !server.engine.holds_locks() {
                 // It may have gone on under a ticket.
@@ -475,6 +479,7 @@ impl Executor {
                     {
                         return Ok(ran);
                     }
+                    writes = true;
                 }
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
                     self.sql.give_back(&server.shared.sql);

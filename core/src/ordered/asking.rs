@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, Scan, Write};
+use super::cluster::{Answer, Ask, Cluster, ClusterError, Pairs, ReadIn, Scan, Write};
 use super::names::Range;
 
 /// A place for what a call brings, for the thread that waits for it.
@@ -49,7 +49,8 @@ pub(super) fn read<C: Cluster>(
     let arriving = Arriving::new();
     let arrives = arriving.clone();
     let count = asks.len();
-    cluster.read(transaction, asks, Box::new(move |outcome| arrives.put(outcome)));
+    let within = ReadIn::begun_or_new(transaction);
+    cluster.read(within, asks, Box::new(move |outcome| arrives.put(outcome)));
     let (transaction, answers) = arriving.wait()?;
     if answers.len() == count { Ok((transaction, answers)) } else { Err(other_answer()) }
 }

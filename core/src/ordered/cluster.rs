@@ -75,6 +75,24 @@ pub enum ClusterError {
     Refused(String),
 }
 
+/// In which transaction something is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadIn<T> {
+    /// In one that has begun.
+    Begun(T),
+    /// In a new one, which begins after the call.
+    New,
+    /// The same, and it will not write anything; it may begin for several that ask at the same time.
+    NewToRead,
+}
+
+impl<T> ReadIn<T> {
+    /// In this one if it has begun, else in a new one that may write.
+    pub fn begun_or_new(transaction: Option<T>) -> ReadIn<T> {
+        transaction.map_or(ReadIn::New, ReadIn::Begun)
+    }
+}
+
 /// Called with the transaction, to go on with it, and the answers in the order of what was asked.
 pub type ReadDone<T> = Box<dyn FnOnce(Result<(T, Vec<Answer>), ClusterError>) + Send>;
 
@@ -92,11 +110,10 @@ pub trait Cluster: Send + Sync + 'static {
     /// When a transaction began, in milliseconds of the cluster's time, which is the same for all processes.
     fn time_ms(&self, transaction: &Self::Transaction) -> u64;
 
-    /// Reads all of `asks` in one round, in a transaction that has begun, or else in a new one, which then begins after this
-    /// call.
-    fn read(&self, transaction: Option<Self::Transaction>, asks: Vec<Ask>, done: ReadDone<Self::Transaction>);
+    /// Reads all of `asks` in one round.
+    fn read(&self, within: ReadIn<Self::Transaction>, asks: Vec<Ask>, done: ReadDone<Self::Transaction>);
 
-    /// Ends a transaction, or a new one that has read nothing, with these changes.
+    /// Ends a transaction, or a new one that has read nothing, with these changes. One that was begun to read is refused.
     fn write(&self, transaction: Option<Self::Transaction>, write: Write, done: WriteDone);
 
     /// Milliseconds of a clock that only goes forward.

@@ -43,6 +43,8 @@ pub(super) struct Known {
     wants: BTreeSet<Ask>,
     /// What the transaction takes the databases for, once it has begun.
     pub(super) shown: Option<Shown>,
+    /// Whether the transaction has begun to read only, and cannot write.
+    pub(super) only_reads: bool,
     /// How often the transaction has begun anew because its reads met others.
     pub(super) tries: u32,
     /// What was written since: what the cluster shows of these keys is older.

@@ -4,7 +4,7 @@
 //! until 8 | address        the lease ends at this time of the cluster, in milliseconds; where the others reach the process
 //! ```
 
-use super::cluster::{Answer, Cluster, ClusterError, Write};
+use super::cluster::{Answer, Cluster, ClusterError, ReadIn, Write};
 use super::{Ordered, asking, engine_error};
 use crate::engine::Result;
 
@@ -71,7 +71,7 @@ impl<C: Cluster> Ordered<C> {
             };
             written.cluster.write(Some(transaction), write, Box::new(end));
         };
-        inner.cluster.read(None, asks, Box::new(read));
+        inner.cluster.read(ReadIn::New, asks, Box::new(read));
     }
 
     /// Ends the lease of this process: others need not wait for it.

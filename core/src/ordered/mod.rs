@@ -53,7 +53,7 @@ use crate::engine::{
 use blobs::{Blobs, Drafting, Mode};
 use certainty::{Certainty, Shown};
 use changes::{Changes, Planned};
-use cluster::{Answer, Ask, Cluster, ClusterError, Write};
+use cluster::{Answer, Ask, Cluster, ClusterError, ReadIn, Write};
 use databases::Databases;
 use known::Known;
 use lanes::{Lanes, Turn};
@@ -65,7 +65,7 @@ pub use record::SMALL_BYTES;
 use seen_trees::SeenTrees;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
-use snapshot::Parts;
+use snapshot::{Intent, Parts};
 pub use upkeep::Pace;
 use upkeep::Upkeep;
 
@@ -380,11 +380,15 @@ impl<C: Cluster> Inner<C> {
         if shown.until_ms == 0 {
             known.want_get(&self.names.databases());
         }
+        let within = match transaction {
+            None if known.only_reads => ReadIn::NewToRead,
+            transaction => ReadIn::begun_or_new(transaction),
+        };
         let asks = known.take_wants();
         self.counts.reads.fetch_add(1, Ordering::Relaxed);
         let inner = self.clone();
         self.cluster.read(
-            transaction,
+            within,
             asks.clone(),
             Box::new(move |outcome| match inner.take_read(outcome, asks, known) {
                 Taken::Known(transaction, known) => done(Ok((transaction, known))),
@@ -432,7 +436,7 @@ impl<C: Cluster> Inner<C> {
         let doubts = self.certainty.doubts();
         let (inner, name) = (self.clone(), self.names.databases());
         self.cluster.read(
-            None,
+            ReadIn::NewToRead,
             vec![Ask::Get(name)],
             Box::new(move |outcome| {
                 let stored = outcome.and_then(|(_, answers)| asking::value(answers.into_iter().next()));
@@ -657,7 +661,8 @@ impl<C: Cluster> Engine for Ordered<C> {
             None => parts.known,
         };
         let known = match parts.transaction {
-            // It is about to write, and has not begun.
+            None if parts.intent == Intent::OnlyReads => Known { only_reads: true, ..known },
+            // It may be about to write, and has not begun.
             None => match self.0.join_to_run(parts.lane_keys, known, ticket, waker) {
                 Some(known) => known,
                 None => return ticket,
@@ -714,6 +719,11 @@ impl<C: Cluster> Engine for Ordered<C> {
     ) -> Result<Commit> {
         if overlay.is_empty() && !snapshot.is_provisional() {
             return Ok(Commit::Done(Receipt::default()));
+        }
+        if snapshot.known.only_reads {
+            let ticket = self.0.ticket();
+            self.0.waiting.lock().insert(ticket, Waiting::Ended(Err(EngineError::NotHere)));
+            return Ok(Commit::Waiting(ticket));
         }
         let drafts = overlay.kept_drafts();
         let has_begun = snapshot.has_begun();

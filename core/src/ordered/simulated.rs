@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::cluster::{Answer, Ask, Cluster, ClusterError, ReadDone, Scan, Write, WriteDone};
+use super::cluster::{Answer, Ask, Cluster, ClusterError, ReadDone, ReadIn, Scan, Write, WriteDone};
 
 /// The test cluster. Clones are the same cluster.
 #[derive(Clone, Debug)]
@@ -45,6 +45,13 @@ struct State {
     random: fastrand::Rng,
     faults: Faults,
     counted: Counted,
+}
+
+/// A transaction: when it began, and whether it did so to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    at: u64,
+    only_reads: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -163,14 +170,13 @@ fn bytes_of(answer: &Answer) -> u64 {
 }
 
 impl Cluster for Simulated {
-    /// The time at which it began.
-    type Transaction = u64;
+    type Transaction = Begun;
 
-    fn time_ms(&self, transaction: &u64) -> u64 {
-        *transaction
+    fn time_ms(&self, transaction: &Begun) -> u64 {
+        transaction.at
     }
 
-    fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
+    fn read(&self, within: ReadIn<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         let mut state = self.0.lock();
         state.counted.reads += 1;
         let percent = state.faults.read_conflict_percent;
@@ -178,16 +184,21 @@ impl Cluster for Simulated {
             drop(state);
             return done(Err(ClusterError::Conflict("by chance".into())));
         }
-        let at = transaction.unwrap_or(state.now);
-        let answers: Vec<Answer> = asks.iter().map(|ask| state.answer(ask, at)).collect();
+        let begun = match within {
+            ReadIn::Begun(begun) => begun,
+            ReadIn::New => Begun { at: state.now, only_reads: false },
+            ReadIn::NewToRead => Begun { at: state.now, only_reads: true },
+        };
+        let answers: Vec<Answer> = asks.iter().map(|ask| state.answer(ask, begun.at)).collect();
         state.counted.read_bytes += answers.iter().map(bytes_of).sum::<u64>();
         drop(state);
-        done(Ok((at, answers)));
+        done(Ok((begun, answers)));
     }
 
-    fn write(&self, transaction: Option<u64>, write: Write, done: WriteDone) {
+    fn write(&self, transaction: Option<Begun>, write: Write, done: WriteDone) {
+        assert!(transaction.is_none_or(|begun| !begun.only_reads), "others read at the same time");
         let mut state = self.0.lock();
-        let at = transaction.unwrap_or(state.now);
+        let at = transaction.map_or(state.now, |begun| begun.at);
         let is_late = transaction.is_none() && write.begins_until_ms.is_some_and(|until_ms| at > until_ms);
         let outcome = if is_late { Err(ClusterError::Late) } else { state.write(at, write) };
         drop(state);

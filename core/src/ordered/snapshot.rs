@@ -66,9 +66,19 @@ pub struct OrderedSnapshot<'e, C: Cluster> {
     /// Its turn in a lane, if it stands in one.
     turn: Option<Turn>,
     is_postponed: bool,
-    /// Whether it is about to write, and then which keys it has declared.
-    writes: bool,
+    intent: Intent,
+    /// If it is about to write, the keys that it has declared.
     lane_keys: LaneKeys,
+}
+
+/// What its caller has said that a run will do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Nothing was said.
+    #[default]
+    Open,
+    Writes,
+    OnlyReads,
 }
 
 /// Whether a run goes on past what is not here.
@@ -86,6 +96,7 @@ pub(super) struct Parts<T> {
     pub(super) known: Known,
     pub(super) turn: Option<Turn>,
     pub(super) is_postponed: bool,
+    pub(super) intent: Intent,
     pub(super) lane_keys: LaneKeys,
 }
 
@@ -116,7 +127,7 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
             guesses: Guesses::default(),
             turn: None,
             is_postponed: false,
-            writes: false,
+            intent: Intent::default(),
             lane_keys: LaneKeys::new(),
         }
     }
@@ -142,6 +153,7 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
             known: std::mem::take(&mut self.known),
             turn: self.turn.take(),
             is_postponed: self.is_postponed,
+            intent: self.intent,
             lane_keys: std::mem::take(&mut self.lane_keys),
         }
     }
@@ -569,7 +581,7 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
         let Ok(space) = self.space(db) else { return };
         for key in keys {
             let name = self.engine.names().root(space, key);
-            if self.writes && self.lane_keys.len() <= KEYS_MAX {
+            if self.intent == Intent::Writes && self.lane_keys.len() <= KEYS_MAX {
                 self.lane_keys.push(lane_key(&name));
             }
             self.known.want_get(&name);
@@ -577,7 +589,11 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
     }
 
     fn announce_writes(&mut self) {
-        self.writes = true;
+        self.intent = Intent::Writes;
+    }
+
+    fn announce_only_reads(&mut self) {
+        self.intent = Intent::OnlyReads;
     }
 
     fn is_provisional(&self) -> bool {

@@ -1,15 +1,16 @@
 //! The connection to a cluster of TiKV, and its transactions.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{
-    Answer, Ask, Cluster, ClusterError, Pairs, ReadDone, Scan, VersionsDone, Write, WriteDone,
+    Answer, Ask, Cluster, ClusterError, Pairs, ReadDone, ReadIn, Scan, VersionsDone, Write, WriteDone,
 };
 use futures_util::FutureExt;
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 use tikv_client::transaction::HeartbeatOption;
 use tikv_client::{
     CheckLevel, Config, Error, Key, KvPair, Timestamp, Transaction, TransactionClient, TransactionOptions,
@@ -18,6 +19,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 use super::errors::{During, classify};
+use super::gather::{Gather, Rounds, few_keys};
 use super::latency::Observed;
 use super::orphans;
 use crate::clock::whole_ms;
@@ -53,6 +55,7 @@ pub struct TikvCluster {
     began: Instant,
     longest: Duration,
     observed: Arc<Observed>,
+    gather: Arc<Gather>,
 }
 
 /// The threads that talk to the cluster.
@@ -81,12 +84,18 @@ impl Drop for Threads {
 
 /// A transaction that has begun.
 pub struct Begun {
-    transaction: Transaction,
+    /// What it will write with; one that only reads has none.
+    transaction: Option<Transaction>,
     at: Timestamp,
     since: Instant,
 }
 
 impl Begun {
+    /// One that only reads.
+    pub(super) fn to_read(at: Timestamp, since: Instant) -> Begun {
+        Begun { transaction: None, at, since }
+    }
+
     /// When it began, by the clock of PD.
     fn time_ms(&self) -> u64 {
         u64::try_from(self.at.physical).unwrap_or(0)
@@ -138,6 +147,7 @@ impl TikvCluster {
             timeout: access.timeout,
             longest: access.longest,
             observed: Arc::default(),
+            gather: Arc::default(),
             began: Instant::now(),
         })
     }
@@ -148,14 +158,24 @@ impl TikvCluster {
     }
 
     /// What a transaction reads is not kept for ever, so it must not go on for longer than that.
-    fn check_age(&self, begun: Option<&Begun>) -> Result<(), ClusterError> {
-        if begun.is_none_or(|begun| begun.since.elapsed() <= self.longest) {
+    fn check_age(&self, begun: &Begun) -> Result<(), ClusterError> {
+        if begun.since.elapsed() <= self.longest {
             return Ok(());
         }
         let seconds = self.longest.as_secs_f64();
         Err(ClusterError::Refused(format!(
             "a transaction may take {seconds} seconds, and this one took longer"
         )))
+    }
+
+    /// What rounds of gathered reads need.
+    fn rounds(&self) -> Rounds {
+        Rounds {
+            client: self.client.clone(),
+            gather: self.gather.clone(),
+            observed: self.observed.clone(),
+            limit: self.timeout * 2,
+        }
     }
 
     /// Runs something that ends by a call, which happens once, whatever becomes of it.
@@ -198,7 +218,7 @@ async fn begin(client: &TransactionClient) -> Result<Begun, ClusterError> {
     let since = Instant::now();
     let transaction = client.begin_with_options(options()).await;
     let transaction = transaction.map_err(|error| classify(&error, During::Read))?;
-    Ok(Begun { at: transaction.start_timestamp(), transaction, since })
+    Ok(Begun { at: transaction.start_timestamp(), transaction: Some(transaction), since })
 }
 
 /// Lets go of versions that ended longer ago; returns when, by the cluster's clock.
@@ -209,28 +229,25 @@ async fn collect_versions(client: Arc<TransactionClient>, life_ms: u64) -> Resul
     Ok(u64::try_from(physical).ok())
 }
 
-async fn gets(
+/// The values of keys, each of which is there once; those that have none are missing.
+pub(super) async fn gets(
     client: &TransactionClient,
     at: &Timestamp,
-    keys: Vec<(usize, Vec<u8>)>,
-) -> Result<Vec<(usize, Answer)>, Error> {
+    keys: Vec<Vec<u8>>,
+) -> Result<HashMap<Vec<u8>, Vec<u8>>, Error> {
     let mut snapshot = client.snapshot(at.clone(), options());
     match keys.as_slice() {
-        [] => Ok(Vec::new()),
-        [(place, key)] => {
+        [] => Ok(HashMap::new()),
+        [key] => {
             let found = snapshot.get(key.clone()).await;
             let found = past_orphans(client, at, (key, key), found).await?;
-            Ok(vec![(*place, Answer::Value(found))])
+            Ok(found.map(|value| (key.clone(), value)).into_iter().collect())
         }
-        [(_, first), ..] => {
-            let names: Vec<Vec<u8>> = keys.iter().map(|(_, key)| key.clone()).collect();
-            let found = snapshot.batch_get(names).await;
-            let names = || keys.iter().map(|(_, key)| key.as_slice());
-            let ends = (names().min().unwrap_or(first), names().max().unwrap_or(first));
+        [first, ..] => {
+            let found = snapshot.batch_get(keys.iter().cloned()).await;
+            let ends = (keys.iter().min().unwrap_or(first), keys.iter().max().unwrap_or(first));
             let found = past_orphans(client, at, ends, found).await?;
-            let mut found: std::collections::HashMap<Vec<u8>, Vec<u8>> =
-                found.map(|pair| (pair.0.into(), pair.1)).collect();
-            Ok(keys.into_iter().map(|(place, key)| (place, Answer::Value(found.remove(&key)))).collect())
+            Ok(found.map(|pair| (pair.0.into(), pair.1)).collect())
         }
     }
 }
@@ -272,33 +289,36 @@ async fn past_orphans<T>(
 /// Reads everything in one round.
 async fn read(
     client: Arc<TransactionClient>,
-    begun: Option<Begun>,
+    within: ReadIn<Begun>,
     asks: Vec<Ask>,
 ) -> Result<(Begun, Vec<Answer>), ClusterError> {
-    let begun = match begun {
-        Some(begun) => begun,
-        None => begin(&client).await?,
+    let begun = match within {
+        ReadIn::Begun(begun) => begun,
+        ReadIn::New => begin(&client).await?,
+        ReadIn::NewToRead => {
+            let since = Instant::now();
+            let at = client.current_timestamp().await.map_err(|error| classify(&error, During::Read))?;
+            Begun::to_read(at, since)
+        }
     };
     let (at, count) = (begun.at.clone(), asks.len());
-    let (mut keys, mut scans) = (Vec::new(), Vec::new());
+    let (mut places, mut keys, mut scans) = (Vec::new(), Vec::new(), Vec::new());
     for (place, ask) in asks.into_iter().enumerate() {
         match ask {
-            Ask::Get(key) => keys.push((place, key)),
+            Ask::Get(key) => {
+                places.push(place);
+                keys.push(key);
+            }
             Ask::Scan(asked) => scans.push(scan(&client, &at, place, asked)),
         }
     }
-    let answered = if scans.is_empty() {
-        gets(&client, &at, keys).await
-    } else {
-        let both = futures_util::future::try_join(gets(&client, &at, keys), try_join_all(scans)).await;
-        both.map(|(mut gets, scans)| {
-            gets.extend(scans);
-            gets
-        })
-    };
-    let answered = answered.map_err(|error| classify(&error, During::Read))?;
+    let names = keys.clone();
+    let both = try_join(gets(&client, &at, keys), try_join_all(scans)).await;
+    let (mut found, scanned) = both.map_err(|error| classify(&error, During::Read))?;
     let mut answers = vec![Answer::Value(None); count];
-    for (place, answer) in answered {
+    let values =
+        places.into_iter().zip(names).map(|(place, name)| (place, Answer::Value(found.remove(&name))));
+    for (place, answer) in values.chain(scanned) {
         if let Some(empty) = answers.get_mut(place) {
             *empty = answer;
         }
@@ -311,7 +331,7 @@ async fn write(
     begun: Option<Begun>,
     write: Write,
 ) -> Result<(), ClusterError> {
-    let Begun { mut transaction, at, .. } = match begun {
+    let Begun { transaction, at, .. } = match begun {
         Some(begun) => begun,
         None => {
             let begun = begin(&client).await?;
@@ -320,6 +340,9 @@ async fn write(
             }
             begun
         }
+    };
+    let Some(mut transaction) = transaction else {
+        return Err(ClusterError::Refused("a transaction that has begun to read writes nothing".into()));
     };
     let names = || write.changes.iter().map(|(key, _)| key).chain(&write.locks);
     let ends = (names().min().cloned().unwrap_or_default(), names().max().cloned().unwrap_or_default());
@@ -350,16 +373,27 @@ impl Cluster for TikvCluster {
         transaction.time_ms()
     }
 
-    fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
-        if let Err(error) = self.check_age(transaction.as_ref()) {
+    fn read(&self, within: ReadIn<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
+        if let ReadIn::Begun(begun) = &within
+            && let Err(error) = self.check_age(begun)
+        {
             return done(Err(error));
         }
         let done = self.observed.timed(|observed| &observed.reads, done);
-        self.run(During::Read, read(self.client.clone(), transaction, asks), done);
+        match few_keys(&asks).filter(|_| matches!(within, ReadIn::NewToRead)) {
+            Some(keys) => {
+                if self.gather.add(keys, done) {
+                    self.runtime.spawn(self.rounds().run());
+                }
+            }
+            None => self.run(During::Read, read(self.client.clone(), within, asks), done),
+        }
     }
 
     fn write(&self, transaction: Option<Begun>, changes: Write, done: WriteDone) {
-        if let Err(error) = self.check_age(transaction.as_ref()) {
+        if let Some(begun) = &transaction
+            && let Err(error) = self.check_age(begun)
+        {
             return done(Err(error));
         }
         let done = self.observed.timed(|observed| &observed.writes, done);

@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{pieces_of, show_part};
 use crate::ordered::Inner;
-use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError};
+use crate::ordered::cluster::{Answer, Ask, Cluster, ClusterError, ReadIn};
 use crate::ordered::names::{Home, Names};
 use crate::storage::{self, StorageError};
 
@@ -119,8 +119,9 @@ impl<C: Cluster> Pieces<C> {
         let names = numbers.clone().map(|number| self.inner.names.piece(self.home, number));
         let asks = names.map(Ask::Get).collect();
         let pieces = self.clone();
+        // Not with those that read little and would wait for so much.
         self.inner.cluster.read(
-            None,
+            ReadIn::New,
             asks,
             Box::new(move |outcome| match outcome {
                 Ok((_, answers)) => pieces.take(numbers, answers),

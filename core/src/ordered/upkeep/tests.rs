@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::super::cluster::{Ask, Cluster, ReadDone, Write, WriteDone};
+use super::super::cluster::{Ask, Cluster, ReadDone, ReadIn, Write, WriteDone};
 use super::super::databases::Databases;
 use super::super::names::{Home, Named, Names};
 use super::super::record::Record;
-use super::super::simulated::{Faults, Simulated};
+use super::super::simulated::{Begun, Faults, Simulated};
 use super::super::{Options, Ordered, SMALL_BYTES};
 use super::Pace;
 use crate::engine::laws::{self, DATABASES, Operation, Script};
@@ -47,18 +47,18 @@ impl Meddled {
 }
 
 impl Cluster for Meddled {
-    type Transaction = u64;
+    type Transaction = Begun;
 
-    fn time_ms(&self, transaction: &u64) -> u64 {
+    fn time_ms(&self, transaction: &Begun) -> u64 {
         self.cluster.time_ms(transaction)
     }
 
-    fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
+    fn read(&self, within: ReadIn<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         self.let_in();
-        self.cluster.read(transaction, asks, done);
+        self.cluster.read(within, asks, done);
     }
 
-    fn write(&self, transaction: Option<u64>, write: Write, done: WriteDone) {
+    fn write(&self, transaction: Option<Begun>, write: Write, done: WriteDone) {
         self.let_in();
         self.cluster.write(transaction, write, done);
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, Write, WriteDone};
-use crate::ordered::simulated::Simulated;
+use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, ReadIn, Write, WriteDone};
+use crate::ordered::simulated::{Begun, Simulated};
 use crate::ordered::{Ordered, Peers};
 
 type Call = Box<dyn FnOnce() + Send>;
@@ -70,21 +70,21 @@ impl Slow {
 }
 
 impl Cluster for Slow {
-    type Transaction = u64;
+    type Transaction = Begun;
 
-    fn time_ms(&self, transaction: &u64) -> u64 {
+    fn time_ms(&self, transaction: &Begun) -> u64 {
         self.cluster.time_ms(transaction)
     }
 
-    fn read(&self, transaction: Option<u64>, asks: Vec<Ask>, done: ReadDone<u64>) {
+    fn read(&self, within: ReadIn<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         let (cluster, fails) = (self.cluster.clone(), self.draw(self.unavailable_percent));
         self.under_way.lock().push(Box::new(move || match fails {
             true => done(Err(ClusterError::Unavailable("by chance".into()))),
-            false => cluster.read(transaction, asks, done),
+            false => cluster.read(within, asks, done),
         }));
     }
 
-    fn write(&self, transaction: Option<u64>, write: Write, done: WriteDone) {
+    fn write(&self, transaction: Option<Begun>, write: Write, done: WriteDone) {
         let (cluster, is_unknown) = (self.cluster.clone(), self.draw(self.unknown_percent));
         let happens = self.draw(50);
         self.under_way.lock().push(Box::new(move || match (is_unknown, happens) {
