@@ -162,11 +162,14 @@ enum Suspended {
     Commit { identity: u64, commit: Box<commit::Pending> },
 }
 
-/// Keys beyond those that a plan declares.
+/// What a transaction turned out to need beyond its plan.
 #[derive(Clone, Debug, Default)]
 struct Wider {
     keys: Vec<Vec<u8>>,
+    /// All keys.
     all: bool,
+    /// To write: what only reads may find keys that have expired.
+    writes: bool,
 }
 
 /// The state of a client before a run.
@@ -359,8 +362,6 @@ impl Executor {
         mut body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
     ) -> Result<Ran, Stop> {
         let before = Before::of(caller, plan);
-        // One that was to read may find something to write: keys that have expired. Then it runs again.
-        let mut writes = plan.writes;
         let (mut ticket, mut wider) = (None, Wider::default());
         if self.suspended.is_some() {
             match self.take_suspended(server, plan.identity) {
@@ -378,7 +379,7 @@ impl Executor {
                         caller.client.inbox.wake();
                         return Err(Stop::Suspended);
                     }
-                    writes = true;
+                    wider.writes = true;
                 }
                 None => {}
             }
@@ -403,7 +404,7 @@ impl Executor {
                     return Err(self.wait_or_refuse(server, plan));
                 }
             };
-            match writes {
+            match plan.writes || wider.writes {
                 true => snapshot.announce_writes(),
                 false => snapshot.announce_only_reads(),
             }
@@ -479,7 +480,7 @@ impl Executor {
                     {
                         return Ok(ran);
                     }
-                    writes = true;
+                    wider.writes = true;
                 }
                 Err(CommandError::Engine(EngineError::Undeclared)) => {
                     self.sql.give_back(&server.shared.sql);

@@ -653,15 +653,17 @@ impl<C: Cluster> Engine for Ordered<C> {
     fn park(&self, snapshot: OrderedSnapshot<'_, C>, waker: &Waker) -> Ticket {
         let ticket = self.0.ticket();
         let parts = snapshot.into_parts();
-        let known = match parts.turn {
+        let mut known = match parts.turn {
             Some(turn) => {
                 self.0.miss_in_turn((turn, parts.known), ticket, waker, parts.is_postponed);
                 return ticket;
             }
             None => parts.known,
         };
+        if parts.transaction.is_none() {
+            known.only_reads = parts.intent == Intent::OnlyReads;
+        }
         let known = match parts.transaction {
-            None if parts.intent == Intent::OnlyReads => Known { only_reads: true, ..known },
             // It may be about to write, and has not begun.
             None => match self.0.join_to_run(parts.lane_keys, known, ticket, waker) {
                 Some(known) => known,

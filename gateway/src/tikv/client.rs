@@ -19,9 +19,11 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 use super::errors::{During, classify};
-use super::gather::{Gather, Rounds, few_keys};
 use super::latency::Observed;
 use super::orphans;
+use super::regions::{Lies, Regions};
+use super::shared::reads::{self, Reads, few_keys};
+use super::shared::writes::{self, Writes, region_of};
 use crate::clock::whole_ms;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
@@ -55,7 +57,9 @@ pub struct TikvCluster {
     began: Instant,
     longest: Duration,
     observed: Arc<Observed>,
-    gather: Arc<Gather>,
+    regions: Arc<Regions>,
+    shared_reads: Arc<Reads>,
+    shared_writes: Arc<Writes>,
 }
 
 /// The threads that talk to the cluster.
@@ -97,12 +101,12 @@ impl Begun {
     }
 
     /// When it began, by the clock of PD.
-    fn time_ms(&self) -> u64 {
+    pub(super) fn time_ms(&self) -> u64 {
         u64::try_from(self.at.physical).unwrap_or(0)
     }
 }
 
-fn options() -> TransactionOptions {
+pub(super) fn options() -> TransactionOptions {
     TransactionOptions::new_optimistic()
         .try_one_pc()
         .drop_check(CheckLevel::None)
@@ -147,7 +151,9 @@ impl TikvCluster {
             timeout: access.timeout,
             longest: access.longest,
             observed: Arc::default(),
-            gather: Arc::default(),
+            regions: Arc::new(Regions::new(access.clone())),
+            shared_reads: Arc::default(),
+            shared_writes: Arc::default(),
             began: Instant::now(),
         })
     }
@@ -168,14 +174,33 @@ impl TikvCluster {
         )))
     }
 
-    /// What rounds of gathered reads need.
-    fn rounds(&self) -> Rounds {
-        Rounds {
+    /// Reads keys in a transaction that only reads, with others that do.
+    fn share_read(&self, keys: Vec<Vec<u8>>, done: ReadDone<Begun>) {
+        if !self.shared_reads.add(keys, done) {
+            return;
+        }
+        let rounds = reads::Rounds {
             client: self.client.clone(),
-            gather: self.gather.clone(),
+            reads: self.shared_reads.clone(),
             observed: self.observed.clone(),
             limit: self.timeout * 2,
+        };
+        self.runtime.spawn(rounds.run());
+    }
+
+    /// Writes with others that write to the same region.
+    fn share_write(&self, region: u64, write: Write, done: WriteDone) {
+        if !self.shared_writes.add(region, write, done) {
+            return;
         }
+        let rounds = writes::Rounds {
+            client: self.client.clone(),
+            writes: self.shared_writes.clone(),
+            observed: self.observed.clone(),
+            limit: self.timeout * 2,
+            region,
+        };
+        self.runtime.spawn(rounds.run());
     }
 
     /// Runs something that ends by a call, which happens once, whatever becomes of it.
@@ -214,9 +239,13 @@ impl TikvCluster {
     }
 }
 
-async fn begin(client: &TransactionClient) -> Result<Begun, ClusterError> {
+/// Begins a transaction that may write.
+pub(super) async fn begin(
+    client: &TransactionClient,
+    options: TransactionOptions,
+) -> Result<Begun, ClusterError> {
     let since = Instant::now();
-    let transaction = client.begin_with_options(options()).await;
+    let transaction = client.begin_with_options(options).await;
     let transaction = transaction.map_err(|error| classify(&error, During::Read))?;
     Ok(Begun { at: transaction.start_timestamp(), transaction: Some(transaction), since })
 }
@@ -245,7 +274,8 @@ pub(super) async fn gets(
         }
         [first, ..] => {
             let found = snapshot.batch_get(keys.iter().cloned()).await;
-            let ends = (keys.iter().min().unwrap_or(first), keys.iter().max().unwrap_or(first));
+            let names = || keys.iter().map(Vec::as_slice);
+            let ends = (names().min().unwrap_or(first), names().max().unwrap_or(first));
             let found = past_orphans(client, at, ends, found).await?;
             Ok(found.map(|pair| (pair.0.into(), pair.1)).collect())
         }
@@ -294,7 +324,7 @@ async fn read(
 ) -> Result<(Begun, Vec<Answer>), ClusterError> {
     let begun = match within {
         ReadIn::Begun(begun) => begun,
-        ReadIn::New => begin(&client).await?,
+        ReadIn::New => begin(&client, options()).await?,
         ReadIn::NewToRead => {
             let since = Instant::now();
             let at = client.current_timestamp().await.map_err(|error| classify(&error, During::Read))?;
@@ -326,21 +356,31 @@ async fn read(
     Ok((begun, answers))
 }
 
-async fn write(
-    client: Arc<TransactionClient>,
+/// Writes in a transaction that has begun, or in a new one.
+pub(super) async fn write(
+    client: &TransactionClient,
     begun: Option<Begun>,
     write: Write,
 ) -> Result<(), ClusterError> {
-    let Begun { transaction, at, .. } = match begun {
+    let begun = match begun {
         Some(begun) => begun,
         None => {
-            let begun = begin(&client).await?;
+            let begun = begin(client, options()).await?;
             if write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms) {
                 return Err(ClusterError::Late);
             }
             begun
         }
     };
+    commit(client, begun, write).await
+}
+
+/// Ends a transaction with these changes.
+pub(super) async fn commit(
+    client: &TransactionClient,
+    Begun { transaction, at, .. }: Begun,
+    write: Write,
+) -> Result<(), ClusterError> {
     let Some(mut transaction) = transaction else {
         return Err(ClusterError::Refused("a transaction that has begun to read writes nothing".into()));
     };
@@ -359,7 +399,7 @@ async fn write(
     let Err(error) = transaction.commit().await else { return Ok(()) };
     // What was locked before it failed must not keep others waiting until its time has come.
     let outcome = classify(&error, During::Commit);
-    orphans::clear(&client, &error, &at, ends).await;
+    orphans::clear(client, &error, &at, ends).await;
     if matches!(outcome, ClusterError::Conflict(_)) {
         let _ = transaction.rollback().await;
     }
@@ -381,11 +421,7 @@ impl Cluster for TikvCluster {
         }
         let done = self.observed.timed(|observed| &observed.reads, done);
         match few_keys(&asks).filter(|_| matches!(within, ReadIn::NewToRead)) {
-            Some(keys) => {
-                if self.gather.add(keys, done) {
-                    self.runtime.spawn(self.rounds().run());
-                }
-            }
+            Some(keys) => self.share_read(keys, done),
             None => self.run(During::Read, read(self.client.clone(), within, asks), done),
         }
     }
@@ -397,7 +433,18 @@ impl Cluster for TikvCluster {
             return done(Err(error));
         }
         let done = self.observed.timed(|observed| &observed.writes, done);
-        self.run(During::Commit, write(self.client.clone(), transaction, changes), done);
+        if transaction.is_none() {
+            match region_of(&self.regions, &changes) {
+                Some(Lies::In(region)) => return self.share_write(region, changes, done),
+                Some(Lies::Unknown(Some(key))) => {
+                    self.runtime.spawn(self.regions.clone().ask(key));
+                }
+                Some(Lies::Unknown(None) | Lies::Apart) | None => {}
+            }
+        }
+        let client = self.client.clone();
+        let work = async move { write(&client, transaction, changes).await };
+        self.run(During::Commit, work, done);
     }
 
     fn now_ms(&self) -> u64 {

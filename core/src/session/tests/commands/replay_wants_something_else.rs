@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use super::Console;
 use super::transcript_differs::TRANSCRIPTS;
-use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, Scan, Write, WriteDone};
-use crate::ordered::simulated::{Faults, Simulated};
+use crate::ordered::cluster::{Ask, Cluster, ClusterError, ReadDone, ReadIn, Scan, Write, WriteDone};
+use crate::ordered::simulated::{self, Faults, Simulated};
 use crate::ordered::{Options, Ordered, SMALL_BYTES};
 use crate::transcript::{self, Step};
 
@@ -36,7 +36,7 @@ struct Runs {
 
 /// A transaction with the rounds that it has had.
 struct Begun {
-    at: Option<u64>,
+    inner: simulated::Begun,
     rounds: Rounds,
 }
 
@@ -86,7 +86,7 @@ impl Cluster for Twice {
     type Transaction = Begun;
 
     fn time_ms(&self, transaction: &Begun) -> u64 {
-        transaction.at.unwrap_or(0)
+        self.inner.time_ms(&transaction.inner)
     }
 
     fn now_ms(&self) -> u64 {
@@ -97,12 +97,16 @@ impl Cluster for Twice {
         self.inner.later(delay_ms, call);
     }
 
-    fn read(&self, transaction: Option<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
+    fn read(&self, within: ReadIn<Begun>, asks: Vec<Ask>, done: ReadDone<Begun>) {
         let mut runs = self.runs.lock();
-        if transaction.is_none() && !std::mem::take(&mut runs.is_over) {
+        if !matches!(within, ReadIn::Begun(_)) && !std::mem::take(&mut runs.is_over) {
             runs.end();
         }
-        let Begun { at, mut rounds } = transaction.unwrap_or(Begun { at: None, rounds: Vec::new() });
+        let (within, mut rounds) = match within {
+            ReadIn::Begun(Begun { inner, rounds }) => (ReadIn::Begun(inner), rounds),
+            ReadIn::New => (ReadIn::New, Vec::new()),
+            ReadIn::NewToRead => (ReadIn::NewToRead, Vec::new()),
+        };
         rounds.push(asks.clone());
         if rounds.len() > runs.before.len() {
             *runs = Runs { before: rounds, after: Vec::new(), is_over: true };
@@ -111,15 +115,15 @@ impl Cluster for Twice {
         }
         runs.after.clone_from(&rounds);
         drop(runs);
-        let again = move |outcome: Result<(u64, _), _>| {
-            done(outcome.map(|(at, answers)| (Begun { at: Some(at), rounds }, answers)));
+        let again = move |outcome: Result<(simulated::Begun, _), _>| {
+            done(outcome.map(|(inner, answers)| (Begun { inner, rounds }, answers)));
         };
-        self.inner.read(at, asks, Box::new(again));
+        self.inner.read(within, asks, Box::new(again));
     }
 
     fn write(&self, transaction: Option<Begun>, write: Write, done: WriteDone) {
         self.runs.lock().end();
-        self.inner.write(transaction.and_then(|begun| begun.at), write, done);
+        self.inner.write(transaction.map(|begun| begun.inner), write, done);
     }
 
     fn destroy(&self, from: Vec<u8>, to: Vec<u8>, done: WriteDone) {

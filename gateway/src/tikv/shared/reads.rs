@@ -1,9 +1,7 @@
 //! Reads of transactions that only read: those that are asked for at the same time begin together and share their round.
 //!
-//! A request to the cluster costs much the same whether it asks for one key or for some dozens. So a few rounds are under way at a
-//! time, and what is asked for meanwhile is the next one's. A read that is alone goes at once. What shares a round also shares what
-//! holds it up, a lock or a region without a leader; so a round that takes much longer than others do, or fails, is given up, and
-//! each of its reads goes on alone, at the same timestamp.
+//! What shares a round also shares what holds it up, a lock or a region without a leader. So a round that takes much longer than others
+//! do, or fails, is given up, and each of its reads goes on alone, at the same timestamp.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -16,9 +14,9 @@ use parking_lot::Mutex;
 use tikv_client::{Error, Timestamp, TransactionClient};
 use tokio::time::timeout;
 
-use super::client::{Begun, gets};
-use super::errors::{During, classify};
-use super::latency::Observed;
+use crate::tikv::client::{Begun, gets};
+use crate::tikv::errors::{During, classify};
+use crate::tikv::latency::Observed;
 
 /// So many rounds are under way at a time, not counting those that were given up: with more there is less to share, with fewer a
 /// read waits longer for the next one.
@@ -28,17 +26,11 @@ const ROUNDS: usize = 8;
 const KEYS_A_ROUND: usize = 256;
 
 /// A read of more keys than these shares nothing: others would wait for it.
-pub(super) const KEYS_MAX: usize = 16;
-
-/// A round is slow if it takes so many times as long as reads do in the mean,
-const SLOW_TIMES: u32 = 4;
-
-/// and at least as long as this.
-const SLOW_MIN: Duration = Duration::from_millis(20);
+const KEYS_MAX: usize = 16;
 
 /// Reads that wait for their round.
 #[derive(Default)]
-pub(super) struct Gather(Mutex<State>);
+pub(in crate::tikv) struct Reads(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -74,16 +66,16 @@ impl Drop for Read {
 
 /// What rounds need.
 #[derive(Clone)]
-pub(super) struct Rounds {
-    pub(super) client: Arc<TransactionClient>,
-    pub(super) gather: Arc<Gather>,
-    pub(super) observed: Arc<Observed>,
+pub(in crate::tikv) struct Rounds {
+    pub(in crate::tikv) client: Arc<TransactionClient>,
+    pub(in crate::tikv) reads: Arc<Reads>,
+    pub(in crate::tikv) observed: Arc<Observed>,
     /// A round is over after so long, whatever it waits for.
-    pub(super) limit: Duration,
+    pub(in crate::tikv) limit: Duration,
 }
 
 /// The keys that are asked for, if that is all and they are few enough to share a round.
-pub(super) fn few_keys(asks: &[Ask]) -> Option<Vec<Vec<u8>>> {
+pub(in crate::tikv) fn few_keys(asks: &[Ask]) -> Option<Vec<Vec<u8>>> {
     if asks.len() > KEYS_MAX {
         return None;
     }
@@ -94,9 +86,9 @@ pub(super) fn few_keys(asks: &[Ask]) -> Option<Vec<Vec<u8>>> {
     asks.iter().map(key).collect()
 }
 
-impl Gather {
+impl Reads {
     /// Adds a read; true if the caller is to start [`Rounds::run`].
-    pub(super) fn add(&self, keys: Vec<Vec<u8>>, done: ReadDone<Begun>) -> bool {
+    pub(in crate::tikv) fn add(&self, keys: Vec<Vec<u8>>, done: ReadDone<Begun>) -> bool {
         let mut state = self.0.lock();
         state.reads.push(Read { keys, done: Some(done) });
         let starts = !state.is_called && state.rounds < ROUNDS;
@@ -112,7 +104,7 @@ impl Gather {
         let mut state = self.0.lock();
         state.is_called = false;
         let mut keys = 0;
-        let fits = |read: &Read| {
+        let mut fits = |read: &Read| {
             keys += read.keys.len();
             keys <= KEYS_A_ROUND
         };
@@ -128,9 +120,9 @@ impl Gather {
 
 impl Rounds {
     /// Runs rounds as long as anybody waits.
-    pub(super) async fn run(self) {
+    pub(in crate::tikv) async fn run(self) {
         loop {
-            let reads = self.gather.take();
+            let reads = self.reads.take();
             if reads.is_empty() {
                 return;
             }
@@ -151,7 +143,7 @@ impl Rounds {
         let (client, keys) = (self.client.clone(), all_keys(&reads));
         let begun = at.clone();
         let mut asked = Box::pin(async move { gets(&client, &begun, keys).await });
-        match (timeout(self.slow(), &mut asked).await, <[Read; 1]>::try_from(reads)) {
+        match (timeout(super::slow(&self.observed.reads), &mut asked).await, <[Read; 1]>::try_from(reads)) {
             (Ok(found), Ok([read])) => end(read, at, since, found),
             (Ok(Ok(found)), Err(reads)) => share(reads, &at, since, found),
             (Err(_), Ok([read])) => self.go_on(since, async move { end(read, at, since, asked.await) }),
@@ -171,11 +163,6 @@ impl Rounds {
     fn go_on(&self, since: Instant, work: impl Future<Output = ()> + Send + 'static) {
         let left = self.limit.saturating_sub(since.elapsed());
         tokio::spawn(timeout(left, work));
-    }
-
-    /// After how long a round is slow.
-    fn slow(&self) -> Duration {
-        (self.observed.reads.mean() * SLOW_TIMES).max(SLOW_MIN)
     }
 }
 
@@ -208,18 +195,18 @@ mod tests {
 
     #[test]
     fn read_of_a_round_without_an_end_waits_for_ever() {
-        let gather = Gather::default();
+        let reads = Reads::default();
         let ended = Arc::new(Mutex::new(Vec::new()));
         let read = |name: u8, keys: usize| {
             let ended = ended.clone();
             let done = move |outcome: Result<(Begun, Vec<Answer>), ClusterError>| {
                 ended.lock().push((name, outcome.is_err()));
             };
-            gather.add(vec![vec![name]; keys], Box::new(done))
+            reads.add(vec![vec![name]; keys], Box::new(done))
         };
         assert!(read(0, 1), "nobody has been called");
         assert!(!read(1, 1), "who was called takes it along");
-        let round = gather.take();
+        let round = reads.take();
         assert_eq!(round.len(), 2);
         drop(round);
         assert_eq!(*ended.lock(), [(0, true), (1, true)]);
@@ -227,19 +214,19 @@ mod tests {
         for name in 0..60 {
             read(name, KEYS_MAX);
         }
-        assert_eq!(gather.0.lock().rounds, 2);
-        assert_eq!(gather.take().len(), KEYS_A_ROUND / KEYS_MAX);
-        std::mem::take(&mut gather.0.lock().reads);
-        assert!(gather.take().is_empty());
-        assert_eq!(gather.0.lock().rounds, 1);
+        assert_eq!(reads.0.lock().rounds, 2);
+        assert_eq!(reads.take().len(), KEYS_A_ROUND / KEYS_MAX);
+        std::mem::take(&mut reads.0.lock().reads);
+        assert!(reads.take().is_empty());
+        assert_eq!(reads.0.lock().rounds, 1);
     }
 
     #[test]
     fn rounds_without_number() {
-        let gather = Gather::default();
+        let reads = Reads::default();
         for _ in 0..3 * ROUNDS {
-            gather.add(Vec::new(), Box::new(|_| {}));
-            let mut state = gather.0.lock();
+            reads.add(Vec::new(), Box::new(|_| {}));
+            let mut state = reads.0.lock();
             state.is_called = false;
             assert!(state.rounds <= ROUNDS);
         }

@@ -1,0 +1,278 @@
+//! Writes that rest on nothing that was read, such as SET's: those of one region that come at the same time are one transaction,
+//! which is one request and one phase.
+//!
+//! They have nothing to do with each other, so what goes wrong with one must not touch the others: where their transaction meets another
+//! one, or a lock, nothing has happened, and each goes on alone. Only if nobody knows whether it has happened, nobody knows it of any of them.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use edgecask_core::ordered::cluster::{ClusterError, Write, WriteDone};
+use futures_util::FutureExt;
+use parking_lot::Mutex;
+use tikv_client::TransactionClient;
+use tokio::time::timeout;
+
+use crate::tikv::client::{begin, commit, options, write};
+use crate::tikv::latency::Observed;
+use crate::tikv::regions::{Lies, Regions};
+
+/// So many transactions of one region are under way at a time, not counting slow ones.
+const ROUNDS: usize = 4;
+
+/// A transaction has so many bytes at most: one phase ends at 16 KiB.
+const ROUND_BYTES: usize = 12 * 1024;
+
+/// And so many keys.
+const ROUND_KEYS: usize = 128;
+
+/// A longer write shares nothing.
+const WRITE_BYTES: usize = 2 * 1024;
+
+/// A write of more keys, too.
+const WRITE_KEYS: usize = 16;
+
+/// The writes that wait, by their regions.
+#[derive(Default)]
+pub(in crate::tikv) struct Writes(Mutex<HashMap<u64, Line>>);
+
+/// Those of a region.
+#[derive(Default)]
+struct Line {
+    waiting: VecDeque<One>,
+    rounds: usize,
+    /// Whether a task has begun that will take what waits.
+    is_called: bool,
+}
+
+/// A write that may be part of a transaction.
+struct One {
+    write: Write,
+    done: Option<WriteDone>,
+    /// Whether it has been sent: what is not known then may have happened.
+    is_sent: bool,
+}
+
+impl One {
+    fn end(mut self, outcome: Result<(), ClusterError>) {
+        if let Some(done) = self.done.take() {
+            done(outcome);
+        }
+    }
+}
+
+impl Drop for One {
+    /// Whatever became of its transaction, it has an end.
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            let text = "no answer in time".to_string();
+            done(Err(match self.is_sent {
+                true => ClusterError::Unknown(text),
+                false => ClusterError::Unavailable(text),
+            }));
+        }
+    }
+}
+
+/// What the transactions of a region need.
+pub(in crate::tikv) struct Rounds {
+    pub(in crate::tikv) client: Arc<TransactionClient>,
+    pub(in crate::tikv) writes: Arc<Writes>,
+    pub(in crate::tikv) observed: Arc<Observed>,
+    /// A transaction is over after so long, whatever it waits for.
+    pub(in crate::tikv) limit: Duration,
+    pub(in crate::tikv) region: u64,
+}
+
+fn bytes_of(write: &Write) -> usize {
+    write.changes.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum()
+}
+
+/// What is known of where a write goes, if it may be part of a transaction at all.
+pub(in crate::tikv) fn region_of(regions: &Regions, write: &Write) -> Option<Lies> {
+    let is_small = !write.changes.is_empty()
+        && write.changes.len() <= WRITE_KEYS
+        && write.locks.is_empty()
+        && bytes_of(write) <= WRITE_BYTES;
+    is_small.then(|| regions.look(write.changes.iter().map(|(key, _)| key.as_slice())))
+}
+
+impl Writes {
+    /// Adds a write to a region; true if the caller is to start [`Rounds::run`].
+    pub(in crate::tikv) fn add(&self, region: u64, write: Write, done: WriteDone) -> bool {
+        let mut lines = self.0.lock();
+        let line = lines.entry(region).or_default();
+        line.waiting.push_back(One { write, done: Some(done), is_sent: false });
+        let starts = !line.is_called && line.rounds < ROUNDS;
+        if starts {
+            line.is_called = true;
+            line.rounds += 1;
+        }
+        starts
+    }
+
+    /// The writes of the next transaction of a region; none if nobody waits, and then the task ends.
+    fn take(&self, region: u64) -> Vec<One> {
+        let mut lines = self.0.lock();
+        let Some(line) = lines.get_mut(&region) else { return Vec::new() };
+        line.is_called = false;
+        let taken = line.take();
+        if taken.is_empty() {
+            line.rounds -= 1;
+            if line.rounds == 0 {
+                lines.remove(&region);
+            }
+        }
+        taken
+    }
+}
+
+impl Line {
+    /// The next ones, as many as fit. A key is there once, so that each write has its own place in the order.
+    fn take(&mut self) -> Vec<One> {
+        let (mut taken, mut names, mut bytes) = (Vec::<One>::new(), HashSet::new(), 0);
+        while let Some(next) = self.waiting.front() {
+            bytes += bytes_of(&next.write);
+            let own = next.write.changes.iter().map(|(name, _)| name);
+            let is_full = bytes > ROUND_BYTES || names.len() + next.write.changes.len() > ROUND_KEYS;
+            if !taken.is_empty() && (is_full || own.clone().any(|name| names.contains(name))) {
+                break;
+            }
+            names.extend(own.cloned());
+            taken.extend(self.waiting.pop_front());
+        }
+        taken
+    }
+}
+
+impl Rounds {
+    /// Runs transactions as long as anybody waits.
+    pub(in crate::tikv) async fn run(self) {
+        loop {
+            let taken = self.writes.take(self.region);
+            if taken.is_empty() {
+                return;
+            }
+            let (client, limit) = (self.client.clone(), self.limit);
+            // The client panics on some answers. The writes have their end all the same.
+            let round = timeout(limit, AssertUnwindSafe(round(client, taken, limit)).catch_unwind());
+            let mut round = Box::pin(round);
+            if timeout(super::slow(&self.observed.writes), &mut round).await.is_err() {
+                tokio::spawn(round);
+            }
+        }
+    }
+}
+
+/// Writes all of them as one transaction.
+async fn round(client: Arc<TransactionClient>, taken: Vec<One>, limit: Duration) {
+    let since = Instant::now();
+    let mut ones = match <[One; 1]>::try_from(taken) {
+        Ok([one]) => return alone(&client, one).await,
+        Err(several) => several,
+    };
+    // A lock is not waited for: it is in the way of one only.
+    let begun = match begin(&client, options().no_resolve_locks()).await {
+        Ok(begun) => begun,
+        Err(error) => return ones.into_iter().for_each(|one| one.end(Err(error.clone()))),
+    };
+    let is_late =
+        |one: &mut One| one.write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms);
+    ones.extract_if(.., is_late).for_each(|late| late.end(Err(ClusterError::Late)));
+    ones.iter_mut().for_each(|one| one.is_sent = true);
+    let changes = ones.iter().flat_map(|one| one.write.changes.iter().cloned()).collect();
+    match commit(&client, begun, Write { changes, ..Write::default() }).await {
+        Err(ClusterError::Conflict(_) | ClusterError::Refused(_)) => {
+            for mut one in ones {
+                one.is_sent = false;
+                let (client, left) = (client.clone(), limit.saturating_sub(since.elapsed()));
+                tokio::spawn(timeout(left, async move { alone(&client, one).await }));
+            }
+        }
+        outcome => ones.into_iter().for_each(|one| one.end(outcome.clone())),
+    }
+}
+
+async fn alone(client: &TransactionClient, mut one: One) {
+    one.is_sent = true;
+    let own = std::mem::take(&mut one.write);
+    let outcome = write(client, None, own).await;
+    one.end(outcome);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write of a key that tells how it has ended.
+    fn add(writes: &Writes, key: &str, value_bytes: usize, ended: &Arc<Mutex<Vec<String>>>) -> bool {
+        let (ended, name) = (ended.clone(), key.to_owned());
+        let done = move |outcome: Result<(), ClusterError>| {
+            ended.lock().push(match outcome {
+                Ok(()) => name,
+                Err(error) => format!("{name}: {error}"),
+            });
+        };
+        let changes = vec![(key.as_bytes().to_vec(), Some(vec![1; value_bytes]))];
+        writes.add(7, Write { changes, ..Write::default() }, Box::new(done))
+    }
+
+    fn keys(taken: &[One]) -> Vec<String> {
+        let names = taken.iter().flat_map(|one| &one.write.changes);
+        names.map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect()
+    }
+
+    #[test]
+    fn two_writes_of_a_key_are_in_one_transaction() {
+        let (writes, ended) = (Writes::default(), Arc::default());
+        assert!(add(&writes, "a", 1, &ended));
+        assert!(!add(&writes, "b", 1, &ended), "who was called takes it along");
+        assert!(!add(&writes, "a", 2, &ended));
+        assert!(!add(&writes, "c", 1, &ended));
+        assert_eq!(keys(&writes.take(7)), ["a", "b"]);
+        assert_eq!(keys(&writes.take(7)), ["a", "c"]);
+        assert!(writes.take(7).is_empty());
+        assert!(writes.0.lock().is_empty(), "a region that nobody writes to stays known");
+        assert_eq!(ended.lock().len(), 4);
+    }
+
+    #[test]
+    fn transaction_takes_two_phases() {
+        let (writes, ended) = (Writes::default(), Arc::default());
+        for number in 0..9 {
+            add(&writes, &format!("{number}"), 2000, &ended);
+        }
+        assert_eq!(writes.take(7).len(), 6);
+        assert_eq!(writes.take(7).len(), 3);
+        for number in 0..2 * ROUND_KEYS {
+            add(&writes, &format!("{number}"), 1, &ended);
+        }
+        assert_eq!(writes.take(7).len(), ROUND_KEYS);
+    }
+
+    #[test]
+    fn write_that_may_have_happened_is_repeated() {
+        let (writes, ended) = (Writes::default(), Arc::default());
+        for key in ["a", "b"] {
+            add(&writes, key, 1, &ended);
+        }
+        let mut taken = writes.take(7);
+        taken[1].is_sent = true;
+        drop(taken);
+        let told = ended.lock().join("; ");
+        assert!(told.starts_with("a: the cluster cannot be reached"), "{told}");
+        assert!(told.contains("b: whether the write has happened is not known"), "{told}");
+    }
+
+    #[test]
+    fn rounds_without_number() {
+        let (writes, ended) = (Writes::default(), Arc::default());
+        for number in 0..3 * ROUNDS {
+            add(&writes, &format!("{number}"), 1, &ended);
+            writes.0.lock().get_mut(&7).expect("a line").is_called = false;
+        }
+        assert_eq!(writes.0.lock()[&7].rounds, ROUNDS);
+    }
+}
