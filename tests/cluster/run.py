@@ -2,6 +2,7 @@
 """Suites on a test cluster: what clients see of `edgecask serve --engine tikv`.
 
     rounds            what a command asks of the cluster, by the cluster's own counts
+    shared            requests that clients share
     bank, kills       no money and no acknowledged write is lost, whatever breaks
     faults            one fault at a time: replies in time, right ones only, and everything goes on by itself
     upkeep            what nobody needs any more goes from the cluster
@@ -31,6 +32,7 @@ from huge import huge_values, slow_reader
 from kills import killed_between_phases, kills
 from oracles import conformance, conversations, differential, transcripts
 from rounds import large_set, pipelines, round_trips
+from shared import broken_neighbours, shared_requests
 from upkeep import housekeeping
 
 FOLDER = Path(__file__).parent
@@ -101,11 +103,11 @@ def tidis(cluster):
 
 
 # Suites that count what the cluster is asked, or compare times, come first, with nothing beside them.
-ALONE = (round_trips, pipelines)
+ALONE = (round_trips, pipelines, shared_requests)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
-    two_servers, conflicts, unreachable, tidis, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_go_on,
+    two_servers, conflicts, unreachable, broken_neighbours, tidis, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_go_on,
 )
 # These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
 # differ from redis-server is in differences.txt.

@@ -94,18 +94,18 @@ impl Changes {
         overlay: &Overlay,
         (drafts, now_ms): (Vec<Drafted>, u64),
     ) -> Result<Changes> {
-        let mut keys = Vec::new();
-        let mut changed: HashSet<Vec<u8>> = HashSet::new();
-        for change in overlay.changes() {
-            let key = KeyChange::of(snapshot, overlay, &change)?;
-            changed.insert(key.name.clone());
-            keys.push(key);
-        }
-        let names = snapshot.seen.iter().map(|seen| &seen.name);
-        let read = names.filter(|name| !changed.contains(*name)).cloned().collect();
+        let keys = overlay.changes().map(|change| KeyChange::of(snapshot, overlay, &change));
+        let keys: Vec<KeyChange> = keys.collect::<Result<_>>()?;
+        let is_blind = snapshot.seen.is_empty();
+        let read = if is_blind {
+            Vec::new()
+        } else {
+            let changed: HashSet<&[u8]> = keys.iter().map(|key| key.name.as_slice()).collect();
+            let names = snapshot.seen.iter().map(|seen| &seen.name);
+            names.filter(|name| !changed.contains(name.as_slice())).cloned().collect()
+        };
         let databases = overlay.db_changes().to_vec();
         let small_bytes = snapshot.engine.options().small_bytes;
-        let is_blind = snapshot.seen.is_empty();
         let seen = snapshot.databases.clone();
         Ok(Changes { keys, read, databases, seen, small_bytes, is_blind, now_ms, drafts })
     }

@@ -650,8 +650,9 @@ impl<C: Cluster> Engine for Ordered<C> {
         Ok(Begun::Open(OrderedSnapshot::new(self, None, Known::after(0, Mode::Yields))))
     }
 
-    fn park(&self, snapshot: OrderedSnapshot<'_, C>, waker: &Waker) -> Ticket {
+    fn park(&self, mut snapshot: OrderedSnapshot<'_, C>, waker: &Waker) -> Ticket {
         let ticket = self.0.ticket();
+        snapshot.want_announced();
         let parts = snapshot.into_parts();
         let mut known = match parts.turn {
             Some(turn) => {

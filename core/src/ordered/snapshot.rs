@@ -63,6 +63,8 @@ pub struct OrderedSnapshot<'e, C: Cluster> {
     pub(super) seen: Vec<Seen>,
     index: HashMap<Vec<u8>, usize>,
     guesses: Guesses,
+    /// The names of roots that it may need. They are wanted if something else is missing: many runs need none.
+    announced: Vec<Vec<u8>>,
     /// Its turn in a lane, if it stands in one.
     turn: Option<Turn>,
     is_postponed: bool,
@@ -125,6 +127,7 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
             seen: Vec::new(),
             index: HashMap::new(),
             guesses: Guesses::default(),
+            announced: Vec::new(),
             turn: None,
             is_postponed: false,
             intent: Intent::default(),
@@ -144,6 +147,13 @@ impl<'e, C: Cluster> OrderedSnapshot<'e, C> {
     /// Whether its transaction has begun, so that nothing that is written from now on can be seen in it. In a lane that may be so.
     pub(super) fn has_begun(&self) -> bool {
         self.transaction.is_some() || self.turn.is_some()
+    }
+
+    /// Has what was announced fetched with what the run has missed.
+    pub(super) fn want_announced(&mut self) {
+        for name in std::mem::take(&mut self.announced) {
+            self.known.want_get(&name);
+        }
     }
 
     /// Ends the run.
@@ -584,7 +594,7 @@ impl<C: Cluster> Reader for OrderedSnapshot<'_, C> {
             if self.intent == Intent::Writes && self.lane_keys.len() <= KEYS_MAX {
                 self.lane_keys.push(lane_key(&name));
             }
-            self.known.want_get(&name);
+            self.announced.push(name);
         }
     }
 

@@ -11,7 +11,7 @@ use edgecask_core::ordered::cluster::{
 };
 use futures_util::FutureExt;
 use futures_util::future::{try_join, try_join_all};
-use tikv_client::transaction::HeartbeatOption;
+use tikv_client::transaction::{HeartbeatOption, Mutation};
 use tikv_client::{
     CheckLevel, Config, Error, Key, KvPair, Timestamp, Transaction, TransactionClient, TransactionOptions,
 };
@@ -387,12 +387,11 @@ pub(super) async fn commit(
     let names = || write.changes.iter().map(|(key, _)| key).chain(&write.locks);
     let ends = (names().min().cloned().unwrap_or_default(), names().max().cloned().unwrap_or_default());
     let before = |error: Error| classify(&error, During::Read);
-    for (key, value) in write.changes {
-        match value {
-            Some(value) => transaction.put(key, value).await.map_err(before)?,
-            None => transaction.delete(key).await.map_err(before)?,
-        }
-    }
+    let mutations = write.changes.into_iter().map(|(key, value)| match value {
+        Some(value) => Mutation::Put(key.into(), value),
+        None => Mutation::Delete(key.into()),
+    });
+    transaction.batch_mutate(mutations).await.map_err(before)?;
     if !write.locks.is_empty() {
         transaction.lock_keys(write.locks).await.map_err(before)?;
     }
