@@ -194,7 +194,7 @@ class Cluster:
         """The same without waiting for it."""
         arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, "--http-port", "off", *flags]
         level = "error" if is_quiet else "warn"
-        gateway = Gateway([self.edgecask, "serve", *arguments, "--log-level", level])
+        gateway = Gateway([self.edgecask, "serve", *arguments, *([] if "--log-level" in flags else ["--log-level", level])])
         self.gateways.append(gateway)
         return gateway
 

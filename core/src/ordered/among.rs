@@ -74,12 +74,23 @@ impl<C: Cluster> Inner<C> {
         }
     }
 
+    /// Tells all other processes.
+    pub(super) fn tell_others(&self, message: Message) {
+        let Some(peers) = self.peers.get() else { return };
+        let others = peers.processes().into_iter().filter(|process| *process != self.options.process);
+        others.for_each(|process| peers.tell(process, &message.to_bytes()));
+    }
+
     fn hear(&self, from: u32, message: Message) -> Vec<Step<C::Transaction>> {
         let now_ms = self.cluster.now_ms();
         if let Message::Grant(key, number) = message {
             let mut steps = Vec::new();
             self.lanes.lock().granted(key, number, now_ms, &mut steps);
             return steps;
+        }
+        if let Message::Met(key) = message {
+            self.lanes.lock().hear_of_meeting(key, now_ms);
+            return Vec::new();
         }
         let mut out = Vec::new();
         self.lines.lock().receive(from, message, now_ms, &mut out);

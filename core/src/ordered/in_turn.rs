@@ -226,6 +226,7 @@ impl<C: Cluster> Inner<C> {
                 }
                 Step::Later(delay_ms, alarm) => self.ring_later(delay_ms, alarm),
                 Step::Tell(message) => steps.extend(self.tell_owner(message)),
+                Step::TellAll(message) => self.tell_others(message),
             }
         }
         if !woken.is_empty() {

@@ -576,7 +576,12 @@ impl<C: Cluster> Inner<C> {
 
     /// A commit has met another one: its transaction begins anew after a while.
     fn end_later(self: Arc<Self>, ticket: Ticket, keys: &[LaneKey]) {
-        let rest_ms = self.lanes.lock().met_another(keys, self.cluster.now_ms());
+        let mut rest_ms = 0;
+        let steps = self.with_lanes(|lanes, now_ms, steps| {
+            rest_ms = lanes.met_another(keys, now_ms);
+            lanes.tell_news(steps);
+        });
+        self.carry_out(steps);
         let inner = self.clone();
         let end = move || inner.ended(ticket, Err(EngineError::NotHere));
         if rest_ms == 0 { end() } else { self.cluster.later(rest_ms, Box::new(end)) }

@@ -16,6 +16,9 @@
 //! without a grant, an owner grants the next one. What counts is decided when the write is committed. Owners differ while processes
 //! come and go; then some turns overlap, and their writes may meet.
 //!
+//! A process whose write has gone through does not know that another one was in its way. So the other one tells all of them
+//! ([`Message::Met`]); else the first would go on without asking for turns, and win each time because nobody else's write is as quick.
+//!
 //! This module has no clock and sends nothing: `now_ms` comes in, messages go out.
 
 use std::collections::{HashMap, VecDeque};
@@ -60,6 +63,8 @@ pub(super) enum Message {
     Grant(LaneKey, u64),
     /// The turn is over, or not wanted any more.
     Done(LaneKey, u64),
+    /// The sender has met another writer of the key, which may not know it.
+    Met(LaneKey),
 }
 
 /// A message as it is sent: what it is, the key, and the number.
@@ -68,7 +73,8 @@ const MESSAGE_BYTES: usize = 17;
 impl Message {
     /// The key that it is about.
     pub(super) fn key(self) -> LaneKey {
-        let (Message::Ask(key, _) | Message::Grant(key, _) | Message::Done(key, _)) = self;
+        let (Message::Ask(key, _) | Message::Grant(key, _) | Message::Done(key, _) | Message::Met(key)) =
+            self;
         key
     }
 
@@ -78,6 +84,7 @@ impl Message {
             Message::Ask(key, number) => (0, key, number),
             Message::Grant(key, number) => (1, key, number),
             Message::Done(key, number) => (2, key, number),
+            Message::Met(key) => (3, key, 0),
         };
         let mut out = [what; MESSAGE_BYTES];
         for (place, byte) in
@@ -98,6 +105,7 @@ impl Message {
             0 => Some(Message::Ask(key, number)),
             1 => Some(Message::Grant(key, number)),
             2 => Some(Message::Done(key, number)),
+            3 => Some(Message::Met(key)),
             _ => None,
         }
     }
@@ -167,7 +175,7 @@ impl Lines {
                 }
                 self.grant(key, now_ms, out);
             }
-            Message::Grant(..) => {}
+            Message::Grant(..) | Message::Met(_) => {}
         }
     }
 

@@ -11,14 +11,17 @@ use crate::ordered::precedence::LaneKey;
 const REST_MAX_LOG2: u32 = 6;
 
 /// So many keys are remembered at most.
-const KEYS_MAX: usize = 4096;
+const KEYS_MAX: usize = 16_384;
 
 /// For so long after a meeting a process asks for its turn at the key.
 const HOT_MS: u64 = 3_000;
 
-/// For so long after a meeting its requests go to the owner of the key. Longer, since none of them can meet others then: the process
-/// would find out again and again.
-const CONTENDED_MS: u64 = 10_000;
+/// For so long after a meeting its requests go to the owner of the key. Longer, since none of them can meet others then: all processes
+/// would find out again and again, each time by a meeting.
+const CONTENDED_MS: u64 = 60_000;
+
+/// Others are told of meetings at a key once in so many milliseconds.
+const TOLD_MS: u64 = 200;
 
 /// What is remembered of a key.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,34 +30,58 @@ struct Met {
     times: u32,
     last_ms: u64,
     rests_until_ms: u64,
+    /// When others are to be told of the next meeting.
+    tells_from_ms: u64,
 }
 
 /// The keys.
 #[derive(Debug)]
 pub(super) struct Heat {
     met: HashMap<LaneKey, Met>,
+    /// Keys of which others are to be told.
+    news: Vec<LaneKey>,
     random: fastrand::Rng,
 }
 
 impl Heat {
     pub(super) fn new(seed: u64) -> Heat {
-        Heat { met: HashMap::new(), random: fastrand::Rng::with_seed(seed) }
+        Heat { met: HashMap::new(), news: Vec::new(), random: fastrand::Rng::with_seed(seed) }
     }
 
     /// A write of these keys has met another one.
     pub(super) fn add(&mut self, keys: &[LaneKey], now_ms: u64) {
-        if self.met.len() + keys.len() > KEYS_MAX {
-            self.met.retain(|_, met| met.last_ms + CONTENDED_MS > now_ms);
-            if self.met.len() + keys.len() > KEYS_MAX {
-                return;
-            }
+        if !self.has_room(keys.len(), now_ms) {
+            return;
         }
         for key in keys {
             let met = self.met.entry(*key).or_default();
             met.times = (met.times + 1).min(REST_MAX_LOG2);
             met.last_ms = now_ms;
             met.rests_until_ms = now_ms + self.random.u64(..1 << met.times);
+            if met.tells_from_ms <= now_ms {
+                met.tells_from_ms = now_ms + TOLD_MS;
+                self.news.push(*key);
+            }
         }
+    }
+
+    /// Another process has met others at a key. It may be this one, which has not noticed: who goes through does not.
+    pub(super) fn hear(&mut self, key: LaneKey, now_ms: u64) {
+        if self.has_room(1, now_ms) {
+            self.met.entry(key).or_default().last_ms = now_ms;
+        }
+    }
+
+    /// The keys of which others are to be told.
+    pub(super) fn take_news(&mut self) -> Vec<LaneKey> {
+        std::mem::take(&mut self.news)
+    }
+
+    fn has_room(&mut self, count: usize, now_ms: u64) -> bool {
+        if self.met.len() + count > KEYS_MAX {
+            self.met.retain(|_, met| met.last_ms + CONTENDED_MS > now_ms);
+        }
+        self.met.len() + count <= KEYS_MAX
     }
 
     /// A wait after so many meetings, in milliseconds.

@@ -102,6 +102,8 @@ pub(super) enum Step<T> {
     Later(u64, Alarm),
     /// To be told to the owner of its key.
     Tell(Message),
+    /// To be told to all other processes.
+    TellAll(Message),
 }
 
 /// Something that happens later.
@@ -187,6 +189,19 @@ impl<T> Lanes<T> {
     pub(super) fn met_another(&mut self, keys: &[LaneKey], now_ms: u64) -> u64 {
         self.heat.add(keys, now_ms);
         self.heat.rest_ms(keys, now_ms)
+    }
+
+    /// Another process has met others at a key.
+    pub(super) fn hear_of_meeting(&mut self, key: LaneKey, now_ms: u64) {
+        self.heat.hear(key, now_ms);
+    }
+
+    /// Has others told of meetings.
+    pub(super) fn tell_news(&mut self, steps: &mut Vec<Step<T>>) {
+        let news = self.heat.take_news();
+        if self.has_peers {
+            steps.extend(news.into_iter().map(|key| Step::TellAll(Message::Met(key))));
+        }
     }
 
     /// Whether no key has met writers of other processes of late.
@@ -377,6 +392,7 @@ impl<T> Lanes<T> {
                 steps.push(Step::End(member.ticket, ended));
             }
         }
+        self.tell_news(steps);
         self.advance(number, now_ms, steps);
     }
 

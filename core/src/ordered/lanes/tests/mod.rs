@@ -16,8 +16,10 @@ use crate::engine::laws::{self, DATABASES};
 use crate::engine::{
     Begun, Commit, Engine, EngineError, Kind, NewRoot, Overlay, Reader, Result, Scope, Ticket, Txn,
 };
+use crate::ordered::cluster::Cluster;
+use crate::ordered::lanes::lane_key;
 use crate::ordered::simulated::{Faults, Simulated};
-use crate::ordered::{Counts, Options, Ordered, SMALL_BYTES};
+use crate::ordered::{Counts, Inner, Options, Ordered, SMALL_BYTES};
 use slow::{Links, Slow};
 
 /// Notes that a session may go on.
@@ -455,6 +457,24 @@ fn processes_that_write_one_key_meet_again_and_again() {
     let (conflicts, writes) = (sum(|counts| &counts.conflicts), sum(|counts| &counts.writes));
     println!("{conflicts} conflicts of {writes} writes");
     assert!(conflicts * 5 < writes, "{conflicts} conflicts of {writes} writes");
+}
+
+#[test]
+fn process_that_wins_every_meeting_goes_on_as_if_it_were_alone() {
+    let mut run = Run::new(2, 3, Faults::default(), (0, 0));
+    run.link(0);
+    for _ in 0..60 {
+        run.add(Task::Add(0));
+    }
+    run.finish(0);
+    let conflicts = run.engines.iter().map(|engine| engine.counts().conflicts.load(Ordering::Relaxed));
+    assert!(conflicts.sum::<u64>() > 0, "nobody has met anybody");
+    for engine in &run.engines {
+        let Inner { lanes, certainty, names, cluster, .. } = &*engine.0;
+        let space = certainty.present().databases.space(0, DATABASES).expect("a database");
+        let key = lane_key(&names.root(space, &counter(0)));
+        assert!(lanes.lock().is_contended(key, cluster.now_ms()), "{} does not know it", engine.process());
+    }
 }
 
 #[test]
