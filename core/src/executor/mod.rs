@@ -39,6 +39,7 @@ pub use meter::Meter;
 pub use queue::{Call, Watched};
 pub use serve::Blocked;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -205,6 +206,8 @@ pub struct Executor {
     overlay: Overlay,
     outbox: Outbox,
     reads: TrackedReads,
+    /// The keys that the transaction has had remembered for its connection's cache, ahead of a run.
+    remembered: HashSet<Vec<u8>>,
     tally: Tally,
     /// The connections to SQL databases of the transaction under way.
     sql: Leases,
@@ -385,6 +388,7 @@ impl Executor {
             }
         } else {
             self.began_ms = now_ms;
+            self.remembered.clear();
         }
         let (mut is_first_run, mut cached_runs) = (true, 0);
         loop {

@@ -18,7 +18,8 @@ impl Executor {
     pub(super) fn remember_reads(&mut self, shared: &Shared, caller: &Caller<'_>) -> Vec<Reread> {
         let mut reread = Vec::new();
         for (key, read) in self.reads.iter() {
-            let had_read = shared.hub.tracking.remember(caller.client.id, key) || read.before;
+            let was_remembered = shared.hub.tracking.remember(caller.client.id, key);
+            let had_read = was_remembered && !self.remembered.contains(key) || read.before;
             if read.after {
                 reread.push(Reread { key: key.to_vec(), had_read });
             }
@@ -43,6 +44,7 @@ impl Executor {
         let mut missed: Vec<&[u8]> = Vec::new();
         for (key, _) in self.reads.iter() {
             if !shared.hub.tracking.remember(id, key) && shared.hub.tracking.has(id) {
+                self.remembered.insert(key.to_vec());
                 missed.push(key);
             }
         }

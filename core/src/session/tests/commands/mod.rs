@@ -11,6 +11,7 @@ mod functions_of_the_store;
 mod geo_reply_differs;
 mod hash_walk_misses_a_field;
 mod maxmemory_limits_nothing;
+mod own_change_is_told_to_a_cache;
 mod pipelined_request_differs;
 // WebAssembly measures no time.
 #[cfg(not(target_family = "wasm"))]
