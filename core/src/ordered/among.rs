@@ -42,8 +42,10 @@ impl<C: Cluster> Ordered<C> {
 
     /// Ends turns that take too long, and those of processes that are gone. To be called some times a second.
     pub fn look_after_turns(&self) {
+        let now_ms = self.0.cluster.now_ms();
+        self.0.lanes.lock().sweep(now_ms);
         let Some(peers) = self.0.peers.get() else { return };
-        let (mut processes, now_ms) = (peers.processes(), self.0.cluster.now_ms());
+        let mut processes = peers.processes();
         processes.sort_unstable();
         let mut out = Vec::new();
         let have_changed = {

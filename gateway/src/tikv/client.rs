@@ -18,12 +18,12 @@ use tikv_client::{
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-use super::errors::{During, classify};
+use super::errors::{During, brief, classify};
 use super::latency::Observed;
 use super::orphans;
-use super::regions::{Lies, Regions};
+use super::regions::{Look, Regions};
 use super::shared::reads::{self, Reads, few_keys};
-use super::shared::writes::{self, Writes, region_of};
+use super::shared::writes::{self, Writes, keys_to_share};
 use crate::clock::whole_ms;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
@@ -182,7 +182,6 @@ impl TikvCluster {
         let rounds = reads::Rounds {
             client: self.client.clone(),
             reads: self.shared_reads.clone(),
-            observed: self.observed.clone(),
             limit: self.timeout * 2,
         };
         self.runtime.spawn(rounds.run());
@@ -196,7 +195,6 @@ impl TikvCluster {
         let rounds = writes::Rounds {
             client: self.client.clone(),
             writes: self.shared_writes.clone(),
-            observed: self.observed.clone(),
             limit: self.timeout * 2,
             region,
         };
@@ -399,10 +397,15 @@ pub(super) async fn commit(
     // What was locked before it failed must not keep others waiting until its time has come.
     let outcome = classify(&error, During::Commit);
     orphans::clear(client, &error, &at, ends).await;
-    if matches!(outcome, ClusterError::Conflict(_)) {
-        let _ = transaction.rollback().await;
+    if !matches!(outcome, ClusterError::Conflict(_) | ClusterError::Refused(_)) {
+        return Err(outcome);
     }
-    Err(outcome)
+    // The client asks again where an answer was lost, so the last error may hide that an earlier request has gone through. A transaction
+    // that can be rolled back has not been committed and never will be.
+    match transaction.rollback().await {
+        Ok(()) => Err(outcome),
+        Err(error) => Err(ClusterError::Unknown(format!("{outcome}; then {}", brief(&error)))),
+    }
 }
 
 impl Cluster for TikvCluster {
@@ -419,7 +422,8 @@ impl Cluster for TikvCluster {
             return done(Err(error));
         }
         let done = self.observed.timed(|observed| &observed.reads, done);
-        match few_keys(&asks).filter(|_| matches!(within, ReadIn::NewToRead)) {
+        let shares = matches!(within, ReadIn::NewToRead);
+        match shares.then(|| few_keys(&asks)).flatten() {
             Some(keys) => self.share_read(keys, done),
             None => self.run(During::Read, read(self.client.clone(), within, asks), done),
         }
@@ -433,12 +437,12 @@ impl Cluster for TikvCluster {
         }
         let done = self.observed.timed(|observed| &observed.writes, done);
         if transaction.is_none() {
-            match region_of(&self.regions, &changes) {
-                Some(Lies::In(region)) => return self.share_write(region, changes, done),
-                Some(Lies::Unknown(Some(key))) => {
-                    self.runtime.spawn(self.regions.clone().ask(key));
-                }
-                Some(Lies::Unknown(None) | Lies::Apart) | None => {}
+            let Look { region, asks } = keys_to_share(&changes).map(|keys| self.regions.look(keys)).unwrap_or_default();
+            if let Some(key) = asks {
+                self.runtime.spawn(self.regions.clone().ask(key));
+            }
+            if let Some(region) = region {
+                return self.share_write(region, changes, done);
             }
         }
         let client = self.client.clone();

@@ -23,14 +23,9 @@ pub(super) struct Latency {
 impl Latency {
     /// The mean and the 99th percentile in microseconds.
     pub(super) fn facts_us(&self) -> (u64, u64) {
-        let mean_us = u64::try_from(self.mean().as_micros()).unwrap_or(u64::MAX);
-        (mean_us, self.took.percentile(99.0) / 1000)
-    }
-
-    /// The mean.
-    pub(super) fn mean(&self) -> Duration {
         let count = self.count.load(Ordering::Relaxed).max(1);
-        Duration::from_nanos(self.sum_ns.load(Ordering::Relaxed) / count)
+        let mean_ns = self.sum_ns.load(Ordering::Relaxed) / count;
+        (mean_ns / 1000, self.took.percentile(99.0) / 1000)
     }
 
     fn note(&self, took: Duration) {

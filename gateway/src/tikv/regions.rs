@@ -1,5 +1,5 @@
 //! Which keys lie in one region of the cluster, as far as PD has said of late: a hint. What is written to one region takes one request
-//! and one phase; where the hint is wrong, because a region has been split meanwhile, it takes two, and nothing else changes.
+//! and one phase; where the hint is wrong, because a region has been split meanwhile, it takes two, as any transaction of two regions.
 //!
 //! Nobody waits for it. A key of which nothing is known lies nowhere until PD has been asked, one question at a time.
 
@@ -46,14 +46,12 @@ struct Known {
 }
 
 /// What is known of where keys lie.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Lies {
-    /// All in this region.
-    In(u64),
-    /// In several.
-    Apart,
-    /// That is not known; the key for which the caller is to [ask](Regions::ask), if it is.
-    Unknown(Option<Vec<u8>>),
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The region in which all of them lie, if that is known.
+    pub(super) region: Option<u64>,
+    /// A key for which the caller is to [ask](Regions::ask).
+    pub(super) asks: Option<Vec<u8>>,
 }
 
 impl Regions {
@@ -64,36 +62,34 @@ impl Regions {
     }
 
     /// Where keys lie.
-    pub(super) fn look<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Lies {
+    pub(super) fn look<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Look {
         let mut state = self.state.lock();
-        let mut region = None;
+        let (mut region, mut is_one, mut asked) = (None, true, None);
         for key in keys {
             let stored = state.prefix.as_ref().map(|prefix| stored(prefix, key));
-            match stored.and_then(|stored| state.find(&stored)) {
-                None => return state.unknown(key),
-                Some(known) if region.is_none_or(|region| region == known.id) => region = Some(known.id),
-                Some(_) => return Lies::Apart,
+            let known = stored.and_then(|stored| state.find(&stored));
+            if known.is_none_or(|known| known.since.elapsed() >= LIFE) {
+                asked = asked.or(Some(key));
             }
+            let id = known.map(|known| known.id);
+            is_one &= id.is_some() && region.is_none_or(|region| Some(region) == id);
+            region = region.or(id);
         }
-        region.map_or(Lies::Apart, Lies::In)
+        let asks = asked.filter(|_| !std::mem::replace(&mut state.is_asking, asked.is_some() || state.is_asking));
+        Look { region: region.filter(|_| is_one), asks: asks.map(<[u8]>::to_vec) }
     }
 
-    /// Asks PD for the region of a key, as [`Lies::Unknown`] wants it.
+    /// Asks PD for the region of a key, as [`Look::asks`] wants it.
     pub(super) async fn ask(self: Arc<Regions>, key: Vec<u8>) {
-        let asked = self.ask_pd(&key).await;
-        if let Err(error) = &asked {
+        if let Err(error) = self.ask_pd(&key).await {
             debug!(%error, "PD has not said where a region is");
             self.state.lock().pd = None;
             tokio::time::sleep(PAUSE).await;
         }
-        let mut state = self.state.lock();
-        if let Ok(Some(region)) = asked {
-            state.learn(region);
-        }
-        state.is_asking = false;
+        self.state.lock().is_asking = false;
     }
 
-    async fn ask_pd(&self, key: &[u8]) -> Result<Option<Region>, Failed> {
+    async fn ask_pd(&self, key: &[u8]) -> Result<(), Failed> {
         let open = self.state.lock().pd.clone();
         let pd = match open {
             Some(pd) => pd,
@@ -104,42 +100,46 @@ impl Regions {
             }
         };
         let known = self.state.lock().prefix.clone();
-        let prefix = match (known, &self.access.keyspace) {
-            (Some(prefix), _) => prefix,
-            (None, Some(keyspace)) => {
-                let id = pd.keyspace(keyspace).await?.ok_or("there is no such keyspace")?;
+        let prefix = match known {
+            Some(prefix) => prefix,
+            None => {
+                let name = self.access.keyspace.as_deref().unwrap_or_default();
+                let id = pd.keyspace(name).await?.ok_or("there is no such keyspace")?;
                 let prefix = keyspace_prefix(id);
                 self.state.lock().prefix = Some(prefix.clone());
                 prefix
             }
-            (None, None) => Vec::new(),
         };
-        Ok(pd.region(&stored(&prefix, key)).await?)
+        let stored = stored(&prefix, key);
+        let region = pd.region(&stored).await?.ok_or("the key is in no region")?;
+        let mut state = self.state.lock();
+        state.learn(region);
+        if state.find(&stored).is_none() {
+            return Err("another region than that of the key".into());
+        }
+        Ok(())
     }
 }
 
 impl State {
-    /// The region of a stored key, if it is known and not for too long.
+    /// The region of a stored key, if it is known.
     fn find(&self, stored: &[u8]) -> Option<&Known> {
         let upto = (Bound::Unbounded, Bound::Included(stored));
         let (_, known) = self.known.range::<[u8], _>(upto).next_back()?;
         let is_in = known.end.is_empty() || stored < known.end.as_slice();
-        Some(known).filter(|known| is_in && known.since.elapsed() < LIFE)
-    }
-
-    fn unknown(&mut self, key: &[u8]) -> Lies {
-        let is_asked_for = std::mem::replace(&mut self.is_asking, true);
-        Lies::Unknown((!is_asked_for).then(|| key.to_vec()))
+        Some(known).filter(|_| is_in)
     }
 
     /// Takes over what PD has said, instead of all that it contradicts.
     fn learn(&mut self, region: Region) {
         let Region { id, first, end } = region;
-        self.known.retain(|other_first, other| {
-            let is_before = !other.end.is_empty() && other.end <= first;
-            let is_behind = !end.is_empty() && *other_first >= end;
-            is_before || is_behind
-        });
+        let below = (Bound::Unbounded, Bound::Excluded(first.as_slice()));
+        let before = self.known.range::<[u8], _>(below).next_back();
+        let overlaps = before.filter(|(_, known)| known.end.is_empty() || known.end > first);
+        let upto = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end.as_slice()) };
+        let within = self.known.range::<[u8], _>((Bound::Included(first.as_slice()), upto));
+        let gone: Vec<Vec<u8>> = overlaps.into_iter().chain(within).map(|(first, _)| first.clone()).collect();
+        gone.iter().for_each(|first| drop(self.known.remove(first)));
         self.known.insert(first, Known { id, end, since: Instant::now() });
     }
 }
@@ -172,8 +172,12 @@ fn keyspace_prefix(id: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn look(regions: &Regions, keys: &[&str]) -> Lies {
+    fn look(regions: &Regions, keys: &[&str]) -> Look {
         regions.look(keys.iter().map(|key| key.as_bytes()))
+    }
+
+    fn lies_in(region: impl Into<Option<u64>>) -> Look {
+        Look { region: region.into(), asks: None }
     }
 
     fn region(id: u64, first: &str, end: &str) -> Region {
@@ -184,21 +188,22 @@ mod tests {
     #[test]
     fn keys_of_two_regions_are_taken_for_those_of_one() {
         let regions = Regions::new(Access::default());
-        assert_eq!(look(&regions, &["a", "b"]), Lies::Unknown(Some(b"a".to_vec())));
-        assert_eq!(look(&regions, &["a", "b"]), Lies::Unknown(None), "somebody asks already");
+        assert_eq!(look(&regions, &["a", "b"]), Look { region: None, asks: Some(b"a".to_vec()) });
+        assert_eq!(look(&regions, &["a", "b"]), lies_in(None), "somebody asks already");
         let learn = |region| regions.state.lock().learn(region);
         learn(region(1, "", "m"));
         learn(region(2, "m", ""));
-        assert_eq!(look(&regions, &["a", "lzzzzzzzzz"]), Lies::In(1));
-        assert_eq!(look(&regions, &["m", "z"]), Lies::In(2));
-        assert_eq!(look(&regions, &["a", "z"]), Lies::Apart);
+        assert_eq!(look(&regions, &["a", "lzzzzzzzzz"]), lies_in(1));
+        assert_eq!(look(&regions, &["m", "z"]), lies_in(2));
+        assert_eq!(look(&regions, &["a", "z"]), lies_in(None));
         // The first one was split.
         learn(region(3, "c", "m"));
-        assert_eq!(look(&regions, &["d", "e"]), Lies::In(3));
-        assert_eq!(look(&regions, &["a"]), Lies::Unknown(None));
+        assert_eq!(look(&regions, &["d", "e"]), lies_in(3));
+        regions.state.lock().is_asking = false;
+        assert_eq!(look(&regions, &["d", "b"]), Look { region: None, asks: Some(b"b".to_vec()) });
         // All became one.
         learn(region(2, "", ""));
-        assert_eq!(look(&regions, &["a", "d", "z"]), Lies::In(2));
+        assert_eq!(look(&regions, &["a", "d", "z"]), lies_in(2));
         assert_eq!(regions.state.lock().known.len(), 1);
     }
 

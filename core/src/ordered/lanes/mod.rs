@@ -204,6 +204,11 @@ impl<T> Lanes<T> {
         }
     }
 
+    /// Forgets keys that have met nobody for long.
+    pub(super) fn sweep(&mut self, now_ms: u64) {
+        self.heat.sweep(now_ms);
+    }
+
     /// Whether no key has met writers of other processes of late.
     pub(super) fn are_cold(&self) -> bool {
         self.heat.is_cold()
@@ -368,7 +373,7 @@ impl<T> Lanes<T> {
         lane.give_back(steps);
         let keys = keys_of(&members);
         match outcome {
-            Ok(()) => self.heat.cool(&keys, now_ms),
+            Ok(()) => self.heat.cool(&keys),
             Err(EngineError::NotHere) => self.heat.add(&keys, now_ms),
             Err(_) => {}
         }

@@ -1,22 +1,24 @@
 //! Reads of transactions that only read: those that are asked for at the same time begin together and share their round.
 //!
 //! What shares a round also shares what holds it up, a lock or a region without a leader. So a round that takes much longer than others
-//! do, or fails, is given up, and each of its reads goes on alone, at the same timestamp.
+//! do, or fails, is given up, and each of its reads goes on by itself, at the same timestamp.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{Answer, Ask, ClusterError, ReadDone};
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use parking_lot::Mutex;
-use tikv_client::{Error, Timestamp, TransactionClient};
+use tikv_client::{Timestamp, TransactionClient};
 use tokio::time::timeout;
 
+use super::Usual;
 use crate::tikv::client::{Begun, gets};
 use crate::tikv::errors::{During, classify};
-use crate::tikv::latency::Observed;
 
 /// So many rounds are under way at a time, not counting those that were given up: with more there is less to share, with fewer a
 /// read waits longer for the next one.
@@ -30,7 +32,10 @@ const KEYS_MAX: usize = 16;
 
 /// Reads that wait for their round.
 #[derive(Default)]
-pub(in crate::tikv) struct Reads(Mutex<State>);
+pub(in crate::tikv) struct Reads {
+    state: Mutex<State>,
+    usual: Usual,
+}
 
 #[derive(Default)]
 struct State {
@@ -44,6 +49,7 @@ struct State {
 /// What a transaction wants to read.
 struct Read {
     keys: Vec<Vec<u8>>,
+    since: Instant,
     done: Option<ReadDone<Begun>>,
 }
 
@@ -59,7 +65,7 @@ impl Drop for Read {
     /// Whatever became of its round, it has an end.
     fn drop(&mut self) {
         if let Some(done) = self.done.take() {
-            done(Err(ClusterError::Unavailable("no answer in time".into())));
+            done(Err(ClusterError::Unavailable("no answer".into())));
         }
     }
 }
@@ -69,8 +75,7 @@ impl Drop for Read {
 pub(in crate::tikv) struct Rounds {
     pub(in crate::tikv) client: Arc<TransactionClient>,
     pub(in crate::tikv) reads: Arc<Reads>,
-    pub(in crate::tikv) observed: Arc<Observed>,
-    /// A round is over after so long, whatever it waits for.
+    /// A read has its end after so long, whatever it waits for.
     pub(in crate::tikv) limit: Duration,
 }
 
@@ -89,19 +94,15 @@ pub(in crate::tikv) fn few_keys(asks: &[Ask]) -> Option<Vec<Vec<u8>>> {
 impl Reads {
     /// Adds a read; true if the caller is to start [`Rounds::run`].
     pub(in crate::tikv) fn add(&self, keys: Vec<Vec<u8>>, done: ReadDone<Begun>) -> bool {
-        let mut state = self.0.lock();
-        state.reads.push(Read { keys, done: Some(done) });
-        let starts = !state.is_called && state.rounds < ROUNDS;
-        if starts {
-            state.is_called = true;
-            state.rounds += 1;
-        }
-        starts
+        let mut state = self.state.lock();
+        state.reads.push(Read { keys, since: Instant::now(), done: Some(done) });
+        state.starts()
     }
 
-    /// The reads of the next round; none if nobody waits, and then the task ends.
-    fn take(&self) -> Vec<Read> {
-        let mut state = self.0.lock();
+    /// The reads of the next round, and whether another task is to be started for those that are left. None if nobody waits, and then
+    /// the task ends.
+    fn take(&self) -> Option<(Vec<Read>, bool)> {
+        let mut state = self.state.lock();
         state.is_called = false;
         let mut keys = 0;
         let mut fits = |read: &Read| {
@@ -113,56 +114,77 @@ impl Reads {
         let taken = std::mem::replace(&mut state.reads, rest);
         if taken.is_empty() {
             state.rounds -= 1;
+            return None;
         }
-        taken
+        let starts = !state.reads.is_empty() && state.starts();
+        Some((taken, starts))
+    }
+}
+
+impl State {
+    /// Whether another task is to be started.
+    fn starts(&mut self) -> bool {
+        let starts = !self.is_called && self.rounds < ROUNDS;
+        if starts {
+            self.is_called = true;
+            self.rounds += 1;
+        }
+        starts
     }
 }
 
 impl Rounds {
     /// Runs rounds as long as anybody waits.
     pub(in crate::tikv) async fn run(self) {
-        loop {
-            let reads = self.reads.take();
-            if reads.is_empty() {
-                return;
+        while let Some((reads, starts)) = self.reads.take() {
+            if starts {
+                tokio::spawn(self.clone().run_boxed());
             }
+            let left = super::left(self.limit, reads.iter().map(|read| read.since));
             // The client panics on some answers. The reads have their end all the same.
-            let _ = timeout(self.limit, AssertUnwindSafe(self.round(reads)).catch_unwind()).await;
-        }
-    }
-
-    async fn round(&self, reads: Vec<Read>) {
-        let since = Instant::now();
-        let at = match self.client.current_timestamp().await {
-            Ok(at) => at,
-            Err(error) => {
-                let error = classify(&error, During::Read);
-                return reads.into_iter().for_each(|read| read.end(Err(error.clone())));
-            }
-        };
-        let (client, keys) = (self.client.clone(), all_keys(&reads));
-        let begun = at.clone();
-        let mut asked = Box::pin(async move { gets(&client, &begun, keys).await });
-        match (timeout(super::slow(&self.observed.reads), &mut asked).await, <[Read; 1]>::try_from(reads)) {
-            (Ok(found), Ok([read])) => end(read, at, since, found),
-            (Ok(Ok(found)), Err(reads)) => share(reads, &at, since, found),
-            (Err(_), Ok([read])) => self.go_on(since, async move { end(read, at, since, asked.await) }),
-            (Err(_) | Ok(Err(_)), Err(reads)) => {
-                for read in reads {
-                    let (client, at) = (self.client.clone(), at.clone());
-                    self.go_on(since, async move {
-                        let found = gets(&client, &at, read.keys.clone()).await;
-                        end(read, at, since, found);
-                    });
-                }
+            let round = AssertUnwindSafe(round(self.clone(), reads)).catch_unwind();
+            let mut round = Box::pin(timeout(left, round));
+            if timeout(self.reads.usual.slow(), &mut round).await.is_err() {
+                tokio::spawn(round);
             }
         }
     }
 
-    /// Lets something go on beside the rounds, up to the end of the time that it has.
-    fn go_on(&self, since: Instant, work: impl Future<Output = ()> + Send + 'static) {
-        let left = self.limit.saturating_sub(since.elapsed());
-        tokio::spawn(timeout(left, work));
+    /// The same, for one that starts itself.
+    fn run_boxed(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self.run())
+    }
+}
+
+/// Reads for all of them at once; or, if that takes long or fails, for each by itself.
+async fn round(rounds: Rounds, reads: Vec<Read>) {
+    let Rounds { client, reads: shared, .. } = rounds;
+    let since = Instant::now();
+    let at = match client.current_timestamp().await {
+        Ok(at) => at,
+        Err(error) => {
+            let error = classify(&error, During::Read);
+            return reads.into_iter().for_each(|read| read.end(Err(error.clone())));
+        }
+    };
+    let several = match <[Read; 1]>::try_from(reads) {
+        Ok([read]) => return read_alone(&client, read, &at, since).await,
+        Err(several) => several,
+    };
+    let asked = timeout(shared.usual.slow(), gets(&client, &at, all_keys(&several))).await;
+    shared.usual.note(since.elapsed());
+    match asked {
+        Ok(Ok(found)) => several.into_iter().for_each(|read| give(read, &at, since, &found)),
+        Ok(Err(_)) | Err(_) => {
+            join_all(several.into_iter().map(|read| read_alone(&client, read, &at, since))).await;
+        }
+    }
+}
+
+async fn read_alone(client: &TransactionClient, read: Read, at: &Timestamp, since: Instant) {
+    match gets(client, at, all_keys(std::slice::from_ref(&read))).await {
+        Ok(found) => give(read, at, since, &found),
+        Err(error) => read.end(Err(classify(&error, During::Read))),
     }
 }
 
@@ -174,19 +196,10 @@ fn all_keys(reads: &[Read]) -> Vec<Vec<u8>> {
     keys
 }
 
-fn end(read: Read, at: Timestamp, since: Instant, found: Result<HashMap<Vec<u8>, Vec<u8>>, Error>) {
-    match found {
-        Ok(found) => share(vec![read], &at, since, found),
-        Err(error) => read.end(Err(classify(&error, During::Read))),
-    }
-}
-
-/// Gives each read what it wanted.
-fn share(reads: Vec<Read>, at: &Timestamp, since: Instant, found: HashMap<Vec<u8>, Vec<u8>>) {
-    for read in reads {
-        let answers = read.keys.iter().map(|key| Answer::Value(found.get(key).cloned())).collect();
-        read.end(Ok((Begun::to_read(at.clone(), since), answers)));
-    }
+/// Gives a read what it wanted.
+fn give(read: Read, at: &Timestamp, since: Instant, found: &HashMap<Vec<u8>, Vec<u8>>) {
+    let answers = read.keys.iter().map(|key| Answer::Value(found.get(key).cloned())).collect();
+    read.end(Ok((Begun::to_read(at.clone(), since), answers)));
 }
 
 #[cfg(test)]
@@ -206,19 +219,20 @@ mod tests {
         };
         assert!(read(0, 1), "nobody has been called");
         assert!(!read(1, 1), "who was called takes it along");
-        let round = reads.take();
-        assert_eq!(round.len(), 2);
+        let (round, starts) = reads.take().expect("two wait");
+        assert_eq!((round.len(), starts), (2, false));
         drop(round);
         assert_eq!(*ended.lock(), [(0, true), (1, true)]);
 
         for name in 0..60 {
             read(name, KEYS_MAX);
         }
-        assert_eq!(reads.0.lock().rounds, 2);
-        assert_eq!(reads.take().len(), KEYS_A_ROUND / KEYS_MAX);
-        std::mem::take(&mut reads.0.lock().reads);
-        assert!(reads.take().is_empty());
-        assert_eq!(reads.0.lock().rounds, 1);
+        assert_eq!(reads.state.lock().rounds, 2);
+        let (round, starts) = reads.take().expect("sixty wait");
+        assert_eq!((round.len(), starts), (KEYS_A_ROUND / KEYS_MAX, true), "who does not fit waits beside idle rounds");
+        std::mem::take(&mut reads.state.lock().reads);
+        assert!(reads.take().is_none());
+        assert_eq!(reads.state.lock().rounds, 2);
     }
 
     #[test]
@@ -226,7 +240,7 @@ mod tests {
         let reads = Reads::default();
         for _ in 0..3 * ROUNDS {
             reads.add(Vec::new(), Box::new(|_| {}));
-            let mut state = reads.0.lock();
+            let mut state = reads.state.lock();
             state.is_called = false;
             assert!(state.rounds <= ROUNDS);
         }
@@ -234,7 +248,7 @@ mod tests {
 
     #[test]
     fn keys_of_a_round() {
-        let read = |keys: &[u8]| Read { keys: keys.iter().map(|key| vec![*key]).collect(), done: None };
+        let read = |keys: &[u8]| Read { keys: keys.iter().map(|key| vec![*key]).collect(), since: Instant::now(), done: None };
         assert_eq!(all_keys(&[read(&[3, 1]), read(&[3]), read(&[2])]), [[1], [2], [3]]);
         let get = |key: u8| Ask::Get(vec![key]);
         assert_eq!(few_keys(&[get(7)]), Some(vec![vec![7]]));

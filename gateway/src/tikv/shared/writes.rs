@@ -6,18 +6,19 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{ClusterError, Write, WriteDone};
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use parking_lot::Mutex;
-use tikv_client::TransactionClient;
+use tikv_client::{TransactionClient, TransactionOptions};
 use tokio::time::timeout;
 
-use crate::tikv::client::{begin, commit, options, write};
-use crate::tikv::latency::Observed;
-use crate::tikv::regions::{Lies, Regions};
+use super::Usual;
+use crate::tikv::client::{Begun, begin, commit, options};
 
 /// So many transactions of one region are under way at a time, not counting slow ones.
 const ROUNDS: usize = 4;
@@ -36,7 +37,10 @@ const WRITE_KEYS: usize = 16;
 
 /// The writes that wait, by their regions.
 #[derive(Default)]
-pub(in crate::tikv) struct Writes(Mutex<HashMap<u64, Line>>);
+pub(in crate::tikv) struct Writes {
+    lines: Mutex<HashMap<u64, Line>>,
+    usual: Usual,
+}
 
 /// Those of a region.
 #[derive(Default)]
@@ -50,6 +54,7 @@ struct Line {
 /// A write that may be part of a transaction.
 struct One {
     write: Write,
+    since: Instant,
     done: Option<WriteDone>,
     /// Whether it has been sent: what is not known then may have happened.
     is_sent: bool,
@@ -67,7 +72,7 @@ impl Drop for One {
     /// Whatever became of its transaction, it has an end.
     fn drop(&mut self) {
         if let Some(done) = self.done.take() {
-            let text = "no answer in time".to_string();
+            let text = "no answer".to_string();
             done(Err(match self.is_sent {
                 true => ClusterError::Unknown(text),
                 false => ClusterError::Unavailable(text),
@@ -77,11 +82,11 @@ impl Drop for One {
 }
 
 /// What the transactions of a region need.
+#[derive(Clone)]
 pub(in crate::tikv) struct Rounds {
     pub(in crate::tikv) client: Arc<TransactionClient>,
     pub(in crate::tikv) writes: Arc<Writes>,
-    pub(in crate::tikv) observed: Arc<Observed>,
-    /// A transaction is over after so long, whatever it waits for.
+    /// A write has its end after so long, whatever it waits for.
     pub(in crate::tikv) limit: Duration,
     pub(in crate::tikv) region: u64,
 }
@@ -90,33 +95,29 @@ fn bytes_of(write: &Write) -> usize {
     write.changes.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum()
 }
 
-/// What is known of where a write goes, if it may be part of a transaction at all.
-pub(in crate::tikv) fn region_of(regions: &Regions, write: &Write) -> Option<Lies> {
+/// The keys of a write that may be part of a transaction with others.
+pub(in crate::tikv) fn keys_to_share(write: &Write) -> Option<impl Iterator<Item = &[u8]>> {
     let is_small = !write.changes.is_empty()
         && write.changes.len() <= WRITE_KEYS
         && write.locks.is_empty()
         && bytes_of(write) <= WRITE_BYTES;
-    is_small.then(|| regions.look(write.changes.iter().map(|(key, _)| key.as_slice())))
+    is_small.then(|| write.changes.iter().map(|(key, _)| key.as_slice()))
 }
 
 impl Writes {
     /// Adds a write to a region; true if the caller is to start [`Rounds::run`].
     pub(in crate::tikv) fn add(&self, region: u64, write: Write, done: WriteDone) -> bool {
-        let mut lines = self.0.lock();
+        let mut lines = self.lines.lock();
         let line = lines.entry(region).or_default();
-        line.waiting.push_back(One { write, done: Some(done), is_sent: false });
-        let starts = !line.is_called && line.rounds < ROUNDS;
-        if starts {
-            line.is_called = true;
-            line.rounds += 1;
-        }
-        starts
+        line.waiting.push_back(One { write, since: Instant::now(), done: Some(done), is_sent: false });
+        line.starts()
     }
 
-    /// The writes of the next transaction of a region; none if nobody waits, and then the task ends.
-    fn take(&self, region: u64) -> Vec<One> {
-        let mut lines = self.0.lock();
-        let Some(line) = lines.get_mut(&region) else { return Vec::new() };
+    /// The writes of the next transaction of a region, and whether another task is to be started for those that are left. None if nobody
+    /// waits, and then the task ends.
+    fn take(&self, region: u64) -> Option<(Vec<One>, bool)> {
+        let mut lines = self.lines.lock();
+        let line = lines.get_mut(&region)?;
         line.is_called = false;
         let taken = line.take();
         if taken.is_empty() {
@@ -124,12 +125,24 @@ impl Writes {
             if line.rounds == 0 {
                 lines.remove(&region);
             }
+            return None;
         }
-        taken
+        let starts = !line.waiting.is_empty() && line.starts();
+        Some((taken, starts))
     }
 }
 
 impl Line {
+    /// Whether another task is to be started.
+    fn starts(&mut self) -> bool {
+        let starts = !self.is_called && self.rounds < ROUNDS;
+        if starts {
+            self.is_called = true;
+            self.rounds += 1;
+        }
+        starts
+    }
+
     /// The next ones, as many as fit. A key is there once, so that each write has its own place in the order.
     fn take(&mut self) -> Vec<One> {
         let (mut taken, mut names, mut bytes) = (Vec::<One>::new(), HashSet::new(), 0);
@@ -150,55 +163,78 @@ impl Line {
 impl Rounds {
     /// Runs transactions as long as anybody waits.
     pub(in crate::tikv) async fn run(self) {
-        loop {
-            let taken = self.writes.take(self.region);
-            if taken.is_empty() {
-                return;
+        while let Some((taken, starts)) = self.writes.take(self.region) {
+            if starts {
+                tokio::spawn(self.clone().run_boxed());
             }
-            let (client, limit) = (self.client.clone(), self.limit);
+            let left = super::left(self.limit, taken.iter().map(|one| one.since));
             // The client panics on some answers. The writes have their end all the same.
-            let round = timeout(limit, AssertUnwindSafe(round(client, taken, limit)).catch_unwind());
-            let mut round = Box::pin(round);
-            if timeout(super::slow(&self.observed.writes), &mut round).await.is_err() {
+            let round = AssertUnwindSafe(round(self.clone(), taken)).catch_unwind();
+            let mut round = Box::pin(timeout(left, round));
+            if timeout(self.writes.usual.slow(), &mut round).await.is_err() {
                 tokio::spawn(round);
             }
         }
     }
+
+    /// The same, for one that starts itself.
+    fn run_boxed(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self.run())
+    }
 }
 
-/// Writes all of them as one transaction.
-async fn round(client: Arc<TransactionClient>, taken: Vec<One>, limit: Duration) {
+/// Writes all of them as one transaction; or, if something is in its way, each by itself.
+async fn round(rounds: Rounds, taken: Vec<One>) {
+    let Rounds { client, writes, .. } = rounds;
     let since = Instant::now();
-    let mut ones = match <[One; 1]>::try_from(taken) {
-        Ok([one]) => return alone(&client, one).await,
+    let several = match <[One; 1]>::try_from(taken) {
+        Ok([one]) => {
+            write_alone(&client, one).await;
+            return writes.usual.note(since.elapsed());
+        }
         Err(several) => several,
     };
     // A lock is not waited for: it is in the way of one only.
-    let begun = match begin(&client, options().no_resolve_locks()).await {
-        Ok(begun) => begun,
-        Err(error) => return ones.into_iter().for_each(|one| one.end(Err(error.clone()))),
-    };
-    let is_late =
-        |one: &mut One| one.write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms);
-    ones.extract_if(.., is_late).for_each(|late| late.end(Err(ClusterError::Late)));
+    let Some((begun, mut ones)) = begin_for(&client, several, options().no_resolve_locks()).await else { return };
     ones.iter_mut().for_each(|one| one.is_sent = true);
     let changes = ones.iter().flat_map(|one| one.write.changes.iter().cloned()).collect();
-    match commit(&client, begun, Write { changes, ..Write::default() }).await {
+    let outcome = commit(&client, begun, Write { changes, ..Write::default() }).await;
+    writes.usual.note(since.elapsed());
+    match outcome {
         Err(ClusterError::Conflict(_) | ClusterError::Refused(_)) => {
-            for mut one in ones {
-                one.is_sent = false;
-                let (client, left) = (client.clone(), limit.saturating_sub(since.elapsed()));
-                tokio::spawn(timeout(left, async move { alone(&client, one).await }));
-            }
+            ones.iter_mut().for_each(|one| one.is_sent = false);
+            join_all(ones.into_iter().map(|one| write_alone(&client, one))).await;
         }
         outcome => ones.into_iter().for_each(|one| one.end(outcome.clone())),
     }
 }
 
-async fn alone(client: &TransactionClient, mut one: One) {
+/// Begins a transaction for writes; those that it would be too late for, or all if it does not begin, have their end.
+async fn begin_for(
+    client: &TransactionClient,
+    mut ones: Vec<One>,
+    options: TransactionOptions,
+) -> Option<(Begun, Vec<One>)> {
+    match begin(client, options).await {
+        Ok(begun) => {
+            let is_late =
+                |one: &mut One| one.write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms);
+            ones.extract_if(.., is_late).for_each(|late| late.end(Err(ClusterError::Late)));
+            (!ones.is_empty()).then_some((begun, ones))
+        }
+        Err(error) => {
+            ones.into_iter().for_each(|one| one.end(Err(error.clone())));
+            None
+        }
+    }
+}
+
+async fn write_alone(client: &TransactionClient, one: One) {
+    let Some((begun, ones)) = begin_for(client, vec![one], options()).await else { return };
+    let Some(mut one) = ones.into_iter().next() else { return };
     one.is_sent = true;
     let own = std::mem::take(&mut one.write);
-    let outcome = write(client, None, own).await;
+    let outcome = commit(client, begun, own).await;
     one.end(outcome);
 }
 
@@ -231,10 +267,12 @@ mod tests {
         assert!(!add(&writes, "b", 1, &ended), "who was called takes it along");
         assert!(!add(&writes, "a", 2, &ended));
         assert!(!add(&writes, "c", 1, &ended));
-        assert_eq!(keys(&writes.take(7)), ["a", "b"]);
-        assert_eq!(keys(&writes.take(7)), ["a", "c"]);
-        assert!(writes.take(7).is_empty());
-        assert!(writes.0.lock().is_empty(), "a region that nobody writes to stays known");
+        let (round, starts) = writes.take(7).expect("four wait");
+        assert_eq!((keys(&round), starts), (vec!["a".into(), "b".into()], true));
+        let (round, starts) = writes.take(7).expect("two wait");
+        assert_eq!((keys(&round), starts), (vec!["a".into(), "c".into()], false));
+        assert!(writes.take(7).is_none() && writes.take(7).is_none());
+        assert!(writes.lines.lock().is_empty(), "a region that nobody writes to stays known");
         assert_eq!(ended.lock().len(), 4);
     }
 
@@ -244,12 +282,12 @@ mod tests {
         for number in 0..9 {
             add(&writes, &format!("{number}"), 2000, &ended);
         }
-        assert_eq!(writes.take(7).len(), 6);
-        assert_eq!(writes.take(7).len(), 3);
+        let mut count = || writes.take(7).map_or(0, |(taken, _)| taken.len());
+        assert_eq!([count(), count()], [6, 3]);
         for number in 0..2 * ROUND_KEYS {
             add(&writes, &format!("{number}"), 1, &ended);
         }
-        assert_eq!(writes.take(7).len(), ROUND_KEYS);
+        assert_eq!(writes.take(7).map(|(taken, _)| taken.len()), Some(ROUND_KEYS));
     }
 
     #[test]
@@ -258,7 +296,7 @@ mod tests {
         for key in ["a", "b"] {
             add(&writes, key, 1, &ended);
         }
-        let mut taken = writes.take(7);
+        let (mut taken, _) = writes.take(7).expect("two wait");
         taken[1].is_sent = true;
         drop(taken);
         let told = ended.lock().join("; ");
@@ -271,8 +309,8 @@ mod tests {
         let (writes, ended) = (Writes::default(), Arc::default());
         for number in 0..3 * ROUNDS {
             add(&writes, &format!("{number}"), 1, &ended);
-            writes.0.lock().get_mut(&7).expect("a line").is_called = false;
+            writes.lines.lock().get_mut(&7).expect("a line").is_called = false;
         }
-        assert_eq!(writes.0.lock()[&7].rounds, ROUNDS);
+        assert_eq!(writes.lines.lock()[&7].rounds, ROUNDS);
     }
 }
