@@ -437,7 +437,8 @@ impl Cluster for TikvCluster {
         }
         let done = self.observed.timed(|observed| &observed.writes, done);
         if transaction.is_none() {
-            let Look { region, asks } = keys_to_share(&changes).map(|keys| self.regions.look(keys)).unwrap_or_default();
+            let Look { region, asks } =
+                keys_to_share(&changes).map(|keys| self.regions.look(keys)).unwrap_or_default();
             if let Some(key) = asks {
                 self.runtime.spawn(self.regions.clone().ask(key));
             }

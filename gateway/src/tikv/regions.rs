@@ -75,7 +75,7 @@ impl Regions {
             is_one &= id.is_some() && region.is_none_or(|region| Some(region) == id);
             region = region.or(id);
         }
-        let asks = asked.filter(|_| !std::mem::replace(&mut state.is_asking, asked.is_some() || state.is_asking));
+        let asks = asked.filter(|_| !std::mem::replace(&mut state.is_asking, true));
         Look { region: region.filter(|_| is_one), asks: asks.map(<[u8]>::to_vec) }
     }
 

@@ -229,7 +229,11 @@ mod tests {
         }
         assert_eq!(reads.state.lock().rounds, 2);
         let (round, starts) = reads.take().expect("sixty wait");
-        assert_eq!((round.len(), starts), (KEYS_A_ROUND / KEYS_MAX, true), "who does not fit waits beside idle rounds");
+        assert_eq!(
+            (round.len(), starts),
+            (KEYS_A_ROUND / KEYS_MAX, true),
+            "who does not fit waits beside idle rounds"
+        );
         std::mem::take(&mut reads.state.lock().reads);
         assert!(reads.take().is_none());
         assert_eq!(reads.state.lock().rounds, 2);
@@ -248,7 +252,11 @@ mod tests {
 
     #[test]
     fn keys_of_a_round() {
-        let read = |keys: &[u8]| Read { keys: keys.iter().map(|key| vec![*key]).collect(), since: Instant::now(), done: None };
+        let read = |keys: &[u8]| Read {
+            keys: keys.iter().map(|key| vec![*key]).collect(),
+            since: Instant::now(),
+            done: None,
+        };
         assert_eq!(all_keys(&[read(&[3, 1]), read(&[3]), read(&[2])]), [[1], [2], [3]]);
         let get = |key: u8| Ask::Get(vec![key]);
         assert_eq!(few_keys(&[get(7)]), Some(vec![vec![7]]));

@@ -195,7 +195,9 @@ async fn round(rounds: Rounds, taken: Vec<One>) {
         Err(several) => several,
     };
     // A lock is not waited for: it is in the way of one only.
-    let Some((begun, mut ones)) = begin_for(&client, several, options().no_resolve_locks()).await else { return };
+    let Some((begun, mut ones)) = begin_for(&client, several, options().no_resolve_locks()).await else {
+        return;
+    };
     ones.iter_mut().for_each(|one| one.is_sent = true);
     let changes = ones.iter().flat_map(|one| one.write.changes.iter().cloned()).collect();
     let outcome = commit(&client, begun, Write { changes, ..Write::default() }).await;
@@ -282,7 +284,7 @@ mod tests {
         for number in 0..9 {
             add(&writes, &format!("{number}"), 2000, &ended);
         }
-        let mut count = || writes.take(7).map_or(0, |(taken, _)| taken.len());
+        let count = || writes.take(7).map_or(0, |(taken, _)| taken.len());
         assert_eq!([count(), count()], [6, 3]);
         for number in 0..2 * ROUND_KEYS {
             add(&writes, &format!("{number}"), 1, &ended);
