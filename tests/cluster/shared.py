@@ -71,7 +71,7 @@ def lost_together(cluster, clients):
     unknown = 0
     for number in range(WAVES + 1, WAVES + 1 + LOST_WAVES):
         before = wave(clients, GETS)
-        cluster.ask("/drop?method=KvPrewrite&n=30")
+        cluster.ask("/drop?method=KvPrewrite&n=300")
         outcomes = wave(clients, sets(number))
         cluster.ask("/drop?method=KvPrewrite&n=0")
         after = wave(clients, GETS)
