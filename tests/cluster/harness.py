@@ -168,11 +168,11 @@ class Gateway:
 class Cluster:
     """The test cluster, and the servers on it. `is_long` asks suites for their figures and not for a quick look."""
 
-    def __init__(self, edgecask, python=sys.executable, is_long=False):
+    def __init__(self, edgecask, python=sys.executable, is_long=False, tls=None):
         self.edgecask, self.python, self.is_long = edgecask, python, is_long
         self.gateways = []
         self.server = subprocess.Popen(
-            [ROOT / ".build/cluster/mocktikvd", "-stores", "3", "-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [ROOT / ".build/cluster/mocktikvd", "-stores", "3", "-stdin", *(["-tls", tls] if tls else [])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.pd, self.admin = re.match(r"PD (\S+) ADMIN (\S+)", self.server.stdout.readline()).groups()
 
@@ -192,7 +192,7 @@ class Cluster:
 
     def begin_to_start(self, store, *flags, is_quiet=False):
         """The same without waiting for it."""
-        arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, "--http-port", "off", *flags]
+        arguments = ["--engine", "tikv", "--pd", self.pd, "--tikv-prefix", store, *([] if "--http-port" in flags else ["--http-port", "off"]), *flags]
         level = "error" if is_quiet else "warn"
         gateway = Gateway([self.edgecask, "serve", *arguments, *([] if "--log-level" in flags else ["--log-level", level])])
         self.gateways.append(gateway)

@@ -22,11 +22,13 @@ import (
 	"github.com/pingcap/kvproto/pkg/tikvpb"
 	"github.com/tikv/client-go/v2/testutils"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 func main() {
 	stores := flag.Int("stores", 1, "how many stores the cluster has")
 	path := flag.String("path", "", "directory that outlives the process; without one everything is in memory")
+	tlsPath := flag.String("tls", "", "directory with ca.pem, cert.pem and key.pem: everything but the admin port is under TLS, in which clients show a certificate, too")
 	untilStdin := flag.Bool("stdin", false, "end when standard input is closed")
 	flag.Parse()
 	log.SetFlags(0)
@@ -37,21 +39,25 @@ func main() {
 		log.Fatal(err)
 	}
 	ids, _, _, _ := testutils.BootstrapWithMultiStores(cluster, *stores)
+	credentials, scheme := insecure.NewCredentials(), "http://"
+	if *tlsPath != "" {
+		credentials, scheme = transport(*tlsPath), "https://"
+	}
 	faults, oracle, ended := newFaults(), &oracle{}, newEnded()
 	servers := map[uint64]*server{}
 	for _, id := range ids {
 		stored := &store{client: client, oracle: oracle, ended: ended}
-		servers[id] = newServer(faults.of(id), func(server *grpc.Server) { tikvpb.RegisterTikvServer(server, stored) })
+		servers[id] = newServer(faults.of(id), credentials, func(server *grpc.Server) { tikvpb.RegisterTikvServer(server, stored) })
 		stored.address = servers[id].address
 		cluster.UpdateStoreAddr(id, stored.address)
 	}
 
 	pd, keyspaces := &placement{client: client, cluster: cluster, oracle: oracle, faults: faults}, &keyspaces{}
-	servers[pdID] = newServer(faults.of(pdID), func(server *grpc.Server) {
+	servers[pdID] = newServer(faults.of(pdID), credentials, func(server *grpc.Server) {
 		pdpb.RegisterPDServer(server, pd)
 		keyspacepb.RegisterKeyspaceServer(server, keyspaces)
 	})
-	pd.url = "http://" + servers[pdID].address
+	pd.url = scheme + servers[pdID].address
 	for _, server := range servers {
 		if err := server.begin(); err != nil {
 			log.Fatal(err)

@@ -18,6 +18,17 @@ ROUND_TRIPS = [
     ("HSET h f 1", {"KvGet": 1, "KvPrewrite": 1}),
     ("HGETALL sixty", {"KvGet": 1}),
     ("DEL a", {"KvGet": 1, "KvPrewrite": 1}),
+    ("HGET h f", {"KvGet": 1}),
+    ("HMGET h f g", {"KvGet": 1}),
+    ("SADD s{1} a b", {"KvGet": 1, "KvPrewrite": 1}),
+    ("SISMEMBER s{1} a", {"KvGet": 1}),
+    ("ZADD z 1 a", {"KvGet": 1, "KvPrewrite": 1}),
+    ("ZSCORE z a", {"KvGet": 1}),
+    ("MSET {m}a 1 {m}b 2", {"KvPrewrite": 1}),
+    ("LPUSH l a b", {"KvGet": 1, "KvPrewrite": 1}),
+    ("LPOP l", {"KvGet": 1, "KvPrewrite": 1}),
+    ("SET e 1", {"KvPrewrite": 1}),
+    ("EXPIRE e 100", {"KvGet": 1, "KvPrewrite": 1}),
 ]
 
 MEMBERS = 1_000_000
@@ -135,6 +146,11 @@ def fill(client, members):
             waiting -= 1
     for _ in range(waiting):
         client.read()
+
+
+def small_large_set(cluster):
+    """The same of one that is made in seconds."""
+    large_set(cluster, 20_000)
 
 
 def large_set(cluster, members=MEMBERS):

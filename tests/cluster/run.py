@@ -2,6 +2,7 @@
 """Suites on a test cluster: what clients see of `edgecask serve --engine tikv`.
 
     rounds            what a command asks of the cluster, by the cluster's own counts
+    access            keyspaces, TLS, names that are too long, /ready
     shared            requests that clients share
     bank, kills       no money and no acknowledged write is lost, whatever breaks
     faults            one fault at a time: replies in time, right ones only, and everything goes on by itself
@@ -22,6 +23,7 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from access import ACCESS
 from bank import bank
 from copies import copies, copies_go_on
 from events import EVENTS
@@ -31,7 +33,7 @@ from hot_keys import HOT_KEYS
 from huge import huge_values, slow_reader
 from kills import killed_between_phases, kills
 from oracles import conformance, conversations, differential, transcripts
-from rounds import large_set, pipelines, round_trips
+from rounds import large_set, pipelines, round_trips, small_large_set
 from shared import broken_neighbours, shared_requests
 from upkeep import housekeeping
 
@@ -103,11 +105,11 @@ def tidis(cluster):
 
 
 # Suites that count what the cluster is asked, or compare times, come first, with nothing beside them.
-ALONE = (round_trips, pipelines, shared_requests)
+ALONE = (round_trips, pipelines, shared_requests, small_large_set)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
-    two_servers, conflicts, unreachable, broken_neighbours, tidis, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_go_on,
+    two_servers, conflicts, unreachable, broken_neighbours, tidis, *ACCESS, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_go_on,
 )
 # These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
 # differ from redis-server is in differences.txt.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 )
 
 const anyPort = "127.0.0.1:0"
@@ -16,21 +17,22 @@ const anyPort = "127.0.0.1:0"
 const messageMaxBytes = 64 << 20
 
 type server struct {
-	address  string
-	faults   *faultsOf
-	register func(*grpc.Server)
-	lock     sync.Mutex
-	listener net.Listener
-	running  *grpc.Server
+	address   string
+	faults    *faultsOf
+	transport credentials.TransportCredentials
+	register  func(*grpc.Server)
+	lock      sync.Mutex
+	listener  net.Listener
+	running   *grpc.Server
 }
 
 // newServer takes a port; `begin` serves on it.
-func newServer(faults *faultsOf, register func(*grpc.Server)) *server {
+func newServer(faults *faultsOf, transport credentials.TransportCredentials, register func(*grpc.Server)) *server {
 	listener, err := net.Listen("tcp", anyPort)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return &server{address: listener.Addr().String(), faults: faults, register: register, listener: listener}
+	return &server{address: listener.Addr().String(), faults: faults, transport: transport, register: register, listener: listener}
 }
 
 func (s *server) begin() error {
@@ -50,6 +52,7 @@ func (s *server) begin() error {
 		s.listener = listener
 	}
 	running := grpc.NewServer(
+		grpc.Creds(s.transport),
 		grpc.MaxRecvMsgSize(messageMaxBytes),
 		grpc.MaxSendMsgSize(messageMaxBytes),
 		grpc.UnaryInterceptor(s.faults.intercept),

@@ -90,7 +90,16 @@ func (s *store) KvScan(ctx context.Context, request *kvrpcpb.ScanRequest) (*kvrp
 	return answer, err
 }
 
+// What TiKV takes of a key as it is stored (storage.max-key-size).
+const keyMaxBytes = 8 * 1024
+
 func (s *store) KvPrewrite(ctx context.Context, request *kvrpcpb.PrewriteRequest) (*kvrpcpb.PrewriteResponse, error) {
+	for _, mutation := range request.Mutations {
+		if len(memcomparable(mutation.Key)) > keyMaxBytes {
+			refused := []*kvrpcpb.KeyError{{Abort: "the key is too long"}}
+			return &kvrpcpb.PrewriteResponse{Errors: refused}, nil
+		}
+	}
 	if commit, known := s.ended.of(request.StartVersion); known && request.TryOnePc {
 		return &kvrpcpb.PrewriteResponse{OnePcCommitTs: commit}, nil
 	}

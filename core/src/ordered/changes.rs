@@ -23,6 +23,9 @@ use crate::engine::{
 /// The longest value of a subkey, and the longest value that one write may bring.
 const VALUE_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// A name in the cluster has at most so many bytes: TiKV takes 8 KiB (`storage.max-key-size`), of which it uses a ninth itself.
+const NAME_MAX_BYTES: usize = 7 * 1024;
+
 /// One write brings so many bytes at most.
 const WRITE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -185,6 +188,12 @@ impl Changes {
         outcome?;
         // A home that was made and dropped by the same transaction, or a mark for two keys: the last one counts.
         let changes: BTreeMap<Vec<u8>, Option<Vec<u8>>> = out.into_iter().collect();
+        if let Some(name) = changes.keys().find(|name| name.len() > NAME_MAX_BYTES) {
+            let bytes = name.len();
+            return Err(EngineError::Refused(format!(
+                "ERR a key, field or member is too long: with what a cluster adds it has {bytes} bytes, and at most {NAME_MAX_BYTES} are taken"
+            )));
+        }
         let bytes: u64 =
             changes.iter().map(|(key, value)| (key.len() + value.as_ref().map_or(0, Vec::len)) as u64).sum();
         if bytes > WRITE_MAX_BYTES {

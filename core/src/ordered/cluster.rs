@@ -61,6 +61,10 @@ pub enum ClusterError {
     /// Another transaction was in the way; nothing has happened. A new transaction may go through.
     #[error("another transaction was in the way: {0}")]
     Conflict(String),
+    /// The part of the cluster that has the keys was elsewhere, or nobody's at the moment; nothing has happened. A new transaction may
+    /// go through.
+    #[error("the cluster is changing: {0}")]
+    Moved(String),
     /// The cluster cannot be reached, or did not answer in time; nothing has happened.
     #[error("the cluster cannot be reached: {0}")]
     Unavailable(String),

@@ -323,7 +323,7 @@ impl<C: Cluster> Inner<C> {
     fn count(&self, error: &ClusterError) {
         let counter = match error {
             ClusterError::Conflict(_) => &self.counts.conflicts,
-            ClusterError::Unavailable(_) => &self.counts.unavailable,
+            ClusterError::Unavailable(_) | ClusterError::Moved(_) => &self.counts.unavailable,
             ClusterError::Unknown(_) => &self.counts.unknown,
             ClusterError::Refused(_) | ClusterError::Late => return,
         };
@@ -336,7 +336,9 @@ impl<C: Cluster> Inner<C> {
         let done = move |outcome| match outcome {
             Ok((transaction, known)) => inner.give(ticket, Waiting::Read(Some(transaction), known)),
             // It begins anew, at a later time.
-            Err(ClusterError::Conflict(_)) => inner.begin_later(ticket, tries + 1, mode),
+            Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => {
+                inner.begin_later(ticket, tries + 1, mode)
+            }
             Err(error) => inner.ended(ticket, Err(engine_error(error))),
         };
         self.fetch(transaction, known, Box::new(done));
@@ -610,7 +612,7 @@ fn drafting<C: Cluster>(draft: &Draft) -> Option<&Drafting<C>> {
 /// The error of the engine for one of the cluster.
 fn engine_error(error: ClusterError) -> EngineError {
     match error {
-        ClusterError::Conflict(_) | ClusterError::Late => EngineError::NotHere,
+        ClusterError::Conflict(_) | ClusterError::Moved(_) | ClusterError::Late => EngineError::NotHere,
         error @ ClusterError::Unavailable(_) => EngineError::Unavailable(error.to_string()),
         ClusterError::Unknown(what) => EngineError::Unknown(format!(
             "the cluster did not say whether the write has happened; look before you write again: {what}"

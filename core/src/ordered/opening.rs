@@ -39,7 +39,7 @@ pub(super) fn take_process_number<C: Cluster>(cluster: &C, names: &Names) -> Res
     for _ in 0..TRIES {
         match next_process_number(cluster, names) {
             // A number of which nobody knows is left out.
-            Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
+            Err(ClusterError::Conflict(_) | ClusterError::Moved(_) | ClusterError::Unknown(_)) => {}
             outcome => return outcome.map_err(engine_error),
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn take_process_number<C: Cluster>(cluster: &C, names: &Names) -> Res
 pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8; 32]) -> Result<Vec<u8>> {
     for _ in 0..TRIES {
         let (transaction, stored) = match read(cluster, names.secret()) {
-            Err(ClusterError::Conflict(_)) => continue,
+            Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => continue,
             outcome => outcome.map_err(engine_error)?,
         };
         if let Some(stored) = stored {
@@ -59,7 +59,7 @@ pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8;
         let changes = vec![(names.secret(), Some(proposed.to_vec()))];
         match asking::write(cluster, Some(transaction), Write { changes, ..Write::default() }) {
             // Whose it is shows the next look.
-            Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Unknown(_)) => {}
+            Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Moved(_) | ClusterError::Unknown(_)) => {}
             Err(error) => return Err(engine_error(error)),
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8;
 pub(super) fn read_databases<C: Cluster>(cluster: &C, names: &Names) -> Result<Databases> {
     for _ in 0..TRIES {
         match read(cluster, names.databases()) {
-            Err(ClusterError::Conflict(_)) => {}
+            Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => {}
             Err(error) => return Err(engine_error(error)),
             Ok((_, stored)) => return Databases::read(stored.as_deref()),
         }

@@ -161,15 +161,17 @@ fn copy_all(
     done: &mut Done,
 ) -> Result<Noted> {
     let state = options.state.clone().unwrap_or_else(|| Noted::usual_path(&options.from, &options.to));
-    let mut noted = Noted::read(&state, (&options.from, &options.to), &source.identity()?)?;
+    let (from, to) = (place::shown(&options.from), place::shown(&options.to));
+    let mut noted = Noted::read(&state, (&from, &to), &source.identity()?)?;
     if noted.is_begun() {
         eprintln!("goes on with a copy that was interrupted: {} keys are copied already", noted.keys);
     } else if !options.adds && target.has_keys(only)? {
         return Err(CopyError::Other(format!(
-            "{} has keys already; --add copies to them, and replaces those of the same names",
-            options.to
+            "{to} has keys already; --add copies to them, and replaces those of the same names"
         )));
     }
+    // Before the first key is written: whatever comes, the same command goes on.
+    noted.write()?;
     done.keys = noted.keys;
     done.bytes = noted.bytes;
     let mut told = Told::new(done);
@@ -234,12 +236,13 @@ impl Told {
 fn report(options: &CopyOptions, done: &Done, verified: &verify::Verified, has_catalog: bool) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
-    let width = options.from.len().max(options.to.len());
+    let (from, to) = (place::shown(&options.from), place::shown(&options.to));
+    let width = from.len().max(to.len());
     let mut row = |what: &str, place: &str, keys: u64, digest: &str| {
         let _ = writeln!(text, "{what:<5} {place:<width$}  {keys:>12} keys  {digest}");
     };
-    row("from", &options.from, verified.source_keys, &verified.source.to_hex());
-    row("to", &options.to, verified.target_keys, &verified.target.to_hex());
+    row("from", &from, verified.source_keys, &verified.source.to_hex());
+    row("to", &to, verified.target_keys, &verified.target.to_hex());
     if !options.only_verifies {
         let _ = writeln!(text, "copied {} keys, {} bytes", done.keys, done.bytes);
     }

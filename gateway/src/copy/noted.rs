@@ -21,6 +21,7 @@ pub(super) struct Noted {
     pub(super) cursor: u64,
     pub(super) keys: u64,
     pub(super) bytes: u64,
+    is_begun: bool,
 }
 
 impl Noted {
@@ -63,6 +64,7 @@ impl Noted {
                 path.display()
             )));
         }
+        noted.is_begun = true;
         let is_same = lines.next() == Some(format!("source {identity}").as_str());
         for line in lines {
             let (name, number) = line.split_once(' ').unwrap_or((line, ""));
@@ -78,14 +80,14 @@ impl Noted {
         Ok(noted)
     }
 
-    /// Whether something is copied already.
+    /// Whether the file was there: something may be copied already.
     pub(super) fn is_begun(&self) -> bool {
-        self.keys > 0 || self.database > 0
+        self.is_begun
     }
 
     /// Writes the file anew.
     pub(super) fn write(&self) -> Result<()> {
-        let Noted { path, from, to, identity, database, cursor, keys, bytes } = self;
+        let Noted { path, from, to, identity, database, cursor, keys, bytes, .. } = self;
         let text = format!(
             "{HEAD}\nfrom {from}\nto {to}\nsource {identity}\ndatabases {database}\ncursor {cursor}\nkeys {keys}\nbytes {bytes}\n"
         );

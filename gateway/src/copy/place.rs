@@ -57,6 +57,14 @@ impl Place {
     }
 }
 
+/// The name of a place as it may be shown and kept: without a password.
+pub(super) fn shown(name: &str) -> String {
+    let login = name.strip_prefix("redis://").and_then(|rest| rest.rsplit_once('@'));
+    let Some((login, rest)) = login else { return name.to_owned() };
+    let user = login.split_once(':').map_or("", |(user, _)| user);
+    format!("redis://{user}:***@{rest}")
+}
+
 impl Address {
     fn parse(rest: &str) -> Result<Address> {
         let (login, rest) = match rest.rsplit_once('@') {
@@ -154,6 +162,15 @@ fn cluster(rest: &str) -> Result<ClusterOptions> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn password_is_shown() {
+        assert_eq!(shown("redis://ann:p@ss@host:6379/2"), "redis://ann:***@host:6379/2");
+        assert_eq!(shown("redis://secret@host:6379"), "redis://:***@host:6379");
+        for name in ["redis://host:6379", "tikv://pd:2379/store", "a@b:c"] {
+            assert_eq!(shown(name), name);
+        }
+    }
 
     #[test]
     fn name_of_a_place_is_taken_for_another() {

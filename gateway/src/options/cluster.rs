@@ -87,9 +87,10 @@ impl ClusterOptions {
         let refused = |text: &str| Err(OptionsError(text.into()));
         if flags.engine.unwrap_or_default() == EngineFlag::Bitcask {
             let named = flags.pd.is_some() || flags.tikv_keyspace.is_some() || flags.tikv_prefix.is_some();
-            let named = named || flags.tikv_gc_life_ms.is_some();
+            let named = named || flags.tikv_gc_life_ms.is_some() || flags.tikv_timeout_ms.is_some();
+            let named = named || flags.pd_ca.is_some() || flags.pd_cert.is_some() || flags.pd_key.is_some();
             return if named || flags.peer_listen.is_some() {
-                refused("--pd, --peer-listen and --tikv-... need --engine tikv")
+                refused("--pd, --pd-..., --peer-listen and --tikv-... need --engine tikv")
             } else {
                 Ok(None)
             };
@@ -123,8 +124,10 @@ impl ClusterOptions {
         if store.is_empty() || store.len() > STORE_NAME_MAX_BYTES {
             return refused("--tikv-prefix is a name of 1 to 64 bytes");
         }
-        let timeout_ms =
-            flags.tikv_timeout_ms.filter(|timeout_ms| *timeout_ms > 0).unwrap_or(CLUSTER_TIMEOUT_MS);
+        if flags.tikv_timeout_ms == Some(0) {
+            return refused("--tikv-timeout-ms is at least 1");
+        }
+        let timeout_ms = flags.tikv_timeout_ms.unwrap_or(CLUSTER_TIMEOUT_MS);
         let life_ms = match flags.tikv_gc_life_ms {
             Some(GcLife::Ms(life_ms)) => life_ms,
             None | Some(GcLife::Off) => CLUSTER_LIFE_MS.max(timeout_ms.saturating_mul(4)),

@@ -112,3 +112,32 @@ fn a_public_address_needs_a_password() {
         assert!(Options::decide(flags(line)).is_ok(), "{line}");
     }
 }
+
+#[cfg(feature = "tikv")]
+#[test]
+fn options_of_a_cluster_that_contradict_each_other_are_taken() {
+    let refused = |line: &str| match Options::decide(flags(&format!("edgecask {line}"))) {
+        Ok(_) => panic!("{line} is taken"),
+        Err(error) => error.to_string(),
+    };
+    let tikv = "--engine tikv --pd 127.0.0.1:2379";
+    let ca = "--pd-ca a.pem";
+    for (line, why) in [
+        ("--engine tikv".to_owned(), "--pd"),
+        (format!("{tikv} --dir data"), "--dir"),
+        (format!("{tikv} {ca}"), "all of"),
+        (format!("{tikv} --peer-listen 0.0.0.0:7000"), "interfaces"),
+        (format!("{tikv} --tikv-timeout-ms 5000 --tikv-gc-life-ms 19999"), "four times"),
+        (format!("{tikv} --tikv-timeout-ms 0"), "at least 1"),
+        (format!("{tikv} --tikv-prefix {}", "x".repeat(65)), "64 bytes"),
+        (ca.to_owned(), "--engine tikv"),
+        ("--tikv-timeout-ms 100".to_owned(), "--engine tikv"),
+        ("--tikv-keyspace one".to_owned(), "--engine tikv"),
+    ] {
+        assert!(refused(&line).contains(why), "{line}: {}", refused(&line));
+    }
+    let taken =
+        Options::decide(flags(&format!("edgecask {tikv},b:1 --tikv-gc-life-ms off"))).expect("decides");
+    let cluster = taken.cluster.expect("a cluster");
+    assert_eq!((cluster.pd.len(), cluster.collects_versions, cluster.store.as_str()), (2, false, "edgecask"));
+}

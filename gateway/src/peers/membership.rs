@@ -1,6 +1,6 @@
 //! The lease of this server, who the others are, and the links to them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -99,7 +99,7 @@ async fn keep_lease(membership: &Arc<Membership>, joined: Sender<usize>) {
     let peers = &gateway.server.shared.peers;
     let hub = &gateway.server.shared.hub;
     let (mut until_ms, mut is_member, mut joined) = (0, false, Some(joined));
-    let (connecting, mut links) = (Arc::<Mutex<HashSet<PeerId>>>::default(), JoinSet::new());
+    let (connecting, mut links) = (Arc::<Mutex<Attempts>>::default(), JoinSet::new());
     while gateway.stop.request_made().is_none() {
         let begin = Instant::now();
         let look = peers.begin_look(hub);
@@ -144,17 +144,42 @@ async fn rest(gateway: &Gateway, period: Duration) {
     }
 }
 
+/// Links are tried every second; after so many failures the log says so. One that has died is a member for three seconds.
+const TOLD_FAILURES: u32 = 5;
+
+/// Links that this server tries to make.
+#[derive(Default)]
+struct Attempts {
+    under_way: HashSet<PeerId>,
+    /// How often it has failed in turn.
+    failed: HashMap<PeerId, u32>,
+}
+
+impl Attempts {
+    /// One has ended; true if the log is to say that it failed.
+    fn ended(&mut self, peer: PeerId, is_linked: bool) -> bool {
+        self.under_way.remove(&peer);
+        if is_linked {
+            self.failed.remove(&peer);
+            return false;
+        }
+        let times = self.failed.entry(peer).or_default();
+        *times += 1;
+        *times == TOLD_FAILURES
+    }
+}
+
 /// Makes links to members with smaller numbers that there is none to.
 fn link_to(
     membership: &Arc<Membership>,
     own: PeerId,
     others: &[Member],
-    connecting: &Arc<Mutex<HashSet<PeerId>>>,
+    connecting: &Arc<Mutex<Attempts>>,
     links: &mut JoinSet<()>,
 ) {
     let unlinked = membership.gateway.server.shared.peers.unlinked();
     for member in others.iter().filter(|member| member.process < own && unlinked.contains(&member.process)) {
-        if !connecting.lock().insert(member.process) {
+        if !connecting.lock().under_way.insert(member.process) {
             continue;
         }
         let (membership, member, connecting) = (membership.clone(), member.clone(), connecting.clone());
@@ -166,11 +191,23 @@ fn link_to(
                 Ok::<Box<dyn Stream>, std::io::Error>(stream)
             };
             let connected = timeout(PEER_HANDSHAKE_TIMEOUT, connected).await;
-            connecting.lock().remove(&peer);
-            match connected {
-                Ok(Ok(stream)) => connection::serve(&membership, peer, stream).await,
-                Ok(Err(error)) => debug!(peer, address, %error, "no link"),
-                Err(_) => debug!(peer, address, "no link in time"),
+            let failed = match connected {
+                Ok(Ok(stream)) => {
+                    connecting.lock().ended(peer, true);
+                    return connection::serve(&membership, peer, stream).await;
+                }
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "no answer in time".into(),
+            };
+            if connecting.lock().ended(peer, false) {
+                warn!(
+                    peer,
+                    address,
+                    failed,
+                    "no link to another server of the store: FLUSHDB, SUBSCRIBE and their like wait for it"
+                );
+            } else {
+                debug!(peer, address, failed, "no link");
             }
         });
     }

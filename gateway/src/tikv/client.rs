@@ -32,6 +32,9 @@ const RESPONSE_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// To let go of old versions takes a look at every region for locks that were left behind.
 const COLLECT_LIMIT: Duration = Duration::from_secs(600);
 
+/// The pause before a transaction is rolled back that could not be.
+const ROLL_BACK_PAUSE: Duration = Duration::from_millis(100);
+
 /// How a cluster is reached.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
@@ -383,6 +386,7 @@ pub(super) async fn commit(
         return Err(ClusterError::Refused("a transaction that has begun to read writes nothing".into()));
     };
     let names = || write.changes.iter().map(|(key, _)| key).chain(&write.locks);
+    let count = names().count();
     let ends = (names().min().cloned().unwrap_or_default(), names().max().cloned().unwrap_or_default());
     let before = |error: Error| classify(&error, During::Read);
     let mutations = write.changes.into_iter().map(|(key, value)| match value {
@@ -394,17 +398,33 @@ pub(super) async fn commit(
         transaction.lock_keys(write.locks).await.map_err(before)?;
     }
     let Err(error) = transaction.commit().await else { return Ok(()) };
-    // What was locked before it failed must not keep others waiting until its time has come.
     let outcome = classify(&error, During::Commit);
     orphans::clear(client, &error, &at, ends).await;
-    if !matches!(outcome, ClusterError::Conflict(_) | ClusterError::Refused(_)) {
-        return Err(outcome);
+    let is_sure = match outcome {
+        ClusterError::Conflict(_) | ClusterError::Refused(_) => true,
+        // The client asks again where an answer was lost, and this may be the answer to that. Of several keys only the first one may have been
+        // committed; the locks of the others lead to it when their time has come, and must not be taken away before.
+        ClusterError::Moved(_) => count == 1,
+        _ => false,
+    };
+    match is_sure {
+        true => roll_back(&mut transaction).await.map_or_else(|unknown| Err(unknown), |()| Err(outcome)),
+        false if matches!(outcome, ClusterError::Moved(_)) => Err(ClusterError::Unknown(brief(&error))),
+        false => Err(outcome),
     }
-    // The client asks again where an answer was lost, so the last error may hide that an earlier request has gone through. A transaction
-    // that can be rolled back has not been committed and never will be.
-    match transaction.rollback().await {
-        Ok(()) => Err(outcome),
-        Err(error) => Err(ClusterError::Unknown(format!("{outcome}; then {}", brief(&error)))),
+}
+
+/// Sees to it that a transaction which failed never happens, so that what it has locked keeps nobody waiting. Where that fails because it has
+/// happened, or cannot be asked, nobody knows; the caller's time-out ends the attempts.
+async fn roll_back(transaction: &mut Transaction) -> Result<(), ClusterError> {
+    loop {
+        let Err(error) = transaction.rollback().await else { return Ok(()) };
+        match classify(&error, During::Commit) {
+            ClusterError::Conflict(text) | ClusterError::Refused(text) => {
+                return Err(ClusterError::Unknown(text));
+            }
+            _ => tokio::time::sleep(ROLL_BACK_PAUSE).await,
+        }
     }
 }
 

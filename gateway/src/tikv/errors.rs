@@ -25,15 +25,15 @@ pub(super) fn classify(error: &Error, during: During) -> ClusterError {
         Error::PessimisticLockError { inner, .. } => classify(inner, during),
         Error::ResolveLockError(_)
         | Error::TxnNotFound(_)
-        | Error::RegionError(_)
+        | Error::DuplicateKeyInsertion
+        | Error::OnePcFailure => ClusterError::Conflict(text),
+        Error::RegionError(_)
         | Error::LeaderNotFound { .. }
         | Error::RegionForKeyNotFound { .. }
         | Error::RegionForRangeNotFound { .. }
         | Error::RegionNotFoundInResponse { .. }
         | Error::EntryNotFoundInRegionCache
-        | Error::NoCurrentRegions
-        | Error::DuplicateKeyInsertion
-        | Error::OnePcFailure => ClusterError::Conflict(text),
+        | Error::NoCurrentRegions => ClusterError::Moved(text),
         Error::Grpc(_)
         | Error::GrpcAPI(_)
         | Error::Io(_)
@@ -69,7 +69,9 @@ fn weight(error: &ClusterError) -> u8 {
         ClusterError::Conflict(_) | ClusterError::Late => 0,
         ClusterError::Unavailable(_) => 1,
         ClusterError::Refused(_) => 2,
-        ClusterError::Unknown(_) => 3,
+        // Of a commit it may hide that an earlier request went through.
+        ClusterError::Moved(_) => 3,
+        ClusterError::Unknown(_) => 4,
     }
 }
 
@@ -100,9 +102,9 @@ mod tests {
         let kind = |error: &Error, during| weight(&classify(error, during));
         assert_eq!(kind(&conflict(), During::Commit), 0);
         assert_eq!(kind(&lost(), During::Read), 1);
-        assert_eq!(kind(&lost(), During::Commit), 3);
-        assert_eq!(kind(&Error::UndeterminedError(Box::new(conflict())), During::Commit), 3);
-        assert_eq!(kind(&Error::MultipleKeyErrors(vec![conflict(), lost()]), During::Commit), 3);
+        assert_eq!(kind(&lost(), During::Commit), 4);
+        assert_eq!(kind(&Error::UndeterminedError(Box::new(conflict())), During::Commit), 4);
+        assert_eq!(kind(&Error::MultipleKeyErrors(vec![conflict(), lost()]), During::Commit), 4);
         assert_eq!(kind(&Error::OnePcFailure, During::Commit), 0);
         assert_eq!(kind(&key_error(|error| error.abort = "too old".into()), During::Commit), 2);
     }

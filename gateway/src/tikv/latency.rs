@@ -67,7 +67,7 @@ impl Observed {
     /// Notes how a request that began then has ended.
     fn note<T>(&self, began: Instant, outcome: &Result<T, ClusterError>) {
         match outcome {
-            Err(ClusterError::Unavailable(_) | ClusterError::Unknown(_)) => {
+            Err(ClusterError::Unavailable(_) | ClusterError::Moved(_) | ClusterError::Unknown(_)) => {
                 let since_ms = whole_ms(began.saturating_duration_since(self.started)).saturating_add(1);
                 // An earlier one counts.
                 let _ =

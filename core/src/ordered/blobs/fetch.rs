@@ -125,7 +125,9 @@ impl<C: Cluster> Pieces<C> {
             asks,
             Box::new(move |outcome| match outcome {
                 Ok((_, answers)) => pieces.take(numbers, answers),
-                Err(ClusterError::Conflict(_)) if tries < TRIES => pieces.fetch(numbers, tries + 1),
+                Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) if tries < TRIES => {
+                    pieces.fetch(numbers, tries + 1);
+                }
                 Err(error) => {
                     pieces.end(|state| state.failed = Some(StorageError::Unavailable(error.to_string())))
                 }

@@ -44,7 +44,12 @@ pub(in crate::ordered) struct Seen {
 fn write<C: Cluster>(cluster: &C, transaction: C::Transaction, changes: Write) -> Result<bool> {
     match asking::write(cluster, Some(transaction), changes) {
         Ok(()) => Ok(true),
-        Err(ClusterError::Conflict(_) | ClusterError::Late | ClusterError::Unknown(_)) => Ok(false),
+        Err(
+            ClusterError::Conflict(_)
+            | ClusterError::Moved(_)
+            | ClusterError::Late
+            | ClusterError::Unknown(_),
+        ) => Ok(false),
         Err(error) => Err(engine_error(error)),
     }
 }

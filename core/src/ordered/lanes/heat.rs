@@ -67,7 +67,7 @@ impl Heat {
                 Entry::Vacant(entry) if has_room => (entry.insert(Met::default()), false),
                 Entry::Vacant(_) => continue,
             };
-            let is_again = was_there && met.last_ms + AGAIN_MS > now_ms;
+            let is_again = was_there && met.last_ms < now_ms && met.last_ms + AGAIN_MS > now_ms;
             met.times = (met.times + 1).min(REST_MAX_LOG2);
             met.last_ms = now_ms;
             met.until_ms = now_ms + if is_again { AGAIN_MS } else { ONCE_MS };

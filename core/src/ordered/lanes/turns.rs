@@ -1,7 +1,7 @@
 //! What members do in their turns, and what becomes of reads.
 
 use super::batch::{Batch, Hand, Member, Stage};
-use super::{LaneKeys, Lanes, Phase, Planned, Step, Turn, release};
+use super::{Lanes, Phase, Planned, Step, Turn, keys_of, release};
 use crate::engine::{EngineError, Result, Ticket};
 use crate::ordered::cluster::Ask;
 use crate::ordered::known::Known;
@@ -214,8 +214,7 @@ impl<T> Lanes<T> {
             let members = std::mem::take(&mut lane.batch.members);
             let (done, left): (Vec<Member>, Vec<Member>) =
                 members.into_iter().partition(|member| matches!(member.stage, Stage::Done | Stage::Runs));
-            let keys: LaneKeys = left.iter().flat_map(|member| member.keys.iter().copied()).collect();
-            self.heat.add(&keys, now_ms);
+            self.heat.add(&keys_of(&left), now_ms);
             lane.batch.members = left;
             lane.leave_behind();
             lane.batch.members = done;

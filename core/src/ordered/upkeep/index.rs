@@ -89,7 +89,7 @@ impl Index {
             let changes = batch.iter().map(|(name, key)| (name.clone(), Some(as_value(key)))).collect();
             match site.put(changes) {
                 // Somebody follows one of them already.
-                Ok(()) | Err(ClusterError::Conflict(_)) => {}
+                Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => {}
                 Err(error) => return Err(error),
             }
             site.counts.hints.fetch_add(batch.len() as u64, Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl Index {
             if let Some(part) = self.parts.get_mut(number as usize).filter(|part| part.has_more) {
                 match part.follow(site, number as u8, databases) {
                     // Another process follows the same hints.
-                    Ok(()) | Err(ClusterError::Conflict(_)) => {}
+                    Ok(()) | Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => {}
                     Err(error) => return Err(error),
                 }
             }

@@ -178,7 +178,7 @@ impl Stepped {
     fn take(&mut self, outcome: Result<bool, ClusterError>) {
         match outcome {
             Ok(has_more) => self.has_more |= has_more,
-            Err(ClusterError::Conflict(_)) => {}
+            Err(ClusterError::Conflict(_) | ClusterError::Moved(_)) => {}
             Err(error) => self.error = self.error.take().or(Some(error)),
         }
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{Answer, Ask, ClusterError, ReadDone};
@@ -168,15 +169,28 @@ async fn round(rounds: Rounds, reads: Vec<Read>) {
         }
     };
     let several = match <[Read; 1]>::try_from(reads) {
-        Ok([read]) => return read_alone(&client, read, &at, since).await,
+        Ok([read]) => {
+            read_alone(&client, read, &at, since).await;
+            return shared.usual.note(since.elapsed());
+        }
         Err(several) => several,
     };
     let asked = timeout(shared.usual.slow(), gets(&client, &at, all_keys(&several))).await;
-    shared.usual.note(since.elapsed());
     match asked {
-        Ok(Ok(found)) => several.into_iter().for_each(|read| give(read, &at, since, &found)),
+        Ok(Ok(found)) => {
+            shared.usual.note(since.elapsed());
+            several.into_iter().for_each(|read| give(read, &at, since, &found));
+        }
         Ok(Err(_)) | Err(_) => {
-            join_all(several.into_iter().map(|read| read_alone(&client, read, &at, since))).await;
+            // If the cluster as a whole has become slower, the quickest of them is slow as well.
+            let (begin, is_first) = (Instant::now(), AtomicBool::new(true));
+            let each = several.into_iter().map(async |read| {
+                read_alone(&client, read, &at, since).await;
+                if is_first.swap(false, Ordering::Relaxed) {
+                    shared.usual.note(begin.elapsed());
+                }
+            });
+            join_all(each).await;
         }
     }
 }

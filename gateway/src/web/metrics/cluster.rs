@@ -77,6 +77,42 @@ pub(super) const NUMBERS: &[(&str, &str, Kind, &str)] = &[
         Counter,
         "Entries of dropped collections and values that were removed",
     ),
+    (
+        "cluster_expired_found",
+        "edgecask_cluster_expired_found_total",
+        Counter,
+        "Keys found to have expired, by hints and memory",
+    ),
+    (
+        "cluster_collected_homes",
+        "edgecask_cluster_collected_homes_total",
+        Counter,
+        "Dropped collections and values that were removed",
+    ),
+    (
+        "cluster_destroyed_databases",
+        "edgecask_cluster_destroyed_databases_total",
+        Counter,
+        "Emptied databases whose data was removed",
+    ),
+    (
+        "cluster_sweep_found",
+        "edgecask_cluster_sweep_found_total",
+        Counter,
+        "Collections and values without a mark that walks found",
+    ),
+    (
+        "cluster_leader",
+        "edgecask_cluster_leader",
+        Gauge,
+        "The number of the server that looks after the store",
+    ),
+    (
+        "cluster_notes_lost",
+        "edgecask_cluster_notes_lost_total",
+        Counter,
+        "Notes that did not fit into memory",
+    ),
     ("cluster_sweeps", "edgecask_cluster_sweeps_total", Counter, "Walks over the store that have ended"),
     ("cluster_leads", "edgecask_cluster_leads", Gauge, "Whether this server looks after the whole store"),
     (
