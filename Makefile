@@ -11,7 +11,8 @@
 # make lua    the interpreter of scripts beside the recorded answers of redis-server (make lua-wasm: as WebAssembly)
 # make functions  functions as WebAssembly on both engines, with their examples (make functions-wasm: the interpreter as WebAssembly)
 # make edge   the worker for Durable Objects, into edge-worker/dist (Node 20); make edge-test runs it under workerd
-# make cluster  suites on a test cluster of TiKV (adds Go to the set-up)
+# make cluster  suites on a test cluster of TiKV (adds Go to the set-up); cluster-long, cluster-oracles and cluster-large take
+#             minutes more, cluster-figures measures a release
 # make demo   a real data set in, kill -9, and out again
 #
 # Every target installs what it needs and the machine lacks; tests/fresh-machine proves that on a bare Debian.
