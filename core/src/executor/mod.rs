@@ -511,7 +511,16 @@ impl Executor {
                 Err(_) if std::mem::take(&mut caller.client.waits_for_peers) => {
                     drop(snapshot);
                     before.go_back(caller);
-                    return Err(Stop::Suspended);
+                    let since_ms = *caller.client.peers_since_ms.get_or_insert(now_ms);
+                    let patience_ms = server.engine.patience_ms();
+                    if now_ms.saturating_sub(since_ms) <= patience_ms {
+                        return Err(Stop::Suspended);
+                    }
+                    self.drop_run(&server.shared, caller, now_ms);
+                    return Err(EngineError::Unavailable(format!(
+                        "another server of the store has not heard of it for more than {patience_ms} ms: there is no link to it"
+                    ))
+                    .into());
                 }
                 Err(CommandError::Engine(EngineError::NotHere)) => {
                     before.go_back(caller);

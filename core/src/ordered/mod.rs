@@ -516,7 +516,8 @@ impl<C: Cluster> Inner<C> {
                 keep::<C>(&drafts, &outcome);
                 match inner.siblings.get().cloned() {
                     Some(siblings) if are_definitions && outcome.is_ok() => {
-                        siblings.definitions_changed(Box::new(move |_| inner.ended(ticket, outcome)));
+                        // Who has not heard reads them again by itself, when there is a link.
+                        siblings.definitions_changed(Box::new(move |_, _| inner.ended(ticket, outcome)));
                     }
                     _ if outcome == Err(EngineError::NotHere) => inner.end_later(ticket, &keys),
                     _ => inner.ended(ticket, outcome),
@@ -526,8 +527,16 @@ impl<C: Cluster> Inner<C> {
         let doubts = self.certainty.doubt();
         let siblings = self.siblings.get().cloned();
         let (inner, told) = (self, siblings.clone());
-        let go_on = move |number: u64| {
+        let go_on = move |number: u64, by_all: bool| {
             let after = inner.clone();
+            if !by_all {
+                after.clone().read_databases(Box::new(drop));
+                if let Some(siblings) = siblings {
+                    siblings.after_databases_change(number);
+                }
+                let text = "a server of the store does not answer: there is no link to it";
+                return after.ended(ticket, Err(EngineError::Unavailable(text.into())));
+            }
             inner.send(transaction, write, move |outcome| {
                 keep::<C>(&drafts, &outcome);
                 if outcome.is_ok() {
@@ -543,7 +552,7 @@ impl<C: Cluster> Inner<C> {
         };
         match told {
             Some(siblings) => siblings.before_databases_change(Box::new(go_on)),
-            None => go_on(0),
+            None => go_on(0, true),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The other processes that serve the same store, as far as the engine must tell them something.
 
-/// Called once when the others know, with the number of what they were told.
-pub type Told = Box<dyn FnOnce(u64) + Send>;
+/// Called once when the others know, with the number of what they were told; or, with false, when one did not answer for long though it serves.
+pub type Told = Box<dyn FnOnce(u64, bool) + Send>;
 
 /// What the engine tells the other processes.
 pub trait Siblings: Send + Sync {

@@ -71,6 +71,8 @@ pub struct Client {
     pub sql_wait: SqlWait,
     /// Whether its request waits until other processes have heard what it wants to listen to.
     pub waits_for_peers: bool,
+    /// Since when it does, unix time in milliseconds.
+    pub peers_since_ms: Option<u64>,
 }
 
 /// How a request waits for the reservation of an SQL database.
@@ -118,6 +120,7 @@ impl Client {
             sql: None,
             sql_wait: SqlWait::default(),
             waits_for_peers: false,
+            peers_since_ms: None,
         }
     }
 

@@ -368,6 +368,7 @@ impl Connection {
             self.executor.forget_suspended(server);
         }
         self.client.sql_wait = SqlWait::default();
+        self.client.peers_since_ms = None;
         self.client.may_be_forwarded = false;
         self.commands += 1;
         self.drafts.clear();

@@ -20,6 +20,7 @@ use super::connection;
 use super::definitions::Reader;
 use super::handshake::Ends;
 use super::stream::{self, LinkTls, Stream};
+use crate::clock::whole_ms;
 use crate::gateway::Gateway;
 use crate::limits::{PEER_CALL_PERIOD, PEER_HANDSHAKE_TIMEOUT, PEER_LEASE_MS, PEER_LOOK_PERIOD};
 use crate::tikv::TikvCluster;
@@ -100,9 +101,10 @@ async fn keep_lease(membership: &Arc<Membership>, joined: Sender<usize>) {
     let hub = &gateway.server.shared.hub;
     let (mut until_ms, mut is_member, mut joined) = (0, false, Some(joined));
     let (connecting, mut links) = (Arc::<Mutex<Attempts>>::default(), JoinSet::new());
+    let began = Instant::now();
     while gateway.stop.request_made().is_none() {
         let begin = Instant::now();
-        let look = peers.begin_look(hub);
+        let look = peers.begin_look(hub, whole_ms(began.elapsed()));
         match renew(cluster, &membership.address).await {
             Ok(lease) => {
                 let is_new = lease.until_ms - PEER_LEASE_MS > until_ms;

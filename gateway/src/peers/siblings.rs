@@ -19,7 +19,7 @@ impl PeersOfEngine {
         match self.0.upgrade() {
             Some(gateway) => gateway.server.shared.peers.ask(question, told),
             // The server ends.
-            None => told(0),
+            None => told(0, true),
         }
     }
 }

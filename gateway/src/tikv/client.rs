@@ -408,7 +408,7 @@ pub(super) async fn commit(
         _ => false,
     };
     match is_sure {
-        true => roll_back(&mut transaction).await.map_or_else(|unknown| Err(unknown), |()| Err(outcome)),
+        true => roll_back(&mut transaction).await.map_or_else(Err, |()| Err(outcome)),
         false if matches!(outcome, ClusterError::Moved(_)) => Err(ClusterError::Unknown(brief(&error))),
         false => Err(outcome),
     }

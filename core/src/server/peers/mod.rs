@@ -69,7 +69,7 @@ pub enum Task {
 pub struct Look(u64);
 
 /// Called once when all peers have done what they were asked, or are gone, with the number of the question.
-pub type Answered = Box<dyn FnOnce(u64) + Send>;
+pub type Answered = Box<dyn FnOnce(u64, bool) + Send>;
 
 /// All peers of a process.
 #[derive(Default)]
@@ -101,6 +101,8 @@ struct State {
     forwards: HashMap<u64, Pending>,
     forward_count: u64,
     questions: BTreeMap<u64, Asked>,
+    /// When the last look began, in milliseconds of a clock that only goes forward.
+    now_ms: u64,
     question_count: u64,
     /// The changes of databases that this process is about to make.
     changing: BTreeSet<u64>,
@@ -123,7 +125,11 @@ struct Asked {
     question: Question,
     left: BTreeSet<PeerId>,
     answered: Option<Answered>,
+    since_ms: u64,
 }
+
+/// A peer that does not do for so long what it is asked for is not waited for any longer: it has a lease, and no link.
+const ANSWER_MS: u64 = 10_000;
 
 /// What nobody listens to is wanted for so many looks more: a client may be about to.
 const IDLE_LOOKS_MAX: u32 = 1;
@@ -148,14 +154,24 @@ impl Peers {
 
     /// Begins to look who the other processes are, for [`Peers::set_members`]. To be called about once a second: it forgets what nobody
     /// listens to any more, and ends links whose peers have been silent for long.
-    pub fn begin_look(&self, hub: &Hub) -> Look {
+    pub fn begin_look(&self, hub: &Hub, now_ms: u64) -> Look {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.looks += 1;
         state.forget_unwanted(hub);
         let marks = state.marks;
         state.links_mut().for_each(|link| link.look_for_life(marks));
-        Look(state.looks)
+        state.now_ms = now_ms;
+        // They look for themselves how long they have waited.
+        std::mem::take(&mut state.waiting).iter().for_each(|(_, inbox)| inbox.wake());
+        let is_late = |_: &u64, asked: &mut Asked| asked.since_ms + ANSWER_MS < now_ms;
+        let late: Vec<(u64, Asked)> = state.questions.extract_if(.., is_late).collect();
+        let look = Look(state.looks);
+        drop(guard);
+        for (number, asked) in late {
+            asked.answered.into_iter().for_each(|answered| answered(number, false));
+        }
+        look
     }
 
     /// Says who the other processes were when a look began. Nobody waits any more for those that are not among them; one that has made a
@@ -186,7 +202,7 @@ impl Peers {
         if has_lost_link {
             look_again(hub);
         }
-        answered.into_iter().for_each(|(number, answered)| answered(number));
+        answered.into_iter().for_each(|(number, answered)| answered(number, true));
     }
 
     /// The members that there is no link to.
@@ -362,7 +378,7 @@ impl Peers {
         }
         let answered = state.take_answered();
         drop(guard);
-        answered.into_iter().for_each(|(number, answered)| answered(number));
+        answered.into_iter().for_each(|(number, answered)| answered(number, true));
     }
 
     /// What the host has done for a peer.
@@ -497,10 +513,11 @@ impl Peers {
         if question == Question::Doubt {
             state.changing.insert(number);
         }
-        state.questions.insert(number, Asked { question, left, answered: Some(answered) });
+        let since_ms = state.now_ms;
+        state.questions.insert(number, Asked { question, left, answered: Some(answered), since_ms });
         let answered = state.take_answered();
         drop(guard);
-        answered.into_iter().for_each(|(number, answered)| answered(number));
+        answered.into_iter().for_each(|(number, answered)| answered(number, true));
     }
 
     /// Says that the change of databases is over for which the peers were asked to doubt.

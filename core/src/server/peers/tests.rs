@@ -59,7 +59,7 @@ fn client_goes_on_before_all_others_have_heard_of_it() {
     let (mut first, mut second) = (process(1), process(2));
     let client = inbox(7);
     assert!(first.peers.want(&[channel("before")], &client), "nobody else is there");
-    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub));
+    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
     assert!(!first.peers.want(&[channel("news")], &client), "there is no link yet");
     let ids = link(&first, &second);
     assert!(!first.peers.want(&[channel("news")], &client), "it has not heard");
@@ -78,7 +78,7 @@ fn client_goes_on_before_all_others_have_heard_of_it() {
     assert!(!first.peers.want(&[channel("late")], &client));
     first.peers.unlink(&first.hub, ids.0);
     assert!(!first.peers.want(&[channel("late")], &client));
-    first.peers.set_members(&first.hub, &[], first.peers.begin_look(&first.hub));
+    first.peers.set_members(&first.hub, &[], first.peers.begin_look(&first.hub, 0));
     assert!(first.peers.want(&[channel("late")], &client));
 }
 
@@ -100,7 +100,7 @@ fn message_goes_where_nobody_listens_or_does_not_arrive() {
     // What nobody listens to any more is forgotten after a while.
     first.hub.pubsub.unsubscribe(HubTopic { kind: TopicKind::Pattern, name: b"n*" }, 7);
     for _ in 0..=IDLE_LOOKS_MAX {
-        first.peers.begin_look(&first.hub);
+        first.peers.begin_look(&first.hub, 0);
         exchange(&mut first, &mut second, ids);
     }
     assert!(!second.peers.listen(TopicKind::Channel, b"news"));
@@ -112,7 +112,7 @@ fn change_of_databases_does_not_wait_for_all_or_for_ever() {
     let (to_second, to_third) = (link(&first, &second), link(&first, &third));
     let answered = Arc::new(AtomicU64::new(0));
     let note = answered.clone();
-    first.peers.ask(Question::Doubt, Box::new(move |number| note.store(number, Ordering::Relaxed)));
+    first.peers.ask(Question::Doubt, Box::new(move |number, by_all| note.store(if by_all { number } else { u64::MAX }, Ordering::Relaxed)));
     exchange(&mut first, &mut second, to_second);
     assert_eq!(second.tasks, [Task::Doubt(1)]);
     assert!(second.peers.is_anybody_changing_databases() && first.peers.is_anybody_changing_databases());
@@ -128,7 +128,7 @@ fn change_of_databases_does_not_wait_for_all_or_for_ever() {
     assert!(third.tasks.contains(&Task::Doubt(1)) && third.peers.is_anybody_changing_databases());
     // Its lease has ended instead.
     first.peers.unlink(&first.hub, to_third.0);
-    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub));
+    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
     assert_eq!(answered.load(Ordering::Relaxed), 1);
     // One that comes before the change is over doubts as well.
     let mut fourth = process(4);
@@ -154,21 +154,21 @@ fn silent_peer_keeps_its_link() {
     let (first, second) = (process(1), process(2));
     let (of_first, _) = link(&first, &second);
     for _ in 0..4 {
-        first.peers.begin_look(&first.hub);
+        first.peers.begin_look(&first.hub, 0);
         assert!(first.peers.take_outgoing(of_first).is_some());
     }
-    first.peers.begin_look(&first.hub);
+    first.peers.begin_look(&first.hub, 0);
     assert_eq!(first.peers.take_outgoing(of_first), None);
 }
 
 #[test]
 fn new_link_is_dropped_by_an_old_look() {
     let (first, second) = (process(1), process(2));
-    let old = first.peers.begin_look(&first.hub);
+    let old = first.peers.begin_look(&first.hub, 0);
     let (of_first, _) = link(&first, &second);
     first.peers.set_members(&first.hub, &[], old);
     assert!(first.peers.take_outgoing(of_first).is_some(), "it came after the look began");
-    let new = first.peers.begin_look(&first.hub);
+    let new = first.peers.begin_look(&first.hub, 0);
     first.peers.set_members(&first.hub, &[], new);
     assert_eq!(first.peers.take_outgoing(of_first), None);
 }
@@ -241,8 +241,8 @@ fn link_of_one_that_is_no_member_any_more_stays_open() {
         assert!(woken.0.load(Ordering::Relaxed) > before, "{what}: nobody closes its connection");
     };
     let old = link();
-    let look = first.peers.begin_look(&first.hub);
-    let later = first.peers.begin_look(&first.hub);
+    let look = first.peers.begin_look(&first.hub, 0);
+    let later = first.peers.begin_look(&first.hub, 0);
     assert!(look < later);
     count("it is gone", &mut || first.peers.set_members(&first.hub, &[], later));
     assert_eq!(first.peers.take_outgoing(old), None);
@@ -251,4 +251,25 @@ fn link_of_one_that_is_no_member_any_more_stays_open() {
         link();
     });
     assert_eq!(first.peers.take_outgoing(old), None);
+}
+
+#[test]
+fn peer_without_a_link_is_waited_for_for_ever() {
+    let first = process(1);
+    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
+    let answered = Arc::new(AtomicU64::new(0));
+    let note = answered.clone();
+    first.peers.ask(
+        Question::Doubt,
+        Box::new(move |number, by_all| note.store(if by_all { 0 } else { number }, Ordering::Relaxed)),
+    );
+    let client = inbox(7);
+    assert!(!first.peers.want(&[channel("a")], &client));
+    first.peers.begin_look(&first.hub, ANSWER_MS);
+    assert_eq!(answered.load(Ordering::Relaxed), 0);
+    assert!(client.has_mail(), "it looks how long it has waited");
+    first.peers.begin_look(&first.hub, ANSWER_MS + 1);
+    assert_eq!(answered.load(Ordering::Relaxed), 1);
+    first.peers.end_change(1);
+    assert!(!first.peers.is_anybody_changing_databases());
 }
