@@ -112,7 +112,10 @@ fn change_of_databases_does_not_wait_for_all_or_for_ever() {
     let (to_second, to_third) = (link(&first, &second), link(&first, &third));
     let answered = Arc::new(AtomicU64::new(0));
     let note = answered.clone();
-    first.peers.ask(Question::Doubt, Box::new(move |number, by_all| note.store(if by_all { number } else { u64::MAX }, Ordering::Relaxed)));
+    first.peers.ask(
+        Question::Doubt,
+        Box::new(move |number, by_all| note.store(if by_all { number } else { u64::MAX }, Ordering::Relaxed)),
+    );
     exchange(&mut first, &mut second, to_second);
     assert_eq!(second.tasks, [Task::Doubt(1)]);
     assert!(second.peers.is_anybody_changing_databases() && first.peers.is_anybody_changing_databases());
