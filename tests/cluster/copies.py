@@ -152,6 +152,22 @@ def copies(cluster):
             check("pending", server.client.call("XPENDING", "stream", "group")[0], b"19")
 
 
+def copies_lack_nothing(cluster):
+    """A store with more databases than are asked for is not copied by halves."""
+    with Places(cluster) as places:
+        with cluster.start("many", "--databases", "40").client() as client:
+            client.call("SET", "key", "v")
+            client.call("SELECT", "33")
+            client.call("SET", "far", "v")
+        printed = places.copy(places.store("many"), places.directory("many"), code=2)
+        assert "database 33" in printed, printed
+        # A directory has 16.
+        places.copy(places.store("many"), places.store("more"), "--databases", "40")
+        client = cluster.start("more", "--databases", "40").client()
+        client.call("SELECT", "33")
+        check("a key of database 33", client.call("GET", "far"), b"v")
+
+
 def copies_go_on(cluster):
     """A copy that is killed goes on where it was, and damage is told."""
     with Places(cluster) as places:

@@ -11,7 +11,7 @@ use crate::packed::varint::{read_varint, write_varint};
 const CATALOG_SPACE: Space = 0;
 
 /// The first space that a flush makes; those below belong to databases that were never flushed or swapped.
-const FIRST_MADE: Space = 1 << 20;
+pub(super) const FIRST_MADE: Space = 1 << 20;
 
 /// The databases of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,11 @@ impl Databases {
             Source::Base(db) => self.space(db, count),
             Source::Fresh(number) => Ok(self.next.saturating_add(number)),
         }
+    }
+
+    /// A database beyond so many that was flushed or swapped.
+    pub(super) fn moved_beyond(&self, count: Db) -> Option<Db> {
+        self.moved.iter().map(|(db, _)| *db).filter(|db| *db >= count && *db != CATALOG).min()
     }
 
     /// All spaces that are shown, in order.

@@ -231,6 +231,14 @@ impl<C: Cluster> Ordered<C> {
         Ok((ordered, secret))
     }
 
+    /// The first database beyond `count` that has something, for those who must not overlook any. It keeps the calling thread.
+    ///
+    /// # Errors
+    /// The cluster does not answer.
+    pub fn database_beyond(&self, count: Db) -> Result<Option<Db>> {
+        opening::database_beyond(&self.0.cluster, &self.0.names, count)
+    }
+
     /// The cluster.
     pub fn cluster(&self) -> &C {
         &self.0.cluster

@@ -2,10 +2,10 @@
 
 use super::asking;
 use super::cluster::{Ask, Cluster, ClusterError, Write};
-use super::databases::Databases;
+use super::databases::{Databases, FIRST_MADE};
 use super::engine_error;
 use super::names::Names;
-use crate::engine::{EngineError, Result};
+use crate::engine::{Db, EngineError, Result};
 
 /// Numbers of processes are below this.
 const PROCESSES_MAX: u32 = 1 << 24;
@@ -64,6 +64,20 @@ pub(super) fn take_secret<C: Cluster>(cluster: &C, names: &Names, proposed: [u8;
         }
     }
     Err(EngineError::Unavailable("too many processes open the store at this moment".into()))
+}
+
+/// The first database beyond `count` that has something, as far as one look tells: databases that were flushed or swapped show other
+/// spaces.
+pub(super) fn database_beyond<C: Cluster>(cluster: &C, names: &Names, count: Db) -> Result<Option<Db>> {
+    if let Some(db) = read_databases(cluster, names)?.moved_beyond(count) {
+        return Ok(Some(db));
+    }
+    let range = (names.space(count.saturating_add(1)).0, names.space(FIRST_MADE).0);
+    let (_, answers) =
+        asking::read(cluster, None, vec![asking::scan_names(range, 1)]).map_err(engine_error)?;
+    let found = asking::pairs(answers.into_iter().next()).map_err(engine_error)?;
+    let space = found.first().and_then(|(name, _)| names.read_space(name));
+    Ok(space.and_then(|space| space.checked_sub(1)))
 }
 
 /// The databases as they are now.

@@ -74,6 +74,12 @@ impl Opened {
     pub(super) fn cluster(cluster: &ClusterOptions, databases: u32) -> Result<Opened> {
         let (store, _) = open_cluster(cluster, databases, CLUSTER_THREADS)
             .map_err(|error| CopyError::Other(error.to_string()))?;
+        let beyond = store.cluster().map(|cluster| cluster.database_beyond(databases)).transpose()?.flatten();
+        if let Some(db) = beyond {
+            return Err(CopyError::Other(format!(
+                "the store in the cluster has keys in database {db}: say with --databases how many there are, or they would be left out"
+            )));
+        }
         Ok(Opened { store, databases, _lock: None })
     }
 
