@@ -271,8 +271,10 @@ mod tests {
         assert!(!add(&writes, "c", 1, &ended));
         let (round, starts) = writes.take(7).expect("four wait");
         assert_eq!((keys(&round), starts), (vec!["a".into(), "b".into()], true));
+        drop(round);
         let (round, starts) = writes.take(7).expect("two wait");
         assert_eq!((keys(&round), starts), (vec!["a".into(), "c".into()], false));
+        drop(round);
         assert!(writes.take(7).is_none() && writes.take(7).is_none());
         assert!(writes.lines.lock().is_empty(), "a region that nobody writes to stays known");
         assert_eq!(ended.lock().len(), 4);
