@@ -51,6 +51,23 @@ impl Wake for Unpark {
     }
 }
 
+/// Fails if a store in a cluster has more databases than were named.
+#[cfg(feature = "tikv")]
+fn refuse_databases_beyond(store: &Store, databases: u32) -> Result<()> {
+    match store.cluster().map(|cluster| cluster.database_beyond(databases)).transpose()?.flatten() {
+        None => Ok(()),
+        Some(db) => Err(CopyError::Other(format!(
+            "the store in the cluster has keys in database {db}: say with --databases how many there are, or they would be left out"
+        ))),
+    }
+}
+
+/// Without the feature no store is in a cluster.
+#[cfg(not(feature = "tikv"))]
+fn refuse_databases_beyond(_: &Store, _: u32) -> Result<()> {
+    Ok(())
+}
+
 impl Opened {
     /// The store in a directory that no server uses. It is made if it is missing and to be written.
     pub(super) fn directory(path: &Path, only_reads: bool) -> Result<Opened> {
@@ -74,12 +91,7 @@ impl Opened {
     pub(super) fn cluster(cluster: &ClusterOptions, databases: u32) -> Result<Opened> {
         let (store, _) = open_cluster(cluster, databases, CLUSTER_THREADS)
             .map_err(|error| CopyError::Other(error.to_string()))?;
-        let beyond = store.cluster().map(|cluster| cluster.database_beyond(databases)).transpose()?.flatten();
-        if let Some(db) = beyond {
-            return Err(CopyError::Other(format!(
-                "the store in the cluster has keys in database {db}: say with --databases how many there are, or they would be left out"
-            )));
-        }
+        refuse_databases_beyond(&store, databases)?;
         Ok(Opened { store, databases, _lock: None })
     }
 
