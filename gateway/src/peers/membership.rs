@@ -146,15 +146,15 @@ async fn rest(gateway: &Gateway, period: Duration) {
     }
 }
 
-/// Links are tried every second; after so many failures the log says so. One that has died is a member for three seconds.
-const TOLD_FAILURES: u32 = 5;
+/// A link that cannot be made for so long is told in the log. One that has died is a member for three seconds.
+const TOLD_AFTER: Duration = Duration::from_secs(6);
 
 /// Links that this server tries to make.
 #[derive(Default)]
 struct Attempts {
     under_way: HashSet<PeerId>,
-    /// How often it has failed in turn.
-    failed: HashMap<PeerId, u32>,
+    /// Since when they fail, and whether the log says so.
+    failed: HashMap<PeerId, (Instant, bool)>,
 }
 
 impl Attempts {
@@ -165,9 +165,9 @@ impl Attempts {
             self.failed.remove(&peer);
             return false;
         }
-        let times = self.failed.entry(peer).or_default();
-        *times += 1;
-        *times == TOLD_FAILURES
+        let (since, is_told) = self.failed.entry(peer).or_insert((Instant::now(), false));
+        let is_due = since.elapsed() > TOLD_AFTER;
+        is_due && !std::mem::replace(is_told, true)
     }
 }
 
