@@ -18,12 +18,12 @@ use tikv_client::{
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-use super::errors::{During, brief, classify};
+use super::errors::{During, classify};
 use super::latency::Observed;
 use super::orphans;
 use super::regions::{Look, Regions};
-use super::shared::reads::{self, Reads, few_keys};
-use super::shared::writes::{self, Writes, keys_to_share};
+use super::shared::reads::{ReadRounds, Reads, few_keys};
+use super::shared::writes::{WriteRounds, Writes, keys_to_share};
 use crate::clock::whole_ms;
 
 /// Responses may be so long: a page of a collection, or the pieces of a value.
@@ -104,8 +104,13 @@ impl Begun {
     }
 
     /// When it began, by the clock of PD.
-    pub(super) fn time_ms(&self) -> u64 {
+    fn time_ms(&self) -> u64 {
         u64::try_from(self.at.physical).unwrap_or(0)
+    }
+
+    /// Whether it has begun later than this write may.
+    pub(super) fn is_too_late(&self, write: &Write) -> bool {
+        write.begins_until_ms.is_some_and(|until_ms| self.time_ms() > until_ms)
     }
 }
 
@@ -182,7 +187,7 @@ impl TikvCluster {
         if !self.shared_reads.add(keys, done) {
             return;
         }
-        let rounds = reads::Rounds {
+        let rounds = ReadRounds {
             client: self.client.clone(),
             reads: self.shared_reads.clone(),
             limit: self.timeout * 2,
@@ -195,7 +200,7 @@ impl TikvCluster {
         if !self.shared_writes.add(region, write, done) {
             return;
         }
-        let rounds = writes::Rounds {
+        let rounds = WriteRounds {
             client: self.client.clone(),
             writes: self.shared_writes.clone(),
             limit: self.timeout * 2,
@@ -367,7 +372,7 @@ pub(super) async fn write(
         Some(begun) => begun,
         None => {
             let begun = begin(client, options()).await?;
-            if write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms) {
+            if begun.is_too_late(&write) {
                 return Err(ClusterError::Late);
             }
             begun
@@ -400,17 +405,15 @@ pub(super) async fn commit(
     let Err(error) = transaction.commit().await else { return Ok(()) };
     let outcome = classify(&error, During::Commit);
     orphans::clear(client, &error, &at, ends).await;
-    let is_sure = match outcome {
-        ClusterError::Conflict(_) | ClusterError::Refused(_) => true,
+    match outcome {
         // The client asks again where an answer was lost, and this may be the answer to that. Of several keys only the first one may have been
         // committed; the locks of the others lead to it when their time has come, and must not be taken away before.
-        ClusterError::Moved(_) => count == 1,
-        _ => false,
-    };
-    match is_sure {
-        true => roll_back(&mut transaction).await.map_or_else(Err, |()| Err(outcome)),
-        false if matches!(outcome, ClusterError::Moved(_)) => Err(ClusterError::Unknown(brief(&error))),
-        false => Err(outcome),
+        ClusterError::Moved(text) if count > 1 => Err(ClusterError::Unknown(text)),
+        ClusterError::Conflict(_) | ClusterError::Refused(_) | ClusterError::Moved(_) => {
+            roll_back(&mut transaction).await?;
+            Err(outcome)
+        }
+        outcome => Err(outcome),
     }
 }
 

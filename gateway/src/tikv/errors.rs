@@ -76,7 +76,7 @@ fn weight(error: &ClusterError) -> u8 {
 }
 
 /// The first words of an error: some have the whole transaction in them.
-pub(super) fn brief(error: &Error) -> String {
+fn brief(error: &Error) -> String {
     const SHOWN_CHARS: usize = 160;
     let text = error.to_string();
     match text.char_indices().nth(SHOWN_CHARS) {

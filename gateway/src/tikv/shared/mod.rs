@@ -8,8 +8,13 @@
 pub(super) mod reads;
 pub(super) mod writes;
 
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use tokio::time::timeout;
 
 use crate::clock::whole_ns;
 
@@ -41,9 +46,63 @@ impl Usual {
     }
 }
 
-/// What is left of a limit for those that have waited since then.
-fn left(limit: Duration, since: impl Iterator<Item = Instant>) -> Duration {
-    limit.saturating_sub(since.min().map_or(Duration::ZERO, |oldest| oldest.elapsed()))
+/// The tasks that run rounds. Each takes what waits when it begins one.
+#[derive(Default)]
+struct Tasks {
+    count: usize,
+    /// Whether one has begun that will take what waits.
+    is_called: bool,
+}
+
+impl Tasks {
+    /// Whether another one is to be started, of at most so many: something waits, and nobody will take it.
+    fn starts(&mut self, max: usize) -> bool {
+        let starts = !self.is_called && self.count < max;
+        if starts {
+            self.is_called = true;
+            self.count += 1;
+        }
+        starts
+    }
+}
+
+/// Requests of one kind that share rounds.
+trait Rounds: Clone + Send + Sync + 'static {
+    /// One that waits. Dropped, it has its end.
+    type One: Send;
+
+    /// Those of the next round, and whether another task is to be started for those that are left. None if nobody waits, and then
+    /// the task ends.
+    fn take(&self) -> Option<(Vec<Self::One>, bool)>;
+
+    /// Since when one waits.
+    fn since(one: &Self::One) -> Instant;
+
+    /// One has its end after so long, whatever it waits for.
+    fn limit(&self) -> Duration;
+
+    fn usual(&self) -> &Usual;
+
+    /// Asks the cluster for all of them.
+    fn round(self, taken: Vec<Self::One>) -> impl Future<Output = ()> + Send;
+}
+
+/// A task that runs rounds as long as anybody waits.
+fn run<R: Rounds>(rounds: R) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        while let Some((taken, starts)) = rounds.take() {
+            if starts {
+                tokio::spawn(run(rounds.clone()));
+            }
+            let waited = taken.iter().map(R::since).min().map_or(Duration::ZERO, |oldest| oldest.elapsed());
+            // The client panics on some answers. All have their end all the same.
+            let round = AssertUnwindSafe(rounds.clone().round(taken)).catch_unwind();
+            let mut round = Box::pin(timeout(rounds.limit().saturating_sub(waited), round));
+            if timeout(rounds.usual().slow(), &mut round).await.is_err() {
+                tokio::spawn(round);
+            }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -4,20 +4,17 @@
 //! do, or fails, is given up, and each of its reads goes on by itself, at the same timestamp.
 
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{Answer, Ask, ClusterError, ReadDone};
-use futures_util::FutureExt;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tikv_client::{Timestamp, TransactionClient};
 use tokio::time::timeout;
 
-use super::Usual;
+use super::{Rounds, Tasks, Usual, run};
 use crate::tikv::client::{Begun, gets};
 use crate::tikv::errors::{During, classify};
 
@@ -41,14 +38,11 @@ pub(in crate::tikv) struct Reads {
 #[derive(Default)]
 struct State {
     reads: Vec<Read>,
-    /// How many tasks run rounds.
-    rounds: usize,
-    /// Whether a task has begun that will take what waits.
-    is_called: bool,
+    tasks: Tasks,
 }
 
 /// What a transaction wants to read.
-struct Read {
+pub(in crate::tikv) struct Read {
     keys: Vec<Vec<u8>>,
     since: Instant,
     done: Option<ReadDone<Begun>>,
@@ -73,7 +67,7 @@ impl Drop for Read {
 
 /// What rounds need.
 #[derive(Clone)]
-pub(in crate::tikv) struct Rounds {
+pub(in crate::tikv) struct ReadRounds {
     pub(in crate::tikv) client: Arc<TransactionClient>,
     pub(in crate::tikv) reads: Arc<Reads>,
     /// A read has its end after so long, whatever it waits for.
@@ -93,18 +87,17 @@ pub(in crate::tikv) fn few_keys(asks: &[Ask]) -> Option<Vec<Vec<u8>>> {
 }
 
 impl Reads {
-    /// Adds a read; true if the caller is to start [`Rounds::run`].
+    /// Adds a read; true if the caller is to start [`ReadRounds::run`].
     pub(in crate::tikv) fn add(&self, keys: Vec<Vec<u8>>, done: ReadDone<Begun>) -> bool {
         let mut state = self.state.lock();
         state.reads.push(Read { keys, since: Instant::now(), done: Some(done) });
-        state.starts()
+        state.tasks.starts(ROUNDS)
     }
 
-    /// The reads of the next round, and whether another task is to be started for those that are left. None if nobody waits, and then
-    /// the task ends.
+    /// See [`Rounds::take`].
     fn take(&self) -> Option<(Vec<Read>, bool)> {
         let mut state = self.state.lock();
-        state.is_called = false;
+        state.tasks.is_called = false;
         let mut keys = 0;
         let mut fits = |read: &Read| {
             keys += read.keys.len();
@@ -114,52 +107,48 @@ impl Reads {
         let rest = state.reads.split_off(count);
         let taken = std::mem::replace(&mut state.reads, rest);
         if taken.is_empty() {
-            state.rounds -= 1;
+            state.tasks.count -= 1;
             return None;
         }
-        let starts = !state.reads.is_empty() && state.starts();
+        let starts = !state.reads.is_empty() && state.tasks.starts(ROUNDS);
         Some((taken, starts))
     }
 }
 
-impl State {
-    /// Whether another task is to be started.
-    fn starts(&mut self) -> bool {
-        let starts = !self.is_called && self.rounds < ROUNDS;
-        if starts {
-            self.is_called = true;
-            self.rounds += 1;
-        }
-        starts
+impl ReadRounds {
+    /// Runs rounds as long as anybody waits.
+    pub(in crate::tikv) fn run(self) -> impl Future<Output = ()> + Send {
+        run(self)
     }
 }
 
-impl Rounds {
-    /// Runs rounds as long as anybody waits.
-    pub(in crate::tikv) async fn run(self) {
-        while let Some((reads, starts)) = self.reads.take() {
-            if starts {
-                tokio::spawn(self.clone().run_boxed());
-            }
-            let left = super::left(self.limit, reads.iter().map(|read| read.since));
-            // The client panics on some answers. The reads have their end all the same.
-            let round = AssertUnwindSafe(round(self.clone(), reads)).catch_unwind();
-            let mut round = Box::pin(timeout(left, round));
-            if timeout(self.reads.usual.slow(), &mut round).await.is_err() {
-                tokio::spawn(round);
-            }
-        }
+impl Rounds for ReadRounds {
+    type One = Read;
+
+    fn take(&self) -> Option<(Vec<Read>, bool)> {
+        self.reads.take()
     }
 
-    /// The same, for one that starts itself.
-    fn run_boxed(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(self.run())
+    fn since(read: &Read) -> Instant {
+        read.since
+    }
+
+    fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    fn usual(&self) -> &Usual {
+        &self.reads.usual
+    }
+
+    fn round(self, taken: Vec<Read>) -> impl Future<Output = ()> + Send {
+        round(self, taken)
     }
 }
 
 /// Reads for all of them at once; or, if that takes long or fails, for each by itself.
-async fn round(rounds: Rounds, reads: Vec<Read>) {
-    let Rounds { client, reads: shared, .. } = rounds;
+async fn round(rounds: ReadRounds, reads: Vec<Read>) {
+    let ReadRounds { client, reads: shared, .. } = rounds;
     let since = Instant::now();
     let at = match client.current_timestamp().await {
         Ok(at) => at,
@@ -241,7 +230,7 @@ mod tests {
         for name in 0..60 {
             read(name, KEYS_MAX);
         }
-        assert_eq!(reads.state.lock().rounds, 2);
+        assert_eq!(reads.state.lock().tasks.count, 2);
         let (round, starts) = reads.take().expect("sixty wait");
         assert_eq!(
             (round.len(), starts),
@@ -250,7 +239,7 @@ mod tests {
         );
         std::mem::take(&mut reads.state.lock().reads);
         assert!(reads.take().is_none());
-        assert_eq!(reads.state.lock().rounds, 2);
+        assert_eq!(reads.state.lock().tasks.count, 2);
     }
 
     #[test]
@@ -259,8 +248,8 @@ mod tests {
         for _ in 0..3 * ROUNDS {
             reads.add(Vec::new(), Box::new(|_| {}));
             let mut state = reads.state.lock();
-            state.is_called = false;
-            assert!(state.rounds <= ROUNDS);
+            state.tasks.is_called = false;
+            assert!(state.tasks.count <= ROUNDS);
         }
     }
 

@@ -5,19 +5,15 @@
 //! one, or a lock, nothing has happened, and each goes on alone. Only if nobody knows whether it has happened, nobody knows it of any of them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::cluster::{ClusterError, Write, WriteDone};
-use futures_util::FutureExt;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tikv_client::{TransactionClient, TransactionOptions};
-use tokio::time::timeout;
 
-use super::Usual;
+use super::{Rounds, Tasks, Usual, run};
 use crate::tikv::client::{Begun, begin, commit, options};
 
 /// So many transactions of one region are under way at a time, not counting slow ones.
@@ -46,13 +42,11 @@ pub(in crate::tikv) struct Writes {
 #[derive(Default)]
 struct Line {
     waiting: VecDeque<One>,
-    rounds: usize,
-    /// Whether a task has begun that will take what waits.
-    is_called: bool,
+    tasks: Tasks,
 }
 
 /// A write that may be part of a transaction.
-struct One {
+pub(in crate::tikv) struct One {
     write: Write,
     since: Instant,
     done: Option<WriteDone>,
@@ -83,7 +77,7 @@ impl Drop for One {
 
 /// What the transactions of a region need.
 #[derive(Clone)]
-pub(in crate::tikv) struct Rounds {
+pub(in crate::tikv) struct WriteRounds {
     pub(in crate::tikv) client: Arc<TransactionClient>,
     pub(in crate::tikv) writes: Arc<Writes>,
     /// A write has its end after so long, whatever it waits for.
@@ -105,44 +99,33 @@ pub(in crate::tikv) fn keys_to_share(write: &Write) -> Option<impl Iterator<Item
 }
 
 impl Writes {
-    /// Adds a write to a region; true if the caller is to start [`Rounds::run`].
+    /// Adds a write to a region; true if the caller is to start [`WriteRounds::run`].
     pub(in crate::tikv) fn add(&self, region: u64, write: Write, done: WriteDone) -> bool {
         let mut lines = self.lines.lock();
         let line = lines.entry(region).or_default();
         line.waiting.push_back(One { write, since: Instant::now(), done: Some(done), is_sent: false });
-        line.starts()
+        line.tasks.starts(ROUNDS)
     }
 
-    /// The writes of the next transaction of a region, and whether another task is to be started for those that are left. None if nobody
-    /// waits, and then the task ends.
+    /// See [`Rounds::take`].
     fn take(&self, region: u64) -> Option<(Vec<One>, bool)> {
         let mut lines = self.lines.lock();
         let line = lines.get_mut(&region)?;
-        line.is_called = false;
+        line.tasks.is_called = false;
         let taken = line.take();
         if taken.is_empty() {
-            line.rounds -= 1;
-            if line.rounds == 0 {
+            line.tasks.count -= 1;
+            if line.tasks.count == 0 {
                 lines.remove(&region);
             }
             return None;
         }
-        let starts = !line.waiting.is_empty() && line.starts();
+        let starts = !line.waiting.is_empty() && line.tasks.starts(ROUNDS);
         Some((taken, starts))
     }
 }
 
 impl Line {
-    /// Whether another task is to be started.
-    fn starts(&mut self) -> bool {
-        let starts = !self.is_called && self.rounds < ROUNDS;
-        if starts {
-            self.is_called = true;
-            self.rounds += 1;
-        }
-        starts
-    }
-
     /// The next ones, as many as fit. A key is there once, so that each write has its own place in the order.
     fn take(&mut self) -> Vec<One> {
         let (mut taken, mut names, mut bytes) = (Vec::<One>::new(), HashSet::new(), 0);
@@ -160,32 +143,40 @@ impl Line {
     }
 }
 
-impl Rounds {
+impl WriteRounds {
     /// Runs transactions as long as anybody waits.
-    pub(in crate::tikv) async fn run(self) {
-        while let Some((taken, starts)) = self.writes.take(self.region) {
-            if starts {
-                tokio::spawn(self.clone().run_boxed());
-            }
-            let left = super::left(self.limit, taken.iter().map(|one| one.since));
-            // The client panics on some answers. The writes have their end all the same.
-            let round = AssertUnwindSafe(round(self.clone(), taken)).catch_unwind();
-            let mut round = Box::pin(timeout(left, round));
-            if timeout(self.writes.usual.slow(), &mut round).await.is_err() {
-                tokio::spawn(round);
-            }
-        }
+    pub(in crate::tikv) fn run(self) -> impl Future<Output = ()> + Send {
+        run(self)
+    }
+}
+
+impl Rounds for WriteRounds {
+    type One = One;
+
+    fn take(&self) -> Option<(Vec<One>, bool)> {
+        self.writes.take(self.region)
     }
 
-    /// The same, for one that starts itself.
-    fn run_boxed(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(self.run())
+    fn since(one: &One) -> Instant {
+        one.since
+    }
+
+    fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    fn usual(&self) -> &Usual {
+        &self.writes.usual
+    }
+
+    fn round(self, taken: Vec<One>) -> impl Future<Output = ()> + Send {
+        round(self, taken)
     }
 }
 
 /// Writes all of them as one transaction; or, if something is in its way, each by itself.
-async fn round(rounds: Rounds, taken: Vec<One>) {
-    let Rounds { client, writes, .. } = rounds;
+async fn round(rounds: WriteRounds, taken: Vec<One>) {
+    let WriteRounds { client, writes, .. } = rounds;
     let since = Instant::now();
     let several = match <[One; 1]>::try_from(taken) {
         Ok([one]) => {
@@ -219,8 +210,7 @@ async fn begin_for(
 ) -> Option<(Begun, Vec<One>)> {
     match begin(client, options).await {
         Ok(begun) => {
-            let is_late =
-                |one: &mut One| one.write.begins_until_ms.is_some_and(|until_ms| begun.time_ms() > until_ms);
+            let is_late = |one: &mut One| begun.is_too_late(&one.write);
             ones.extract_if(.., is_late).for_each(|late| late.end(Err(ClusterError::Late)));
             (!ones.is_empty()).then_some((begun, ones))
         }
@@ -313,8 +303,8 @@ mod tests {
         let (writes, ended) = (Writes::default(), Arc::default());
         for number in 0..3 * ROUNDS {
             add(&writes, &format!("{number}"), 1, &ended);
-            writes.lines.lock().get_mut(&7).expect("a line").is_called = false;
+            writes.lines.lock().get_mut(&7).expect("a line").tasks.is_called = false;
         }
-        assert_eq!(writes.lines.lock()[&7].rounds, ROUNDS);
+        assert_eq!(writes.lines.lock()[&7].tasks.count, ROUNDS);
     }
 }
