@@ -24,7 +24,7 @@ const ONCE_MS: u64 = 10_000;
 /// each time by a meeting.
 const AGAIN_MS: u64 = 60_000;
 
-/// Others are told of meetings at a key once in so many milliseconds.
+/// After a message about a key the others are sent none about it for so many milliseconds.
 const TOLD_MS: u64 = 200;
 
 /// What is over is forgotten once in so many milliseconds.
