@@ -16,6 +16,8 @@ type Show = (value: number) => string;
 const time: Show = (ms) => (ms > 0 ? new Date(ms).toLocaleTimeString() : 'not by this server');
 const yes: Show = (value) => (value === 1 ? 'this server' : 'another server');
 
+const reaches: Show = (value) => (value === 1 ? 'no: it stands apart' : 'yes');
+
 /** In the order of the page. */
 const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['cluster_reads', 'Rounds of reading', format.count],
@@ -29,13 +31,21 @@ const KNOWN: readonly [name: string, label: string, show: Show][] = [
   ['cluster_unknown_writes', 'Writes with unknown end', format.count],
   ['peers', 'Other servers', format.count],
   ['peers_linked', 'Linked', format.count],
+  ['peers_stands_apart', 'Reaches the others', reaches],
   ['peer_requests_forwarded', 'Requests forwarded', format.count],
   ['peer_requests_run_for_others', 'Run for others', format.count],
   ['cluster_hints_pending', 'Expiring soon', format.count],
+  ['cluster_hints_written', 'Hints written', format.count],
+  ['cluster_expired_found', 'Expired keys found', format.count],
   ['cluster_collect_pending', 'To collect', format.count],
   ['cluster_collected_entries', 'Collected entries', format.count],
+  ['cluster_destroyed_databases', 'Emptied databases removed', format.count],
+  ['cluster_sweeps', 'Walks over the store', format.count],
+  ['cluster_sweep_found', 'Lost things found', format.count],
+  ['cluster_notes_lost', 'Notes without room', format.count],
   ['cluster_leads', 'Looked after by', yes],
   ['cluster_gc_safe_point_ms', 'Old versions gone until', time],
+  ['cluster_gc_failures', 'Failed to let them go', format.count],
 ];
 
 /** The store's name and where its cluster is; null if the data is in no cluster. */

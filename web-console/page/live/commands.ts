@@ -8,6 +8,9 @@ export interface CommandCounters {
   took_us: number;
   rejected: number;
   failed: number;
+  /** How often it waited for the cluster, and ran again after a conflict; none if the data is in no cluster. */
+  rounds?: number | undefined;
+  retries?: number | undefined;
 }
 
 export interface CommandRate {
@@ -20,6 +23,9 @@ export interface CommandRate {
   calls: number;
   rejected: number;
   failed: number;
+  /** Rounds to the cluster per call since the start, and runs after a conflict; null if the data is in no cluster. */
+  roundsEach: number | null;
+  retries: number | null;
   /** Share (0 to 1) of the time of all commands in the interval. */
   share: number;
 }
@@ -34,6 +40,8 @@ export function commandCounters(info: Info): Map<string, CommandCounters> {
       took_us: counters.get('usec') ?? 0,
       rejected: counters.get('rejected_calls') ?? 0,
       failed: counters.get('failed_calls') ?? 0,
+      rounds: counters.get('cluster_rounds'),
+      retries: counters.get('cluster_retries'),
     });
   }
   return all;
@@ -60,6 +68,8 @@ export function commandRates(
         calls: counters.calls,
         rejected: counters.rejected,
         failed: counters.failed,
+        roundsEach: counters.rounds === undefined ? null : counters.rounds / Math.max(1, counters.calls),
+        retries: counters.retries ?? null,
         share: 0,
       },
       took,

@@ -68,6 +68,22 @@ const COMMAND_COLUMNS: Column<CommandRate>[] = [
   { label: 'Failed', by: (row) => row.failed + row.rejected, render: failures, isNumber: true },
 ];
 
+/** What each command asks of a cluster. */
+const CLUSTER_COLUMNS: Column<CommandRate>[] = [
+  {
+    label: 'Rounds each',
+    by: (row) => row.roundsEach ?? 0,
+    render: (row) => (row.roundsEach ?? 0).toFixed(2),
+    isNumber: true,
+  },
+  {
+    label: 'Run again',
+    by: (row) => row.retries ?? 0,
+    render: (row) => format.count(row.retries ?? 0),
+    isNumber: true,
+  },
+];
+
 /** The columns without those in `times` if the server does not time its commands. */
 function timed<Row>(columns: Column<Row>[], info: Info, times: string[]): Column<Row>[] {
   return isTimed(info) ? columns : columns.filter(({ label }) => !times.includes(label));
@@ -107,12 +123,14 @@ export function Commands({ before, now }: { before: Reading | null; now: Reading
   const seconds = before === null ? 0 : secondsBetween(before, now);
   const rows = commandRates(before?.commands ?? null, now.commands, seconds);
   const hasTimes = isTimed(now.info);
+  const hasCluster = rows.some((row) => row.roundsEach !== null);
+  const columns = hasCluster ? [...COMMAND_COLUMNS, ...CLUSTER_COLUMNS] : COMMAND_COLUMNS;
   const detail = hasTimes ? 'busiest first; time is the share of the interval' : 'busiest first; durations are not measured';
   return (
     <Panel title="Commands" detail={detail}>
       <Table
         label="Commands"
-        columns={timed(COMMAND_COLUMNS, now.info, ['Each', 'Time'])}
+        columns={timed(columns, now.info, ['Each', 'Time'])}
         rows={rows}
         keyOf={(row) => row.name}
         nothing="No command yet."

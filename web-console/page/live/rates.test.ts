@@ -100,7 +100,12 @@ test('commands are ordered by what they do now', () => {
     ['get', 5, 3],
     ['config|get', 0, 30],
   ]);
-  expect(rows[1]).toMatchObject({ calls: 1010, rejected: 1, failed: 2, share: 0.5 });
+  expect(rows[1]).toMatchObject({ calls: 1010, rejected: 1, failed: 2, share: 0.5, roundsEach: null, retries: null });
+});
+
+test('what a command asks of a cluster is lost', () => {
+  const rows = commandRates(null, stats('cmdstat_incr:calls=10,usec=5,cluster_rounds=25,cluster_retries=3'), 1);
+  expect(rows).toMatchObject([{ roundsEach: 2.5, retries: 3 }]);
 });
 
 test('commands that were counted from anew have no rate and no share', () => {
