@@ -105,10 +105,10 @@ impl ClusterOptions {
         if pd.is_empty() {
             return refused("--engine tikv needs --pd HOST:PORT,...: the members of PD");
         }
-        if flags.dir.is_some() {
-            return refused(
-                "--dir does not fit --engine tikv: the data is in the cluster, and nothing on this machine",
-            );
+        if let Some(name) = option_of_a_directory(flags) {
+            return Err(OptionsError(format!(
+                "--{name} does not fit --engine tikv: the data is in the cluster, and nothing on this machine"
+            )));
         }
         let tls = match (&flags.pd_ca, &flags.pd_cert, &flags.pd_key) {
             (None, None, None) => None,
@@ -147,4 +147,17 @@ impl ClusterOptions {
             collects_versions: flags.tikv_gc_life_ms != Some(GcLife::Off),
         }))
     }
+}
+
+/// The first option that is only about a store in a directory.
+fn option_of_a_directory(flags: &Flags) -> Option<&'static str> {
+    let given = [
+        ("dir", flags.dir.is_some()),
+        ("on-damage", flags.on_damage.is_some()),
+        ("appendfsync", flags.appendfsync.is_some()),
+        ("datafile-max-bytes", flags.datafile_max_bytes.is_some()),
+        ("scrub-bytes-per-second", flags.scrub_bytes_per_second.is_some()),
+        ("scrub-interval-days", flags.scrub_interval_days.is_some()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
 }

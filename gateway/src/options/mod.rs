@@ -582,6 +582,13 @@ impl Options {
         let port = flags.port.unwrap_or(6379);
         let requirepass = flags.requirepass.unwrap_or_default();
         let directory = flags.dir.unwrap_or_else(|| "edgecask-data".into());
+        let shown_directory = match cluster {
+            // Nothing is on this machine.
+            Some(_) => String::new(),
+            None => {
+                std::path::absolute(&directory).unwrap_or_else(|_| directory.clone()).display().to_string()
+            }
+        };
         let appendfsync = flags.appendfsync.unwrap_or_default();
         let workers = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let tls_port = web.listeners.iter().find(|(protocol, _)| *protocol == Protocol::RespTls);
@@ -612,7 +619,7 @@ impl Options {
                 ("appendfsync", appendfsync.word().into()),
                 ("bind", host),
                 ("databases", flags.databases.unwrap_or(16).to_string()),
-                ("dir", std::path::absolute(&directory).unwrap_or(directory.clone()).display().to_string()),
+                ("dir", shown_directory),
                 ("blob-min-bytes", flags.blob_min_bytes.unwrap_or_else(|| BLOB_MIN_BYTES.to_string())),
                 (
                     "datafile-max-bytes",

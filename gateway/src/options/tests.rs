@@ -125,6 +125,11 @@ fn options_of_a_cluster_that_contradict_each_other_are_taken() {
     for (line, why) in [
         ("--engine tikv".to_owned(), "--pd"),
         (format!("{tikv} --dir data"), "--dir"),
+        (format!("{tikv} --on-damage salvage"), "--on-damage"),
+        (format!("{tikv} --appendfsync always"), "--appendfsync"),
+        (format!("{tikv} --datafile-max-bytes 16mb"), "--datafile-max-bytes"),
+        (format!("{tikv} --scrub-bytes-per-second 1mb"), "--scrub-bytes-per-second"),
+        (format!("{tikv} --scrub-interval-days 1"), "--scrub-interval-days"),
         (format!("{tikv} {ca}"), "all of"),
         (format!("{tikv} --peer-listen 0.0.0.0:7000"), "interfaces"),
         (format!("{tikv} --tikv-timeout-ms 5000 --tikv-gc-life-ms 19999"), "four times"),
