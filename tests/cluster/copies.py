@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from access import certificates
 from harness import Client, ErrorReply, check, free_port
 
 
@@ -150,6 +151,26 @@ def copies(cluster):
             check("between servers", digests(places.copy(server.url(), redis.url())), of_redis)
             check("into the cluster", digests(places.copy(redis.url(), places.store("again"))), of_redis)
             check("pending", server.client.call("XPENDING", "stream", "group")[0], b"19")
+
+
+def copies_under_tls(cluster):
+    """A redis-server that wants TLS and a certificate: the copy shows one, and nothing goes to a server that another authority vouches for."""
+    with Places(cluster) as places:
+        certificates(places.folder)
+        file = lambda name: str(places.folder / f"{name}.pem")  # noqa: E731
+        with places.serve(places.directory("first")) as server:
+            fill(server.client)
+        port = free_port()
+        options = ["--tls-port", str(port), "--tls-cert-file", file("cert"), "--tls-key-file", file("key"), "--tls-ca-cert-file", file("ca")]
+        with Server("redis-server", "--save", "", "--bind", "127.0.0.1", *options) as redis:
+            url = f"rediss://127.0.0.1:{port}"
+            identity = f"cert={file('cert')}&key={file('key')}"
+            assert "UnknownIssuer" in places.copy(places.directory("first"), f"{url}?{identity}", code=2)
+            places.copy(places.directory("first"), f"{url}?ca={file('ca')}", code=2)
+            check("keys without a certificate", redis.client.call("DBSIZE"), b"0")
+            of_both = digests(places.copy(places.directory("first"), f"{url}?ca={file('ca')}&{identity}"))
+            check("fingerprints", *of_both)
+            check("from it", digests(places.copy(f"{url}?ca={file('ca')}&{identity}", places.directory("second"))), of_both)
 
 
 def copies_lack_nothing(cluster):

@@ -1,4 +1,4 @@
-//! What a place is called: a directory, `tikv://…` or `redis://…`.
+//! What a place is called: a directory, `tikv://…`, `redis://…` or `rediss://…`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,17 @@ pub(super) struct Address {
     pub(super) password: Option<String>,
     /// The only database that is meant.
     pub(super) database: Option<Db>,
+    /// By what it is reached under TLS, if it is.
+    pub(super) tls: Option<TlsOptions>,
+}
+
+/// How a server under TLS is known, and how it knows us.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TlsOptions {
+    /// The only authority that counts; else those of the system do.
+    pub(super) authority: Option<PathBuf>,
+    /// A certificate to show, and its key.
+    pub(super) identity: Option<(PathBuf, PathBuf)>,
 }
 
 impl Place {
@@ -39,9 +50,10 @@ impl Place {
     pub(super) fn parse(name: &str) -> Result<Place> {
         match name.split_once("://") {
             Some(("redis", rest)) => Address::parse(rest).map(Place::Server),
+            Some(("rediss", rest)) => Address::parse_under_tls(rest).map(Place::Server),
             Some(("tikv", rest)) => cluster(rest).map(Place::Cluster),
             Some((other, _)) => Err(CopyError::Other(format!(
-                "{other}:// is none of redis://[user:password@]host:port[/database], tikv://pd:2379,pd:2379/store, or a directory"
+                "{other}:// is none of redis://[user:password@]host:port[/database], rediss:// (the same under TLS), tikv://pd:2379,pd:2379/store, or a directory"
             ))),
             None if name.is_empty() => Err(CopyError::Other("a place has no name".into())),
             None => Ok(Place::Directory(name.into())),
@@ -59,13 +71,38 @@ impl Place {
 
 /// The name of a place as it may be shown and kept: without a password.
 pub(super) fn shown(name: &str) -> String {
-    let login = name.strip_prefix("redis://").and_then(|rest| rest.rsplit_once('@'));
-    let Some((login, rest)) = login else { return name.to_owned() };
+    let of_server = name.split_once("://").filter(|(scheme, _)| matches!(*scheme, "redis" | "rediss"));
+    let login = of_server.and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?)));
+    let Some((scheme, (login, rest))) = login else { return name.to_owned() };
     let user = login.split_once(':').map_or("", |(user, _)| user);
-    format!("redis://{user}:***@{rest}")
+    format!("{scheme}://{user}:***@{rest}")
 }
 
 impl Address {
+    /// `[user:password@]host:port[/database]?ca=..&cert=..&key=..`
+    fn parse_under_tls(rest: &str) -> Result<Address> {
+        let (server, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut address = Address::parse(server)?;
+        let (mut tls, mut certificate, mut key) = (TlsOptions::default(), None, None);
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let path = Some(PathBuf::from(decoded(value)?));
+            match name {
+                "ca" => tls.authority = path,
+                "cert" => certificate = path,
+                "key" => key = path,
+                _ => return Err(CopyError::Other(format!("{pair}: rediss:// may have ca, cert and key"))),
+            }
+        }
+        tls.identity = match (certificate, key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            _ => return Err(CopyError::Other("rediss:// needs both of cert and key, or none".into())),
+        };
+        address.tls = Some(tls);
+        Ok(address)
+    }
+
     fn parse(rest: &str) -> Result<Address> {
         let (login, rest) = match rest.rsplit_once('@') {
             Some((login, rest)) => (Some(login), rest),
@@ -87,7 +124,7 @@ impl Address {
         }
         let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let address = if has_port { address.to_owned() } else { format!("{address}:6379") };
-        Ok(Address { address, user, password, database })
+        Ok(Address { address, user, password, database, tls: None })
     }
 }
 
@@ -167,6 +204,7 @@ mod tests {
     fn password_is_shown() {
         assert_eq!(shown("redis://ann:p@ss@host:6379/2"), "redis://ann:***@host:6379/2");
         assert_eq!(shown("redis://secret@host:6379"), "redis://:***@host:6379");
+        assert_eq!(shown("rediss://ann:p@host/0?ca=a.pem"), "rediss://ann:***@host/0?ca=a.pem");
         for name in ["redis://host:6379", "tikv://pd:2379/store", "a@b:c"] {
             assert_eq!(shown(name), name);
         }
@@ -184,7 +222,13 @@ mod tests {
         assert_eq!(full.address, "[::1]:7000");
         assert_eq!((full.user.as_deref(), full.password.as_deref()), (Some("me"), Some("a@b")));
         assert_eq!(full.database, Some(3));
-        assert_eq!(server("redis://:secret@host:1").user, None);
+        assert_eq!((server("redis://:secret@host:1").user, full.tls), (None, None));
+        let secret = server("rediss://host/2?ca=a%20b.pem&cert=c.pem&key=k.pem");
+        assert_eq!((secret.address.as_str(), secret.database), ("host:6379", Some(2)));
+        let tls = secret.tls.expect("it is under TLS");
+        assert_eq!(tls.authority, Some("a b.pem".into()));
+        assert_eq!(tls.identity, Some(("c.pem".into(), "k.pem".into())));
+        assert_eq!(server("rediss://host").tls, Some(TlsOptions::default()));
         let Ok(Place::Cluster(cluster)) = Place::parse("tikv://a:1,b:2/shop?keyspace=k&timeout-ms=70") else {
             panic!("no cluster")
         };
@@ -195,6 +239,8 @@ mod tests {
             "http://host",
             "redis://",
             "redis://host/x",
+            "rediss://host?insecure=1",
+            "rediss://host?cert=c.pem",
             "tikv:///store",
             "tikv://a?ca=x",
             "tikv://a?x=y",

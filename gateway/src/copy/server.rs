@@ -3,8 +3,9 @@
 //! What it says of a key is a payload of DUMP, which becomes a key of a scratch store in memory: so its keys are read, and compared, by the
 //! code that does so for stores. Strings from a megabyte on travel in parts.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
 use edgecask_core::data::digest::StringDigest;
@@ -14,12 +15,15 @@ use edgecask_core::engine::{Db, Kind, NewRoot, run_alone};
 use edgecask_core::memory_budget::MemoryBudget;
 use edgecask_core::resp::limits::BULK_MAX_BYTES;
 use edgecask_core::resp::{Decoder, Value, write_argument, write_argument_count, write_request};
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConnection, StreamOwned};
 
 use super::item::{self, Form, HUGE_BYTES, Huge, PART_BYTES, Pair, Taken};
-use super::place::Address;
+use super::place::{Address, TlsOptions};
 use super::side::{KeyDigest, ReadPart};
 use super::{CopyError, Result, store};
 use crate::clock::now_ms;
+use crate::web::tls::client_config;
 
 /// How long a server may take for a reply, or for taking a request.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -36,7 +40,7 @@ const SCAN_COUNT: &[u8] = b"256";
 /// A connection.
 pub(super) struct Server {
     address: String,
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     input: Vec<u8>,
     decoder: Decoder,
     selected: Db,
@@ -44,12 +48,31 @@ pub(super) struct Server {
     scratch: MemoryEngine,
 }
 
+/// Bytes in and out, plain or under TLS.
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 /// What a server says of a key before it is read.
 enum Seen {
     Gone,
     Huge(Huge),
     /// When it expires.
     Short(Option<u64>),
+}
+
+/// The stream under TLS, after the handshake.
+fn under_tls(mut stream: TcpStream, address: &str, tls: &TlsOptions) -> io::Result<Box<dyn Stream>> {
+    let identity = tls.identity.as_ref().map(|(certificate, key)| (certificate.as_path(), key.as_path()));
+    let config = client_config(tls.authority.as_deref(), identity).map_err(io::Error::other)?;
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let name = ServerName::try_from(host).map_err(io::Error::other)?;
+    let mut session = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
+    while session.is_handshaking() {
+        session.complete_io(&mut stream)?;
+    }
+    Ok(Box::new(StreamOwned::new(session, stream)))
 }
 
 /// The text of a reply that is an error.
@@ -75,6 +98,10 @@ impl Server {
         stream.set_nodelay(true).map_err(failed)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+        let stream = match &address.tls {
+            None => Box::new(stream) as Box<dyn Stream>,
+            Some(tls) => under_tls(stream, &address.address, tls).map_err(failed)?,
+        };
         let mut server = Server {
             address: address.address.clone(),
             stream,
@@ -102,7 +129,8 @@ impl Server {
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<()> {
-        self.stream.write_all(bytes).map_err(|error| self.failed(error))
+        let sent = self.stream.write_all(bytes).and_then(|()| self.stream.flush());
+        sent.map_err(|error| self.failed(error))
     }
 
     /// The next reply, whether it is an error or not.

@@ -107,16 +107,37 @@ fn configure(files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
     Ok(Arc::new(config))
 }
 
-/// The configuration of a client with these files: it trusts the authority only, and shows the certificate.
+/// The configuration of a client: it trusts this authority only, or those of the system, and shows the certificate with its key if there is one.
 ///
 /// # Errors
 /// A file cannot be read or used; the error names it.
-pub fn client_config(files: &TlsFiles) -> Result<ClientConfig, TlsError> {
-    let roots = files.authority.as_ref().map(|path| roots(path)).transpose()?;
-    ClientConfig::builder()
-        .with_root_certificates(roots.unwrap_or_else(RootCertStore::empty))
-        .with_client_auth_cert(certificates(&files.certificate)?, private_key(&files.key)?)
-        .map_err(|error| unusable(&files.certificate, error))
+pub fn client_config(
+    authority: Option<&Path>,
+    identity: Option<(&Path, &Path)>,
+) -> Result<ClientConfig, TlsError> {
+    let roots = match authority {
+        Some(path) => roots(path)?,
+        None => roots_of_system()?,
+    };
+    let config = ClientConfig::builder().with_root_certificates(roots);
+    match identity {
+        None => Ok(config.with_no_client_auth()),
+        Some((certificate, key)) => config
+            .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
+            .map_err(|error| unusable(certificate, error)),
+    }
+}
+
+/// The authorities that this system trusts.
+fn roots_of_system() -> Result<RootCertStore, TlsError> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    let (usable, _) = roots.add_parsable_certificates(found.certs);
+    match (usable, found.errors.first()) {
+        (0, Some(error)) => Err(TlsError(format!("the system's certificates: {error}"))),
+        (0, None) => Err(TlsError("the system has no certificates of authorities".into())),
+        _ => Ok(roots),
+    }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
