@@ -49,31 +49,93 @@ def keyspaces(cluster):
 
 
 def certificates(folder):
-    """An authority and a certificate of it for this machine, as servers and clients use it."""
+    """An authority and two certificates of it, as servers and clients use them: for this machine, and for another address."""
     run = lambda *words: subprocess.run(words, cwd=folder, check=True, capture_output=True)  # noqa: E731
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=ca")
     run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.csr", "-subj", "/CN=edgecask")
-    Path(folder, "names").write_text("subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
-    run(
-        "openssl", "x509", "-req", "-in", "cert.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-        "-extfile", "names", "-out", "cert.pem",
-    )
+    for name, address in (("cert", "127.0.0.1"), ("elsewhere", "127.0.0.2")):
+        Path(folder, "names").write_text(f"subjectAltName=IP:{address}\nextendedKeyUsage=serverAuth,clientAuth\n")
+        run(
+            "openssl", "x509", "-req", "-in", "cert.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "names", "-out", f"{name}.pem",
+        )
+
+
+def under_tls(folder, certificate="cert"):
+    """Options of a server."""
+    return ["--pd-ca", f"{folder}/ca.pem", "--pd-cert", f"{folder}/{certificate}.pem", "--pd-key", f"{folder}/key.pem"]
 
 
 def encrypted(cluster):
     """A cluster that wants TLS and certificates: everything works, links between servers included, and without a certificate nothing does."""
     with tempfile.TemporaryDirectory() as folder:
         certificates(folder)
-        under_tls = Cluster(cluster.edgecask, tls=folder)
+        encrypted = Cluster(cluster.edgecask, tls=folder)
         try:
-            flags = [word for name in ("ca", "cert", "key") for word in (f"--pd-{name}", f"{folder}/{name}.pem")]
-            gateways = [under_tls.start("tls", *flags) for _ in range(2)]
+            gateways = [encrypted.start("tls", *under_tls(folder)) for _ in range(2)]
             until(LINK_LIMIT_S, "the servers are linked", lambda: all(gateway.fact("peers_linked") == 1 for gateway in gateways))
             flows(*(gateway.client() for gateway in gateways))
-            refused = under_tls.begin_to_start("tls", is_quiet=True)
+            refused = encrypted.begin_to_start("tls", is_quiet=True)
             assert refused.process.wait(60) != 0, "a server without a certificate serves"
         finally:
-            under_tls.end()
+            encrypted.end()
+
+
+def out_of_reach(cluster):
+    """The oldest server cannot be reached, since its certificate is for another address. It is in nobody's way, and shows what is right."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificates(folder)
+        encrypted = Cluster(cluster.edgecask, tls=folder)
+        try:
+            lonely = encrypted.start("reach", *under_tls(folder, "elsewhere"), is_quiet=True)
+            # By default a server says in the log what it cannot reach; so it does here.
+            pair = [encrypted.start("reach", *under_tls(folder), is_quiet=True) for _ in range(2)]
+            until(LINK_LIMIT_S, "the two are linked", lambda: all(gateway.fact("peers_linked") == 1 for gateway in pair))
+            standing = lambda: [gateway.fact("peers_stands_apart") for gateway in (lonely, *pair)]  # noqa: E731
+            until(LINK_LIMIT_S, "the one that reaches nobody stands apart, and only that one", lambda: standing() == [1, 0, 0])
+            here, there, apart = (gateway.client() for gateway in (*pair, lonely))
+            flows(here, there)
+            for client in (here, there):
+                begin = time.monotonic()
+                client.call("SET", "key", "value")
+                check("FLUSHDB", client.call("FLUSHDB"), b"OK")
+                check("GET at the lonely one", apart.call("GET", "key"), None)
+                took = time.monotonic() - begin
+                assert took < 1, f"a flush took {took:.1f} s"
+            with pair[0].client() as listener:
+                check("SUBSCRIBE", listener.call("SUBSCRIBE", "news"), [b"subscribe", b"news", b"1"])
+            check("SET at the lonely one", apart.call("SET", "key", "its"), b"OK")
+            check("GET", here.call("GET", "key"), b"its")
+            waits(lonely, here)
+            refuses(lonely, ("FLUSHDB",), ("SUBSCRIBE", "news"), ("CLIENT", "TRACKING", "ON"))
+            check("GET", here.call("GET", "key"), b"its")
+        finally:
+            encrypted.end()
+
+
+def waits(lonely, here):
+    """A client that blocks at a server that is told of nothing waits a second longer at most."""
+    with lonely.client() as waiter:
+        waiter.send("BLPOP", "queue", "20")
+        time.sleep(0.2)
+        begin = time.monotonic()
+        here.call("RPUSH", "queue", "job")
+        check("BLPOP", waiter.read(), [b"queue", b"job"])
+        took = time.monotonic() - begin
+        assert took < 2, f"woken after {took:.1f} s"
+
+
+def refuses(lonely, *commands):
+    """What another server would have to know of ends with an error. They wait side by side."""
+    clients = [lonely.client() for _ in commands]
+    for client, words in zip(clients, commands):
+        client.send(*words)
+    for client, words in zip(clients, commands):
+        with client:
+            try:
+                raise AssertionError(f"{words} at the lonely one: {client.read()}")
+            except ErrorReply as error:
+                assert error.is_refusal(), error
 
 
 def long_names(cluster):
@@ -126,4 +188,4 @@ def ready_or_not(cluster):
         until(20, f"/ready says that {what} is back", lambda: is_ready(200))
 
 
-ACCESS = (keyspaces, encrypted, long_names, ready_or_not)
+ACCESS = (keyspaces, encrypted, out_of_reach, long_names, ready_or_not)

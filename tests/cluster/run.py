@@ -25,7 +25,7 @@ from pathlib import Path
 
 from access import ACCESS
 from bank import bank
-from copies import copies, copies_go_on, copies_lack_nothing
+from copies import copies, copies_go_on, copies_lack_nothing, copies_under_tls
 from events import EVENTS
 from faults import hung_answers, late_writes, lost_answers, regions_change, stores_and_pd
 from harness import Client, Cluster, check
@@ -109,7 +109,7 @@ ALONE = (round_trips, pipelines, shared_requests, small_large_set)
 # Most of the time these wait.
 TOGETHER = (
     conformance, stores_and_pd, hung_answers, bank, late_writes, lost_answers, regions_change, kills, killed_between_phases, housekeeping,
-    two_servers, conflicts, unreachable, broken_neighbours, tidis, *ACCESS, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_lack_nothing, copies_go_on,
+    two_servers, conflicts, unreachable, broken_neighbours, tidis, *ACCESS, *EVENTS, *HOT_KEYS, huge_values, slow_reader, copies, copies_lack_nothing, copies_under_tls, copies_go_on,
 )
 # These take minutes, or much of the machine, and are run when they are named (`make cluster-oracles`, `make cluster-large`); what may
 # differ from redis-server is in differences.txt.

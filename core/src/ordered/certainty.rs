@@ -90,6 +90,12 @@ impl Certainty {
         self.0.write().lease_until_ms = until_ms;
     }
 
+    /// Whether a transaction that began at this time did so within the lease.
+    pub(super) fn had_lease(&self, began_ms: u64) -> bool {
+        let until_ms = self.0.read().lease_until_ms;
+        until_ms > 0 && began_ms <= until_ms
+    }
+
     /// Whether it counts on what it knows.
     pub(super) fn is_trusted(&self) -> bool {
         let state = self.0.read();

@@ -1,7 +1,12 @@
 //! The processes that serve a store: each has a record with a lease, which it renews.
 //!
 //! ```text
-//! until 8 | address        the lease ends at this time of the cluster, in milliseconds; where the others reach the process
+//! until 8 | apart 1 | unlinked 1 | address
+//!
+//! until      the lease ends at this time of the cluster, in milliseconds
+//! apart      1: the process does not count on what it knows of the databases, so the others need not tell it
+//! unlinked   how many of the others it cannot reach, at most 255
+//! address    where the others reach it
 //! ```
 
 use super::cluster::{Answer, Cluster, ClusterError, ReadIn, Write};
@@ -11,6 +16,15 @@ use crate::engine::Result;
 /// A store has at most so many processes at a time.
 const MEMBERS_MAX: u32 = 1024;
 
+/// How a process stands to the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// It does not count on what it knows of the databases, so the others need not tell it.
+    pub is_apart: bool,
+    /// How many of the others it cannot reach; 255 are that or more.
+    pub unlinked: u8,
+}
+
 /// Another process that serves the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
@@ -18,6 +32,8 @@ pub struct Member {
     pub process: u32,
     /// Where it listens to others, as host:port.
     pub address: String,
+    /// How it stood to the others when it renewed its lease.
+    pub standing: Standing,
 }
 
 /// What a renewal brought.
@@ -35,7 +51,7 @@ pub type Renewed = Box<dyn FnOnce(Result<Lease>) + Send>;
 impl<C: Cluster> Ordered<C> {
     /// Renews the lease of this process for so many milliseconds, and sees who else is there. The lease does not count yet
     /// ([`Ordered::set_lease`]): the others must be told first.
-    pub fn renew_lease(&self, address: &str, lease_ms: u64, done: Renewed) {
+    pub fn renew_lease(&self, address: &str, standing: Standing, lease_ms: u64, done: Renewed) {
         let inner = self.0.clone();
         let own = self.0.names.member(self.0.options.process);
         let address = address.as_bytes().to_vec();
@@ -52,11 +68,9 @@ impl<C: Cluster> Ordered<C> {
             let now_ms = written.cluster.time_ms(&transaction);
             let (mut others, mut changes) = (Vec::new(), Vec::new());
             for (name, record) in records.into_iter().filter(|(name, _)| *name != own) {
-                match read_record(&record) {
-                    Some((until_ms, address)) if until_ms > now_ms => {
-                        others.extend(
-                            written.names.process_of(&name).map(|process| Member { process, address }),
-                        );
+                match (written.names.process_of(&name), read_record(&record)) {
+                    (Some(process), Some((until_ms, standing, address))) if until_ms > now_ms => {
+                        others.push(Member { process, address, standing });
                     }
                     // If it is about to renew a lease that has ended, one of the two writes fails: it is gone for those who do not
                     // wait for it any more, and for itself.
@@ -64,7 +78,8 @@ impl<C: Cluster> Ordered<C> {
                 }
             }
             let until_ms = now_ms + lease_ms;
-            changes.push((own, Some([&until_ms.to_le_bytes()[..], &address].concat())));
+            let apart = [u8::from(standing.is_apart), standing.unlinked];
+            changes.push((own, Some([&until_ms.to_le_bytes()[..], &apart, &address].concat())));
             let write = Write { changes, ..Write::default() };
             let end = move |outcome: std::result::Result<(), ClusterError>| {
                 done(outcome.map(|()| Lease { until_ms, others }).map_err(engine_error));
@@ -83,9 +98,11 @@ impl<C: Cluster> Ordered<C> {
     }
 }
 
-fn read_record(record: &[u8]) -> Option<(u64, String)> {
-    let (until, address) = record.split_first_chunk()?;
-    Some((u64::from_le_bytes(*until), String::from_utf8(address.to_vec()).ok()?))
+fn read_record(record: &[u8]) -> Option<(u64, Standing, String)> {
+    let (until, rest) = record.split_first_chunk()?;
+    let ([apart, unlinked], address) = rest.split_first_chunk()?;
+    let standing = Standing { is_apart: *apart == 1, unlinked: *unlinked };
+    Some((u64::from_le_bytes(*until), standing, String::from_utf8(address.to_vec()).ok()?))
 }
 
 #[cfg(test)]
@@ -102,6 +119,7 @@ mod tests {
         let put = renewed.clone();
         store.renew_lease(
             &format!("host:{}", store.process()),
+            Standing { is_apart: store.process() == 1, unlinked: 3 },
             lease_ms,
             Box::new(move |outcome| *put.lock() = Some(outcome)),
         );
@@ -120,7 +138,8 @@ mod tests {
         let (first, second) = (open(1), open(2));
         assert_eq!(renew(&first, 1000).others, []);
         let seen = renew(&second, 3).others;
-        assert_eq!(seen, [Member { process: 1, address: "host:1".into() }]);
+        let standing = Standing { is_apart: true, unlinked: 3 };
+        assert_eq!(seen, [Member { process: 1, address: "host:1".into(), standing }]);
         assert_eq!(renew(&first, 1000).others.len(), 1);
         // The time of this cluster goes on with every write.
         for _ in 0..4 {

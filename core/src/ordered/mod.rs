@@ -30,6 +30,7 @@ mod precedence;
 mod record;
 mod runs;
 mod seen_trees;
+mod showing;
 mod siblings;
 pub mod simulated;
 mod snapshot;
@@ -57,12 +58,13 @@ use cluster::{Answer, Ask, Cluster, ClusterError, ReadIn, Write};
 use databases::Databases;
 use known::Known;
 use lanes::{Lanes, Turn};
-pub use members::{Lease, Member};
+pub use members::{Lease, Member, Standing};
 use names::Names;
 pub use precedence::Peers;
 use precedence::{LaneKey, Lines};
 pub use record::SMALL_BYTES;
 use seen_trees::SeenTrees;
+use showing::ChangeOfDatabases;
 pub use siblings::{Siblings, Told};
 pub use snapshot::OrderedSnapshot;
 use snapshot::{Intent, Parts};
@@ -298,7 +300,8 @@ impl<C: Cluster> Ordered<C> {
         self.0.patience_ms.store(patience_ms, Ordering::Relaxed);
     }
 
-    /// Begins to doubt which space each database shows: transactions read it until [`Ordered::read_databases`].
+    /// Begins to doubt which space each database shows: transactions read it until [`Ordered::read_databases`] or
+    /// [`Ordered::settle_databases`].
     pub fn doubt(&self) {
         self.0.certainty.doubt();
     }
@@ -311,11 +314,6 @@ impl<C: Cluster> Ordered<C> {
     /// Up to which time of the cluster, in milliseconds, it may count on what it knows of the databases.
     pub fn set_lease(&self, until_ms: u64) {
         self.0.certainty.set_lease(until_ms);
-    }
-
-    /// Reads which space each database shows, and counts on that from then on, unless it has begun to doubt meanwhile.
-    pub fn read_databases(&self, done: Box<dyn FnOnce(Result<()>) + Send>) {
-        self.0.clone().read_databases(done);
     }
 }
 
@@ -441,22 +439,6 @@ impl<C: Cluster> Inner<C> {
         }
     }
 
-    /// See [`Ordered::read_databases`].
-    fn read_databases(self: Arc<Self>, done: Box<dyn FnOnce(Result<()>) + Send>) {
-        let doubts = self.certainty.doubts();
-        let (inner, name) = (self.clone(), self.names.databases());
-        self.cluster.read(
-            ReadIn::NewToRead,
-            vec![Ask::Get(name)],
-            Box::new(move |outcome| {
-                let stored = outcome.and_then(|(_, answers)| asking::value(answers.into_iter().next()));
-                let stored = stored.map_err(engine_error);
-                let shown = stored.and_then(|stored| Databases::read(stored.as_deref()));
-                done(shown.map(|shown| inner.certainty.trust(shown, doubts)));
-            }),
-        );
-    }
-
     /// Goes on with a commit: writes, or reads what is missing first.
     fn go_on(self: Arc<Self>, mut job: Job<C::Transaction>) {
         if let Some(draft) = job.drafts.get(job.settled).cloned() {
@@ -532,36 +514,12 @@ impl<C: Cluster> Inner<C> {
                 }
             });
         };
-        let doubts = self.certainty.doubt();
-        let siblings = self.siblings.get().cloned();
-        let (inner, told) = (self, siblings.clone());
-        let go_on = move |number: u64, by_all: bool| {
-            let after = inner.clone();
-            if !by_all {
-                after.clone().read_databases(Box::new(drop));
-                if let Some(siblings) = siblings {
-                    siblings.after_databases_change(number);
-                }
-                let text = "a server of the store does not answer: there is no link to it";
-                return after.ended(ticket, Err(EngineError::Unavailable(text.into())));
-            }
-            inner.send(transaction, write, move |outcome| {
-                keep::<C>(&drafts, &outcome);
-                if outcome.is_ok() {
-                    after.certainty.trust(databases, doubts);
-                } else {
-                    after.clone().read_databases(Box::new(drop));
-                }
-                if let Some(siblings) = siblings {
-                    siblings.after_databases_change(number);
-                }
-                after.ended(ticket, outcome);
-            });
-        };
-        match told {
-            Some(siblings) => siblings.before_databases_change(Box::new(go_on)),
-            None => go_on(0, true),
-        }
+        let change = ChangeOfDatabases { databases, transaction, write };
+        let ended = self.clone();
+        self.change_databases(change, move |outcome| {
+            keep::<C>(&drafts, &outcome);
+            ended.ended(ticket, outcome);
+        });
     }
 
     /// Sends a write to the cluster.

@@ -10,6 +10,7 @@ use tracing::{debug, info};
 
 use super::definitions::Reader;
 use super::membership::Membership;
+use super::siblings;
 use super::stream::Stream;
 use super::visitors::Visitors;
 use crate::limits::PEER_READ_BYTES;
@@ -81,12 +82,7 @@ fn carry_out(membership: &Membership, link: LinkId, visitors: &mut Visitors, tas
             cluster.doubt();
             server.shared.peers.done(link, number);
         }
-        Task::ReadDatabases => {
-            if !server.shared.peers.is_anybody_changing_databases() {
-                // If it fails, the next look tries again.
-                cluster.read_databases(Box::new(drop));
-            }
-        }
+        Task::ReadDatabases => siblings::read_databases(&membership.gateway),
         // The thread ends with the server only.
         Task::ReadDefinitions(number) => drop(membership.definitions.send(Reader::Peer(link, number))),
         Task::Advice(peer, advice) => cluster.hear(peer, &advice),

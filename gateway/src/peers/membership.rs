@@ -7,8 +7,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::Result;
-use edgecask_core::ordered::{Lease, Member, Ordered};
-use edgecask_core::server::peers::PeerId;
+use edgecask_core::ordered::{Lease, Member, Ordered, Standing};
+use edgecask_core::server::peers::{Apart, PeerId};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -19,10 +19,13 @@ use tracing::{debug, warn};
 use super::connection;
 use super::definitions::Reader;
 use super::handshake::Ends;
+use super::standing::{Position, Step};
 use super::stream::{self, LinkTls, Stream};
 use crate::clock::whole_ms;
 use crate::gateway::Gateway;
-use crate::limits::{PEER_CALL_PERIOD, PEER_HANDSHAKE_TIMEOUT, PEER_LEASE_MS, PEER_LOOK_PERIOD};
+use crate::limits::{
+    PEER_CALL_PERIOD, PEER_HANDSHAKE_TIMEOUT, PEER_JOIN_WAIT, PEER_LEASE_MS, PEER_LOOK_PERIOD,
+};
 use crate::tikv::TikvCluster;
 
 /// What the links need to know.
@@ -99,16 +102,18 @@ async fn keep_lease(membership: &Arc<Membership>, joined: Sender<usize>) {
     let Some(cluster) = gateway.server.engine.cluster() else { return };
     let peers = &gateway.server.shared.peers;
     let hub = &gateway.server.shared.hub;
-    let (mut until_ms, mut is_member, mut joined) = (0, false, Some(joined));
+    // Until when the others know of this server as what it is now, and whether it counts on what it knows.
+    let (mut seen_until_ms, mut is_member, mut joined) = (0, false, Some(joined));
+    let mut position = Position::new(cluster.process());
     let (connecting, mut links) = (Arc::<Mutex<Attempts>>::default(), JoinSet::new());
     let began = Instant::now();
     while gateway.stop.request_made().is_none() {
         let begin = Instant::now();
         let look = peers.begin_look(hub, whole_ms(began.elapsed()));
-        match renew(cluster, &membership.address).await {
+        match renew(cluster, &membership.address, position.standing()).await {
             Ok(lease) => {
-                let is_new = lease.until_ms - PEER_LEASE_MS > until_ms;
-                until_ms = lease.until_ms;
+                let is_new = lease.until_ms - PEER_LEASE_MS > seen_until_ms;
+                seen_until_ms = lease.until_ms;
                 if is_new {
                     // The others did not wait for it so far. Of two servers that look before either is to be seen neither would
                     // see the other, so it looks again now that it is.
@@ -116,24 +121,48 @@ async fn keep_lease(membership: &Arc<Membership>, joined: Sender<usize>) {
                     is_member = false;
                     continue;
                 }
-                let ids: Vec<PeerId> = lease.others.iter().map(|member| member.process).collect();
-                peers.set_members(hub, &ids, look);
+                let others: Vec<(PeerId, Apart)> = lease
+                    .others
+                    .iter()
+                    .map(|member| (member.process, Apart(member.standing.is_apart)))
+                    .collect();
+                peers.set_members(hub, &others, look);
                 link_to(membership, cluster.process(), &lease.others, &connecting, &mut links);
-                is_member = is_member || become_member(membership, cluster).await;
+                let step = position.look(&lease.others, &peers.unlinked(), Instant::now());
+                peers.set_apart(Apart(position.standing().is_apart));
+                match step {
+                    Step::Join => {
+                        seen_until_ms = 0;
+                        continue;
+                    }
+                    Step::Leave => {
+                        cluster.set_lease(0);
+                        is_member = false;
+                        warn!(
+                            "other servers of the store cannot be reached: until they can, they do not wait for this one"
+                        );
+                    }
+                    Step::Stay => {}
+                }
+                if !is_member && !position.standing().is_apart {
+                    is_member = become_member(membership, cluster).await;
+                }
                 if is_member {
-                    cluster.set_lease(until_ms);
+                    cluster.set_lease(lease.until_ms);
                     if !cluster.is_certain() && !peers.is_anybody_changing_databases() {
-                        read_databases(cluster).await;
+                        settle_databases(cluster).await;
                     }
                     if let Some(joined) = joined.take() {
-                        let _ = joined.send(ids.len());
+                        let _ = joined.send(others.len());
                     }
                 }
+                peers.look_again_while_unlinked(hub);
             }
             Err(error) => debug!(%error, "the lease cannot be renewed"),
         }
         while links.try_join_next().is_some() {}
-        let period = if is_member { PEER_LOOK_PERIOD } else { PEER_LOOK_PERIOD / 10 };
+        let is_settled = is_member || position.standing().is_apart && began.elapsed() > PEER_JOIN_WAIT;
+        let period = if is_settled { PEER_LOOK_PERIOD } else { PEER_LOOK_PERIOD / 10 };
         rest(gateway, period.saturating_sub(begin.elapsed())).await;
     }
 }
@@ -186,7 +215,7 @@ fn link_to(
         }
         let (membership, member, connecting) = (membership.clone(), member.clone(), connecting.clone());
         links.spawn(async move {
-            let Member { process: peer, address } = member;
+            let Member { process: peer, address, .. } = member;
             let connected = async {
                 let mut stream = stream::connected(membership.tls.as_ref(), &address).await?;
                 membership.ends().connect(&mut *stream, peer).await?;
@@ -215,34 +244,41 @@ fn link_to(
     }
 }
 
-/// Reads what others may have changed, if there are links to all of them; true if the lease may count.
+/// Reads what others may have changed, if all of them know of this server; true if the lease may count.
 async fn become_member(membership: &Membership, cluster: &Ordered<TikvCluster>) -> bool {
     let peers = &membership.gateway.server.shared.peers;
     let begin = Instant::now();
-    while !peers.are_linked() {
+    let mark = peers.mark();
+    while !peers.have_heard(mark) {
         if begin.elapsed() > PEER_LOOK_PERIOD / 2 {
             return false;
         }
         sleep(Duration::from_millis(1)).await;
     }
-    if peers.is_anybody_changing_databases() || !read_databases(cluster).await {
+    if peers.is_anybody_changing_databases() || !settle_databases(cluster).await {
         return false;
     }
     let (told, waits) = oneshot::channel();
     membership.definitions.send(Reader::Own(told)).is_ok() && waits.await.is_ok()
 }
 
-async fn renew(cluster: &Ordered<TikvCluster>, address: &str) -> Result<Lease> {
+async fn renew(cluster: &Ordered<TikvCluster>, address: &str, standing: Standing) -> Result<Lease> {
     let (sender, waits) = oneshot::channel();
-    cluster.renew_lease(address, PEER_LEASE_MS, Box::new(move |outcome| drop(sender.send(outcome))));
+    cluster.renew_lease(
+        address,
+        standing,
+        PEER_LEASE_MS,
+        Box::new(move |outcome| drop(sender.send(outcome))),
+    );
     waits.await.unwrap_or(Err(edgecask_core::engine::EngineError::Unavailable(
         "the cluster's threads have ended".into(),
     )))
 }
 
-async fn read_databases(cluster: &Ordered<TikvCluster>) -> bool {
+/// Reads what the databases are; changes of which this server was not told, and which are still under way somewhere, fail.
+async fn settle_databases(cluster: &Ordered<TikvCluster>) -> bool {
     let (sender, waits) = oneshot::channel();
-    cluster.read_databases(Box::new(move |outcome| {
+    cluster.settle_databases(Box::new(move |outcome| {
         let _ = sender.send(outcome.is_ok());
     }));
     waits.await.unwrap_or(false)

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! membership   lease, members, links to be made, what must be read again
+//! standing     whether the others wait for this server
 //! handshake    both show that they know the store's secret
 //! connection   bytes in and out of one link; what the peer wants done
 //! definitions  a thread that reads users, libraries, triggers and crons again
@@ -19,6 +20,7 @@ mod definitions;
 mod handshake;
 mod membership;
 mod siblings;
+mod standing;
 mod stream;
 mod visitors;
 
@@ -79,7 +81,10 @@ pub fn start(gateway: &Arc<Gateway>, options: &ClusterOptions, secret: Vec<u8>) 
     })?;
     match waits.recv_timeout(PEER_JOIN_WAIT) {
         Ok(others) => info!(others, %address, "linked to the other servers of the store"),
-        Err(_) => warn!(%address, "not linked to all other servers of the store yet"),
+        Err(_) => warn!(
+            %address,
+            "not linked to the other servers of the store yet: SUBSCRIBE, FLUSHDB and their like end with TRYAGAIN here until it is"
+        ),
     }
     Ok(PeerThreads { links, definitions: definitions.into_thread() })
 }

@@ -25,6 +25,10 @@ impl PeersOfEngine {
 }
 
 impl Siblings for PeersOfEngine {
+    fn stands_apart(&self) -> bool {
+        self.0.upgrade().is_some_and(|gateway| gateway.server.shared.peers.stands_apart())
+    }
+
     fn before_databases_change(&self, told: Told) {
         self.ask(Question::Doubt, told);
     }
@@ -32,6 +36,7 @@ impl Siblings for PeersOfEngine {
     fn after_databases_change(&self, number: u64) {
         if let Some(gateway) = self.0.upgrade() {
             gateway.server.shared.peers.end_change(number);
+            read_databases(&gateway);
         }
     }
 
@@ -52,5 +57,15 @@ impl Peers for PeersOfEngine {
             // Advice to one that is gone is lost.
             gateway.server.shared.peers.advise(process, message.to_vec());
         }
+    }
+}
+
+/// Reads what the databases are, if nobody is about to change them.
+pub(super) fn read_databases(gateway: &Gateway) {
+    let server = &gateway.server;
+    let Some(cluster) = server.engine.cluster() else { return };
+    if !cluster.is_certain() && !server.shared.peers.is_anybody_changing_databases() {
+        // If it fails, the next look tries again.
+        cluster.read_databases(Box::new(drop));
     }
 }

@@ -34,7 +34,7 @@ impl LinkTls {
             authority: Some(authority.clone()),
             auth_clients: AuthClients::Yes,
         };
-        let config = client_config(&files).map_err(io::Error::other)?;
+        let config = client_config(Some(authority), Some((certificate, key))).map_err(io::Error::other)?;
         let accepts = Tls::load(files).map_err(io::Error::other)?;
         Ok(LinkTls { accepts, connects: TlsConnector::from(Arc::new(config)) })
     }

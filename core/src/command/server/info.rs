@@ -429,6 +429,7 @@ fn store(sources: &Sources<'_, '_>) -> Lines {
         ];
         let counts = sources.shared.peers.counts();
         all.extend(names.into_iter().zip(counts).map(|(name, count)| (name.into(), count.to_string())));
+        all.push(("peers_stands_apart".into(), u8::from(sources.shared.peers.stands_apart()).to_string()));
     }
     // A path may have any bytes, and a field is one line.
     let line = |text: String| text.replace(|sign: char| sign.is_control(), "?");

@@ -17,8 +17,6 @@ const SILENT_LOOKS_MAX: u32 = 4;
 pub(super) struct Link {
     /// Tells it from other links, earlier and later ones.
     pub(super) generation: u64,
-    /// How many looks at who the members are had begun when it was made.
-    pub(super) made_at: u64,
     /// For how many looks nothing has come from the peer.
     pub(super) silent_looks: u32,
     waker: Waker,
@@ -45,10 +43,9 @@ impl Drop for Link {
 }
 
 impl Link {
-    pub(super) fn new((generation, made_at): (u64, u64), waker: Waker) -> Link {
+    pub(super) fn new(generation: u64, waker: Waker) -> Link {
         Link {
             generation,
-            made_at,
             silent_looks: 0,
             waker,
             outgoing: Vec::new(),

@@ -64,6 +64,10 @@ pub enum Task {
     Run(u64, Forward),
 }
 
+/// Whether a process is apart ([`Peers::set_members`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart(pub bool);
+
 /// One look at who the other processes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Look(u64);
@@ -75,6 +79,7 @@ pub type Answered = Box<dyn FnOnce(u64, bool) + Send>;
 #[derive(Default)]
 pub struct Peers {
     is_on: AtomicBool,
+    stands_apart: AtomicBool,
     state: Mutex<State>,
     /// Messages that were sent to peers and received from them, but for those about the links themselves.
     sent: AtomicU64,
@@ -103,6 +108,8 @@ struct State {
     questions: BTreeMap<u64, Asked>,
     /// When the last look began, in milliseconds of a clock that only goes forward.
     now_ms: u64,
+    /// Silent links and unwanted topics are looked at again in a look at that time.
+    tidy_at_ms: u64,
     question_count: u64,
     /// The changes of databases that this process is about to make.
     changing: BTreeSet<u64>,
@@ -111,6 +118,10 @@ struct State {
 #[derive(Default)]
 struct Member {
     link: Option<Link>,
+    /// Whether the last look that counts has found it apart: nobody waits for it, unless there is a link.
+    is_apart: bool,
+    /// How many looks had begun when a link to it was made or has ended. Only later ones say what it is.
+    changed_at: u64,
     /// Changes of databases that it is about to make.
     changing: BTreeSet<u64>,
 }
@@ -131,7 +142,10 @@ struct Asked {
 /// A peer that does not do for so long what it is asked for is not waited for any longer: it has a lease, and no link.
 const ANSWER_MS: u64 = 10_000;
 
-/// What nobody listens to is wanted for so many looks more: a client may be about to.
+/// Silent links and unwanted topics are looked at so often.
+const TIDY_PERIOD_MS: u64 = 500;
+
+/// What nobody listens to is wanted for so many of these more: a client may be about to.
 const IDLE_LOOKS_MAX: u32 = 1;
 
 impl std::fmt::Debug for Peers {
@@ -152,16 +166,29 @@ impl Peers {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    /// Begins to look who the other processes are, for [`Peers::set_members`]. To be called about once a second: it forgets what nobody
-    /// listens to any more, and ends links whose peers have been silent for long.
+    /// Says whether this process is apart, for those who watch it.
+    pub fn set_apart(&self, apart: Apart) {
+        self.stands_apart.store(apart.0, Ordering::Relaxed);
+    }
+
+    /// Whether this process is apart.
+    pub fn stands_apart(&self) -> bool {
+        self.stands_apart.load(Ordering::Relaxed)
+    }
+
+    /// Begins to look who the other processes are, for [`Peers::set_members`]. To be called about once a second, and more often
+    /// now and then: every half second it forgets what nobody listens to any more, and ends links whose peers have been silent for long.
     pub fn begin_look(&self, hub: &Hub, now_ms: u64) -> Look {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.looks += 1;
-        state.forget_unwanted(hub);
-        let marks = state.marks;
-        state.links_mut().for_each(|link| link.look_for_life(marks));
         state.now_ms = now_ms;
+        if now_ms >= state.tidy_at_ms {
+            state.tidy_at_ms = now_ms + TIDY_PERIOD_MS;
+            state.forget_unwanted(hub);
+            let marks = state.marks;
+            state.links_mut().for_each(|link| link.look_for_life(marks));
+        }
         // They look for themselves how long they have waited.
         std::mem::take(&mut state.waiting).iter().for_each(|(_, inbox)| inbox.wake());
         let is_late = |_: &u64, asked: &mut Asked| asked.since_ms + ANSWER_MS < now_ms;
@@ -174,26 +201,19 @@ impl Peers {
         look
     }
 
-    /// Says who the other processes were when a look began. Nobody waits any more for those that are not among them; one that has made a
-    /// link since stays.
-    pub fn set_members(&self, hub: &Hub, members: &[PeerId], look: Look) {
+    /// Says who the other processes were when a look began, and which of them are *apart*: they do not count on what they know, so nobody
+    /// need wait for them while there is no link. Nobody waits any more for those that are not among them. One whose link was made or
+    /// has ended since stays as it is until the next look.
+    pub fn set_members(&self, hub: &Hub, members: &[(PeerId, Apart)], look: Look) {
         let mut state = self.state.lock();
-        let is_later = |member: &Member| member.link.as_ref().is_some_and(|link| link.made_at >= look.0);
-        let gone: Vec<PeerId> = state
-            .members
-            .iter()
-            .filter(|(id, member)| !members.contains(id) && !is_later(member))
-            .map(|(id, _)| *id)
-            .collect();
-        let mut has_lost_link = false;
-        for id in &gone {
-            has_lost_link |= state.members.remove(id).is_some_and(|member| member.link.is_some());
-            for asked in state.questions.values_mut() {
-                asked.left.remove(id);
+        let is_listed = |id: &PeerId| members.iter().any(|(member, _)| member == id);
+        let gone = state.members.extract_if(.., |id, member| !is_listed(id) && member.changed_at < look.0);
+        let has_lost_link = gone.filter(|(_, member)| member.link.is_some()).count() > 0;
+        for (id, apart) in members {
+            let member = state.members.entry(*id).or_default();
+            if member.changed_at < look.0 {
+                member.is_apart = *apart == Apart(true);
             }
-        }
-        for id in members {
-            state.members.entry(*id).or_default();
         }
         state.show_interest(hub);
         state.lose_forwards();
@@ -205,17 +225,27 @@ impl Peers {
         answered.into_iter().for_each(|(number, answered)| answered(number, true));
     }
 
-    /// The members that there is no link to.
+    /// The members that there is no link to, those that are apart among them.
     pub fn unlinked(&self) -> Vec<PeerId> {
         let state = self.state.lock();
         state.members.iter().filter(|(_, member)| member.link.is_none()).map(|(id, _)| *id).collect()
     }
 
-    /// Whether there is a link to every member, and each has said all that it said before.
-    pub fn are_linked(&self) -> bool {
+    /// Says something to all members, for [`Peers::have_heard`]. What this process has done before they know.
+    pub fn mark(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.marks += 1;
+        let mark = state.marks;
+        state.say_to_all(&Message::Mark(mark));
+        mark
+    }
+
+    /// Whether all members that are not apart have heard a mark, and have said all that they said on an earlier link. So
+    /// each of them knows of this process now, or will look whether it is apart before it stops waiting for it.
+    pub fn have_heard(&self, mark: u64) -> bool {
         let state = self.state.lock();
-        let is_linked = |member: &Member| member.link.as_ref().is_some_and(|link| link.begun_with.is_none());
-        state.members.values().all(is_linked)
+        let has_begun = |link: &Link| link.begun_with.is_none();
+        state.is_heard(mark) && state.links().all(has_begun)
     }
 
     /// Members, those with a link, messages sent and received, requests forwarded and run for others.
@@ -237,7 +267,7 @@ impl Peers {
             look_again(hub);
         }
         state.generation += 1;
-        let mut link = Link::new((state.generation, state.looks), waker);
+        let mut link = Link::new(state.generation, waker);
         link.say(&Message::Want(Topic::Events(state.events)));
         state.wants.keys().for_each(|topic| link.say(&Message::Want(topic.clone())));
         for (number, asked) in &mut state.questions {
@@ -249,21 +279,31 @@ impl Peers {
         }
         link.say(&Message::Mark(state.marks));
         let id = LinkId { peer, generation: state.generation };
-        state.members.entry(peer).or_default().link = Some(link);
+        let member = state.members.entry(peer).or_default();
+        (member.link, member.is_apart, member.changed_at) = (Some(link), false, state.looks);
         state.lose_forwards();
         id
     }
 
     /// A link has ended. Everybody who listens to something looks for himself.
     pub fn unlink(&self, hub: &Hub, link: LinkId) {
-        let mut state = self.state.lock();
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
         let member = state.members.get_mut(&link.peer);
         let Some(member) = member.filter(|member| member.is_linked_by(link)) else { return };
-        member.link = None;
+        // It may count on what it knows since the last look.
+        (member.link, member.is_apart, member.changed_at) = (None, false, state.looks);
         state.lose_forwards();
         state.show_interest(hub);
-        drop(state);
+        drop(guard);
         look_again(hub);
+    }
+
+    /// Has everybody look for himself who listens to keys, if there is a process without a link: its commits are not told here.
+    pub fn look_again_while_unlinked(&self, hub: &Hub) {
+        if !self.unlinked().is_empty() {
+            look_again(hub);
+        }
     }
 
     /// Takes bytes that came over a link; returns how many of them are used, and adds what the host is to do.
@@ -508,7 +548,8 @@ impl Peers {
         let state = &mut *guard;
         state.question_count += 1;
         let number = state.question_count;
-        let left: BTreeSet<PeerId> = state.members.keys().copied().collect();
+        let waited_for = state.members.iter().filter(|(_, member)| member.is_waited_for());
+        let left: BTreeSet<PeerId> = waited_for.map(|(id, _)| *id).collect();
         state.say_to_all(&Message::Asked(number, question));
         if question == Question::Doubt {
             state.changing.insert(number);
@@ -574,10 +615,11 @@ impl State {
         unwanted.into_iter().for_each(|topic| self.say_to_all(&Message::Unwant(topic)));
     }
 
-    /// Whether all members have heard a mark.
+    /// Whether all members have heard a mark, but for those that nobody waits for.
     fn is_heard(&self, mark: u64) -> bool {
         let has_heard = |link: &Link| link.heard.is_some_and(|heard| heard >= mark);
-        self.members.values().all(|member| member.link.as_ref().is_some_and(has_heard))
+        let mut waited_for = self.members.values().filter(|member| member.is_waited_for());
+        waited_for.all(|member| member.link.as_ref().is_some_and(has_heard))
     }
 
     /// Ends what was forwarded over links that have ended.
@@ -602,7 +644,9 @@ impl State {
     fn take_answered(&mut self) -> Vec<(u64, Answered)> {
         self.wake_who_waits();
         let mut answered = Vec::new();
+        let members = &self.members;
         self.questions.retain(|number, asked| {
+            asked.left.retain(|id| members.get(id).is_some_and(Member::is_waited_for));
             let is_open = !asked.left.is_empty();
             if !is_open {
                 answered.extend(asked.answered.take().map(|answered| (*number, answered)));
@@ -620,6 +664,10 @@ impl State {
 }
 
 impl Member {
+    fn is_waited_for(&self) -> bool {
+        self.link.is_some() || !self.is_apart
+    }
+
     fn is_linked_by(&self, id: LinkId) -> bool {
         self.link.as_ref().is_some_and(|link| link.generation == id.generation)
     }

@@ -59,14 +59,16 @@ fn client_goes_on_before_all_others_have_heard_of_it() {
     let (mut first, mut second) = (process(1), process(2));
     let client = inbox(7);
     assert!(first.peers.want(&[channel("before")], &client), "nobody else is there");
-    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
+    first.peers.set_members(&first.hub, &[(2, Apart(false))], first.peers.begin_look(&first.hub, 0));
     assert!(!first.peers.want(&[channel("news")], &client), "there is no link yet");
     let ids = link(&first, &second);
     assert!(!first.peers.want(&[channel("news")], &client), "it has not heard");
-    assert!(!first.peers.are_linked(), "what the other one is about to do is not known yet");
+    let mark = first.peers.mark();
+    assert!(!first.peers.have_heard(mark), "what the other one is about to do is not known yet");
     client.take(usize::MAX);
     exchange(&mut first, &mut second, ids);
-    assert!(first.peers.are_linked());
+    assert!(first.peers.have_heard(mark));
+    assert!(!first.peers.have_heard(first.peers.mark()), "the link may be dead");
     assert!(client.has_mail(), "it is woken");
     assert!(first.peers.want(&[channel("news"), channel("before")], &client));
     assert!(
@@ -99,8 +101,8 @@ fn message_goes_where_nobody_listens_or_does_not_arrive() {
     assert_eq!(second.peers.counts(), [1, 1, 1, 0, 0, 0], "one message was sent");
     // What nobody listens to any more is forgotten after a while.
     first.hub.pubsub.unsubscribe(HubTopic { kind: TopicKind::Pattern, name: b"n*" }, 7);
-    for _ in 0..=IDLE_LOOKS_MAX {
-        first.peers.begin_look(&first.hub, 0);
+    for look in 0..=u64::from(IDLE_LOOKS_MAX) {
+        first.peers.begin_look(&first.hub, look * TIDY_PERIOD_MS);
         exchange(&mut first, &mut second, ids);
     }
     assert!(!second.peers.listen(TopicKind::Channel, b"news"));
@@ -131,7 +133,7 @@ fn change_of_databases_does_not_wait_for_all_or_for_ever() {
     assert!(third.tasks.contains(&Task::Doubt(1)) && third.peers.is_anybody_changing_databases());
     // Its lease has ended instead.
     first.peers.unlink(&first.hub, to_third.0);
-    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
+    first.peers.set_members(&first.hub, &[(2, Apart(false))], first.peers.begin_look(&first.hub, 0));
     assert_eq!(answered.load(Ordering::Relaxed), 1);
     // One that comes before the change is over doubts as well.
     let mut fourth = process(4);
@@ -156,11 +158,14 @@ fn change_of_databases_does_not_wait_for_all_or_for_ever() {
 fn silent_peer_keeps_its_link() {
     let (first, second) = (process(1), process(2));
     let (of_first, _) = link(&first, &second);
-    for _ in 0..4 {
-        first.peers.begin_look(&first.hub, 0);
+    for look in 0..4 {
+        // In quick succession they count as one.
+        for _ in 0..10 {
+            first.peers.begin_look(&first.hub, look * TIDY_PERIOD_MS);
+        }
         assert!(first.peers.take_outgoing(of_first).is_some());
     }
-    first.peers.begin_look(&first.hub, 0);
+    first.peers.begin_look(&first.hub, 4 * TIDY_PERIOD_MS);
     assert_eq!(first.peers.take_outgoing(of_first), None);
 }
 
@@ -259,7 +264,7 @@ fn link_of_one_that_is_no_member_any_more_stays_open() {
 #[test]
 fn peer_without_a_link_is_waited_for_for_ever() {
     let first = process(1);
-    first.peers.set_members(&first.hub, &[2], first.peers.begin_look(&first.hub, 0));
+    first.peers.set_members(&first.hub, &[(2, Apart(false))], first.peers.begin_look(&first.hub, 0));
     let answered = Arc::new(AtomicU64::new(0));
     let note = answered.clone();
     first.peers.ask(
@@ -275,4 +280,47 @@ fn peer_without_a_link_is_waited_for_for_ever() {
     assert_eq!(answered.load(Ordering::Relaxed), 1);
     first.peers.end_change(1);
     assert!(!first.peers.is_anybody_changing_databases());
+}
+
+#[test]
+fn process_that_counts_on_nothing_keeps_others_waiting() {
+    let (mut first, mut second) = (process(1), process(2));
+    let look = |first: &Process, apart| {
+        let begun = first.peers.begin_look(&first.hub, 0);
+        first.peers.set_members(&first.hub, &[(2, Apart(apart))], begun);
+    };
+    let asked = |first: &Process| {
+        let answered = Arc::new(AtomicU64::new(0));
+        let note = answered.clone();
+        first.peers.ask(
+            Question::Doubt,
+            Box::new(move |_, by_all| note.store(1 + u64::from(by_all), Ordering::Relaxed)),
+        );
+        answered
+    };
+    let client = inbox(7);
+    look(&first, false);
+    let early = asked(&first);
+    assert!(!first.peers.want(&[channel("early")], &client));
+    assert_eq!(early.load(Ordering::Relaxed), 0);
+    look(&first, true);
+    assert_eq!(early.load(Ordering::Relaxed), 2, "it has given up its lease");
+    assert!(client.has_mail() && first.peers.want(&[channel("early")], &client));
+    assert_eq!(asked(&first).load(Ordering::Relaxed), 2);
+    assert_eq!(first.peers.unlinked(), [2], "a link is tried");
+
+    // With a link it is told, whatever it was.
+    let ids = link(&first, &second);
+    let told = asked(&first);
+    assert_eq!(told.load(Ordering::Relaxed), 0);
+    exchange(&mut first, &mut second, ids);
+    assert!(second.tasks.iter().any(|task| matches!(task, Task::Doubt(_))));
+    // Behind a link it may have become a member, which only a later look shows.
+    let before = first.peers.begin_look(&first.hub, 0);
+    first.peers.unlink(&first.hub, ids.0);
+    first.peers.set_members(&first.hub, &[(2, Apart(true))], before);
+    let late = asked(&first);
+    assert_eq!([&told, &late].map(|asked| asked.load(Ordering::Relaxed)), [0, 0]);
+    look(&first, true);
+    assert_eq!([&told, &late].map(|asked| asked.load(Ordering::Relaxed)), [2, 2]);
 }

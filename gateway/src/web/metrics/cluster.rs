@@ -47,6 +47,12 @@ pub(super) const NUMBERS: &[(&str, &str, Kind, &str)] = &[
     ("peers", "edgecask_cluster_peers", Gauge, "Other servers of the store"),
     ("peers_linked", "edgecask_cluster_peers_linked", Gauge, "Those of them with a link"),
     (
+        "peers_stands_apart",
+        "edgecask_cluster_stands_apart",
+        Gauge,
+        "Whether this server cannot reach the others, and they do not wait for it",
+    ),
+    (
         "peer_requests_forwarded",
         "edgecask_cluster_requests_forwarded_total",
         Counter,
