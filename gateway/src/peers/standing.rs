@@ -6,6 +6,7 @@
 //! wrong firewall harms nobody but itself. A server begins apart, and joins when it reaches all that do not stand apart, or when those that
 //! it does not reach are to step apart.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use edgecask_core::ordered::{Member, Standing};
@@ -29,14 +30,17 @@ pub(super) enum Step {
 pub(super) struct Position {
     own: PeerId,
     standing: Standing,
-    /// Since when it is not what it should be.
-    wrong_since: Option<Instant>,
+    /// Since when there has been no link to those that are cut off and do not stand apart.
+    cut_off_since: BTreeMap<PeerId, Instant>,
+    /// Since when it stands apart though it need not.
+    ready_since: Option<Instant>,
 }
 
 impl Position {
     /// A server that begins.
     pub(super) fn new(own: PeerId) -> Position {
-        Position { own, standing: Standing { is_apart: true, unlinked: 0 }, wrong_since: None }
+        let standing = Standing { is_apart: true, unlinked: 0 };
+        Position { own, standing, cut_off_since: BTreeMap::new(), ready_since: None }
     }
 
     /// What the others are to see.
@@ -51,19 +55,28 @@ impl Position {
         self.standing.unlinked = u8::try_from(cut_off.len()).unwrap_or(u8::MAX);
         let own = (self.standing.unlinked, self.own);
         let is_behind = |member: &Member| own > (member.standing.unlinked, member.process);
-        let mut rivals = cut_off.into_iter().filter(|member| !member.standing.is_apart).peekable();
-        let has_rivals = rivals.peek().is_some();
-        let ought_to_be_apart = rivals.any(is_behind);
-        if ought_to_be_apart == self.standing.is_apart {
-            self.wrong_since = None;
+        let rivals: Vec<&Member> = cut_off.into_iter().filter(|member| !member.standing.is_apart).collect();
+        self.cut_off_since.retain(|id, _| rivals.iter().any(|rival| rival.process == *id));
+        let has_waited = |since: Instant| now.duration_since(since) >= APART_AFTER;
+        let mut ought_to_leave = false;
+        for rival in &rivals {
+            // Each one by itself: none of several servers that die one after the other is in the way for long.
+            let since = *self.cut_off_since.entry(rival.process).or_insert(now);
+            ought_to_leave |= is_behind(rival) && has_waited(since);
+        }
+        if !self.standing.is_apart {
+            self.standing.is_apart = ought_to_leave;
+            return if ought_to_leave { Step::Leave } else { Step::Stay };
+        }
+        if rivals.iter().any(|rival| is_behind(rival)) {
+            self.ready_since = None;
             return Step::Stay;
         }
-        let waits = now.duration_since(*self.wrong_since.get_or_insert(now)) < APART_AFTER;
-        if has_rivals && waits {
+        if !rivals.is_empty() && !has_waited(*self.ready_since.get_or_insert(now)) {
             return Step::Stay;
         }
-        (self.standing.is_apart, self.wrong_since) = (ought_to_be_apart, None);
-        if ought_to_be_apart { Step::Leave } else { Step::Join }
+        (self.standing.is_apart, self.ready_since) = (false, None);
+        Step::Join
     }
 }
 
@@ -112,6 +125,18 @@ mod tests {
         assert!(leaves(1, &[member(2, false, 1), member(3, false, 1)], &[2, 3]));
         assert!(!leaves(2, &[member(1, false, 2), member(3, false, 1)], &[1]));
         assert!(!leaves(3, &[member(1, false, 2), member(2, false, 1)], &[1]));
+    }
+
+    #[test]
+    fn server_beside_others_that_die_one_after_the_other_steps_apart() {
+        let mut position = joined(5);
+        let now = Instant::now();
+        for second in 0..20 {
+            // Each is seen for three seconds after its death.
+            let dead = 1 + second / 3;
+            let at = now + Duration::from_secs(u64::from(second));
+            assert_eq!(position.look(&[member(dead, false, 0)], &[dead], at), Step::Stay);
+        }
     }
 
     #[test]
