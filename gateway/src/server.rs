@@ -138,6 +138,7 @@ pub fn start_and(
         settings = settings.within(HomeBounds {
             bulk_max_bytes: CLUSTER_BULK_MAX_BYTES,
             argument_max_bytes: CLUSTER_ARGUMENT_MAX_BYTES,
+            has_scrub: false,
             ..HomeBounds::default()
         });
     }

@@ -81,6 +81,7 @@ impl Config {
             argument_max_bytes: VALUE_MAX_BYTES,
             name_max_bytes: NAME_MAX_BYTES,
             has_blobs: false,
+            has_scrub: false,
             arguments_max: ARGUMENTS_MAX,
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,

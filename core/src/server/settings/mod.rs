@@ -167,6 +167,8 @@ pub struct HomeBounds {
     pub name_max_bytes: usize,
     /// Whether its storage has blobs.
     pub has_blobs: bool,
+    /// Whether what it keeps is read in the background, so that `scrub-...` means something.
+    pub has_scrub: bool,
     /// Most arguments of one request.
     pub arguments_max: u64,
     /// The longest reply, in bytes, values that go out uncopied aside.
@@ -236,6 +238,7 @@ impl Default for HomeBounds {
             argument_max_bytes: limits::VALUE_IN_MEMORY_MAX_BYTES,
             name_max_bytes: usize::MAX,
             has_blobs: true,
+            has_scrub: true,
             arguments_max: resp::limits::REQUEST_ARGUMENTS_MAX,
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
@@ -391,6 +394,11 @@ impl Settings {
             return Err(SettingError::Invalid(format!(
                 "The operating system is not able to handle the specified number of clients, try with {most}"
             )));
+        }
+        if spec.name.starts_with("scrub-") && !self.bounds.has_scrub {
+            return Err(SettingError::Invalid(
+                "there is no scrub here; where the data is kept sees to that".into(),
+            ));
         }
         if spec.name == "sql-time-max-ms" && number_of(&value) > 0 && self.bounds.sql_steps.is_some() {
             return Err(SettingError::Invalid(
@@ -566,5 +574,16 @@ mod tests {
         let refused = settings.set_all(&[("timeout", "5"), ("hz", "20"), ("loglevel", "loud")]);
         assert_eq!(refused.expect_err("no such level").0, "loglevel");
         assert_eq!((settings.number("timeout"), settings.number("hz")), (0, 10));
+    }
+
+    #[test]
+    fn scrub_is_set_where_there_is_none() {
+        let elsewhere = HomeBounds { has_scrub: false, ..HomeBounds::default() };
+        for (bounds, is_accepted) in [(HomeBounds::default(), true), (elsewhere, false)] {
+            let settings = Settings::default().within(bounds);
+            for name in ["scrub-interval-days", "scrub-bytes-per-second"] {
+                assert_eq!(settings.set(name, "7").is_ok(), is_accepted, "{name}");
+            }
+        }
     }
 }
