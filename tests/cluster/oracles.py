@@ -13,7 +13,8 @@ from harness import ROOT
 
 FOLDER = Path(__file__).parent
 # Requests of the differential run: enough that every command comes some hundred times.
-QUICK_REQUESTS, LONG_REQUESTS = 20_000, 300_000
+# So many hold every command in a form that does something, which is asserted.
+QUICK_REQUESTS, LONG_REQUESTS = 100_000, 300_000
 
 
 def environment(cluster):
