@@ -84,14 +84,14 @@ impl Address {
         let (server, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut address = Address::parse(server)?;
         let (mut tls, mut certificate, mut key) = (TlsOptions::default(), None, None);
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let path = Some(PathBuf::from(decoded(value)?));
+        for option in options_in(query) {
+            let (name, value) = option?;
+            let path = Some(PathBuf::from(value));
             match name {
                 "ca" => tls.authority = path,
                 "cert" => certificate = path,
                 "key" => key = path,
-                _ => return Err(CopyError::Other(format!("{pair}: rediss:// may have ca, cert and key"))),
+                _ => return Err(CopyError::Other(format!("{name}: rediss:// may have ca, cert and key"))),
             }
         }
         tls.identity = match (certificate, key) {
@@ -149,6 +149,14 @@ fn decoded(part: &str) -> Result<String> {
 /// How long a request may take where nobody says otherwise: nobody waits for a reply, and a cluster that is filled may be slow.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The names and values behind the question mark of a place.
+fn options_in(query: &str) -> impl Iterator<Item = Result<(&str, String)>> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Ok((name, decoded(value)?))
+    })
+}
+
 /// `pd,pd/store?keyspace=..&ca=..&cert=..&key=..&timeout-ms=..`
 fn cluster(rest: &str) -> Result<ClusterOptions> {
     let refused = |text: &str| Err(CopyError::Other(format!("tikv://{rest}: {text}")));
@@ -173,9 +181,8 @@ fn cluster(rest: &str) -> Result<ClusterOptions> {
         timeout: TIMEOUT,
     };
     let (mut ca, mut certificate, mut key) = (None, None, None);
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = decoded(value)?;
+    for option in options_in(query) {
+        let (name, value) = option?;
         match name {
             "keyspace" => options.keyspace = Some(value),
             "ca" => ca = Some(PathBuf::from(value)),
