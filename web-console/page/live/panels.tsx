@@ -123,8 +123,7 @@ export function Commands({ before, now }: { before: Reading | null; now: Reading
   const seconds = before === null ? 0 : secondsBetween(before, now);
   const rows = commandRates(before?.commands ?? null, now.commands, seconds);
   const hasTimes = isTimed(now.info);
-  const hasCluster = rows.some((row) => row.roundsEach !== null);
-  const columns = hasCluster ? [...COMMAND_COLUMNS, ...CLUSTER_COLUMNS] : COMMAND_COLUMNS;
+  const columns = clusterName(now.info) !== null ? [...COMMAND_COLUMNS, ...CLUSTER_COLUMNS] : COMMAND_COLUMNS;
   const detail = hasTimes ? 'busiest first; time is the share of the interval' : 'busiest first; durations are not measured';
   return (
     <Panel title="Commands" detail={detail}>
