@@ -70,26 +70,26 @@ def encrypted(cluster):
     """A cluster that wants TLS and certificates: everything works, links between servers included, and without a certificate nothing does."""
     with tempfile.TemporaryDirectory() as folder:
         certificates(folder)
-        encrypted = Cluster(cluster.edgecask, tls=folder)
+        with_tls = Cluster(cluster.edgecask, tls=folder)
         try:
-            gateways = [encrypted.start("tls", *under_tls(folder)) for _ in range(2)]
+            gateways = [with_tls.start("tls", *under_tls(folder)) for _ in range(2)]
             until(LINK_LIMIT_S, "the servers are linked", lambda: all(gateway.fact("peers_linked") == 1 for gateway in gateways))
             flows(*(gateway.client() for gateway in gateways))
-            refused = encrypted.begin_to_start("tls", is_quiet=True)
+            refused = with_tls.begin_to_start("tls", is_quiet=True)
             assert refused.process.wait(60) != 0, "a server without a certificate serves"
         finally:
-            encrypted.end()
+            with_tls.end()
 
 
 def out_of_reach(cluster):
     """The oldest server cannot be reached, since its certificate is for another address. It is in nobody's way, and shows what is right."""
     with tempfile.TemporaryDirectory() as folder:
         certificates(folder)
-        encrypted = Cluster(cluster.edgecask, tls=folder)
+        with_tls = Cluster(cluster.edgecask, tls=folder)
         try:
-            lonely = encrypted.start("reach", *under_tls(folder, "elsewhere"), is_quiet=True)
+            lonely = with_tls.start("reach", *under_tls(folder, "elsewhere"), is_quiet=True)
             # By default a server says in the log what it cannot reach; so it does here.
-            pair = [encrypted.start("reach", *under_tls(folder), is_quiet=True) for _ in range(2)]
+            pair = [with_tls.start("reach", *under_tls(folder), is_quiet=True) for _ in range(2)]
             until(LINK_LIMIT_S, "the two are linked", lambda: all(gateway.fact("peers_linked") == 1 for gateway in pair))
             standing = lambda: [gateway.fact("peers_stands_apart") for gateway in (lonely, *pair)]  # noqa: E731
             until(LINK_LIMIT_S, "the one that reaches nobody stands apart, and only that one", lambda: standing() == [1, 0, 0])
@@ -110,7 +110,7 @@ def out_of_reach(cluster):
             refuses(lonely, ("FLUSHDB",), ("SUBSCRIBE", "news"), ("CLIENT", "TRACKING", "ON"))
             check("GET", here.call("GET", "key"), b"its")
         finally:
-            encrypted.end()
+            with_tls.end()
 
 
 def waits(lonely, here):

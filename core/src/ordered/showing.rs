@@ -1,15 +1,15 @@
 //! Which space each database shows, among several processes: how that is changed, and how a process comes to count on what it knows.
 //!
-//! Whoever counts on it must hear of each change before it happens. The links between processes see to that, and where a process counts
-//! on it that another one has no link to, these two rules do:
+//! A process that counts on what it knows must hear of a change before it happens. Over the links it does. Where there is no link
+//! between two processes, these two rules keep them right:
 //!
-//! - only a process with a lease begins a change, in a transaction that began within the lease; and
-//! - whoever begins to count on the record writes it once as it is ([`Ordered::settle_databases`]). So a change that began
-//!   before, and is still under way in a process that nobody waits for any more, meets that write and fails.
+//! - A change begins only in a process with a lease, in a transaction that began within the lease.
+//! - A process that begins to count on the record writes it once, unchanged ([`Ordered::settle_databases`]). A process that nobody
+//!   waits for any more may have begun a change before. That change meets the write and fails.
 
 use std::sync::Arc;
 
-use super::cluster::{Ask, Cluster, ClusterError, ReadIn, Write};
+use super::cluster::{Answer, Ask, Cluster, ClusterError, ReadIn, Write};
 use super::databases::Databases;
 use super::{Inner, Ordered, asking, engine_error};
 use crate::engine::{EngineError, Result};
@@ -25,6 +25,9 @@ const SETTLE_TRIES: u32 = 10;
 
 /// Called when the record was read.
 pub type DatabasesRead = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// A transaction that has read the record, and what it says.
+type Stored<C> = std::result::Result<(<C as Cluster>::Transaction, Databases), ClusterError>;
 
 /// A transaction that changes which spaces the databases show.
 pub(super) struct ChangeOfDatabases<T> {
@@ -48,49 +51,52 @@ impl<C: Cluster> Ordered<C> {
 }
 
 impl<C: Cluster> Inner<C> {
+    /// What the record says in a transaction.
+    fn stored_databases(
+        &self,
+        within: ReadIn<C::Transaction>,
+        done: impl FnOnce(Stored<C>) + Send + 'static,
+    ) {
+        let read = move |outcome: std::result::Result<(C::Transaction, Vec<Answer>), ClusterError>| {
+            done(outcome.and_then(|(transaction, answers)| {
+                let stored = asking::value(answers.into_iter().next())?;
+                let databases = Databases::read(stored.as_deref());
+                let databases = databases.map_err(|error| ClusterError::Refused(error.to_string()))?;
+                Ok((transaction, databases))
+            }));
+        };
+        self.cluster.read(within, vec![Ask::Get(self.names.databases())], Box::new(read));
+    }
+
     fn read_databases(self: Arc<Self>, done: DatabasesRead) {
         let doubts = self.certainty.doubts();
-        let (inner, name) = (self.clone(), self.names.databases());
-        self.cluster.read(
-            ReadIn::NewToRead,
-            vec![Ask::Get(name)],
-            Box::new(move |outcome| {
-                let stored = outcome.and_then(|(_, answers)| asking::value(answers.into_iter().next()));
-                let stored = stored.map_err(engine_error);
-                let shown = stored.and_then(|stored| Databases::read(stored.as_deref()));
-                done(shown.map(|shown| inner.certainty.trust(shown, doubts)));
-            }),
-        );
+        let inner = self.clone();
+        self.stored_databases(ReadIn::NewToRead, move |stored| {
+            let trusted = stored.map(|(_, databases)| inner.certainty.trust(databases, doubts));
+            done(trusted.map_err(engine_error));
+        });
     }
 
     fn settle_databases(self: Arc<Self>, tries: u32, done: DatabasesRead) {
         let doubts = self.certainty.doubts();
-        let (inner, name) = (self.clone(), self.names.databases());
-        let read = move |outcome: std::result::Result<(C::Transaction, Vec<_>), _>| {
-            let read = outcome.and_then(|(transaction, answers)| {
-                asking::value(answers.into_iter().next()).map(|stored| (transaction, stored))
-            });
-            let (transaction, stored) = match read {
-                Ok(read) => read,
+        let inner = self.clone();
+        self.stored_databases(ReadIn::New, move |stored| {
+            let (transaction, databases) = match stored {
+                Ok(stored) => stored,
                 Err(error) => return inner.settle_again(error, tries, done),
             };
-            let shown = match Databases::read(stored.as_deref()) {
-                Ok(shown) => shown,
-                Err(error) => return done(Err(error)),
-            };
-            let changes = vec![(inner.names.databases(), Some(shown.to_bytes()))];
+            let changes = vec![(inner.names.databases(), Some(databases.to_bytes()))];
             let after = inner.clone();
             let written = move |outcome| match outcome {
                 Ok(()) => {
-                    after.certainty.trust(shown, doubts);
+                    after.certainty.trust(databases, doubts);
                     done(Ok(()));
                 }
                 Err(error) => after.settle_again(error, tries, done),
             };
             let write = Write { changes, ..Write::default() };
             inner.cluster.write(Some(transaction), write, Box::new(written));
-        };
-        self.cluster.read(ReadIn::New, vec![Ask::Get(name)], Box::new(read));
+        });
     }
 
     fn settle_again(self: Arc<Self>, error: ClusterError, tries: u32, done: DatabasesRead) {
@@ -126,13 +132,12 @@ impl<C: Cluster> Inner<C> {
                 return done(Err(EngineError::Unavailable(text.into())));
             }
             self.clone().send(transaction, write, move |outcome| {
-                match outcome {
-                    Ok(()) => self.certainty.trust(databases, doubts),
-                    Err(EngineError::Unknown(_)) => self.clone().settle_change(number),
-                    Err(_) => {}
+                if outcome.is_ok() {
+                    self.certainty.trust(databases, doubts);
                 }
-                if !matches!(outcome, Err(EngineError::Unknown(_))) {
-                    self.end_change(number);
+                match outcome {
+                    Err(EngineError::Unknown(_)) => self.clone().settle_change(number),
+                    _ => self.end_change(number),
                 }
                 done(outcome);
             });

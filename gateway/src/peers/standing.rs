@@ -2,7 +2,7 @@
 //!
 //! A server that the others cannot reach, and that counts on what it knows of the databases, keeps FLUSHDB, SUBSCRIBE and their like
 //! waiting everywhere. So one of two that do not reach each other steps apart: it reads what the databases are with every
-//! transaction, and nobody waits for it. That is the one that does not reach more of the others, else the younger one: a new server with a
+//! transaction, and nobody waits for it. It is the one that reaches fewer of the others, or else the younger one: a new server with a
 //! wrong firewall harms nobody but itself. A server begins apart, and joins when it reaches all that do not stand apart, or when those that
 //! it does not reach are to step apart.
 
