@@ -24,7 +24,7 @@ from peers import REPOSITORY
 
 PROGRAM = REPOSITORY / "tests/bench/clients-go"
 LINE = re.compile(r"^BenchmarkClients/(get|set)/([\w-]+?)/(\d+)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+(\d+) B/op\s+(\d+) allocs/op$", re.MULTILINE)
-# ns, bytes and allocations by operation and size: Greddis, then go-redis and redigo of then, on its author's machine.
+# Greddis' ns, bytes and allocations by operation and size, on its author's machine.
 PUBLISHED = {
     ("get", 1_000): (17_082, 1, 0), ("get", 10_000): (19_505, 1, 0), ("get", 100_000): (39_965, 14, 0),
     ("get", 10_000_000): (4_067_938, 157_934, 0),

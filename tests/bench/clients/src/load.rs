@@ -19,7 +19,7 @@ use crate::counters::Counts;
 const WORKERS: usize = 2;
 /// Connections of a client that is a pool.
 pub const POOLED: usize = 16;
-/// Keys, each with a value of its own, which stay in the server. No request of a task is for the key of a task beside it.
+/// Keys at most, each with a value of its own, which stay in the server.
 const KEYS: usize = 64;
 /// The part of the time before the window, relative to the window.
 const WARM_UP: f64 = 0.3;
@@ -46,14 +46,18 @@ pub struct Load {
     /// Bytes of a value
     #[arg(long, default_value_t = 3)]
     pub size: usize,
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = at_least_one)]
     pub tasks: usize,
     /// Requests of a pipeline; 1: none
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = at_least_one)]
     pub pipeline: usize,
     /// Length of the window
     #[arg(long, default_value_t = 1.0)]
     pub seconds: f64,
+}
+
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "a whole number from 1 on".to_owned())
 }
 
 /// What happened in the window.
@@ -75,14 +79,16 @@ struct Done(AtomicU64);
 /// Runs the load. Fails if any reply is wrong, or, after SETs, any value.
 pub fn run<C: Client>(load: &Load) -> Result<Measured> {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build()?;
-    let entries: Vec<_> = (0..KEYS).map(|number| entry::<C>(number, content(number, load.size))).collect();
+    // A task's first request is for the key of its number, and each of a pipeline for the next. After SETs, every key has been set.
+    let keys = (load.tasks + load.pipeline - 1).min(KEYS);
+    let entries: Vec<_> = (0..keys).map(|number| entry::<C>(number, content(number, load.size))).collect();
     let mut client = runtime.block_on(prepared::<C>(load, &entries))?;
 
     let stop = Arc::new(AtomicBool::new(false));
     let done: Arc<[Done]> = (0..load.tasks).map(|_| Done::default()).collect();
     let tasks: Vec<_> = (0..load.tasks)
         .map(|task| {
-            let own = (0..load.pipeline).map(|number| entries[(task + number) % KEYS].clone()).collect();
+            let own = (0..load.pipeline).map(|number| entries[(task + number) % keys].clone()).collect();
             runtime.spawn(ask(client.clone(), load.operation, own, task, done.clone(), stop.clone()))
         })
         .collect();

@@ -53,6 +53,7 @@ impl Client for Rustis {
         for entry in entries {
             pipeline.set(&entry.key, &entry.value).queue();
         }
-        Ok(pipeline.execute::<()>().await?)
+        pipeline.execute::<Vec<()>>().await?;
+        Ok(())
     }
 }
