@@ -2,7 +2,7 @@
 """Clients of Redis in Rust beside each other: the client's CPU and requests a second, allocations and system calls.
 
     clients.py [--only "get 3 B, 64 tasks"] [--clients fred,rustis] [--rounds 3] [--seconds 1] [--server 127.0.0.1:6379]
-               [--features edgecask] [--out .build/clients.jsonl]
+               [--out .build/clients.jsonl]
 
 It builds tests/bench/clients, which says what is measured and how, starts a redis-server that writes nothing to disk (or
 takes --server), and runs every load with every client. Rounds are interleaved: a round measures a load with all clients in
@@ -63,11 +63,11 @@ def chosen(only):
     return found
 
 
-def built(features):
+def built():
     """The program, built."""
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / ".build/clients-bench"))
     command = ["cargo", "build", "--release", "--quiet", "--manifest-path", PROGRAM / "Cargo.toml", "--target-dir", target]
-    subprocess.run([*command, *(["--features", features] if features else ["--locked"])], check=True)
+    subprocess.run(command, check=True)
     return target / "release/clients"
 
 
@@ -132,7 +132,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="the measured part of a run [%(default)s]")
     parser.add_argument("--server", default="", help="ADDRESS:PORT of a running server, where keys clients:* are overwritten")
-    parser.add_argument("--features", default="", help="cargo features of the program: edgecask")
     parser.add_argument("--out", type=pathlib.Path, default=REPOSITORY / ".build/clients.jsonl")
     parser.add_argument("--list", action="store_true", help="print the names of loads and end")
     options = parser.parse_args()
@@ -140,7 +139,7 @@ def main():
     if options.list:
         return print(*chosen_loads, sep="\n")
 
-    program = built(options.features)
+    program = built()
     there_are = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout.split()
     clients = options.clients.split(",") if options.clients else there_are
     if unknown := set(clients) - set(there_are):

@@ -2,8 +2,8 @@
 //!
 //! - [`RequestParser`] cuts one request after the other out of a connection's input buffer; arguments borrow it.
 //! - [`Reply`] writes RESP2 or RESP3 into the connection's output buffer.
-//! - [`write_request`] writes a request, and [`Decoder`] reads replies into owned [`Value`]s; they serve clients, the
-//!   console and tests.
+//! - [`write_request`] writes a request, [`Events`] reads replies as borrowed pieces, and [`Decoder`] as owned [`Value`]s;
+//!   they serve the client library, the console and tests.
 //! - [`split_line`] splits what a person typed into words, with quotes and escapes.
 //! - [`parse_i64`], [`parse_f64`], [`format_f64`]: numbers exactly as Redis reads and prints them.
 //!
@@ -15,6 +15,7 @@
 
 mod decode;
 mod encode;
+mod events;
 mod inline;
 pub mod limits;
 mod quote;
@@ -26,8 +27,9 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{DecodeError, Decoder};
+pub use decode::Decoder;
 pub use encode::{write_argument, write_argument_count, write_request};
+pub use events::{Aggregate, DecodeError, Event, Events};
 pub use inline::split_line;
 pub use quote::quote;
 pub use reply::{Deferred, Front, Part, Protocol, Reply, ReplyBounds};

@@ -11,7 +11,6 @@ mod client;
 
 mod bb8;
 mod deadpool;
-#[cfg(feature = "edgecask")]
 mod edgecask;
 mod fred;
 mod redis_rs;
@@ -40,8 +39,7 @@ const CLIENTS: &[(&str, Measure)] = &[
     ("deadpool", measure::<deadpool::Pooled>),
     ("fred", measure::<fred::Fred>),
     ("rustis", measure::<rustis::Rustis>),
-    #[cfg(feature = "edgecask")]
-    ("edgecask", measure::<edgecask::EdgeCask>),
+        ("edgecask", measure::<edgecask::EdgeCask>),
 ];
 
 fn measure<C: Client>(load: &Load) -> Result<String> {

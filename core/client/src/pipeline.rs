@@ -1,0 +1,417 @@
+//! Several requests at once: pipelines, whose replies come together, and transactions, which happen together or not at all.
+
+use std::future::Future;
+
+use edgecask_core::resp::Event;
+
+use crate::build::Build;
+use crate::client::Client;
+use crate::connection::Connection;
+use crate::error::{Error, Result, ServerError};
+use crate::limits::LARGE_FROM_BYTES;
+use crate::link::{Link, Outgoing, RoundTrip, Sink};
+use crate::reply::{FromReply, ReplyReader};
+use crate::request::Request;
+use crate::words::{Words, keep_buffer, spare_buffer};
+
+/// Requests that are sent together: a tuple, an array or a `Vec` of requests that stand on nothing (made by
+/// [`Build`]).
+pub trait Requests {
+    /// Their replies: a tuple or a `Vec`.
+    type Replies;
+
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Appends them to `out`.
+    ///
+    /// # Errors
+    /// A value cannot be an argument.
+    fn write_to(&self, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Reads their replies.
+    ///
+    /// # Errors
+    /// One of them is an error or of another type. A reply of type `Result<T, ServerError>` is never an error.
+    fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies>;
+}
+
+impl<Kind, Reply: FromReply> Requests for Request<(), Kind, Reply> {
+    type Replies = Reply;
+
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
+        self.words().check()?;
+        self.words().write_to(out);
+        Ok(())
+    }
+
+    fn read(&self, reader: &mut ReplyReader) -> Result<Reply> {
+        reader.next_value()
+    }
+}
+
+impl<R: Requests> Requests for [R] {
+    type Replies = Vec<R::Replies>;
+
+    fn count(&self) -> usize {
+        self.iter().map(Requests::count).sum()
+    }
+
+    fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
+        self.iter().try_for_each(|request| request.write_to(out))
+    }
+
+    fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies> {
+        self.iter().map(|request| request.read(reader)).collect()
+    }
+}
+
+macro_rules! as_slice {
+    ($(impl [$($generics:tt)*] $type:ty;)*) => {$(
+        impl<$($generics)*> Requests for $type {
+            type Replies = Vec<R::Replies>;
+
+            fn count(&self) -> usize {
+                self.as_slice().count()
+            }
+
+            fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
+                self.as_slice().write_to(out)
+            }
+
+            fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies> {
+                self.as_slice().read(reader)
+            }
+        }
+    )*};
+}
+
+as_slice! {
+    impl [R: Requests] Vec<R>;
+    impl [R: Requests, const N: usize] [R; N];
+}
+
+impl<R: Requests + ?Sized> Requests for &R {
+    type Replies = R::Replies;
+
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
+        (**self).write_to(out)
+    }
+
+    fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies> {
+        (**self).read(reader)
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident $place:tt),*;)*) => {$(
+        impl<$($name: Requests),*> Requests for ($($name,)*) {
+            type Replies = ($($name::Replies,)*);
+
+            fn count(&self) -> usize {
+                0 $(+ self.$place.count())*
+            }
+
+            fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
+                $(self.$place.write_to(out)?;)*
+                Ok(())
+            }
+
+            fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies> {
+                Ok(($(self.$place.read(reader)?,)*))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}
+
+/// Requests of any kinds, gathered one by one; it can be sent several times.
+#[derive(Debug, Default)]
+pub struct Pipeline {
+    bytes: Vec<u8>,
+    count: usize,
+    invalid: Option<Error>,
+}
+
+impl Pipeline {
+    /// One without requests.
+    pub fn new() -> Pipeline {
+        Pipeline::default()
+    }
+
+    /// Appends a request.
+    pub fn add<Kind, Reply>(&mut self, request: Request<(), Kind, Reply>) -> &mut Pipeline {
+        match request.words().check() {
+            Ok(()) => request.words().write_to(&mut self.bytes),
+            Err(error) => self.invalid = Some(error),
+        }
+        self.count += 1;
+        self
+    }
+
+    /// Appends a request of words that are there already.
+    pub fn add_words(&mut self, words: &[impl AsRef<[u8]>]) -> &mut Pipeline {
+        edgecask_core::resp::write_request(words, &mut self.bytes);
+        self.count += 1;
+        self
+    }
+
+    /// The number of requests.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no request.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Removes all requests and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+        self.invalid = None;
+    }
+}
+
+/// The replies of a [`Pipeline`], one after the other.
+#[derive(Debug)]
+pub struct Replies {
+    bytes: Vec<u8>,
+    /// Where the next reply begins.
+    position: usize,
+    left: usize,
+}
+
+impl Replies {
+    /// The number of replies not taken yet.
+    pub fn len(&self) -> usize {
+        self.left
+    }
+
+    /// Whether all have been taken.
+    pub fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The next reply.
+    ///
+    /// # Errors
+    /// It is an error of the server or of another type, or there is none. The one behind it comes next all the same.
+    pub fn next_reply<T: FromReply>(&mut self) -> Result<T> {
+        let (mut reader, rest) = self.next_reader()?;
+        let reply = reader.next_value();
+        self.position = rest;
+        self.left -= 1;
+        reply
+    }
+
+    /// The bytes of the next reply, which is a string; none if it is null.
+    ///
+    /// # Errors
+    /// As [`Replies::next_reply`].
+    pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        let (_, rest) = self.next_reader()?;
+        let start = self.position;
+        self.position = rest;
+        self.left -= 1;
+        match ReplyReader::new(self.bytes.get(start..rest).unwrap_or_default()).next_event()? {
+            Event::Bulk(bytes) | Event::Simple(bytes) => Ok(Some(bytes)),
+            Event::Verbatim { text, .. } => Ok(Some(text)),
+            Event::Null => Ok(None),
+            other => crate::reply::unexpected("a string", other),
+        }
+    }
+
+    /// A reader of the next reply, and where that ends.
+    fn next_reader(&self) -> Result<(ReplyReader<'_>, usize)> {
+        if self.left == 0 {
+            return Err(Error::Invalid("more replies than requests".into()));
+        }
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let mut reader = ReplyReader::new(rest);
+        let first = reader.next_event()?;
+        reader.skip(first)?;
+        Ok((ReplyReader::new(rest), self.position + reader.position()))
+    }
+}
+
+impl Drop for Replies {
+    fn drop(&mut self) {
+        keep_buffer(std::mem::take(&mut self.bytes));
+    }
+}
+
+impl Client {
+    /// Sends requests together and waits for all their replies. Others may run between them.
+    ///
+    /// ```no_run
+    /// # use edgecask_client::{Build, Client, Commands};
+    /// # async fn example(client: Client) -> edgecask_client::Result<()> {
+    /// let (name, visits) = client.pipeline((Build.get("name"), Build.incr("visits"))).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The connection fails, or one of the replies is an error; the other requests have run all the same.
+    pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        let mut bytes = spare_buffer();
+        requests.write_to(&mut bytes)?;
+        let buffer = self.exchange(bytes, requests.count()).await?;
+        let replies = requests.read(&mut ReplyReader::new(&buffer));
+        keep_buffer(buffer);
+        replies
+    }
+
+    /// Sends the requests of a pipeline together and waits for all replies.
+    ///
+    /// # Errors
+    /// The connection fails. Errors of single requests are among the replies.
+    pub async fn run(&self, pipeline: &Pipeline) -> Result<Replies> {
+        if let Some(error) = &pipeline.invalid {
+            return Err(error.clone());
+        }
+        let mut bytes = spare_buffer();
+        bytes.extend_from_slice(&pipeline.bytes);
+        let bytes = self.exchange(bytes, pipeline.count).await?;
+        Ok(Replies { bytes, position: 0, left: pipeline.count })
+    }
+
+    /// Runs requests as a transaction: all of them, with nothing between them, or none.
+    ///
+    /// # Errors
+    /// A request is refused, and none has run; the connection fails; or one of the replies is an error, and the others have run all
+    /// the same, as Redis has it.
+    pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        let mut bytes = spare_buffer();
+        write_transaction(&requests, &mut bytes)?;
+        let buffer = self.exchange(bytes, requests.count() + 2).await?;
+        let replies = read_transaction(&requests, &buffer);
+        keep_buffer(buffer);
+        replies
+    }
+
+    /// Runs a transaction over keys that nobody changes meanwhile. `prepare` reads on a connection of its own, on which the keys
+    /// are watched, and returns the requests to run, or `None` to leave it. If a key was changed, all begins anew.
+    ///
+    /// ```no_run
+    /// # use edgecask_client::{Build, Client, Commands};
+    /// # async fn example(client: Client) -> edgecask_client::Result<()> {
+    /// let doubled = client
+    ///     .watch(["balance"], async |connection| {
+    ///         let balance: i64 = connection.get("balance").reply::<Option<i64>>().await?.unwrap_or(0);
+    ///         Ok(Some((Build.set("balance", balance * 2),)))
+    ///     })
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// What `prepare` fails with, or as [`Client::transaction`]. [`Error::Watched`] if the keys were changed each of a hundred
+    /// times.
+    pub async fn watch<R, P>(&self, keys: impl crate::ToArgs, mut prepare: P) -> Result<Option<R::Replies>>
+    where
+        R: Requests,
+        P: AsyncFnMut(&Connection) -> Result<Option<R>>,
+    {
+        let connection = self.connection().await?;
+        connection.keep_from_others();
+        for _ in 0..WATCHED_RUNS_MAX {
+            connection.cmd("WATCH").args(&keys).reply::<()>().await?;
+            let Some(requests) = prepare(&connection).await? else {
+                connection.cmd("UNWATCH").reply::<()>().await?;
+                connection.give_back();
+                return Ok(None);
+            };
+            let mut bytes = spare_buffer();
+            write_transaction(&requests, &mut bytes)?;
+            let buffer =
+                exchange(connection.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
+            let replies = read_transaction(&requests, &buffer);
+            keep_buffer(buffer);
+            match replies {
+                Err(Error::Watched) => {}
+                replies => {
+                    connection.give_back();
+                    return replies.map(Some);
+                }
+            }
+        }
+        Err(Error::Watched)
+    }
+
+    async fn exchange(&self, bytes: Vec<u8>, replies: usize) -> Result<Vec<u8>> {
+        if replies == 0 {
+            return Ok(bytes);
+        }
+        if bytes.len() < LARGE_FROM_BYTES {
+            return exchange(self.link(), bytes, replies, self.timeout_ms()).await;
+        }
+        let checkout = self.pool().acquire(self.timeout_ms()).await?;
+        exchange(&checkout, bytes, replies, self.timeout_ms()).await
+    }
+}
+
+/// A transaction is tried so many times before its keys count as too busy.
+const WATCHED_RUNS_MAX: usize = 100;
+
+fn exchange(
+    link: &Link,
+    bytes: Vec<u8>,
+    replies: usize,
+    timeout_ms: u64,
+) -> impl Future<Output = Result<Vec<u8>>> {
+    let replies = u32::try_from(replies).unwrap_or(u32::MAX);
+    let trip = RoundTrip::new(link, Outgoing::batch(bytes, replies), Sink::Raw, spare_buffer(), timeout_ms);
+    async move { Ok(trip.await?.1) }
+}
+
+fn write_transaction(requests: &impl Requests, out: &mut Vec<u8>) -> Result<()> {
+    Words::new("MULTI").write_to(out);
+    requests.write_to(out)?;
+    Words::new("EXEC").write_to(out);
+    Ok(())
+}
+
+/// Reads the replies of MULTI, of the requests as they were queued, and of EXEC.
+fn read_transaction<R: Requests>(requests: &R, bytes: &[u8]) -> Result<R::Replies> {
+    let mut reader = ReplyReader::new(bytes);
+    let mut refused = None;
+    for _ in 0..=requests.count() {
+        if let Event::Error(text) = reader.next_event()? {
+            refused.get_or_insert_with(|| ServerError::new(text));
+        }
+    }
+    match reader.next_event()? {
+        Event::Open { values, .. } if values == requests.count() as u64 => requests.read(&mut reader),
+        Event::Null => Err(Error::Watched),
+        // The reason rather than that there was one.
+        Event::Error(text) => Err(Error::Server(refused.unwrap_or_else(|| ServerError::new(text)))),
+        other => crate::reply::unexpected("the replies of a transaction", other),
+    }
+}
+
+impl Build {
+    /// Any command by its name, as [`Client::cmd`].
+    pub fn cmd(&self, name: &str) -> Request<(), crate::Any, edgecask_core::resp::Value> {
+        Request::new((), Words::new(name))
+    }
+}

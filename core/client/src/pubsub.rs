@@ -1,0 +1,401 @@
+//! Subscriptions: streams of messages over a connection of their own.
+//!
+//! Guarantees:
+//! - A subscription is there when `subscribe` returns, and again after every reconnect.
+//! - Each subscription has a queue of its own, so a slow reader of one delays nobody else.
+//! - Messages that are lost are seen: [`Notice::Lost`] says how many were dropped for a slow reader, [`Notice::Reconnected`]
+//!   that there may have been some while there was no connection.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use edgecask_core::resp::Event;
+use futures_core::Stream;
+use parking_lot::Mutex;
+
+use crate::arg::ToArg;
+use crate::client::Client;
+use crate::connector::Connector;
+use crate::error::{Error, Result, ServerError};
+use crate::link::{Keeps, Link, Listener, supervise};
+use crate::options::Options;
+use crate::reply::ReplyReader;
+use crate::runtime::{Timer, spawn};
+use crate::words::Words;
+
+/// A message of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The channel it was published to.
+    pub channel: Vec<u8>,
+    /// The pattern of the subscription, if it has one.
+    pub pattern: Option<Vec<u8>>,
+    /// What was published.
+    pub payload: Vec<u8>,
+}
+
+/// What a subscription's reader sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// A message.
+    Message(Message),
+    /// So many messages, older than the next one, were dropped because the reader was slow.
+    Lost(u64),
+    /// The connection was lost and is there again; messages of the meantime have not come.
+    Reconnected,
+}
+
+/// How channels are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Channel,
+    Pattern,
+    Shard,
+}
+
+impl Kind {
+    fn subscribe(self) -> &'static str {
+        match self {
+            Kind::Channel => "SUBSCRIBE",
+            Kind::Pattern => "PSUBSCRIBE",
+            Kind::Shard => "SSUBSCRIBE",
+        }
+    }
+
+    fn unsubscribe(self) -> &'static str {
+        match self {
+            Kind::Channel => "UNSUBSCRIBE",
+            Kind::Pattern => "PUNSUBSCRIBE",
+            Kind::Shard => "SUNSUBSCRIBE",
+        }
+    }
+}
+
+type Topic = (Kind, Vec<u8>);
+
+/// All subscriptions of a client.
+pub(crate) struct Hub {
+    link: Arc<Link>,
+    topics: Arc<Topics>,
+    most: (usize, usize),
+}
+
+#[derive(Default)]
+struct Topics {
+    state: Mutex<TopicsState>,
+}
+
+#[derive(Default)]
+struct TopicsState {
+    listeners: HashMap<Topic, Listeners>,
+    /// Topics that were asked for and not confirmed, in the order of their requests.
+    asked: VecDeque<Topic>,
+    was_connected: bool,
+}
+
+#[derive(Default)]
+struct Listeners {
+    queues: Vec<Arc<Queue>>,
+    is_confirmed: bool,
+    /// Who waits for the confirmation.
+    waiting: Vec<Waker>,
+    refused: Option<ServerError>,
+}
+
+/// What waits for one reader.
+struct Queue {
+    state: Mutex<QueueState>,
+    most: (usize, usize),
+}
+
+#[derive(Default)]
+struct QueueState {
+    notices: VecDeque<Notice>,
+    bytes: usize,
+    lost: u64,
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+impl Queue {
+    fn push(&self, notice: Notice) {
+        let mut state = self.state.lock();
+        state.bytes += size_bytes(&notice);
+        state.notices.push_back(notice);
+        while state.notices.len() > 1 && (state.notices.len() > self.most.0 || state.bytes > self.most.1) {
+            let Some(oldest) = state.notices.pop_front() else { break };
+            state.bytes -= size_bytes(&oldest);
+            state.lost += u64::from(matches!(oldest, Notice::Message(_)));
+        }
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn close(&self) {
+        let mut state = self.state.lock();
+        state.is_closed = true;
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+fn size_bytes(notice: &Notice) -> usize {
+    let Notice::Message(message) = notice else { return 0 };
+    message.channel.len() + message.payload.len() + message.pattern.as_ref().map_or(0, Vec::len)
+}
+
+impl Hub {
+    pub(crate) fn start(options: Arc<Options>) -> Arc<Hub> {
+        let topics = Arc::new(Topics::default());
+        let (most, is_inline) = (options.subscription_max, options.is_embedded());
+        let link = Arc::new(Link::for_listener(topics.clone(), is_inline));
+        let connector = Arc::new(Connector::new(options).patient());
+        spawn(supervise(link.clone(), connector, None, Keeps::ForEver, ()));
+        Arc::new(Hub { link, topics, most })
+    }
+
+    pub(crate) fn close(&self) {
+        self.link.close(Error::Closed { may_have_run: true });
+        let state = self.topics.state.lock();
+        state.listeners.values().flat_map(|listeners| &listeners.queues).for_each(|queue| queue.close());
+    }
+
+    fn send(&self, command: &str, topic: &[u8]) {
+        let mut words = Words::new(command);
+        words.push(topic);
+        let mut bytes = Vec::new();
+        words.write_to(&mut bytes);
+        self.link.send(&bytes);
+    }
+}
+
+impl Topics {
+    /// Hands a notice to all listeners of a topic.
+    fn deliver(&self, topic: &Topic, notice: &Notice) {
+        let state = self.state.lock();
+        if let Some(listeners) = state.listeners.get(topic) {
+            listeners.queues.iter().for_each(|queue| queue.push(notice.clone()));
+        }
+    }
+
+    fn confirm(&self, topic: Topic) {
+        let mut state = self.state.lock();
+        state.asked.retain(|other| *other != topic);
+        let Some(listeners) = state.listeners.get_mut(&topic) else { return };
+        listeners.is_confirmed = true;
+        let waiting = std::mem::take(&mut listeners.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// The oldest request was answered by an error.
+    fn refuse(&self, error: ServerError) {
+        let mut state = self.state.lock();
+        let Some(topic) = state.asked.pop_front() else { return };
+        let Some(listeners) = state.listeners.get_mut(&topic) else { return };
+        listeners.refused = Some(error);
+        let waiting = std::mem::take(&mut listeners.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn read(&self, message: &[u8]) -> Result<()> {
+        let mut reader = ReplyReader::new(message);
+        match reader.next_event()? {
+            Event::Error(text) | Event::BlobError(text) => self.refuse(ServerError::new(text)),
+            Event::Open { .. } => {
+                let what: Vec<u8> = reader.next_value()?;
+                match what.as_slice() {
+                    b"message" | b"smessage" => {
+                        let kind = if what == b"message" { Kind::Channel } else { Kind::Shard };
+                        let channel: Vec<u8> = reader.next_value()?;
+                        let payload = reader.next_value()?;
+                        let message = Message { channel: channel.clone(), pattern: None, payload };
+                        self.deliver(&(kind, channel), &Notice::Message(message));
+                    }
+                    b"pmessage" => {
+                        let pattern: Vec<u8> = reader.next_value()?;
+                        let (channel, payload) = (reader.next_value()?, reader.next_value()?);
+                        let message = Message { channel, pattern: Some(pattern.clone()), payload };
+                        self.deliver(&(Kind::Pattern, pattern), &Notice::Message(message));
+                    }
+                    b"subscribe" => self.confirm((Kind::Channel, reader.next_value()?)),
+                    b"psubscribe" => self.confirm((Kind::Pattern, reader.next_value()?)),
+                    b"ssubscribe" => self.confirm((Kind::Shard, reader.next_value()?)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Listener for Topics {
+    fn pushed(&self, message: &[u8]) {
+        // What is no message of ours is for nobody.
+        let _ = self.read(message);
+    }
+
+    fn connected(&self, link: &Link) {
+        let mut bytes = Vec::new();
+        let mut state = self.state.lock();
+        let is_again = std::mem::replace(&mut state.was_connected, true);
+        state.asked = state.listeners.keys().cloned().collect();
+        for (kind, topic) in &state.asked {
+            let mut words = Words::new(kind.subscribe());
+            words.push(topic);
+            words.write_to(&mut bytes);
+        }
+        let queues = state.listeners.values().flat_map(|listeners| &listeners.queues);
+        if is_again {
+            queues.for_each(|queue| queue.push(Notice::Reconnected));
+        }
+        link.send(&bytes);
+    }
+
+    fn disconnected(&self, _error: &Error) {
+        let mut state = self.state.lock();
+        state.asked.clear();
+        state.listeners.values_mut().for_each(|listeners| listeners.is_confirmed = false);
+    }
+}
+
+/// A stream of what comes on some channels. Dropped, it unsubscribes from those that nobody else of the client listens to.
+pub struct Subscription {
+    hub: Arc<Hub>,
+    queue: Arc<Queue>,
+    topics: Vec<Topic>,
+}
+
+impl Subscription {
+    /// The next notice; none once the client is closed.
+    pub async fn next(&mut self) -> Option<Notice> {
+        poll_fn(|cx| self.poll_notice(cx)).await
+    }
+
+    /// The next message; notices of loss are passed over.
+    pub async fn message(&mut self) -> Option<Message> {
+        loop {
+            if let Notice::Message(message) = self.next().await? {
+                return Some(message);
+            }
+        }
+    }
+
+    fn poll_notice(&mut self, cx: &mut Context) -> Poll<Option<Notice>> {
+        let mut state = self.queue.state.lock();
+        if state.lost > 0 {
+            return Poll::Ready(Some(Notice::Lost(std::mem::take(&mut state.lost))));
+        }
+        if let Some(notice) = state.notices.pop_front() {
+            state.bytes -= size_bytes(&notice);
+            return Poll::Ready(Some(notice));
+        }
+        if state.is_closed {
+            return Poll::Ready(None);
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    async fn begin(client: &Client, kind: Kind, topics: Vec<Vec<u8>>) -> Result<Subscription> {
+        let hub = client.hub().clone();
+        let queue = Arc::new(Queue { state: Mutex::default(), most: hub.most });
+        let topics: Vec<Topic> = topics.into_iter().map(|topic| (kind, topic)).collect();
+        // From here on dropping it takes everything back.
+        let subscription = Subscription { hub: hub.clone(), queue: queue.clone(), topics };
+        for topic in &subscription.topics {
+            let mut state = hub.topics.state.lock();
+            let listeners = state.listeners.entry(topic.clone()).or_default();
+            listeners.queues.push(queue.clone());
+            let is_new = listeners.queues.len() == 1;
+            if is_new {
+                state.asked.push_back(topic.clone());
+                // Under the lock, so that requests go out in the order of `asked`.
+                hub.send(kind.subscribe(), &topic.1);
+            }
+        }
+        let timeout_ms = client.timeout_ms();
+        let mut timer = Timer::new(timeout_ms);
+        poll_fn(|cx| {
+            let mut state = hub.topics.state.lock();
+            for topic in &subscription.topics {
+                let Some(listeners) = state.listeners.get_mut(topic) else { continue };
+                if let Some(error) = &listeners.refused {
+                    return Poll::Ready(Err(Error::Server(error.clone())));
+                }
+                if !listeners.is_confirmed {
+                    listeners.waiting.push(cx.waker().clone());
+                    drop(state);
+                    let late = || Error::Timeout { after_ms: timeout_ms, may_have_run: true };
+                    return timer.poll(cx).map(|()| Err(late()));
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        Ok(subscription)
+    }
+}
+
+impl Stream for Subscription {
+    type Item = Notice;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Notice>> {
+        self.poll_notice(cx)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut state = self.hub.topics.state.lock();
+        for topic in &self.topics {
+            let Some(listeners) = state.listeners.get_mut(topic) else { continue };
+            if let Some(place) = listeners.queues.iter().position(|queue| Arc::ptr_eq(queue, &self.queue)) {
+                listeners.queues.remove(place);
+            }
+            if listeners.queues.is_empty() {
+                state.listeners.remove(topic);
+                state.asked.retain(|other| other != topic);
+                self.hub.send(topic.0.unsubscribe(), &topic.1);
+            }
+        }
+    }
+}
+
+impl Client {
+    /// Subscribes to channels, and returns when the server has confirmed all of them.
+    ///
+    /// # Errors
+    /// The server refuses one of them, or has not confirmed them by the deadline.
+    pub async fn subscribe(&self, channels: impl IntoIterator<Item = impl ToArg>) -> Result<Subscription> {
+        Subscription::begin(self, Kind::Channel, bytes(channels)).await
+    }
+
+    /// Subscribes to all channels whose names match one of the patterns.
+    ///
+    /// # Errors
+    /// As [`Client::subscribe`].
+    pub async fn psubscribe(&self, patterns: impl IntoIterator<Item = impl ToArg>) -> Result<Subscription> {
+        Subscription::begin(self, Kind::Pattern, bytes(patterns)).await
+    }
+
+    /// Subscribes to shard channels.
+    ///
+    /// # Errors
+    /// As [`Client::subscribe`].
+    pub async fn ssubscribe(&self, channels: impl IntoIterator<Item = impl ToArg>) -> Result<Subscription> {
+        Subscription::begin(self, Kind::Shard, bytes(channels)).await
+    }
+}
+
+/// The bytes of arguments.
+fn bytes(values: impl IntoIterator<Item = impl ToArg>) -> Vec<Vec<u8>> {
+    values.into_iter().map(|value| Words::single(&value)).collect()
+}

@@ -1,0 +1,59 @@
+//! The clock, timers and tasks: tokio's on native machines, the event loop's of JavaScript in a browser or worker.
+
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use native::*;
+#[cfg(target_family = "wasm")]
+pub(crate) use web::*;
+
+#[cfg(not(target_family = "wasm"))]
+mod native {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::sync::OnceLock;
+    use std::task::{Context, Poll};
+    use std::time::{Duration, Instant};
+
+    use tokio::time::Sleep;
+
+    /// What a task must be to run beside others.
+    pub(crate) trait MaybeSend: Send {}
+    impl<T: Send> MaybeSend for T {}
+
+    /// Milliseconds on a clock that never jumps.
+    pub(crate) fn now_ms() -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        let start = *START.get_or_init(Instant::now);
+        u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Runs a task beside the caller.
+    pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(task);
+    }
+
+    /// Whether tasks can be spawned here.
+    pub(crate) fn has_runtime() -> bool {
+        tokio::runtime::Handle::try_current().is_ok()
+    }
+
+    /// A timer that can be set again.
+    #[derive(Debug)]
+    pub(crate) struct Timer(Pin<Box<Sleep>>);
+
+    impl Timer {
+        pub(crate) fn new(after_ms: u64) -> Timer {
+            Timer(Box::pin(tokio::time::sleep(Duration::from_millis(after_ms))))
+        }
+
+        pub(crate) fn set(&mut self, after_ms: u64) {
+            self.0.as_mut().reset(tokio::time::Instant::now() + Duration::from_millis(after_ms));
+        }
+
+        pub(crate) fn poll(&mut self, cx: &mut Context) -> Poll<()> {
+            self.0.as_mut().poll(cx)
+        }
+    }
+}
+
+#[cfg(target_family = "wasm")]
+mod web;

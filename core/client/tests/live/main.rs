@@ -1,0 +1,11 @@
+//! The client beside real servers, and beside one that misbehaves.
+
+mod a_caller_gets_the_reply_of_another;
+mod a_cut_reply_passes_for_a_whole;
+mod a_request_allocates;
+mod a_request_is_lost_in_silence;
+mod a_subscription_stays_away;
+mod cached_reply_is_stale;
+mod misbehaving;
+mod server;
+mod transaction_is_taken_apart;
