@@ -5,6 +5,7 @@
 //!     .since("6.2.0")
 //!     .flags("write fast")
 //!     .keys(&[key(1, "RW access delete")])
+//!     .reply("bulk?")
 //!     .complexity("O(1)")
 //!     .summary("Returns the string at a key and deletes the key"),
 //! ```
@@ -38,6 +39,7 @@ pub(super) const fn command(name: &'static str, arity: i16, syntax: &'static str
         group: Group::Server,
         since: "",
         syntax,
+        reply: "",
         summary: "",
         complexity: "",
         categories: Categories::NONE,
@@ -83,6 +85,12 @@ impl Row {
     /// Where the keys stand.
     pub(super) const fn keys(mut self, ranges: &'static [KeyRange]) -> Row {
         self.spec.keys = KeySpec::new(ranges);
+        self
+    }
+
+    /// The type of the reply, in the notation of [`super::reply`].
+    pub(super) const fn reply(mut self, text: &'static str) -> Row {
+        self.spec.reply = text;
         self
     }
 

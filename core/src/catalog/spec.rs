@@ -4,7 +4,9 @@
 
 use super::arguments::{Argument, Kind, SyntaxError};
 use super::bits::named_bits;
+use super::given::Given;
 use super::keys::{KeyFlags, KeySpec};
+use super::reply::{Replies, ReplyCase, ReplyType, ReplyTypeError};
 
 /// The index of a row. Ids are dense, `0..COUNT`, so that other modules can keep arrays parallel to the table.
 /// They are positions and change when a row is added: never store or send one.
@@ -37,6 +39,8 @@ pub struct CommandSpec {
     pub since: &'static str,
     /// The grammar of the arguments after the name, in the notation of [`super::arguments`].
     pub syntax: &'static str,
+    /// The type of its reply, in the notation of [`super::reply`]; empty for a container that does nothing by itself.
+    pub(super) reply: &'static str,
     /// One sentence without a full stop.
     pub summary: &'static str,
     /// Running time, with the letters explained.
@@ -194,6 +198,25 @@ impl CommandSpec {
     /// The argument tree of `COMMAND DOCS`. The laws prove that every row parses.
     pub fn arguments(&self) -> Result<Vec<Argument<'static>>, SyntaxError> {
         super::arguments::parse(self.syntax, self.types, self.keys.ranges().len())
+    }
+
+    /// The types of its replies. The laws prove that every row which can be called has a reply, and that it parses.
+    pub fn reply(&self) -> Result<Replies, ReplyTypeError> {
+        super::reply::parse(self.reply)
+    }
+
+    /// The type of the reply to a request, the name included, which the command accepts. Fails as [`Self::reply`] does.
+    pub fn reply_to(&self, args: &[&[u8]]) -> Result<ReplyType, ReplyTypeError> {
+        let replies = self.reply()?;
+        let Some(Ok(arguments)) = (!replies.cases.is_empty()).then(|| self.arguments()) else {
+            return Ok(replies.usual);
+        };
+        let own_words = if self.container.is_some() { 2 } else { 1 };
+        let keys = self.keys.positions(args).unwrap_or_default().into_iter().collect();
+        let given = Given::find(&arguments, args, own_words, keys);
+        let holds = |case: &ReplyCase| case.given.iter().all(|name| given.has(name));
+        let last = replies.cases.into_iter().rev().find(holds);
+        Ok(last.map_or(replies.usual, |case| case.reply))
     }
 }
 

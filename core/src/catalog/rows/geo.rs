@@ -3,29 +3,51 @@
 use crate::catalog::keys::{key, key_after};
 use crate::catalog::row::{Row, command};
 
+/// The types of a search, with those of other options behind them.
+macro_rules! found {
+    ($others:literal) => {
+        concat!(
+            "[bulk]; WITHDIST: [(bulk, bulk)]; WITHHASH: [(bulk, int)]; WITHCOORD: [(bulk, (double, double))]",
+            "; WITHDIST WITHHASH: [(bulk, bulk, int)]; WITHDIST WITHCOORD: [(bulk, bulk, (double, double))]",
+            "; WITHHASH WITHCOORD: [(bulk, int, (double, double))]",
+            "; WITHDIST WITHHASH WITHCOORD: [(bulk, bulk, int, (double, double))]",
+            $others
+        )
+    };
+}
+
+/// Members, each with what is wanted of it: the distance is a text in either protocol.
+const FOUND: &str = found!("");
+
+const FOUND_OR_STORED: &str = found!("; STORE: int; STOREDIST: int");
+
 pub(super) const ROWS: &[Row] = &[
     command("geoadd", -5, "key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]")
         .since("3.2.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW update")])
+        .reply("int")
         .complexity("O(log(N)) for each member, N: members of the sorted set")
         .summary("Adds members with positions, or changes the positions of members"),
     command("geodist", -4, "key member1 member2 [M | KM | FT | MI]")
         .since("3.2.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Tells how far two members are from each other"),
     command("geohash", -2, "key [member [member ...]]")
         .since("3.2.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("[bulk?]")
         .complexity("O(1) for each member")
         .summary("Returns the positions of members as geohashes of eleven letters"),
     command("geopos", -2, "key [member [member ...]]")
         .since("3.2.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("[(double, double)?]")
         .complexity("O(1) for each member")
         .summary("Returns longitudes and latitudes of members, nil where there is none"),
     command(
@@ -38,6 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     .flags("write denyoom")
     .keys(&[key(1, "RO access"), key_after("STORE", 6, "OW update"), key_after("STOREDIST", 6, "OW update")])
     .deprecated("6.2.0", "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument")
+    .reply(FOUND_OR_STORED)
     .complexity("O(N+log(M)), N: members near the circle, M: members of the sorted set")
     .summary("Returns or stores the members within a circle around a position"),
     command(
@@ -50,6 +73,7 @@ pub(super) const ROWS: &[Row] = &[
     .flags("readonly")
     .keys(&[key(1, "RO access")])
     .deprecated("6.2.0", "`GEOSEARCH` with the `BYRADIUS` argument")
+    .reply(FOUND)
     .complexity("O(N+log(M)), N: members near the circle, M: members of the sorted set")
     .summary("Returns the members within a circle around a position"),
     command(
@@ -62,6 +86,7 @@ pub(super) const ROWS: &[Row] = &[
     .flags("write denyoom")
     .keys(&[key(1, "RO access"), key_after("STORE", 5, "OW update"), key_after("STOREDIST", 5, "OW update")])
     .deprecated("6.2.0", "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments")
+    .reply(FOUND_OR_STORED)
     .complexity("O(N+log(M)), N: members near the circle, M: members of the sorted set")
     .summary("Returns or stores the members within a circle around one of them"),
     command(
@@ -74,6 +99,7 @@ pub(super) const ROWS: &[Row] = &[
     .flags("readonly")
     .keys(&[key(1, "RO access")])
     .deprecated("6.2.0", "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments")
+    .reply(FOUND)
     .complexity("O(N+log(M)), N: members near the circle, M: members of the sorted set")
     .summary("Returns the members within a circle around one of them"),
     command(
@@ -86,6 +112,7 @@ pub(super) const ROWS: &[Row] = &[
     .since("6.2.0")
     .flags("readonly")
     .keys(&[key(1, "RO access")])
+    .reply(FOUND)
     .complexity("O(N+log(M)), N: members near the area, M: members of the sorted set")
     .summary("Returns the members within a circle or a box"),
     command(
@@ -98,6 +125,7 @@ pub(super) const ROWS: &[Row] = &[
     .since("6.2.0")
     .flags("write denyoom")
     .keys(&[key(1, "OW update"), key(2, "RO access")])
+    .reply("int")
     .complexity("O(N+log(M)), N: members near the area, M: members of the sorted set")
     .summary("Stores the members within a circle or a box"),
 ];

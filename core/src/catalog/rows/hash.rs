@@ -9,18 +9,21 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.0.0")
         .flags("write fast")
         .keys(&[key(1, "RW delete")])
+        .reply("int")
         .complexity("O(N), N: fields")
         .summary("Deletes fields of a hash, and the hash with its last field"),
     command("hexists", 3, "key field")
         .since("2.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("bool")
         .complexity("O(1)")
         .summary("Tells whether a hash has a field"),
     command("hget", 3, "key field")
         .since("2.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO access")])
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Returns the value of a field"),
     command("hgetall", 2, "key")
@@ -28,12 +31,14 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("{bulk: bulk}")
         .complexity("O(N), N: fields of the hash")
         .summary("Returns all fields of a hash with their values"),
     command("hincrby", 4, "key field increment")
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW access update")])
+        .reply("int")
         .complexity("O(1)")
         .summary("Adds a number to the integer in a field"),
     command("hincrbyfloat", 4, "key field increment")
@@ -41,6 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.6.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW access update")])
+        .reply("bulk")
         .complexity("O(1)")
         .summary("Adds a floating-point number to the number in a field"),
     command("hkeys", 2, "key")
@@ -48,18 +54,21 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("[bulk]")
         .complexity("O(N), N: fields of the hash")
         .summary("Returns the names of all fields"),
     command("hlen", 2, "key")
         .since("2.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("int")
         .complexity("O(1)")
         .summary("Counts the fields of a hash"),
     command("hmget", -3, "key field [field ...]")
         .since("2.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO access")])
+        .reply("[bulk?]")
         .complexity("O(N), N: fields asked for")
         .summary("Returns the values of several fields, nil where there is none"),
     command("hmset", -4, "key field value [field value ...]")
@@ -68,6 +77,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write denyoom fast")
         .keys(&[key(1, "RW update")])
         .deprecated("4.0.0", "`HSET` with multiple field-value pairs")
+        .reply("ok")
         .complexity("O(N), N: fields")
         .summary("Sets several fields and answers OK"),
     command("hrandfield", -2, "key [count [WITHVALUES]]")
@@ -75,6 +85,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output")
+        .reply("bulk?; count: [bulk]; WITHVALUES: pairs(bulk, bulk)")
         .complexity("O(N), N: fields returned")
         .summary("Picks random fields of a hash, with their values if wanted"),
     command("hscan", -3, "key cursor [MATCH pattern] [COUNT count]")
@@ -82,6 +93,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output")
+        .reply("(bulk, flat(bulk, bulk))")
         .complexity("O(1) for each call, O(N) for a full round, N: fields of the hash")
         .summary("Walks through the fields of a hash with a cursor"),
     command("hset", -4, "key field value [field value ...]")
@@ -89,6 +101,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW update")])
+        .reply("int")
         .complexity("O(N), N: fields set")
         .summary("Sets fields of a hash and counts the new ones"),
     command("hsetnx", 4, "key field value")
@@ -96,12 +109,14 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("bool")
         .complexity("O(1)")
         .summary("Sets a field, provided that the hash does not have it"),
     command("hstrlen", 3, "key field")
         .since("3.2.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("int")
         .complexity("O(1)")
         .summary("Tells the length of a field's value in bytes"),
     command("hvals", 2, "key")
@@ -109,6 +124,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("[bulk]")
         .complexity("O(N), N: fields of the hash")
         .summary("Returns the values of all fields"),
 ];

@@ -10,6 +10,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write denyoom noscript blocking")
         .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
         .types(&[("timeout", Kind::Double)])
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Moves an element as LMOVE does, and waits for one if the list is empty"),
     command("blmpop", -5, "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]")
@@ -17,6 +18,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write blocking")
         .keys(&[numkeys(2, "RW access delete")])
         .types(&[("timeout", Kind::Double)])
+        .reply("(bulk, [bulk])?")
         .complexity("O(N+M), N: keys, M: elements returned")
         .summary("Takes elements as LMPOP does, and waits for some if all lists are empty"),
     command("blpop", -3, "key [key ...] timeout")
@@ -24,6 +26,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write noscript blocking")
         .keys(&[key_range(1, -2, 1, "RW access delete")])
         .types(&[("timeout", Kind::Double)])
+        .reply("(bulk, bulk)?")
         .complexity("O(N), N: keys")
         .summary(
             "Takes the head of the first of several lists that is not empty, and waits for one if all are",
@@ -33,6 +36,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write noscript blocking")
         .keys(&[key_range(1, -2, 1, "RW access delete")])
         .types(&[("timeout", Kind::Double)])
+        .reply("(bulk, bulk)?")
         .complexity("O(N), N: keys")
         .summary(
             "Takes the tail of the first of several lists that is not empty, and waits for one if all are",
@@ -43,12 +47,14 @@ pub(super) const ROWS: &[Row] = &[
         .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
         .types(&[("timeout", Kind::Double)])
         .deprecated("6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments")
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Moves an element as RPOPLPUSH does, and waits for one if the list is empty"),
     command("lindex", 3, "key index")
         .since("1.0.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("bulk?")
         .complexity("O(N), N: elements between the index and the nearer end")
         .summary("Returns the element at an index; negative indexes count from the tail"),
     command("linsert", 5, "key <BEFORE | AFTER> pivot element")
@@ -56,30 +62,35 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.2.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: elements before the pivot")
         .summary("Inserts an element before or after the first one equal to the pivot"),
     command("llen", 2, "key")
         .since("1.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("int")
         .complexity("O(1)")
         .summary("Counts the elements of a list"),
     command("lmove", 5, "source destination <LEFT | RIGHT> <LEFT | RIGHT>")
         .since("6.2.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Takes an element from one end of a list and puts it at an end of another"),
     command("lmpop", -4, "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]")
         .since("7.0.0")
         .flags("write")
         .keys(&[numkeys(1, "RW access delete")])
+        .reply("(bulk, [bulk])?")
         .complexity("O(N+M), N: keys, M: elements returned")
         .summary("Takes elements from the first of several lists that is not empty"),
     command("lpop", -2, "key [count]")
         .since("1.0.0")
         .flags("write fast")
         .keys(&[key(1, "RW access delete")])
+        .reply("bulk?; count: [bulk]?")
         .complexity("O(N), N: elements returned")
         .summary("Takes elements from the head of a list"),
     command("lpos", -3, "key element [RANK rank] [COUNT num-matches] [MAXLEN len]")
@@ -87,6 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("6.0.6")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("int?; COUNT: [int]")
         .complexity("O(N), N: elements compared")
         .summary("Finds the indexes of the elements equal to a value"),
     command("lpush", -3, "key element [element ...]")
@@ -94,6 +106,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the head of a list, creating it when there is none"),
     command("lpushx", -3, "key element [element ...]")
@@ -101,12 +114,14 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.2.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the head of a list that exists already"),
     command("lrange", 4, "key start stop")
         .since("1.0.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
+        .reply("[bulk]")
         .complexity("O(S+N), S: elements between the range and the nearer end, N: elements returned")
         .summary("Returns the elements of a range, bounds included"),
     command("lrem", 4, "key count element")
@@ -114,6 +129,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("1.0.0")
         .flags("write")
         .keys(&[key(1, "RW delete")])
+        .reply("int")
         .complexity("O(N+M), N: elements of the list, M: elements removed")
         .summary("Removes elements equal to a value, from the head, from the tail or all"),
     command("lset", 4, "key index element")
@@ -121,18 +137,21 @@ pub(super) const ROWS: &[Row] = &[
         .since("1.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW update")])
+        .reply("ok")
         .complexity("O(N), N: elements between the index and the nearer end")
         .summary("Replaces the element at an index"),
     command("ltrim", 4, "key start stop")
         .since("1.0.0")
         .flags("write")
         .keys(&[key(1, "RW delete")])
+        .reply("ok")
         .complexity("O(N), N: elements removed")
         .summary("Keeps only the elements of a range"),
     command("rpop", -2, "key [count]")
         .since("1.0.0")
         .flags("write fast")
         .keys(&[key(1, "RW access delete")])
+        .reply("bulk?; count: [bulk]?")
         .complexity("O(N), N: elements returned")
         .summary("Takes elements from the tail of a list"),
     command("rpoplpush", 3, "source destination")
@@ -140,6 +159,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write denyoom")
         .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
         .deprecated("6.2.0", "`LMOVE` with the `RIGHT` and `LEFT` arguments")
+        .reply("bulk?")
         .complexity("O(1)")
         .summary("Takes an element from the tail of a list and puts it at the head of another"),
     command("rpush", -3, "key element [element ...]")
@@ -147,6 +167,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the tail of a list, creating it when there is none"),
     command("rpushx", -3, "key element [element ...]")
@@ -154,6 +175,7 @@ pub(super) const ROWS: &[Row] = &[
         .since("2.2.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: elements added")
         .summary("Puts elements at the tail of a list that exists already"),
 ];

@@ -8,12 +8,14 @@ pub(super) const ROWS: &[Row] = &[
         .since("1.0.0")
         .flags("write denyoom fast")
         .keys(&[key(1, "RW insert")])
+        .reply("int")
         .complexity("O(N), N: members named")
         .summary("Adds members to a set and counts the new ones"),
     command("scard", 2, "key")
         .since("1.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("int")
         .complexity("O(1)")
         .summary("Counts the members of a set"),
     command("sdiff", -2, "key [key ...]")
@@ -21,12 +23,14 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[keys_from(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("{bulk}")
         .complexity("O(N), N: members of all sets")
         .summary("Returns the members of the first set that no other set has"),
     command("sdiffstore", -3, "destination key [key ...]")
         .since("1.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update"), keys_from(2, "RO access")])
+        .reply("int")
         .complexity("O(N), N: members of all sets")
         .summary("Stores the members of the first set that no other set has"),
     command("sinter", -2, "key [key ...]")
@@ -34,24 +38,28 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[keys_from(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("{bulk}")
         .complexity("O(N*M), N: members of the smallest set, M: sets")
         .summary("Returns the members that all sets have"),
     command("sintercard", -3, "numkeys key [key ...] [LIMIT limit]")
         .since("7.0.0")
         .flags("readonly")
         .keys(&[numkeys(1, "RO access")])
+        .reply("int")
         .complexity("O(N*M), N: members of the smallest set, M: sets")
         .summary("Counts the members that all sets have, up to a limit if wanted"),
     command("sinterstore", -3, "destination key [key ...]")
         .since("1.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "RW update"), keys_from(2, "RO access")])
+        .reply("int")
         .complexity("O(N*M), N: members of the smallest set, M: sets")
         .summary("Stores the members that all sets have"),
     command("sismember", 3, "key member")
         .since("1.0.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO")])
+        .reply("bool")
         .complexity("O(1)")
         .summary("Tells whether a set has a member"),
     command("smembers", 2, "key")
@@ -59,18 +67,21 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("{bulk}")
         .complexity("O(N), N: members of the set")
         .summary("Returns all members of a set"),
     command("smismember", -3, "key member [member ...]")
         .since("6.2.0")
         .flags("readonly fast")
         .keys(&[key(1, "RO access")])
+        .reply("[bool]")
         .complexity("O(N), N: members named")
         .summary("Tells for each of several members whether a set has it"),
     command("smove", 4, "source destination member")
         .since("1.0.0")
         .flags("write fast")
         .keys(&[key(1, "RW access delete"), key(2, "RW insert")])
+        .reply("bool")
         .complexity("O(1)")
         .summary("Moves a member from one set to another"),
     command("spop", -2, "key [count]")
@@ -78,6 +89,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write fast")
         .keys(&[key(1, "RW access delete")])
         .tips("nondeterministic_output")
+        .reply("bulk?; count: {bulk}")
         .complexity("O(N), N: members returned")
         .summary("Takes random members out of a set"),
     command("srandmember", -2, "key [count]")
@@ -85,12 +97,14 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output")
+        .reply("bulk?; count: [bulk]")
         .complexity("O(N), N: members returned")
         .summary("Picks random members of a set"),
     command("srem", -3, "key member [member ...]")
         .since("1.0.0")
         .flags("write fast")
         .keys(&[key(1, "RW delete")])
+        .reply("int")
         .complexity("O(N), N: members named")
         .summary("Removes members from a set and counts them"),
     command("sscan", -3, "key cursor [MATCH pattern] [COUNT count]")
@@ -98,6 +112,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[key(1, "RO access")])
         .tips("nondeterministic_output")
+        .reply("(bulk, [bulk])")
         .complexity("O(1) for each call, O(N) for a full round, N: members of the set")
         .summary("Walks through the members of a set with a cursor"),
     command("sunion", -2, "key [key ...]")
@@ -105,12 +120,14 @@ pub(super) const ROWS: &[Row] = &[
         .flags("readonly")
         .keys(&[keys_from(1, "RO access")])
         .tips("nondeterministic_output_order")
+        .reply("{bulk}")
         .complexity("O(N), N: members of all sets")
         .summary("Returns the members that some set has"),
     command("sunionstore", -3, "destination key [key ...]")
         .since("1.0.0")
         .flags("write denyoom")
         .keys(&[key(1, "OW update"), keys_from(2, "RO access")])
+        .reply("int")
         .complexity("O(N), N: members of all sets")
         .summary("Stores the members that some set has"),
 ];

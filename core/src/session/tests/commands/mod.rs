@@ -17,6 +17,7 @@ mod pipelined_request_differs;
 #[cfg(not(target_family = "wasm"))]
 mod reads_of_a_cache_take_ever_longer;
 mod reload_changes_a_reply;
+mod reply_of_another_type;
 mod replay_wants_something_else;
 mod scan_of_a_foreign_cursor;
 mod script_leaves_a_trace;
@@ -86,16 +87,19 @@ impl<E: Engine> Console<E> {
             }
             progress = session.process(&self.server, progress.wake_at_ms.unwrap_or(self.now_ms));
         }
-        let bytes = session.reply().take().expect("memory is read");
-        let (mut values, mut rest) = (Vec::new(), bytes.as_slice());
-        while let Some((value, used)) = Decoder::new().decode(rest).expect("replies are whole") {
-            values.push(value);
-            rest = &rest[used..];
-        }
-        values
+        values(&session.reply().take().expect("memory is read"))
     }
 
     fn call(&mut self, connection: usize, args: &[Vec<u8>]) -> Value {
+        let bytes = self.call_for_bytes(connection, args);
+        let (value, used) =
+            Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");
+        assert_eq!(used, bytes.len(), "one reply to one request");
+        value
+    }
+
+    /// Sends a request; gives all that is sent back.
+    fn call_for_bytes(&mut self, connection: usize, args: &[Vec<u8>]) -> Vec<u8> {
         if self.sleeps {
             self.sleep();
         }
@@ -117,10 +121,16 @@ impl<E: Engine> Console<E> {
             // Blocked, and nobody else is there: time passes.
             session.process(&self.server, wake_at_ms);
         }
-        let bytes = session.reply().take().expect("memory is read");
-        let (value, used) =
-            Decoder::new().decode(&bytes).expect("a well-formed reply").expect("a whole reply");
-        assert_eq!(used, bytes.len(), "one reply to one request");
-        value
+        session.reply().take().expect("memory is read")
     }
+}
+
+/// The replies and messages that bytes hold.
+fn values(mut bytes: &[u8]) -> Vec<Value> {
+    let mut values = Vec::new();
+    while let Some((value, used)) = Decoder::new().decode(bytes).expect("replies are whole") {
+        values.push(value);
+        bytes = &bytes[used..];
+    }
+    values
 }
