@@ -170,6 +170,39 @@ impl<T: serde_core::Serialize> ToArgs for Json<T> {
     }
 }
 
+macro_rules! side_by_side {
+    ($($($name:ident $place:tt),*;)*) => {$(
+        /// Arguments of different types, one after the other.
+        impl<$($name: ToArgs),*> ToArgs for ($($name,)*) {
+            fn count(&self) -> usize {
+                0 $(+ self.$place.count())*
+            }
+
+            fn write_all(&self, words: &mut Words) {
+                $(self.$place.write_all(words);)*
+            }
+        }
+    )*};
+}
+
+side_by_side! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+}
+
+/// No argument.
+impl ToArgs for () {
+    fn count(&self) -> usize {
+        0
+    }
+
+    fn write_all(&self, _words: &mut Words) {}
+}
+
 /// One argument or none.
 impl<T: ToArg> ToArgs for Option<T> {
     fn count(&self) -> usize {

@@ -13,6 +13,7 @@ use edgecask_core::catalog::{Flags, lookup_request};
 use edgecask_core::resp::{Args, Event, Parsed, RequestLimits, RequestParser};
 use parking_lot::Mutex;
 
+use crate::build::Build;
 use crate::client::Client;
 use crate::connector::Connector;
 use crate::error::{Error, Result};
@@ -154,14 +155,17 @@ impl Cache {
     pub async fn get(&self, key: impl crate::ToArg) -> Result<Option<Vec<u8>>> {
         let mut words = Words::new("GET");
         words.arg(&key);
-        self.read(Request::<(), crate::Any, Option<Vec<u8>>>::new((), words)).await
+        self.read(Request::<Build, crate::Any, Option<Vec<u8>>>::new(Build, words)).await
     }
 
     /// The reply of any command that only reads its keys, from the cache if it is there.
     ///
     /// # Errors
     /// The command writes, or reads something else than keys that it names; or as of every request.
-    pub fn read<Kind, T: FromReply>(&self, request: Request<(), Kind, T>) -> impl Future<Output = Result<T>> {
+    pub fn read<Kind, T: FromReply>(
+        &self,
+        request: Request<Build, Kind, T>,
+    ) -> impl Future<Output = Result<T>> {
         let words = request.into_words();
         async move {
             words.check()?;

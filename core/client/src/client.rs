@@ -190,7 +190,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::get_into`], or the writer fails; what it has got until then is the beginning of the value.
-    pub async fn get_to<W: AsyncWrite + Unpin>(&self, key: impl ToArg, writer: &mut W) -> Result<Option<u64>> {
+    pub async fn get_to<W: AsyncWrite + Unpin>(
+        &self,
+        key: impl ToArg,
+        writer: &mut W,
+    ) -> Result<Option<u64>> {
         let mut words = Words::new("GET");
         words.arg(&key);
         let outgoing = Outgoing::request(words)?;

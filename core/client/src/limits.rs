@@ -24,6 +24,9 @@ pub(crate) const IN_FLIGHT_MAX: usize = 65_536;
 /// Bytes that a connection reads at once, and the room it keeps for them.
 pub(crate) const INPUT_BYTES: usize = 64 * 1024;
 
+/// Bytes that are read first where a large string is expected: its head, so that the rest goes straight to its buffer.
+pub(crate) const HEAD_BYTES: usize = 4 * 1024;
+
 /// Strings above this come in parts, so that they go to their caller as they arrive.
 pub(crate) const WHOLE_MAX_BYTES: usize = 16 * 1024;
 

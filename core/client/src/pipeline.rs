@@ -36,7 +36,7 @@ pub trait Requests {
     fn read(&self, reader: &mut ReplyReader) -> Result<Self::Replies>;
 }
 
-impl<Kind, Reply: FromReply> Requests for Request<(), Kind, Reply> {
+impl<Kind, Reply: FromReply> Requests for Request<Build, Kind, Reply> {
     type Replies = Reply;
 
     fn count(&self) -> usize {
@@ -158,7 +158,7 @@ impl Pipeline {
     }
 
     /// Appends a request.
-    pub fn add<Kind, Reply>(&mut self, request: Request<(), Kind, Reply>) -> &mut Pipeline {
+    pub fn add<Kind, Reply>(&mut self, request: Request<Build, Kind, Reply>) -> &mut Pipeline {
         match request.words().check() {
             Ok(()) => request.words().write_to(&mut self.bytes),
             Err(error) => self.invalid = Some(error),
@@ -343,8 +343,7 @@ impl Client {
             };
             let mut bytes = spare_buffer();
             write_transaction(&requests, &mut bytes)?;
-            let buffer =
-                exchange(connection.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
+            let buffer = exchange(connection.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
             let replies = read_transaction(&requests, &buffer);
             keep_buffer(buffer);
             match replies {
@@ -411,7 +410,7 @@ fn read_transaction<R: Requests>(requests: &R, bytes: &[u8]) -> Result<R::Replie
 
 impl Build {
     /// Any command by its name, as [`Client::cmd`].
-    pub fn cmd(&self, name: &str) -> Request<(), crate::Any, edgecask_core::resp::Value> {
-        Request::new((), Words::new(name))
+    pub fn cmd(&self, name: &str) -> Request<Build, crate::Any, edgecask_core::resp::Value> {
+        Request::new(Build, Words::new(name))
     }
 }

@@ -47,7 +47,9 @@ impl<'a> ReplyReader<'a> {
     pub fn next_event(&mut self) -> Result<Event<'a>> {
         match self.events.next(self.input) {
             Ok(Some(event)) => Ok(event),
-            Ok(None) => Err(Error::Protocol { error: DecodeError::MissingLineEnd, offset: self.input.len() as u64 }),
+            Ok(None) => {
+                Err(Error::Protocol { error: DecodeError::MissingLineEnd, offset: self.input.len() as u64 })
+            }
             Err(error) => Err(Error::Protocol { error, offset: self.events.position() as u64 }),
         }
     }
@@ -191,7 +193,9 @@ impl FromReply for String {
             Event::Double(value) => Ok(edgecask_core::resp::format_f64(value).as_str().to_owned()),
             other => match string(other).map(|bytes| String::from_utf8(bytes.to_vec())) {
                 Some(Ok(text)) => Ok(text),
-                Some(Err(_)) => Err(Error::Type { expected: "text in UTF-8".into(), found: "other bytes".into() }),
+                Some(Err(_)) => {
+                    Err(Error::Type { expected: "text in UTF-8".into(), found: "other bytes".into() })
+                }
                 None => unexpected("a string", other),
             },
         }
@@ -237,11 +241,7 @@ impl<T: FromReply> FromReply for std::result::Result<T, ServerError> {
 }
 
 /// Reads the elements of an aggregate: each an array of its own or, if a type takes several values, side by side.
-fn elements<T: FromReply>(
-    event: Event,
-    reader: &mut ReplyReader,
-    mut take: impl FnMut(T),
-) -> Result<()> {
+fn elements<T: FromReply>(event: Event, reader: &mut ReplyReader, mut take: impl FnMut(T)) -> Result<()> {
     let Event::Open { values, .. } = event else { return unexpected("an array", event) };
     let mut missing = values;
     while missing > 0 {

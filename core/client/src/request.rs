@@ -29,7 +29,21 @@ pub(crate) enum Wait {
     Blocking(u64),
 }
 
-/// A command with its arguments. `On` is where it runs: `&Client` or `&Connection`, which make it a future, or `()`, for a
+impl Wait {
+    /// A command that may block for so many seconds; 0 is for ever.
+    pub(crate) fn seconds(seconds: f64) -> Wait {
+        let is_time = seconds > 0.0 && seconds.is_finite();
+        // A time beyond what fits is for ever, and so is what the server will refuse.
+        Wait::Blocking(if is_time { (seconds * 1000.0).ceil() as u64 } else { u64::MAX })
+    }
+
+    /// A command that may block for so many milliseconds; 0 is for ever.
+    pub(crate) fn blocking_ms(milliseconds: i64) -> Wait {
+        Wait::Blocking(u64::try_from(milliseconds).ok().filter(|time| *time > 0).unwrap_or(u64::MAX))
+    }
+}
+
+/// A command with its arguments. `On` is where it runs: `&Client` or `&Connection`, which make it a future, or [`Build`](crate::Build), for a
 /// pipeline or a transaction. `Kind` is the command and decides which options it has; `Reply` is the type of its reply.
 ///
 /// Nothing is sent before it is awaited.
@@ -82,11 +96,6 @@ impl<On, Kind, Reply> Request<On, Kind, Reply> {
         Request { on, words, mark, wait, is_large, kind: PhantomData }
     }
 
-    pub(crate) fn with_word(mut self, word: &str) -> Self {
-        self.words.push(word.as_bytes());
-        self
-    }
-
     pub(crate) fn with_arg(mut self, value: &(impl ToArg + ?Sized)) -> Self {
         self.words.arg(value);
         self
@@ -97,9 +106,9 @@ impl<On, Kind, Reply> Request<On, Kind, Reply> {
         self
     }
 
-    /// Options go here from now on.
-    pub(crate) fn with_mark(mut self) -> Self {
-        self.mark = self.words.mark();
+    /// Options go to this place.
+    pub(crate) fn marked(mut self, mark: usize) -> Self {
+        self.mark = mark;
         self
     }
 
@@ -170,9 +179,13 @@ enum Stage<'c> {
 impl<'c, Reply> Response<'c, Reply> {
     fn on_link(link: &'c Link, words: Words, timeout_ms: u64) -> Self {
         match Outgoing::request(words) {
-            Ok(outgoing) => {
-                Self::new(Stage::Shared(RoundTrip::new(link, outgoing, Sink::Raw, spare_buffer(), timeout_ms)))
-            }
+            Ok(outgoing) => Self::new(Stage::Shared(RoundTrip::new(
+                link,
+                outgoing,
+                Sink::Raw,
+                spare_buffer(),
+                timeout_ms,
+            ))),
             Err(error) => Self::new(Stage::Failed(Some(error))),
         }
     }

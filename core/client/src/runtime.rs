@@ -2,8 +2,6 @@
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use native::*;
-#[cfg(target_family = "wasm")]
-pub(crate) use web::*;
 
 #[cfg(not(target_family = "wasm"))]
 mod native {
@@ -15,10 +13,6 @@ mod native {
 
     use tokio::time::Sleep;
 
-    /// What a task must be to run beside others.
-    pub(crate) trait MaybeSend: Send {}
-    impl<T: Send> MaybeSend for T {}
-
     /// Milliseconds on a clock that never jumps.
     pub(crate) fn now_ms() -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
@@ -29,11 +23,6 @@ mod native {
     /// Runs a task beside the caller.
     pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
         tokio::spawn(task);
-    }
-
-    /// Whether tasks can be spawned here.
-    pub(crate) fn has_runtime() -> bool {
-        tokio::runtime::Handle::try_current().is_ok()
     }
 
     /// A timer that can be set again.
@@ -54,6 +43,3 @@ mod native {
         }
     }
 }
-
-#[cfg(target_family = "wasm")]
-mod web;

@@ -114,22 +114,22 @@ impl<T: FromReply + Unpin> Stream for Scan<'_, T> {
 
 impl Client {
     /// All keys (SCAN).
-    pub fn keys(&self) -> Scan<'_, Vec<u8>> {
+    pub fn scan_keys(&self) -> Scan<'_, Vec<u8>> {
         Scan::new(self, "SCAN", None)
     }
 
     /// All fields and values of a hash (HSCAN).
-    pub fn fields(&self, key: impl ToArg) -> Scan<'_, (Vec<u8>, Vec<u8>)> {
+    pub fn scan_fields(&self, key: impl ToArg) -> Scan<'_, (Vec<u8>, Vec<u8>)> {
         Scan::new(self, "HSCAN", Some(Words::single(&key)))
     }
 
     /// All members of a set (SSCAN).
-    pub fn members(&self, key: impl ToArg) -> Scan<'_, Vec<u8>> {
+    pub fn scan_members(&self, key: impl ToArg) -> Scan<'_, Vec<u8>> {
         Scan::new(self, "SSCAN", Some(Words::single(&key)))
     }
 
     /// All members of a sorted set with their scores (ZSCAN).
-    pub fn scored_members(&self, key: impl ToArg) -> Scan<'_, (Vec<u8>, f64)> {
+    pub fn scan_scores(&self, key: impl ToArg) -> Scan<'_, (Vec<u8>, f64)> {
         Scan::new(self, "ZSCAN", Some(Words::single(&key)))
     }
 }

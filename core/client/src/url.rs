@@ -38,8 +38,11 @@ impl Options {
         let (scheme, rest) = url.split_once(':').ok_or_else(|| invalid("no scheme"))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         if scheme == "edgecask" {
-            let address =
-                if rest == "memory" { Address::Memory } else { Address::Directory(PathBuf::from(decode(rest)?)) };
+            let address = if rest == "memory" {
+                Address::Memory
+            } else {
+                Address::Directory(PathBuf::from(decode(rest)?))
+            };
             let mut options = Options::new(address);
             options.take_query(query)?;
             return Ok(options);
@@ -108,11 +111,14 @@ impl Options {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = decode(value)?;
             let number = || {
-                value.parse::<u64>().map_err(|_| Error::Invalid(format!("{name}={value} is no number").into()))
+                value
+                    .parse::<u64>()
+                    .map_err(|_| Error::Invalid(format!("{name}={value} is no number").into()))
             };
             match name {
                 "db" | "database" => {
-                    self.database = u32::try_from(number()?).map_err(|_| Error::Invalid("no such database".into()))?;
+                    self.database =
+                        u32::try_from(number()?).map_err(|_| Error::Invalid("no such database".into()))?;
                 }
                 "user" => self.user = Some(value),
                 "password" => self.password = Some(value),
@@ -124,7 +130,11 @@ impl Options {
                 "sentinel_password" => self.sentinel_login = Some((None, value)),
                 // What other clients know by these names is how this one works anyway.
                 "protocol" => {}
-                _ => return Err(Error::Invalid(format!("an unknown option {name:?} in the URL of a server").into())),
+                _ => {
+                    return Err(Error::Invalid(
+                        format!("an unknown option {name:?} in the URL of a server").into(),
+                    ));
+                }
             }
         }
         if let Some((user, _)) = &mut self.sentinel_login {
@@ -176,7 +186,10 @@ mod tests {
             ("edgecask:/var/lib/x", Address::Directory("/var/lib/x".into()), None, None, 0),
             (
                 "redis-sentinel://:p@a,b:7/mymaster/4?sentinel_password=q",
-                Address::Sentinel { master: "mymaster".into(), sentinels: vec![("a".into(), 26379), ("b".into(), 7)] },
+                Address::Sentinel {
+                    master: "mymaster".into(),
+                    sentinels: vec![("a".into(), 26379), ("b".into(), 7)],
+                },
                 None,
                 Some("p"),
                 4,
@@ -192,7 +205,16 @@ mod tests {
 
     #[test]
     fn what_is_no_url_is_said() {
-        for url in ["", "localhost", "http://h", "redis:h", "redis://h:x", "redis://h/x", "redis://h?pol=1", "redis-sentinel://h"] {
+        for url in [
+            "",
+            "localhost",
+            "http://h",
+            "redis:h",
+            "redis://h:x",
+            "redis://h/x",
+            "redis://h?pol=1",
+            "redis-sentinel://h",
+        ] {
             assert!(matches!(Options::from_url(url), Err(Error::Invalid(_))), "{url:?}");
         }
     }

@@ -15,7 +15,7 @@ use edgecask_core::resp::{FloatText, format_f64, write_argument, write_argument_
 
 use crate::arg::{ToArg, ToArgs};
 use crate::error::{Error, Result};
-use crate::limits::{SPARE_BUFFERS_MAX, SPARE_BUFFER_MAX_BYTES};
+use crate::limits::{SPARE_BUFFER_MAX_BYTES, SPARE_BUFFERS_MAX};
 
 /// Bytes before the first argument: `*`, twenty digits, a line end, and one more for even numbers.
 const HEAD_BYTES: usize = 24;

@@ -14,7 +14,8 @@ use super::slot::{Answer, Sink, State};
 use super::{Link, LinkState};
 use crate::error::Error;
 use crate::limits::{
-    DIRECT_FROM_BYTES, GROWTH_BYTES, INPUT_BYTES, OUTPUT_KEPT_BYTES, STREAM_WINDOW_BYTES, WHOLE_MAX_BYTES,
+    DIRECT_FROM_BYTES, GROWTH_BYTES, HEAD_BYTES, INPUT_BYTES, OUTPUT_KEPT_BYTES, STREAM_WINDOW_BYTES,
+    WHOLE_MAX_BYTES,
 };
 use crate::runtime::now_ms;
 use crate::transport::{Transport, poll_read_into};
@@ -165,7 +166,6 @@ impl Io {
             }
             if self.reading != Reading::Push {
                 state.batch += 1;
-                state.replies += 1;
                 self.woken.extend(state.slots.complete(answer));
             }
             self.reading = Reading::Nothing;
@@ -229,11 +229,13 @@ impl Io {
         if self.is_stream_full(link, cx) {
             return Poll::Pending;
         }
+        let most =
+            if self.reading == Reading::Nothing && link.expects_large() { HEAD_BYTES } else { usize::MAX };
         if self.input.capacity() - self.input.len() < INPUT_BYTES / 4 {
             let more = INPUT_BYTES.max(self.input.len());
             self.input.reserve(more);
         }
-        let room = self.input.capacity() - self.input.len();
+        let room = most.min(self.input.capacity() - self.input.len());
         let read = poll_read_into(&mut self.stream, cx, &mut self.input, room);
         self.note_read(read)
     }
@@ -249,7 +251,8 @@ impl Io {
             let mut state = link.state.lock();
             let slot = state.slots.get_mut(index);
             let is_wanted = !matches!(slot.state, State::Abandoned(_));
-            if is_wanted { take(&mut slot.buffer) } else { take(&mut self.output_spare()) }
+            // What nobody wants goes to a buffer that is dropped.
+            if is_wanted { take(&mut slot.buffer) } else { Vec::with_capacity(DIRECT_FROM_BYTES) }
         };
         if buffer.capacity() - buffer.len() < most.min(DIRECT_FROM_BYTES) {
             buffer.reserve(most.min(GROWTH_BYTES.max(buffer.len())));
@@ -275,17 +278,15 @@ impl Io {
         self.note_read(read)
     }
 
-    /// A buffer for bytes that nobody wants.
-    fn output_spare(&self) -> Vec<u8> {
-        Vec::with_capacity(DIRECT_FROM_BYTES)
-    }
-
     fn note_read(&mut self, read: Poll<std::io::Result<usize>>) -> Poll<Result<(), Error>> {
         match read {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
             Poll::Ready(Ok(0)) => {
-                let error = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the server closed the connection");
+                let error = std::io::Error::new(
+                    std::io::ErrorKind::UnexpectedEof,
+                    "the server closed the connection",
+                );
                 Poll::Ready(Err(error.into()))
             }
             Poll::Ready(Ok(_)) => Poll::Ready(Ok(())),
@@ -316,7 +317,8 @@ fn begin(event: Event, state: &mut LinkState) -> Option<Reading> {
         return Some(Reading::Push);
     }
     let index = state.slots.front()?;
-    let is_string = !matches!(event, Event::Open { .. } | Event::Double(_) | Event::Boolean(_) | Event::BigNumber(_));
+    let is_string =
+        !matches!(event, Event::Open { .. } | Event::Double(_) | Event::Boolean(_) | Event::BigNumber(_));
     let slot = state.slots.get_mut(index);
     Some(if slot.sink != Sink::Raw && is_string { Reading::Body } else { Reading::Raw })
 }

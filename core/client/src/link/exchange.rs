@@ -38,10 +38,6 @@ impl Outgoing {
     pub(crate) fn batch(bytes: Vec<u8>, replies: u32) -> Outgoing {
         Outgoing { bytes, start: 0, replies }
     }
-
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.bytes.len() - self.start
-    }
 }
 
 /// A future of the replies to what is sent. Dropped, it leaves its place to the connection, which drops the replies.
@@ -173,7 +169,10 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
                 }
                 // An answer that comes early is an error, which is found behind the request.
                 if slot.is_late {
-                    return Poll::Ready(Err(Error::Timeout { after_ms: self.timeout_ms, may_have_run: true }));
+                    return Poll::Ready(Err(Error::Timeout {
+                        after_ms: self.timeout_ms,
+                        may_have_run: true,
+                    }));
                 }
                 if room == 0 {
                     match &mut slot.waker {
@@ -200,11 +199,7 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
     }
 
     /// The next bytes of a [`Sink::Stream`], in exchange for an empty buffer, or the end: then the answer is there.
-    pub(crate) fn poll_part(
-        &mut self,
-        cx: &mut Context,
-        part: &mut Vec<u8>,
-    ) -> Poll<Result<Option<Answer>>> {
+    pub(crate) fn poll_part(&mut self, cx: &mut Context, part: &mut Vec<u8>) -> Poll<Result<Option<Answer>>> {
         let index = match self.stage {
             Stage::Sent(index) => index,
             Stage::Ended => return Poll::Ready(Ok(None)),

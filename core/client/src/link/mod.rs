@@ -34,7 +34,7 @@ use parking_lot::Mutex;
 
 use self::slot::Slots;
 use crate::error::Error;
-use crate::limits::{IN_FLIGHT_MAX, OUTPUT_MAX_BYTES, QUEUE_WOKEN_MAX, SWAP_FROM_BYTES};
+use crate::limits::{IN_FLIGHT_MAX, LARGE_FROM_BYTES, OUTPUT_MAX_BYTES, QUEUE_WOKEN_MAX, SWAP_FROM_BYTES};
 use crate::runtime::now_ms;
 use crate::words::keep_buffer;
 
@@ -98,8 +98,6 @@ struct LinkState {
     now_ms: u64,
     /// Since when there has always been a request without a reply, if there is one.
     busy_since_ms: u64,
-    /// Replies since the beginning.
-    replies: u64,
 }
 
 impl Link {
@@ -117,9 +115,13 @@ impl Link {
             batch: 0,
             now_ms: now_ms(),
             busy_since_ms: 0,
-            replies: 0,
         };
-        Link { state: Mutex::new(state), inline: is_inline.then(|| Mutex::new(None)), is_for_listener: false, listener }
+        Link {
+            state: Mutex::new(state),
+            inline: is_inline.then(|| Mutex::new(None)),
+            is_for_listener: false,
+            listener,
+        }
     }
 
     /// A connection whose replies all go to its listener: one for subscriptions.
@@ -184,6 +186,14 @@ impl Link {
         drop(state);
         woken.into_iter().for_each(Waker::wake);
         silent_ms
+    }
+
+    /// Whether the next reply is for somebody with a large buffer.
+    fn expects_large(&self) -> bool {
+        let mut state = self.state.lock();
+        let Some(index) = state.slots.front() else { return false };
+        let slot = state.slots.get_mut(index);
+        slot.sink != Sink::Raw && slot.buffer.capacity() >= LARGE_FROM_BYTES
     }
 
     /// Whether nobody has a request on it or waits.

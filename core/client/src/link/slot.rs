@@ -185,11 +185,4 @@ impl Slots {
             }
         }
     }
-
-    /// Gives the memory of many requests back, when there is none.
-    pub(crate) fn shrink(&mut self) {
-        if self.order.is_empty() && self.free.len() == self.slots.len() {
-            *self = Slots::default();
-        }
-    }
 }

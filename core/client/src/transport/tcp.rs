@@ -36,7 +36,11 @@ pub(crate) async fn connect(options: &Options) -> Result<Box<dyn Transport>> {
 }
 
 /// The connection as it is, or with TLS if the options want it.
-pub(crate) async fn encrypted(stream: TcpStream, host: &str, options: &Options) -> Result<Box<dyn Transport>> {
+pub(crate) async fn encrypted(
+    stream: TcpStream,
+    host: &str,
+    options: &Options,
+) -> Result<Box<dyn Transport>> {
     if !options.tls {
         return Ok(Box::new(stream));
     }

@@ -40,7 +40,11 @@ pub(crate) fn config(options: &Options) -> Result<Arc<ClientConfig>> {
 ///
 /// # Errors
 /// The certificate is not trusted or for another name, or the connection fails.
-pub(crate) async fn encrypt(stream: TcpStream, host: &str, options: &Options) -> Result<TlsStream<TcpStream>> {
+pub(crate) async fn encrypt(
+    stream: TcpStream,
+    host: &str,
+    options: &Options,
+) -> Result<TlsStream<TcpStream>> {
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("{host:?} is no name for TLS")))?;
     Ok(TlsConnector::from(config(options)?).connect(name, stream).await?)

@@ -43,7 +43,11 @@ async fn ten_thousand_cancelled_requests_leave_no_wrong_reply() {
                         return std::task::Poll::Ready(true);
                     }
                     polled += 1;
-                    if polled >= polls && polls < 5 { std::task::Poll::Ready(false) } else { std::task::Poll::Pending }
+                    if polled >= polls && polls < 5 {
+                        std::task::Poll::Ready(false)
+                    } else {
+                        std::task::Poll::Pending
+                    }
                 })
                 .await;
                 cancelled.fetch_add(usize::from(!done), SeqCst);

@@ -53,10 +53,19 @@ async fn a_reply_that_comes_byte_by_byte_is_whole() {
     for size in [0, 1, 100, 20_000, 70_000] {
         let key = "k".repeat(size);
         let value: Result<Option<String>, _> = client.cmd("GET").arg(&key).reply().await;
-        assert_eq!(value.as_ref().ok(), Some(&Some(key.clone())), "of {size} bytes: {:?}", value.as_ref().err());
+        assert_eq!(
+            value.as_ref().ok(),
+            Some(&Some(key.clone())),
+            "of {size} bytes: {:?}",
+            value.as_ref().err()
+        );
         let mut written = Vec::new();
         let count = client.get_to(&key, &mut written).await.expect("a reply");
-        assert_eq!((count, written == key.as_bytes()), (Some(size as u64), true), "streamed, of {size} bytes");
+        assert_eq!(
+            (count, written == key.as_bytes()),
+            (Some(size as u64), true),
+            "streamed, of {size} bytes"
+        );
     }
 }
 

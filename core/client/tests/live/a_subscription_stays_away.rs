@@ -73,7 +73,8 @@ async fn a_channel_that_is_not_allowed_is_an_error() {
     let client = Client::connect(&server.url()).await.expect("a connection");
     let rules = ["SETUSER", "limited", "on", ">p", "+@all", "~*", "&allowed"];
     client.cmd("ACL").args(rules).reply::<()>().await.expect("ACL SETUSER");
-    let limited = Client::connect(&format!("redis://limited:p@127.0.0.1:{}", server.port)).await.expect("a login");
+    let limited =
+        Client::connect(&format!("redis://limited:p@127.0.0.1:{}", server.port)).await.expect("a login");
     let error = limited.subscribe(["secret"]).await.err().expect("no permission");
     assert_eq!(error.code(), Some("NOPERM"), "{error:?}");
     let mut allowed = limited.subscribe(["allowed"]).await.expect("SUBSCRIBE");

@@ -9,3 +9,4 @@ mod cached_reply_is_stale;
 mod misbehaving;
 mod server;
 mod transaction_is_taken_apart;
+mod typed_method_sends_something_else;

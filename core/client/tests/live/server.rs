@@ -25,7 +25,16 @@ impl Server {
     /// The same on a port.
     pub fn redis_on(port: u16, options: &[&str]) -> Server {
         let mut command = Command::new("redis-server");
-        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        command.args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]);
         command.args(options).stdout(Stdio::null());
         let child = command.spawn().expect("redis-server is installed (make setup)");
         let deadline = Instant::now() + Duration::from_secs(20);

@@ -41,7 +41,8 @@ async fn a_transaction_happens_as_a_whole_or_not_at_all() {
     let client = Client::connect(&server.url()).await.expect("a connection");
     let incr = |key: &str| Build.cmd("INCR").arg(key).reply::<i64>();
     assert_eq!(client.transaction((incr("a"), incr("a"))).await.expect("a transaction"), (1, 2));
-    let refused = client.transaction((incr("a"), Build.cmd("INCR").reply::<i64>())).await.expect_err("an error");
+    let refused =
+        client.transaction((incr("a"), Build.cmd("INCR").reply::<i64>())).await.expect_err("an error");
     assert!(refused.to_string().contains("wrong number of arguments"), "{refused}");
     assert_eq!(client.cmd("GET").arg("a").reply::<i64>().await.expect("GET"), 2, "nothing of it has run");
 
@@ -91,12 +92,13 @@ async fn a_walk_sees_every_key() {
         pipeline.add(Build.cmd("ZADD").arg("scores").arg(number).arg(format!("m{number}")));
     }
     client.run(&pipeline).await.expect("replies");
-    let (mut keys, mut seen) = (client.keys().matching("walk:*").count(50), std::collections::HashSet::new());
+    let (mut keys, mut seen) =
+        (client.scan_keys().matching("walk:*").count(50), std::collections::HashSet::new());
     while let Some(key) = keys.next().await {
         seen.insert(key.expect("a key"));
     }
     assert_eq!(seen.len(), 500);
-    let (mut members, mut sum) = (client.scored_members("scores"), 0.0);
+    let (mut members, mut sum) = (client.scan_scores("scores"), 0.0);
     while let Some(member) = members.next().await {
         sum += member.expect("a member").1;
     }

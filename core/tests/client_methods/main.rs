@@ -1,5 +1,5 @@
-//! The typed API is made from the table of commands: `EDGECASK_UPDATE=1 cargo test -p edgecask-client --test generated` writes
-//! `src/commands/generated/`, and without it the files that are there must be what the table gives.
+//! The typed API is made from the table of commands: `EDGECASK_UPDATE=1 cargo test -p edgecask-core --test client_methods` writes
+//! `core/client/src/commands/generated/`, and without it the files that are there must be what the table gives.
 
 mod method;
 mod names;
@@ -33,17 +33,39 @@ const BY_HAND: &[(&str, &str)] = &[
 
 /// Commands that change or need the state of a connection, so that only its owner may send them.
 const OF_A_CONNECTION: &[&str] = &[
-    "auth", "hello", "select", "reset", "quit", "asking", "readonly", "readwrite", "wait", "waitaof", "client|reply",
-    "client|caching", "client|tracking", "client|no-evict", "client|no-touch", "client|setname", "client|setinfo",
-    "client|getname", "client|id", "client|info", "client|trackinginfo", "client|getredir", "sql.begin", "sql.commit",
+    "auth",
+    "hello",
+    "select",
+    "reset",
+    "quit",
+    "asking",
+    "readonly",
+    "readwrite",
+    "wait",
+    "waitaof",
+    "client|reply",
+    "client|caching",
+    "client|tracking",
+    "client|no-evict",
+    "client|no-touch",
+    "client|setname",
+    "client|setinfo",
+    "client|getname",
+    "client|id",
+    "client|info",
+    "client|trackinginfo",
+    "client|getredir",
+    "sql.begin",
+    "sql.commit",
     "sql.rollback",
 ];
 
 /// The rows that have a method of their own.
 fn rows() -> impl Iterator<Item = &'static CommandSpec> {
-    all().iter().filter(|spec| !spec.is_container() || ["command", "debug"].contains(&spec.name)).filter(|spec| {
-        !spec.is(Flags::INTERNAL) && !BY_HAND.iter().any(|(name, _)| *name == spec.name)
-    })
+    all()
+        .iter()
+        .filter(|spec| !spec.is_container() || ["command", "debug"].contains(&spec.name))
+        .filter(|spec| !spec.is(Flags::INTERNAL) && !BY_HAND.iter().any(|(name, _)| *name == spec.name))
 }
 
 #[test]
@@ -51,7 +73,7 @@ fn the_typed_api_differs_from_the_table() {
     let methods: Vec<Method> = rows().map(Method::of).collect();
     let (of_connections, of_all): (Vec<_>, Vec<_>) =
         methods.into_iter().partition(|method| OF_A_CONNECTION.contains(&method.spec.name));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/commands/generated");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("client/src/commands/generated");
     let files = [
         ("methods.rs", page::methods(&of_all)),
         ("connection_methods.rs", page::connection_methods(&of_connections)),
@@ -59,6 +81,7 @@ fn the_typed_api_differs_from_the_table() {
         ("words.rs", page::words(of_all.iter().chain(&of_connections))),
     ];
     for (name, text) in files {
+        let text = page::formatted(&text);
         let path = folder.join(name);
         if std::env::var_os("EDGECASK_UPDATE").is_some() {
             std::fs::create_dir_all(&folder).expect("a folder");

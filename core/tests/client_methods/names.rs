@@ -2,9 +2,11 @@
 
 /// A name of a function or parameter.
 pub fn snake(name: &str) -> String {
-    let name = name.to_lowercase().replace(['-', '|', ' ', ':', '.', '/'], "_");
+    let name = name.to_lowercase().replace(['-', '|', ' ', ':', '.', '/'], "_").replace("_$", "");
     match name.as_str() {
-        "type" | "move" | "match" | "where" | "if" | "in" | "static" | "loop" | "use" | "ref" => format!("{name}_"),
+        "async" | "type" | "move" | "match" | "where" | "if" | "in" | "static" | "loop" | "use" | "ref" => {
+            format!("{name}_")
+        }
         // What every request has already.
         "reply" | "within" | "large" | "words" => format!("{name}_"),
         _ if name.starts_with(|first: char| first.is_ascii_digit()) => format!("n{name}"),

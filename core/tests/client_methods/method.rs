@@ -94,10 +94,21 @@ impl Method {
                 method.steps.extend(steps);
             }
         }
+        // Options at the end go to the end anyway.
+        if let Some(Step::Mark) = method.steps.last() {
+            method.steps.pop();
+        }
+        distinct(&mut method.steps);
+        method.choices.iter_mut().for_each(|choice| distinct(&mut choice.steps));
         for choice in &mut method.choices {
             let names: Vec<&str> = choice.grammar.split(' ').collect();
-            let case = replies.cases.iter().rev().find(|case| case.given.iter().any(|given| names.first() == Some(given)));
-            let is_alone = |given: &[&str]| given.len() == 1 && !replies.cases.iter().any(|other| other.given.len() > 1);
+            let case = replies
+                .cases
+                .iter()
+                .rev()
+                .find(|case| case.given.iter().any(|given| names.first() == Some(given)));
+            let is_alone =
+                |given: &[&str]| given.len() == 1 && !replies.cases.iter().any(|other| other.given.len() > 1);
             choice.reply = case.map(|case| {
                 // With several options that each change it, only the caller knows what comes.
                 if is_alone(&case.given) { rust(&case.reply) } else { "Value".into() }
@@ -111,9 +122,13 @@ impl Method {
         if !self.spec.is(Flags::BLOCKING) {
             return None;
         }
+        // WAIT and WAITAOF count in milliseconds, all others in seconds.
         match parameter {
-            "timeout" => Some("Wait::seconds(timeout)"),
-            "milliseconds" => Some("Wait::blocking_ms(milliseconds)"),
+            "timeout" if self.spec.name.starts_with("wait") => {
+                Some("crate::request::Wait::blocking_ms(timeout)")
+            }
+            "timeout" => Some("crate::request::Wait::seconds(timeout)"),
+            "milliseconds" => Some("crate::request::Wait::blocking_ms(milliseconds)"),
             _ => None,
         }
     }
@@ -124,7 +139,8 @@ impl Method {
             steps.push(Step::Word(token.to_owned()));
         }
         let name = snake(&argument.name);
-        let parameter = |kind: &str, write| Step::Parameter(Parameter { name: name.clone(), kind: kind.into(), write });
+        let parameter =
+            |kind: &str, write| Step::Parameter(Parameter { name: name.clone(), kind: kind.into(), write });
         match argument.kind {
             Kind::PureToken => steps.push(Step::Word(argument.token.unwrap_or(&argument.name).to_owned())),
             Kind::OneOf if is_words(argument) => {
@@ -139,10 +155,15 @@ impl Method {
             Kind::OneOf | Kind::Block if argument.multiple && is_flat_block(argument) => {
                 let items: Vec<_> = argument.arguments.iter().map(|part| item(part)).collect();
                 let kind = format!("impl IntoIterator<Item = ({})>", items.join(", "));
-                let places: Vec<_> = (0..items.len()).map(|place| format!("words.arg(&item.{place});")).collect();
+                let places: Vec<_> =
+                    (0..items.len()).map(|place| format!("words.arg(&item.{place});")).collect();
                 let write = format!("for item in {{}} {{ {} }}", places.join(" "));
                 let name = format!("{}s", snake(&argument.arguments[0].name));
-                steps.push(Step::Parameter(Parameter { name, kind, write: Box::leak(write.into_boxed_str()) }));
+                steps.push(Step::Parameter(Parameter {
+                    name,
+                    kind,
+                    write: Box::leak(write.into_boxed_str()),
+                }));
             }
             Kind::Block if !argument.multiple => {
                 argument.arguments.iter().for_each(|part| self.needed(part, steps));
@@ -151,7 +172,11 @@ impl Method {
             Kind::OneOf | Kind::Block => steps.push(parameter("impl ToArgs", "words.args(&{})")),
             _ if argument.multiple => {
                 let name = format!("{name}s");
-                steps.push(Step::Parameter(Parameter { name, kind: "impl ToArgs".into(), write: "words.args(&{})" }));
+                steps.push(Step::Parameter(Parameter {
+                    name,
+                    kind: "impl ToArgs".into(),
+                    write: "words.args(&{})",
+                }));
             }
             Kind::Integer | Kind::UnixTime => steps.push(parameter("i64", "words.push_integer({})")),
             _ if name == "timeout" => steps.push(parameter("f64", "words.push_double({})")),
@@ -166,7 +191,8 @@ impl Method {
             argument.arguments.iter().for_each(|part| self.option(part));
             return;
         }
-        if argument.kind == Kind::Block && argument.token.is_none() && argument.arguments.iter().all(is_group) {
+        if argument.kind == Kind::Block && argument.token.is_none() && argument.arguments.iter().all(is_group)
+        {
             argument.arguments.iter().for_each(|part| self.option(part));
             return;
         }
@@ -185,7 +211,10 @@ impl Method {
             Some(token) => token.to_owned(),
             None if argument.kind == Kind::Block => {
                 let first = argument.arguments.iter().find(|part| !part.optional);
-                first.map_or_else(|| argument.name.clone(), |first| first.token.unwrap_or(&first.name).to_owned())
+                first.map_or_else(
+                    || argument.name.clone(),
+                    |first| first.token.unwrap_or(&first.name).to_owned(),
+                )
             }
             None => argument.name.clone(),
         };
@@ -204,7 +233,8 @@ fn is_group(argument: &Argument) -> bool {
 /// Whether it is one of several words that stand for themselves.
 fn is_words(argument: &Argument) -> bool {
     let is_word = |part: &Argument| {
-        part.kind == Kind::PureToken && part.token.is_some_and(|token| token.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        part.kind == Kind::PureToken
+            && part.token.is_some_and(|token| token.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     };
     argument.kind == Kind::OneOf && argument.arguments.iter().all(is_word)
 }
@@ -219,7 +249,10 @@ fn is_symbol(argument: &Argument) -> bool {
 /// Whether it is several single values side by side.
 fn is_flat_block(argument: &Argument) -> bool {
     argument.kind == Kind::Block
-        && argument.arguments.iter().all(|part| part.arguments.is_empty() && part.token.is_none() && !part.optional)
+        && argument
+            .arguments
+            .iter()
+            .all(|part| part.arguments.is_empty() && part.token.is_none() && !part.optional)
 }
 
 fn item(argument: &Argument) -> &'static str {
@@ -234,5 +267,33 @@ fn word_of(argument: &Argument) -> Word {
 
 /// A short name for one of several words: the first, if the whole is a list of them.
 fn short(argument: &Argument) -> String {
-    if argument.token.is_some() { argument.token.unwrap_or_default().to_owned() } else { argument.name.clone() }
+    if argument.token.is_some() {
+        argument.token.unwrap_or_default().to_owned()
+    } else {
+        argument.name.clone()
+    }
+}
+
+/// Names that the grammar makes of many parts, and what they are called.
+const SHORT: &[(&str, &str)] =
+    &[("member_longitude_latitude", "from"), ("fromlonlat", "from"), ("libname_libver", "info")];
+
+/// Gives parameters of the same name numbers, and long ones a short name.
+fn distinct(steps: &mut [Step]) {
+    let mut seen = std::collections::HashMap::new();
+    for step in steps {
+        let Step::Parameter(parameter) = step else { continue };
+        if let Some((_, short)) = SHORT.iter().find(|(long, _)| *long == parameter.name) {
+            parameter.name = (*short).to_owned();
+        } else if parameter.name == "words" {
+            parameter.name = "all_words".to_owned();
+        } else if parameter.name.starts_with("radius_") {
+            parameter.name = "by".to_owned();
+        }
+        let count = seen.entry(parameter.name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            parameter.name = format!("{}_{count}", parameter.name);
+        }
+    }
 }

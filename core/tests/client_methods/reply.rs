@@ -24,13 +24,21 @@ pub fn rust(reply: &ReplyType) -> String {
             other => format!("Vec<{}>", rust(other)),
         },
         ReplyType::Set(of) => format!("HashSet<{}>", rust(of)),
-        ReplyType::Map(key, value) | ReplyType::Pairs(key, value) => format!("Vec<({}, {})>", rust(key), rust(value)),
+        ReplyType::Map(key, value) | ReplyType::Pairs(key, value) | ReplyType::Flat(key, value) => {
+            format!("Vec<({}, {})>", rust(key), rust(value))
+        }
         ReplyType::Tuple(types) => {
             let types: Vec<_> = types.iter().map(rust).collect();
             if types.len() == 1 { format!("({},)", types[0]) } else { format!("({})", types.join(", ")) }
         }
         ReplyType::Either(types) => match types.as_slice() {
-            [one, many] if is_single(one) && !is_single(many) => format!("Either<{}, {}>", rust(one), rust(many)),
+            // One or none.
+            [ReplyType::Tuple(pair), ReplyType::Tuple(none)] if pair.len() == 2 && none.is_empty() => {
+                format!("Vec<({}, {})>", rust(&pair[0]), rust(&pair[1]))
+            }
+            [one, many] if is_single(one) && !is_single(many) => {
+                format!("Either<{}, {}>", rust(one), rust(many))
+            }
             _ => "Value".into(),
         },
     }
@@ -45,6 +53,7 @@ fn is_single(reply: &ReplyType) -> bool {
         | ReplyType::Set(_)
         | ReplyType::Map(..)
         | ReplyType::Pairs(..)
+        | ReplyType::Flat(..)
         | ReplyType::Tuple(_)
         | ReplyType::Entry
         | ReplyType::Value => false,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use crate::method::{Method, Step, Word};
 
-const HEAD: &str = "// Made from the table of commands by tests/generated. Do not edit.\n\n";
+const HEAD: &str = "// Made from the table of commands by core/tests/client_methods. Do not edit.\n\n";
 
 /// The parameters of a method as they are declared, made distinct.
 fn parameters(steps: &[Step]) -> String {
@@ -28,8 +30,10 @@ fn statements(steps: &[Step], indent: &str) -> String {
                     writeln!(text, "{indent}words.push(b\"{word}\");").expect("a string");
                 }
             }
-            Step::Parameter(parameter) => writeln!(text, "{indent}{};", parameter.written()).expect("a string"),
-            Step::Mark => writeln!(text, "{indent}mark = words.mark();").expect("a string"),
+            Step::Parameter(parameter) => {
+                writeln!(text, "{indent}{};", parameter.written()).expect("a string")
+            }
+            Step::Mark => writeln!(text, "{indent}let mark = words.mark();").expect("a string"),
         }
     }
     text
@@ -49,11 +53,20 @@ fn description(method: &Method, indent: &str) -> String {
     let name = spec.name.replace('|', " ").to_uppercase();
     let grammar = if spec.syntax.is_empty() { name.clone() } else { format!("{name} {}", spec.syntax) };
     writeln!(text, "{indent}/// {}.", spec.summary.replace('[', "\\[")).expect("a string");
-    writeln!(text, "{indent}///\n{indent}/// `{grammar}`, since Redis {}. {}.", spec.since, spec.complexity.replace('[', "\\["))
-        .expect("a string");
+    writeln!(
+        text,
+        "{indent}///\n{indent}/// `{grammar}`, since Redis {}. {}.",
+        spec.since,
+        spec.complexity.replace('[', "\\[")
+    )
+    .expect("a string");
     if let Some(deprecated) = &spec.deprecated {
-        writeln!(text, "{indent}///\n{indent}/// Deprecated since {}: {}.", deprecated.since, deprecated.replaced_by)
-            .expect("a string");
+        writeln!(
+            text,
+            "{indent}///\n{indent}/// Deprecated since {}: {}.",
+            deprecated.since, deprecated.replaced_by
+        )
+        .expect("a string");
     }
     text
 }
@@ -63,15 +76,11 @@ fn one_method(method: &Method) -> String {
     let has_mark = method.steps.iter().any(|step| matches!(step, Step::Mark));
     let Method { name, kind, reply, steps, .. } = method;
     let command = method.spec.name.replace('|', " ").to_uppercase();
-    writeln!(text, "    #[allow(clippy::too_many_arguments)]").expect("a string");
     writeln!(text, "    fn {name}(self{}) -> Request<Self, options::{kind}, {reply}> {{", parameters(steps))
         .expect("a string");
     let is_plain = steps.is_empty();
     let mutable = if is_plain { "" } else { "mut " };
     writeln!(text, "        let {mutable}words = Words::new(\"{command}\");").expect("a string");
-    if has_mark {
-        writeln!(text, "        let mark;").expect("a string");
-    }
     text += &statements(steps, "        ");
     let mark = if has_mark { ".marked(mark)" } else { "" };
     let wait = wait(method, steps).map_or_else(String::new, |wait| format!(".with_wait({wait})"));
@@ -80,7 +89,7 @@ fn one_method(method: &Method) -> String {
 }
 
 const USES: &str = "use std::collections::HashSet;\n\nuse super::options;\nuse super::words::*;\nuse crate::arg::{ToArg, ToArgs};\n\
-    use crate::reply::{Either, Entry};\nuse crate::request::{Request, Wait};\nuse crate::words::Words;\n\
+    use crate::reply::{Either, Entry};\nuse crate::request::Request;\nuse crate::words::Words;\n\
     use edgecask_core::resp::Value;\n\n";
 
 /// The trait with a method for every command.
@@ -96,8 +105,9 @@ pub fn methods(methods: &[Method]) -> String {
 
 /// The trait with the methods that only the owner of a connection has.
 pub fn connection_methods(methods: &[Method]) -> String {
-    let mut text =
-        HEAD.to_owned() + "//! Commands that change or need the state of a connection, as methods of one.\n\n" + USES;
+    let mut text = HEAD.to_owned()
+        + "//! Commands that change or need the state of a connection, as methods of one.\n\n"
+        + USES;
     text += "/// Commands that change or need the state of a connection: methods of one that its owner has alone. It is closed\n\
         /// and not given back afterwards.\n\
         pub trait ConnectionCommands: crate::commands::BeginOwn {\n";
@@ -108,24 +118,29 @@ pub fn connection_methods(methods: &[Method]) -> String {
 
 /// The kinds of requests with their options.
 pub fn options<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
-    let mut text = HEAD.to_owned() + "//! The kinds of requests: types without values, and the options of each as methods.\n\n";
+    let mut text = HEAD.to_owned()
+        + "//! The kinds of requests: types without values, and the options of each as methods.\n\n";
     text += &USES.replace("use super::options;\n", "");
     for method in methods {
         let kind = &method.kind;
         let command = method.spec.name.replace('|', " ").to_uppercase();
-        writeln!(text, "/// A request of {command}.\n#[derive(Debug)]\npub enum {kind} {{}}\n").expect("a string");
+        writeln!(text, "/// A request of {command}.\n#[derive(Clone, Copy, Debug)]\npub enum {kind} {{}}\n")
+            .expect("a string");
         if method.choices.is_empty() {
             continue;
         }
         writeln!(text, "impl<On, R> Request<On, {kind}, R> {{").expect("a string");
         for choice in &method.choices {
             let reply = choice.reply.as_deref();
-            let result = reply.map_or_else(|| "Self".to_owned(), |reply| format!("Request<On, {kind}, {reply}>"));
+            let result =
+                reply.map_or_else(|| "Self".to_owned(), |reply| format!("Request<On, {kind}, {reply}>"));
             writeln!(text, "    /// `{}`", grammar(choice)).expect("a string");
-            writeln!(text, "    pub fn {}(self{}) -> {result} {{", choice.name, parameters(&choice.steps)).expect("a string");
+            writeln!(text, "    pub fn {}(self{}) -> {result} {{", choice.name, parameters(&choice.steps))
+                .expect("a string");
             writeln!(text, "        self.with_option(|words| {{").expect("a string");
             text += &statements(&choice.steps, "            ");
-            let wait = wait(method, &choice.steps).map_or_else(String::new, |wait| format!(".with_wait({wait})"));
+            let wait =
+                wait(method, &choice.steps).map_or_else(String::new, |wait| format!(".with_wait({wait})"));
             let retyped = if reply.is_some() { ".retyped()" } else { "" };
             writeln!(text, "        }}){wait}{retyped}\n    }}\n").expect("a string");
         }
@@ -154,17 +169,44 @@ pub fn words<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
     let mut text = HEAD.to_owned() + "//! Words of which one must be chosen.\n";
     for word in all {
         let list = word.tokens.iter().map(|token| format!("`{token}`")).collect::<Vec<_>>().join(", ");
-        writeln!(text, "\n/// One of {list}.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {} {{", word.name)
-            .expect("a string");
+        writeln!(
+            text,
+            "\n/// One of {list}.\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {} {{",
+            word.name
+        )
+        .expect("a string");
         for token in &word.tokens {
             writeln!(text, "    /// `{token}`\n    {},", crate::names::camel(token)).expect("a string");
         }
-        writeln!(text, "}}\n\nimpl {} {{\n    pub(crate) fn word(self) -> &'static str {{\n        match self {{", word.name)
-            .expect("a string");
+        writeln!(
+            text,
+            "}}\n\nimpl {} {{\n    pub(crate) fn word(self) -> &'static str {{\n        match self {{",
+            word.name
+        )
+        .expect("a string");
         for token in &word.tokens {
-            writeln!(text, "            Self::{} => \"{token}\",", crate::names::camel(token)).expect("a string");
+            writeln!(text, "            Self::{} => \"{token}\",", crate::names::camel(token))
+                .expect("a string");
         }
         text += "        }\n    }\n}\n";
     }
     text
+}
+
+/// The text as rustfmt writes it.
+pub fn formatted(text: &str) -> String {
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../rustfmt.toml");
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024", "--config-path", config])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rustfmt is a part of the toolchain");
+    let mut stdin = rustfmt.stdin.take().expect("a pipe");
+    let text = text.to_owned();
+    let writing = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = rustfmt.wait_with_output().expect("rustfmt");
+    writing.join().expect("a thread").expect("rustfmt reads");
+    assert!(output.status.success(), "rustfmt refuses what is generated");
+    String::from_utf8(output.stdout).expect("text")
 }
