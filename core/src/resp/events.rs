@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  input:  *2\r\n $3\r\nabc\r\n $9\r\nde        events so far: Array(2), Bulk("abc"); the next one when nine bytes are there,
-//!                              ^ position       or at once Begin(9), Part("de") if strings of nine bytes come in parts
+//!                              ^ cursor         or at once Begin(9), Part("de") if strings of nine bytes come in parts
 //! ```
 //!
 //! It allocates nothing for aggregates that are nested up to eight deep. An aggregate is counted and not stored, so that a
@@ -105,12 +105,12 @@ pub struct Events {
     /// Bulk strings above this many bytes come in parts.
     whole_max_bytes: usize,
     /// Offset of the first byte not decoded yet.
+    cursor: usize,
+    /// Offset behind the last event. Invariant: not above `cursor`, which is in a string that has begun.
     position: usize,
-    /// Offset behind the last event. Invariant: not above `position`, which is in a string that has begun.
-    event_end: usize,
-    /// Offset up to which the line at `position` has been searched for its end. Invariant: not below `position`.
+    /// Offset up to which the line at `cursor` has been searched for its end. Invariant: not below `cursor`.
     searched: usize,
-    /// What the bytes at `position` belong to.
+    /// What the bytes at `cursor` belong to.
     state: State,
     /// Open aggregates, the innermost last.
     open: SmallVec<[Frame; 8]>,
@@ -139,7 +139,7 @@ struct Frame {
     is_attribute: bool,
 }
 
-/// What stands at `position`: a piece, the head of an attribute, or not enough bytes.
+/// What stands at `cursor`: a piece, the head of an attribute, or not enough bytes.
 enum Next<'a> {
     Incomplete,
     Event(Event<'a>),
@@ -163,8 +163,8 @@ impl Events {
         Self {
             bulk_max_bytes,
             whole_max_bytes,
+            cursor: 0,
             position: 0,
-            event_end: 0,
             searched: 0,
             state: State::Line,
             open: SmallVec::new(),
@@ -188,7 +188,7 @@ impl Events {
         }
         let next = self.next_visible(input);
         match next {
-            Ok(Some(_)) => self.event_end = self.position,
+            Ok(Some(_)) => self.position = self.cursor,
             Ok(None) => {}
             Err(error) => {
                 self.failed = Some(error);
@@ -210,13 +210,13 @@ impl Events {
 
     /// Offset behind the last event.
     pub fn position(&self) -> usize {
-        self.event_end
+        self.position
     }
 
     /// Forgets the bytes before [`position`](Self::position), which it returns: the caller drops them before the next call.
     pub fn consume(&mut self) -> usize {
-        let consumed = std::mem::take(&mut self.event_end);
-        self.position -= consumed;
+        let consumed = std::mem::take(&mut self.position);
+        self.cursor -= consumed;
         self.searched -= consumed;
         consumed
     }
@@ -304,7 +304,7 @@ impl Events {
             State::Parts(missing) => return self.part(input, missing),
         }
         let Some(end) = self.find_line_end(input)? else { return Ok(Next::Incomplete) };
-        let line = input.get(self.position..end).unwrap_or_default();
+        let line = input.get(self.cursor..end).unwrap_or_default();
         self.note_looked_at(line.len());
         let Some((&kind, text)) = line.split_first() else { return Err(DecodeError::UnknownType(b'\r')) };
         let malformed = DecodeError::Malformed(kind);
@@ -358,8 +358,8 @@ impl Events {
     }
 
     fn whole_string<'a>(&mut self, input: &'a [u8], kind: u8, size: usize) -> Result<Next<'a>, DecodeError> {
-        let end = self.position + size;
-        let (Some(body), Some(line_end)) = (input.get(self.position..end), input.get(end..end + 2)) else {
+        let end = self.cursor + size;
+        let (Some(body), Some(line_end)) = (input.get(self.cursor..end), input.get(end..end + 2)) else {
             return Ok(Next::Incomplete);
         };
         if line_end != b"\r\n" {
@@ -379,13 +379,13 @@ impl Events {
 
     /// What has come of a string; its last byte comes together with the line end.
     fn part<'a>(&mut self, input: &'a [u8], missing: usize) -> Result<Next<'a>, DecodeError> {
-        let rest = input.get(self.position..).unwrap_or_default();
+        let rest = input.get(self.cursor..).unwrap_or_default();
         if let (Some(body), Some(line_end)) = (rest.get(..missing), rest.get(missing..missing + 2)) {
             if line_end != b"\r\n" {
                 return Err(DecodeError::MissingLineEnd);
             }
             self.state = State::Line;
-            self.move_to(self.position + missing + 2);
+            self.move_to(self.cursor + missing + 2);
             return Ok(Next::Event(Event::Part(body)));
         }
         let body = rest.get(..rest.len().min(missing - 1)).unwrap_or_default();
@@ -393,14 +393,14 @@ impl Events {
             return Ok(Next::Incomplete);
         }
         self.state = State::Parts(missing - body.len());
-        self.move_to(self.position + body.len());
+        self.move_to(self.cursor + body.len());
         Ok(Next::Event(Event::Part(body)))
     }
 
-    /// Offset of the `\r\n` that ends the line at `position`, if it has come.
+    /// Offset of the `\r\n` that ends the line at `cursor`, if it has come.
     #[inline]
     fn find_line_end(&mut self, input: &[u8]) -> Result<Option<usize>, DecodeError> {
-        let limit = self.position.saturating_add(REPLY_LINE_MAX_BYTES);
+        let limit = self.cursor.saturating_add(REPLY_LINE_MAX_BYTES);
         let window = input.get(self.searched..input.len().min(limit)).unwrap_or_default();
         let found = window.iter().position(|byte| *byte == b'\n');
         self.note_looked_at(found.unwrap_or(window.len()));
@@ -408,16 +408,16 @@ impl Events {
             self.searched += window.len();
             return if self.searched >= limit { Err(DecodeError::LineTooLong) } else { Ok(None) };
         };
-        let end = (self.searched + at).checked_sub(1).filter(|end| *end >= self.position);
+        let end = (self.searched + at).checked_sub(1).filter(|end| *end >= self.cursor);
         match end {
             Some(end) if input.get(end) == Some(&b'\r') => Ok(Some(end)),
             _ => Err(DecodeError::MissingLineEnd),
         }
     }
 
-    fn move_to(&mut self, position: usize) {
-        self.position = position;
-        self.searched = position;
+    fn move_to(&mut self, cursor: usize) {
+        self.cursor = cursor;
+        self.searched = cursor;
     }
 
     /// Counts bytes whose value was looked at, for the tests that prove the decoder linear.
