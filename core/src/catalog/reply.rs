@@ -187,6 +187,14 @@ impl Parser<'_> {
         if self.takes("?") { Ok(ReplyType::Nullable(Box::new(parsed))) } else { Ok(parsed) }
     }
 
+    /// Two types and the bracket behind them.
+    fn two(&mut self, depth: usize) -> Result<(Box<ReplyType>, Box<ReplyType>), ReplyTypeError> {
+        let first = Box::new(self.either(depth + 1)?);
+        self.expect(", ")?;
+        let second = Box::new(self.either(depth + 1)?);
+        self.expect(")").map(|()| (first, second))
+    }
+
     fn single(&mut self, depth: usize) -> Result<ReplyType, ReplyTypeError> {
         if depth == NESTING_MAX {
             return Err(ReplyTypeError::TooDeep);
@@ -203,15 +211,11 @@ impl Parser<'_> {
             };
             return self.expect("}").map(|()| parsed);
         }
-        let of_pairs: [(&str, fn(Box<ReplyType>, Box<ReplyType>) -> ReplyType); 2] =
-            [("pairs(", ReplyType::Pairs), ("flat(", ReplyType::Flat)];
-        for (word, list) in of_pairs {
-            if self.takes(word) {
-                let first = Box::new(self.either(depth + 1)?);
-                self.expect(", ")?;
-                let second = Box::new(self.either(depth + 1)?);
-                return self.expect(")").map(|()| list(first, second));
-            }
+        if self.takes("pairs(") {
+            return self.two(depth).map(|(first, second)| ReplyType::Pairs(first, second));
+        }
+        if self.takes("flat(") {
+            return self.two(depth).map(|(first, second)| ReplyType::Flat(first, second));
         }
         if self.takes("()") {
             return Ok(ReplyType::Tuple(Vec::new()));
