@@ -41,7 +41,7 @@ tests_of = $(foreach name,$(notdir $(basename $(wildcard $(1)/tests/*.rs))) \
 	$(notdir $(patsubst %/main.rs,%,$(wildcard $(1)/tests/*/main.rs))),--test $(name))
 
 # The engines of functions as WebAssembly, and SQL at the edge, in all that is built for tests.
-WITH_ENGINES := --features edgecask/wasm-functions,edgecask/tikv,edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql
+WITH_ENGINES := --features edgecask/wasm-functions,edgecask/tikv,edgecask-client/embedded,edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql
 
 # Which features a dependency has follows from which packages and features are named, and one with other features is built once
 # more, with all that stands on it. So all debug builds name the same; only the core is also tested alone, since that is quick.

@@ -67,6 +67,12 @@ impl Client {
     /// # Errors
     /// As [`Client::connect`].
     pub async fn with_options(options: Options) -> Result<Client> {
+        #[cfg(feature = "embedded")]
+        let options = {
+            let mut options = options;
+            options.open_store().await?;
+            options
+        };
         let options = Arc::new(options);
         let connector = Connector::new(options.clone());
         let first = connector.connect_in_time().await?;

@@ -20,6 +20,8 @@ mod pool;
 mod link;
 mod connector;
 mod transport;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod url;
 mod options;
 mod error;

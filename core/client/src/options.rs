@@ -36,6 +36,8 @@ pub enum Address {
 pub struct Options {
     /// Where the server is.
     pub address: Address,
+    /// Whether a store in this process is only read.
+    pub read_only: bool,
     /// Whether connections are encrypted.
     pub tls: bool,
     /// With TLS: certificates in PEM that are trusted instead of the system's.
@@ -68,6 +70,9 @@ pub struct Options {
     /// Messages and bytes that wait for the reader of one subscription; beyond that the oldest are dropped and counted. 16,384
     /// and 64 MiB.
     pub subscription_max: (usize, usize),
+    /// The store of an address in this process, once it is open.
+    #[cfg(feature = "embedded")]
+    pub(crate) store: Option<edgecask::embedded::Embedded>,
 }
 
 impl Options {
@@ -75,6 +80,7 @@ impl Options {
     pub fn new(address: Address) -> Options {
         Options {
             address,
+            read_only: false,
             tls: false,
             tls_authorities: None,
             user: None,
@@ -90,6 +96,8 @@ impl Options {
             blocking_max: 256,
             value_max_bytes: 16 << 30,
             subscription_max: (16_384, 64 << 20),
+            #[cfg(feature = "embedded")]
+            store: None,
         }
     }
 

@@ -112,10 +112,34 @@ impl<T: FromReply + Unpin> Stream for Scan<'_, T> {
     }
 }
 
+/// Keys that a fold asks for at once.
+const FOLD_PAGE: u64 = 500;
+
 impl Client {
     /// All keys (SCAN).
     pub fn scan_keys(&self) -> Scan<'_, Vec<u8>> {
         Scan::new(self, "SCAN", None)
+    }
+
+    /// Goes over all strings: `step` gets what it returned before, a key and its value. Keys of other types are passed over, and
+    /// so are those that go away meanwhile.
+    ///
+    /// # Errors
+    /// As of every request.
+    pub async fn fold<T>(&self, first: T, mut step: impl FnMut(T, &[u8], &[u8]) -> T) -> Result<T> {
+        let mut state = first;
+        let mut keys = self.scan_keys().of_type("string").count(FOLD_PAGE);
+        while let Some(key) = keys.next().await {
+            let key = key?;
+            let mut value = Vec::new();
+            match self.get_into(&key, &mut value).await {
+                Ok(true) => state = step(state, &key, &value),
+                Ok(false) => {}
+                Err(error) if error.code() == Some("WRONGTYPE") => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(state)
     }
 
     /// All fields and values of a hash (HSCAN).

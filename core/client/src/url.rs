@@ -27,7 +27,7 @@ impl Options {
     /// | `edgecask:DIR` | a store in this process |
     /// | `edgecask:memory` | one in its memory |
     ///
-    /// Behind `?` may stand `db`, `user`, `password`, `name`, `timeout_ms`, `connect_timeout_ms`, `pool`, and for sentinels
+    /// Behind `?` may stand `db`, `user`, `password`, `name`, `timeout_ms`, `connect_timeout_ms`, `pool`, `read_only` (of a store in this process), and for sentinels
     /// `sentinel_user` and `sentinel_password`. A single word before `@` is a password, as redis-cli has it, unless a `:`
     /// follows it.
     ///
@@ -120,6 +120,7 @@ impl Options {
                     self.database =
                         u32::try_from(number()?).map_err(|_| Error::Invalid("no such database".into()))?;
                 }
+                "read_only" => self.read_only = number()? != 0,
                 "user" => self.user = Some(value),
                 "password" => self.password = Some(value),
                 "name" => self.name = Some(value),

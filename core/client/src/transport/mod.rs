@@ -3,6 +3,8 @@
 //! A transport is tokio's pair of traits and nothing else, so that one driver serves a socket, TLS, a WebSocket (whose
 //! messages are cut anywhere), and a session of a store in this process.
 
+#[cfg(feature = "embedded")]
+mod embedded;
 #[cfg(not(target_family = "wasm"))]
 mod sentinel;
 #[cfg(not(target_family = "wasm"))]

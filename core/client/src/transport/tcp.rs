@@ -31,6 +31,11 @@ pub(crate) async fn connect(options: &Options) -> Result<Box<dyn Transport>> {
         #[cfg(feature = "web-socket")]
         Address::WebSocket(url) => super::web_socket::connect(url, options).await,
         Address::Sentinel { master, sentinels } => super::sentinel::connect(master, sentinels, options).await,
+        #[cfg(feature = "embedded")]
+        Address::Directory(_) | Address::Memory => match &options.store {
+            Some(store) => Ok(Box::new(super::embedded::connect(store))),
+            None => Err(Error::Invalid("a store in this process is opened by Client::connect".into())),
+        },
         other => Err(Error::Invalid(format!("this build of the client has no way to {other:?}").into())),
     }
 }

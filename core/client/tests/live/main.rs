@@ -6,7 +6,10 @@ mod a_request_allocates;
 mod a_request_is_lost_in_silence;
 mod a_subscription_stays_away;
 mod cached_reply_is_stale;
+#[cfg(feature = "embedded")]
+mod embedded_store_is_somebody_elses;
 mod misbehaving;
+mod sentinel_names_another_master;
 mod server;
 mod transaction_is_taken_apart;
 mod typed_method_sends_something_else;

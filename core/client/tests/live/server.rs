@@ -1,13 +1,30 @@
-//! A redis-server of the test's own, on a free port of the loopback address, which ends with the test.
+//! Servers of the test's own, on free ports of the loopback address, which end with the test.
 
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 /// A running server.
 pub struct Server {
     child: Child,
     pub port: u16,
+    /// Where it speaks RESP over WebSocket.
+    web_port: Option<u16>,
+    _directory: Option<TempDir>,
+}
+
+/// The program `edgecask`: named by EDGECASK_BIN, or where cargo puts it beside this test.
+fn program() -> PathBuf {
+    std::env::var_os("EDGECASK_BIN").map_or_else(
+        || {
+            let test = std::env::current_exe().expect("a path");
+            test.parent().and_then(Path::parent).expect("a folder of cargo").join("edgecask")
+        },
+        PathBuf::from,
+    )
 }
 
 /// A port that was free a moment ago.
@@ -16,10 +33,37 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
+fn wait_for(port: u16) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < deadline, "nobody listens on port {port}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 impl Server {
     /// Starts a redis-server, with more options.
     pub fn redis(options: &[&str]) -> Server {
         Self::redis_on(free_port(), options)
+    }
+
+    /// Starts an EdgeCask on a directory of its own, with a port for browsers.
+    pub fn edgecask() -> Server {
+        let (port, web_port) = (free_port(), free_port());
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut command = Command::new(program());
+        command.arg("serve").arg("--dir").arg(directory.path());
+        command.args(["--port", &port.to_string(), "--http-port", &web_port.to_string()]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = child.expect("edgecask is built (make edgecask)");
+        wait_for(port);
+        wait_for(web_port);
+        Server { child, port, web_port: Some(web_port), _directory: Some(directory) }
+    }
+
+    /// Its WebSocket as a URL.
+    pub fn web_url(&self) -> String {
+        format!("ws://127.0.0.1:{}/resp", self.web_port.expect("it has such a port"))
     }
 
     /// The same on a port.
@@ -37,12 +81,8 @@ impl Server {
         ]);
         command.args(options).stdout(Stdio::null());
         let child = command.spawn().expect("redis-server is installed (make setup)");
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "redis-server does not listen");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        Server { child, port }
+        wait_for(port);
+        Server { child, port, web_port: None, _directory: None }
     }
 
     /// Its address as a URL.

@@ -1,4 +1,4 @@
-//! Methods of the typed API, one of each shape that the grammar has.
+//! Methods of the typed API, one of each shape that the grammar has, in every home.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,28 @@ use edgecask_client::{Build, Client, Commands, ConnectionCommands, HandMade, Tri
 use super::server::Server;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn methods_send_what_their_names_say() {
+async fn methods_send_what_their_names_say_to_redis() {
     let server = Server::redis(&[]);
-    let client = Client::connect(&server.url()).await.expect("a connection");
+    check(&Client::connect(&server.url()).await.expect("a connection")).await;
+}
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn methods_send_what_their_names_say_to_edgecask_and_over_web_socket() {
+    let server = Server::edgecask();
+    for url in [server.url(), server.web_url()] {
+        let client = Client::connect(&url).await.expect("a connection");
+        client.flushall().await.expect("FLUSHALL");
+        check(&client).await;
+    }
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn methods_send_what_their_names_say_to_a_store_in_this_process() {
+    check(&Client::connect("edgecask:memory").await.expect("a store")).await;
+}
+
+async fn check(client: &Client) {
     assert!(client.set("key", "value").await.expect("SET"));
     assert!(!client.set("key", "other").nx().await.expect("SET NX"));
     assert_eq!(client.set("key", 1).get().ex(100).await.expect("SET GET"), Some(b"value".to_vec()));
