@@ -177,10 +177,7 @@ pub fn load(
 ///
 /// # Errors
 /// As [`load`].
-pub fn read(
-    storage: Arc<dyn Storage>,
-    options: &Options,
-) -> std::result::Result<Bitcask, OpenError> {
+pub fn read(storage: Arc<dyn Storage>, options: &Options) -> std::result::Result<Bitcask, OpenError> {
     let opened = Bitcask::open(storage, &Options { seed: seed(), ..*options })?;
     log_recovery(&opened);
     // Not only after damage: an earlier salvage may have been cut short when all of its datafiles were mended, and their values not.

@@ -67,7 +67,9 @@ impl CommandError {
             }
             CommandError::Engine(EngineError::Unavailable(text)) => Cow::Owned(format!("TRYAGAIN {text}")),
             CommandError::Engine(EngineError::Unknown(text)) => Cow::Owned(format!("UNKNOWN {text}")),
-            CommandError::Engine(EngineError::OpenedToRead) => CommandError::READ_ONLY.reply_text().into_owned().into(),
+            CommandError::Engine(EngineError::OpenedToRead) => {
+                CommandError::READ_ONLY.reply_text().into_owned().into()
+            }
             CommandError::Engine(EngineError::Refused(text)) => Cow::Borrowed(text),
             CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),

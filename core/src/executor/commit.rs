@@ -137,8 +137,7 @@ impl Executor {
                 | EngineError::ReadOnly(_)
                 | EngineError::OpenedToRead
                 | EngineError::Exhausted(_),
-            ) if !plan.writes =>
-            {
+            ) if !plan.writes => {
                 if let Some(entry) = entry {
                     self.outbox.put_back(entry.actions);
                 }

@@ -229,7 +229,6 @@ impl EmbeddedConnection {
         }
         self.timer_ms = due_ms;
     }
-}
 
     /// Ends the session, for this reason.
     fn end(&mut self, why: &'static str) {

@@ -6,9 +6,7 @@ use edgecask_core::bitcask::OnDamage;
 use edgecask_core::server::{HomeBounds, Settings};
 
 use super::EmbeddedError;
-use crate::limits::{
-    BULK_MAX_BYTES, MEMORY_DATAFILE_MAX_BYTES, SCRUB_BYTES_PER_SECOND, SCRUB_INTERVAL_DAYS,
-};
+use crate::limits::{BULK_MAX_BYTES, MEMORY_DATAFILE_MAX_BYTES, SCRUB_BYTES_PER_SECOND, SCRUB_INTERVAL_DAYS};
 use crate::sync::Appendfsync;
 
 /// How a store is opened.
@@ -76,7 +74,8 @@ impl EmbeddedOptions {
         ];
         if is_in_memory {
             let datafile_max_bytes = MEMORY_DATAFILE_MAX_BYTES.to_string();
-            settings.extend([("datafile-max-bytes", datafile_max_bytes), ("scrub-bytes-per-second", "0".into())]);
+            settings
+                .extend([("datafile-max-bytes", datafile_max_bytes), ("scrub-bytes-per-second", "0".into())]);
         }
         settings.extend(self.settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
         let settings = Settings::new(&settings).map_err(|error| EmbeddedError::Option(error.to_string()))?;

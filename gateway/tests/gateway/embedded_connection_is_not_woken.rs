@@ -57,18 +57,30 @@ fn command_of_a_server_is_missing() {
         let (mut one, mut other) = (Caller::of(&store), Caller::of(&store));
         assert_eq!(one.say("WATCH w"), "OK");
         assert_eq!(other.say("SET w 1"), "OK");
-        assert_eq!((one.say("MULTI"), one.say("GET w"), one.say("EXEC")), ("OK".into(), "QUEUED".into(), "nil".into()));
-        assert_eq!((one.say("MULTI"), one.say("INCR w"), one.say("EXEC")), ("OK".into(), "QUEUED".into(), "[2]".into()));
+        assert_eq!(
+            (one.say("MULTI"), one.say("GET w"), one.say("EXEC")),
+            ("OK".into(), "QUEUED".into(), "nil".into())
+        );
+        assert_eq!(
+            (one.say("MULTI"), one.say("INCR w"), one.say("EXEC")),
+            ("OK".into(), "QUEUED".into(), "[2]".into())
+        );
         // Maintenance removes it, though nobody asks for it.
         assert_eq!(one.say("SET short 1 PX 20"), "OK");
         one.say_until("DBSIZE", "1");
         assert_eq!(one.ask(&[b"EVAL", b"return redis.call('INCR', KEYS[1])", b"1", b"n"]), "1");
-        let library = b"#!lua name=l\nredis.register_function('tick', function() redis.call('INCR', 'ticks') end)";
+        let library =
+            b"#!lua name=l\nredis.register_function('tick', function() redis.call('INCR', 'ticks') end)";
         assert_eq!(one.ask(&[b"FUNCTION", b"LOAD", library]), "l");
         assert_eq!(one.say("CRON CREATE c EVERY 5 CALL tick"), "OK");
         one.say_until("EXISTS ticks", "1");
         assert_eq!(one.say("CRON DROP c"), "OK");
-        assert_eq!(one.ask(&[b"SQL.EXEC", b"db", b"CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)"]).chars().next(), Some('['));
+        assert_eq!(
+            one.ask(&[b"SQL.EXEC", b"db", b"CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)"])
+                .chars()
+                .next(),
+            Some('[')
+        );
         let shown = one.ask(&[b"SQL.QUERY", b"db", b"SELECT sum(a) FROM t"]);
         assert!(shown.contains('3'), "{shown}");
         assert_eq!(one.say("CONFIG SET maxmemory 1 maxmemory-policy allkeys-lru"), "OK");
@@ -120,5 +132,8 @@ fn huge_argument_is_in_memory() {
     assert_eq!(caller.say("STRLEN huge"), "20000000");
     let info = caller.say("INFO clients");
     let largest = info.lines().find_map(|line| line.strip_prefix("client_recent_max_input_buffer:"));
-    assert!(largest.is_none_or(|largest| largest.parse::<u64>().is_ok_and(|bytes| bytes < 2_000_000)), "{info}");
+    assert!(
+        largest.is_none_or(|largest| largest.parse::<u64>().is_ok_and(|bytes| bytes < 2_000_000)),
+        "{info}"
+    );
 }

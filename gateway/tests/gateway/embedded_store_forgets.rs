@@ -64,7 +64,10 @@ fn rewritten_values_take_room_after_a_merge() {
         let mut caller = Caller::of(&store);
         for number in 0..4000 {
             let value = format!("{number:01000}");
-            assert_eq!(caller.ask(&[b"SET", format!("key:{}", number % 10).as_bytes(), value.as_bytes()]), "OK");
+            assert_eq!(
+                caller.ask(&[b"SET", format!("key:{}", number % 10).as_bytes(), value.as_bytes()]),
+                "OK"
+            );
         }
         store.merge().expect("merges");
         let info = caller.say("INFO bitcask");
@@ -101,8 +104,7 @@ fn killed_program_loses_what_it_was_told_to_be_written() {
             .expect("starts");
         let said = BufReader::new(child.stdout.take().expect("a pipe"));
         let numbers = said.lines().map(|line| line.expect("a line"));
-        let mut numbers =
-            numbers.filter_map(|line| line.split("wrote ").nth(1)?.trim().parse::<u64>().ok());
+        let mut numbers = numbers.filter_map(|line| line.split("wrote ").nth(1)?.trim().parse::<u64>().ok());
         last = last.max(numbers.find(|number| *number >= 3000 * round).expect("it goes on"));
         child.kill().expect("a kill -9");
         last = numbers.fold(last, u64::max);

@@ -84,7 +84,11 @@ fn reader_changes_the_store() {
     assert_eq!(caller.ask(&[b"SET", b"long", long.as_bytes()]), "OK");
     assert_eq!(caller.say("RPUSH l 1 2 3"), "3");
     assert_eq!(
-        caller.ask(&[b"FUNCTION", b"LOAD", b"#!lua name=l\nredis.register_function('f', function() return 7 end)"]),
+        caller.ask(&[
+            b"FUNCTION",
+            b"LOAD",
+            b"#!lua name=l\nredis.register_function('f', function() return 7 end)"
+        ]),
         "l"
     );
     drop(caller);
@@ -113,7 +117,15 @@ fn reader_changes_the_store() {
             assert_eq!(caller.say("LRANGE l 0 -1"), "[1 2 3]");
             assert_eq!(caller.say("FCALL f 0"), "7");
             let refused = "-READONLY the store was opened to be read only";
-            for line in ["SET a 2", "DEL a", "FLUSHALL", "SAVE", "BGREWRITEAOF", "ACL SETUSER other on", "BLPOP none 0"] {
+            for line in [
+                "SET a 2",
+                "DEL a",
+                "FLUSHALL",
+                "SAVE",
+                "BGREWRITEAOF",
+                "ACL SETUSER other on",
+                "BLPOP none 0",
+            ] {
                 assert_eq!(caller.say(line), refused, "{line}");
             }
             assert_eq!(caller.say("MULTI"), "OK");
