@@ -53,6 +53,24 @@ fn values_are_gone_after_a_close() {
 }
 
 #[test]
+fn threads_wait_for_each_others_syncs_for_ever() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = open(folder.path(), Appendfsync::Always);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut caller = Caller::of(&store);
+                for _ in 0..100 {
+                    let answer = caller.say("INCR n");
+                    assert!(answer.parse::<u32>().is_ok(), "{answer}");
+                }
+            });
+        }
+    });
+    assert_eq!(Caller::of(&store).say("GET n"), "400");
+}
+
+#[test]
 fn rewritten_values_take_room_after_a_merge() {
     let folder = tempfile::tempdir().expect("a directory");
     let options = EmbeddedOptions {
@@ -71,7 +89,7 @@ fn rewritten_values_take_room_after_a_merge() {
         }
         store.merge().expect("merges");
         let info = caller.say("INFO bitcask");
-        let used = info.lines().find_map(|line| line.strip_prefix("log_used_bytes:"));
+        let used = info.lines().find_map(|line| line.strip_prefix("datafile_bytes:"));
         let used: u64 = used.unwrap_or_else(|| panic!("{info}")).parse().expect("a number");
         assert!(used < 100_000, "{used} of ten values");
         assert_eq!(caller.say("GET key:9"), format!("{:01000}", 3999));
