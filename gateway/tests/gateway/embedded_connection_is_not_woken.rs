@@ -138,9 +138,13 @@ fn last_connection_that_ends_in_a_thread_of_the_store_keeps_it_open() {
     let waker = Waker::from(task.clone());
     let mut connection = store.connect();
     connection.write(b"BLPOP none 0.05\r\n");
-    let polled = connection.poll_replies(&mut Context::from_waker(&waker), &mut Vec::new());
-    assert!(polled.is_pending());
-    *task.0.lock().expect("no panic") = Some(connection);
+    {
+        // Who wakes it waits until it is there.
+        let mut slot = task.0.lock().expect("no panic");
+        let polled = connection.poll_replies(&mut Context::from_waker(&waker), &mut Vec::new());
+        assert!(polled.is_pending());
+        *slot = Some(connection);
+    }
     drop((store, task, waker));
     let begin = Instant::now();
     while Embedded::open(folder.path(), &EmbeddedOptions::default()).is_err() {
