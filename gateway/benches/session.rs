@@ -1,6 +1,6 @@
 //! The cost of a command without the network: sessions on a store in files, a pipeline at a time.
 //!
-//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE [BATCHES] | triggers]]` prints nanoseconds a command, the
+//! `cargo bench -p edgecask --bench session [-- KEYS [COMMAND PIPELINE [BATCHES] | triggers | program]]` prints nanoseconds a command, the
 //! best of several runs: for strings with keys drawn from ten times as many as there are (so that one GET in ten finds its key),
 //! for the other types with the requests of redis-benchmark, in one key of each. EVALSHA and FCALL call a script and a function of
 //! Lua that are one GET. Then what triggers, reactions and nested calls cost.
@@ -10,9 +10,11 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use edgecask::clock::now_ms;
+use edgecask::embedded::{Embedded, EmbeddedOptions};
 use edgecask::interpreters;
 use edgecask::process_info::ProcessInfo;
 use edgecask::store::{self, Store};
@@ -144,8 +146,8 @@ fn main() {
         cases = vec![(command.as_str(), pipeline.parse().expect("a length"))];
     }
     if let [_, only] = arguments.as_slice() {
-        assert_eq!(only, "triggers");
-        return triggers(&mut bench);
+        assert!(["triggers", "program"].contains(&only.as_str()), "{only}");
+        return if only == "triggers" { triggers(&mut bench) } else { program() };
     }
     let batches = arguments.get(3).map_or(BATCHES, |batches| batches.parse().expect("a number"));
     for (command, pipeline) in cases.iter().copied() {
@@ -157,6 +159,30 @@ fn main() {
         triggers(&mut bench);
         reactions(&mut bench);
         nested_calls(&bench.server);
+        program();
+    }
+}
+
+/// What a GET and a SET cost a program with a store inside: written and polled for, one at a time.
+fn program() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = Embedded::open(folder.path(), &EmbeddedOptions::default()).expect("opens");
+    let (mut connection, mut replies) = (store.connect(), Vec::new());
+    for (name, words) in [("SET", &["SET", "key:000001", "xxx"][..]), ("GET", &["GET", "key:000001"])] {
+        let mut request = Vec::new();
+        write_request(words, &mut request);
+        let mut run = || {
+            let begin = Instant::now();
+            for _ in 0..BATCHES {
+                replies.clear();
+                connection.write(&request);
+                let polled = connection.poll_replies(&mut Context::from_waker(Waker::noop()), &mut replies);
+                assert!(polled.is_ready() && replies.first() != Some(&b'-'), "{name}");
+            }
+            begin.elapsed()
+        };
+        let best = (0..RUNS).map(|_| run()).min().expect("some runs");
+        println!("{name} inside a program: {:7.1} ns", best.as_nanos() as f64 / f64::from(BATCHES));
     }
 }
 

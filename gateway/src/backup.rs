@@ -132,12 +132,16 @@ pub fn describe(backup: &Backup, to: &Path) -> String {
 /// Refuses a directory in which no store lies, so that none is made there.
 pub fn refuse_without_store(directory: &Path) -> Result<(), StorageError> {
     let shown = directory.display().to_string();
-    let entries = fs::read_dir(directory).map_err(|error| failed("cannot list", &shown, &error))?;
+    let nothing = || StorageError::Refused(format!("there is no store in {shown}"));
+    let entries = fs::read_dir(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => nothing(),
+        _ => failed("cannot list", &shown, &error),
+    })?;
     let is_ours = |name: &str| name == "MANIFEST" || name.ends_with(".data");
     let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     match names.any(|name| is_ours(&name)) {
         true => Ok(()),
-        false => Err(StorageError::Refused(format!("there is no store in {shown}"))),
+        false => Err(nothing()),
     }
 }
 

@@ -65,6 +65,12 @@ pub fn fit_clients(settings: Settings, directory: &Path) -> (Settings, usize) {
     (settings, unsynced_blobs)
 }
 
+/// How many blobs may wait for a sync in a process that is not ours alone, so that its limit stays as it is.
+pub fn unsynced_blobs_max(directory: &Path) -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.map_or(UNSYNCED_BLOBS_MAX, |limit| Shares::of(limit, datafiles(directory)).unsynced_blobs)
+}
+
 /// How many datafiles there are in a directory.
 fn datafiles(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();

@@ -2,11 +2,12 @@
 //!
 //! Modules in the order in which a process uses them: options are decided, a server starts its threads, the acceptor assigns
 //! connections to workers, workers run the sessions of their connections, and the sync policy and maintenance keep the
-//! store in order. The core decides everything about commands and data; this crate only does I/O.
+//! store in order. A program that has a store inside starts at [`embedded`] instead, with the same parts but the sockets'. The core decides everything about commands and data; this crate only does I/O.
 
 pub mod options;
 pub mod copy;
 pub mod server;
+pub mod embedded;
 pub mod descriptors;
 pub mod signals;
 pub mod acceptor;
@@ -19,6 +20,8 @@ pub mod long_runs;
 pub mod gateway;
 #[cfg(feature = "tikv")]
 pub mod peers;
+pub mod definitions;
+pub mod housekeeping;
 pub mod crons;
 pub mod long_queue;
 pub mod mailbox;

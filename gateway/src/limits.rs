@@ -257,3 +257,10 @@ pub const PEER_VISITOR_IDLE: Duration = Duration::from_secs(5);
 
 /// Bytes that are read from a link at once.
 pub const PEER_READ_BYTES: usize = 64 * 1024;
+
+/// A datafile of a log in memory ends before it is longer: it grows as a whole, and goes only as a whole.
+pub const MEMORY_DATAFILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A connection in a program runs its requests once so many bytes of them have been written, and before they are polled for, so
+/// that an argument for a blob is never in memory as a whole.
+pub const EMBEDDED_INPUT_BYTES: usize = 256 * 1024;

@@ -10,16 +10,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use edgecask_core::acl::{Change, User};
+use edgecask_core::acl::Change;
 use edgecask_core::bitcask::{Bitcask, OpenError, Options as StoreOptions};
-use edgecask_core::command::Unreadable;
-use edgecask_core::command::script::{crons, libraries, triggers};
-use edgecask_core::command::users;
-use edgecask_core::engine::{Admin, EngineError};
 #[cfg(feature = "tikv")]
 use edgecask_core::ordered::{Ordered, Pace};
 use edgecask_core::server::{HomeBounds, Server, Shared};
-use tracing::{error, info, warn};
+use tracing::{error, info};
 
 use crate::acceptor;
 use crate::brake::Brake;
@@ -27,8 +23,10 @@ use crate::clock::now_ms;
 #[cfg(feature = "tikv")]
 use crate::clock::whole_ms;
 use crate::control::Control;
+use crate::definitions::{self, DefinitionsError};
 use crate::descriptors;
 use crate::gateway::Gateway;
+use crate::housekeeping::{Housekeeping, finish, join};
 use crate::interpreters;
 use crate::limits::{
     CLUSTER_ARGUMENT_MAX_BYTES, CLUSTER_BULK_MAX_BYTES, Deadlines, PROGRESS_PERIOD, SILENT_LOADING,
@@ -63,17 +61,14 @@ pub enum StartError {
     #[error("TLS: {0}")]
     Tls(#[from] TlsError),
     /// The store cannot be opened.
-    #[error("{0}{help}", help = help(.0))]
+    #[error("{0}{help}", help = store::help(.0))]
     Store(#[from] OpenError),
-    /// The file of users cannot be used, or the users cannot be kept in the store.
+    /// The file of users cannot be used.
     #[error("{0}")]
     Users(String),
-    /// The libraries of functions cannot be read.
-    #[error("the libraries of functions cannot be read: {0}")]
-    Libraries(EngineError),
-    /// The triggers or the crons cannot be read.
-    #[error("triggers and crons cannot be read: {0}")]
-    Callers(EngineError),
+    /// What the store says besides its data cannot be taken over.
+    #[error(transparent)]
+    Definitions(#[from] DefinitionsError),
     /// The cluster cannot be used.
     #[error("{0}")]
     Cluster(String),
@@ -85,17 +80,6 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// What an operator can do about a store that does not open.
-fn help(error: &OpenError) -> &'static str {
-    match error {
-        OpenError::Damaged(_) => {
-            ". Nothing was changed. `edgecask check DIR` lists all damage, `edgecask repair DIR --to NEWDIR` writes what can \
-             be read to a new directory, and `edgecask serve --on-damage salvage` starts with it"
-        }
-        OpenError::Storage(_) => "",
-    }
-}
-
 /// A server that is running.
 pub struct Running {
     gateway: Arc<Gateway>,
@@ -105,9 +89,7 @@ pub struct Running {
     threads: Option<Threads>,
     acceptor: JoinHandle<()>,
     long_threads: LongThreads,
-    syncer: JoinHandle<()>,
-    crons: JoinHandle<()>,
-    maintenance: Vec<JoinHandle<()>>,
+    housekeeping: Housekeeping,
     control: Option<Control>,
     #[cfg(feature = "tikv")]
     peers: Option<PeerThreads>,
@@ -182,11 +164,7 @@ pub fn start_and(
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;
-    let restore = || {
-        restore_libraries(&gateway)?;
-        restore_callers(&gateway)?;
-        restore_users(&gateway, users.clone())
-    };
+    let restore = || -> Result<(), StartError> { Ok(definitions::restore(&gateway, users.clone())?) };
     let show = |store: Bitcask| {
         store.set_unsynced_blobs_max(unsynced_blobs_max);
         gateway.server.engine.set(store);
@@ -234,16 +212,10 @@ pub fn start_and(
         long_threads.stop(&gateway);
         return Err(error);
     }
-    let syncing = gateway.clone();
-    let syncer = spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?;
-    let [keys, log] = [gateway.clone(), gateway.clone()];
-    let mut maintenance = vec![
-        spawn("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?,
-        spawn("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?,
-    ];
-    maintenance.extend(options.cluster.as_ref().map(|cluster| keep_house(&gateway, cluster)).transpose()?);
-    let calling = gateway.clone();
-    let crons = spawn("crons", move || crate::crons::run(&calling))?;
+    let mut housekeeping = Housekeeping::start(&gateway)?;
+    if let Some(cluster) = &options.cluster {
+        keep_house(&gateway, cluster, &mut housekeeping)?;
+    }
     let control = match options.cluster {
         None => Control::start(&gateway, &options.directory)?,
         Some(_) => None,
@@ -270,9 +242,7 @@ pub fn start_and(
         acceptor,
         threads,
         long_threads,
-        syncer,
-        maintenance,
-        crons,
+        housekeeping,
         control,
         #[cfg(feature = "tikv")]
         peers,
@@ -317,30 +287,9 @@ impl Running {
         if let Some(control) = self.control {
             control.join();
         }
-        gateway.crons.stop();
-        join(self.crons, "crons");
-        gateway.maintenance.stop();
-        self.maintenance.into_iter().for_each(|thread| join(thread, "maintenance"));
-        gateway.syncer.stop();
-        join(self.syncer, "syncer");
-        let is_safe = gateway.syncer.finish(&gateway.server.engine);
+        self.housekeeping.stop(&gateway);
         let wants_checkpoint = gateway.stop.request_made().is_none_or(|request| request.checkpoint);
-        let engine = &gateway.server.engine;
-        if is_safe && let Err(error) = engine.end_preparation() {
-            warn!(%error, "a datafile that was begun ahead stays");
-        }
-        if is_safe
-            && wants_checkpoint
-            && let Err(error) = Admin::checkpoint(engine, now_ms())
-        {
-            warn!(%error, "the checkpoint could not be written; the next start reads the log instead");
-        }
-        if is_safe
-            && !wants_checkpoint
-            && let Err(error) = engine.note_synced()
-        {
-            warn!(%error, "the manifest does not say how much is synced; a shorter log would not be noticed");
-        }
+        let is_safe = finish(&gateway, wants_checkpoint);
         // The store closes before the lock of its directory.
         drop(gateway);
         drop(self.lock);
@@ -379,16 +328,24 @@ pub(crate) fn open_cluster(
 
 /// Starts the thread that keeps house in a cluster.
 #[cfg(feature = "tikv")]
-fn keep_house(gateway: &Arc<Gateway>, cluster: &ClusterOptions) -> io::Result<JoinHandle<()>> {
+fn keep_house(
+    gateway: &Arc<Gateway>,
+    cluster: &ClusterOptions,
+    housekeeping: &mut Housekeeping,
+) -> io::Result<()> {
     let pace = Pace { life_ms: whole_ms(cluster.life), collects_versions: cluster.collects_versions };
     let gateway = gateway.clone();
-    spawn("maintain-cluster", move || tikv::upkeep::run(&gateway, pace))
+    housekeeping.maintain("maintain-cluster", move || tikv::upkeep::run(&gateway, pace))
 }
 
 /// The options refuse a cluster.
 #[cfg(not(feature = "tikv"))]
-fn keep_house(_gateway: &Arc<Gateway>, _cluster: &ClusterOptions) -> io::Result<JoinHandle<()>> {
-    spawn("maintain-cluster", || {})
+fn keep_house(
+    _gateway: &Arc<Gateway>,
+    _cluster: &ClusterOptions,
+    _housekeeping: &mut Housekeeping,
+) -> io::Result<()> {
+    Ok(())
 }
 
 /// The options refuse a cluster.
@@ -432,48 +389,6 @@ fn finish_loading(
     Ok(())
 }
 
-/// Takes the users over from the store, or puts those of the file into it.
-fn restore_users(gateway: &Gateway, of_file: Option<Vec<Arc<User>>>) -> Result<(), StartError> {
-    let restored = users::restore(&gateway.server, of_file, now_ms())
-        .map_err(|error| StartError::Users(format!("the users cannot be kept in the store: {error}")))?;
-    for name in restored.unreadable {
-        let user = String::from_utf8_lossy(&name).into_owned();
-        warn!(
-            user,
-            "a user is off, since this version cannot read its rules; ACL SETUSER makes it anew after ACL DELUSER"
-        );
-    }
-    if !restored.is_reachable {
-        warn!("every user is off: nobody can log in");
-    }
-    Ok(())
-}
-
-/// Takes the libraries of functions over from the store.
-fn restore_libraries(gateway: &Gateway) -> Result<(), StartError> {
-    let unusable = libraries::restore(&gateway.server, now_ms()).map_err(StartError::Libraries)?;
-    for library in unusable {
-        let name = String::from_utf8_lossy(&library.name).into_owned();
-        warn!(
-            library = name,
-            reason = library.reason,
-            "a library of functions cannot be used; it stays in the store"
-        );
-    }
-    Ok(())
-}
-
-/// Takes triggers and crons over from the store.
-fn restore_callers(gateway: &Gateway) -> Result<(), StartError> {
-    let triggers = triggers::restore(&gateway.server, now_ms()).map_err(StartError::Callers)?;
-    let crons = crons::restore(&gateway.server, now_ms()).map_err(StartError::Callers)?;
-    for Unreadable { kind, name } in triggers.into_iter().chain(crons) {
-        let name = String::from_utf8_lossy(&name).into_owned();
-        warn!(name, "a {kind} does not run, since this version cannot read it; it stays in the store");
-    }
-    Ok(())
-}
-
 /// Binds the listeners of all protocols but plain TCP.
 fn bind_web(options: &WebOptions) -> io::Result<Vec<Listener>> {
     let mut bound = Vec::new();
@@ -482,14 +397,4 @@ fn bind_web(options: &WebOptions) -> io::Result<Vec<Listener>> {
         bound.extend(listeners.map(|listener| Listener { protocol: *protocol, listener }));
     }
     Ok(bound)
-}
-
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.into()).spawn(run)
-}
-
-fn join(thread: JoinHandle<()>, name: &str) {
-    if thread.join().is_err() {
-        error!(thread = name, "a thread panicked");
-    }
 }

@@ -20,7 +20,7 @@ use edgecask_core::engine::{
 };
 #[cfg(feature = "tikv")]
 use edgecask_core::ordered::{Ordered, OrderedSnapshot};
-use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage};
+use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage, Storage};
 use tracing::{error, info, warn};
 
 #[cfg(feature = "tikv")]
@@ -38,6 +38,8 @@ pub struct Store {
     loaded: OnceLock<Bitcask>,
     /// What sessions see before.
     empty: Bitcask,
+    /// Whether what was read is never written to.
+    is_read_only: bool,
     #[cfg(feature = "tikv")]
     cluster: Option<Box<Ordered<TikvCluster>>>,
 }
@@ -137,6 +139,17 @@ pub fn open(directory: &Path, options: &Options) -> std::result::Result<Owned, O
     Ok(Owned { store, lock })
 }
 
+/// What an operator can do about a store that does not open.
+pub fn help(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Damaged(_) => {
+            ". Nothing was changed. `edgecask check DIR` lists all damage, `edgecask repair DIR --to NEWDIR` writes what can \
+             be read to a new directory, and `edgecask serve --on-damage salvage` starts with it"
+        }
+        OpenError::Storage(_) => "",
+    }
+}
+
 /// Makes the directory if it is missing, and locks it.
 ///
 /// # Errors
@@ -157,8 +170,15 @@ pub fn load(
 ) -> std::result::Result<Bitcask, OpenError> {
     let meta = Meta::open(&directory.join("meta"));
     let device = Directory::open(directory)?.counting(progress.clone());
-    let storage = DeviceStorage::open(device, meta)?;
-    let opened = Bitcask::open(Arc::new(storage), &Options { seed: seed(), ..*options })?;
+    read(Arc::new(DeviceStorage::open(device, meta)?), options)
+}
+
+/// Reads the store in a storage, and logs the recovery.
+///
+/// # Errors
+/// As [`load`].
+pub fn read(storage: Arc<dyn Storage>, options: &Options) -> std::result::Result<Bitcask, OpenError> {
+    let opened = Bitcask::open(storage, &Options { seed: seed(), ..*options })?;
     log_recovery(&opened);
     // Not only after damage: an earlier salvage may have been cut short when all of its datafiles were mended, and their values not.
     if options.on_damage == OnDamage::Salvage || opened.earlier_report.is_some() {
@@ -240,9 +260,27 @@ impl Store {
         Ok(Store {
             loaded: OnceLock::new(),
             empty,
+            is_read_only: false,
             #[cfg(feature = "tikv")]
             cluster: None,
         })
+    }
+
+    /// The same for one that is only to be read: every change of it fails.
+    pub fn to_be_read(self) -> Store {
+        Store { is_read_only: true, ..self }
+    }
+
+    /// Whether every change of it fails.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// # Errors
+    /// The store is only to be read.
+    #[inline]
+    fn check_writable(&self) -> Result<()> {
+        if self.is_read_only { Err(EngineError::OpenedToRead) } else { Ok(()) }
     }
 
     /// A store in a cluster.
@@ -378,10 +416,12 @@ impl Engine for Store {
         touch: Touch,
         scratch: &mut Vec<u8>,
     ) -> Result<Option<Stored>> {
+        self.check_writable()?;
         with_engine!(self, engine => Engine::set_string(engine, db, key, value, now_ms, touch, scratch))
     }
 
     fn draft(&self) -> Result<Draft> {
+        self.check_writable()?;
         #[cfg(feature = "tikv")]
         if let Some(cluster) = self.cluster() {
             return cluster.draft();
@@ -455,6 +495,7 @@ impl Engine for Store {
         now_ms: u64,
         ordered: CallOrdered<'_>,
     ) -> Result<Commit> {
+        self.check_writable()?;
         match snapshot {
             StoreSnapshot::Log(snapshot) => Engine::commit(self.log(), snapshot, overlay, now_ms, ordered),
             #[cfg(feature = "tikv")]
@@ -647,6 +688,7 @@ impl Reader for StoreSnapshot<'_> {
 
 impl Admin for Store {
     fn checkpoint(&self, now_ms: u64) -> Result<()> {
+        self.check_writable()?;
         with_engine!(self, engine => Admin::checkpoint(engine, now_ms))
     }
 

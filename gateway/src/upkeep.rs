@@ -231,15 +231,16 @@ fn file_names(directory: &Path) -> Result<Vec<String>, UpkeepError> {
 }
 
 /// A directory for a copy of the metadata map, since sled writes to what it opens.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Scratch {
+    /// A name for one that is not there yet.
+    pub(crate) fn new() -> Scratch {
         Scratch(std::env::temp_dir().join(format!("edgecask-{}-{:016x}", std::process::id(), seed())))
     }
 
     /// An open copy of the map. Without one, hints are not looked at, and a note says why unless there are none.
-    fn copy_of(&self, folder: &Path) -> (Meta, Option<String>) {
+    pub(crate) fn copy_of(&self, folder: &Path) -> (Meta, Option<String>) {
         let shown = folder.display();
         match copy_folder(folder, &self.0) {
             Ok(()) => match Meta::open_as_it_is(&self.0) {

@@ -9,8 +9,10 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::task::{Context, Poll, Waker};
 
 use edgecask::connection::{Buffers, Connection, Received, Sent};
+use edgecask::embedded::{Embedded, EmbeddedOptions};
 use edgecask::storage::lock::DirectoryLock;
 use edgecask::store::{self, Owned, Store};
 use edgecask_core::driver::Now;
@@ -115,6 +117,20 @@ fn connections() {
         assert!(client.read(&mut replies).expect("receives") > 0);
     });
     connection.close(&server);
+}
+
+#[test]
+fn programs() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = Embedded::open(folder.path(), &EmbeddedOptions::default()).expect("opens");
+    let (mut connection, mut replies) = (store.connect(), Vec::with_capacity(64 * 1024));
+    check(|requests| {
+        connection.write(requests);
+        replies.clear();
+        let polled = connection.poll_replies(&mut Context::from_waker(Waker::noop()), &mut replies);
+        assert!(matches!(polled, Poll::Ready(Ok(()))), "replies are there");
+        assert!(replies.first().is_some_and(|first| *first != b'-'), "no errors");
+    });
 }
 
 #[test]

@@ -101,7 +101,11 @@ pub fn admit<'a>(
     }
     let checked = client.access.check(&shared.acl, spec, args);
     let permit = checked.map_err(|denial| denied(spec, origin, denial))?;
-    let name_max_bytes = shared.settings.bounds().name_max_bytes;
+    let bounds = shared.settings.bounds();
+    if bounds.is_read_only && spec.is(Flags::WRITE) {
+        return Err(CommandError::READ_ONLY);
+    }
+    let name_max_bytes = bounds.name_max_bytes;
     if name_max_bytes != usize::MAX && args.iter().any(|argument| argument.len() > name_max_bytes) {
         check_names(spec, args, name_max_bytes)?;
     }

@@ -38,6 +38,9 @@ impl CommandError {
     /// A value out of range.
     pub const OUT_OF_RANGE: CommandError = CommandError::text("ERR value is out of range");
 
+    /// The store was opened to be read only.
+    pub const READ_ONLY: CommandError = CommandError::text("READONLY the store was opened to be read only");
+
     /// An error with a fixed text.
     pub const fn text(text: &'static str) -> CommandError {
         CommandError::Client(Cow::Borrowed(text))
@@ -64,6 +67,9 @@ impl CommandError {
             }
             CommandError::Engine(EngineError::Unavailable(text)) => Cow::Owned(format!("TRYAGAIN {text}")),
             CommandError::Engine(EngineError::Unknown(text)) => Cow::Owned(format!("UNKNOWN {text}")),
+            CommandError::Engine(EngineError::OpenedToRead) => {
+                CommandError::READ_ONLY.reply_text().into_owned().into()
+            }
             CommandError::Engine(EngineError::Refused(text)) => Cow::Borrowed(text),
             CommandError::Engine(error @ EngineError::BudgetExceeded) => Cow::Owned(format!("OOM {error}")),
             CommandError::Engine(error) => Cow::Owned(format!("ERR {error}")),

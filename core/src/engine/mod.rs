@@ -194,6 +194,9 @@ pub enum EngineError {
     /// The store refuses writes since a write or sync failed; it must be reopened.
     #[error("the store is read-only since an error: {0}")]
     ReadOnly(String),
+    /// The store was opened to be read only.
+    #[error("the store was opened to be read only")]
+    OpenedToRead,
     /// The value does not fit into memory, and it was asked for in one piece.
     #[error("the value of {0} bytes is too large to be held in memory")]
     TooLarge(u64),

@@ -132,9 +132,12 @@ impl Executor {
                 Err(Stop::Suspended)
             }
             // A read that met an expired key tried to collect it; the read itself is fine.
-            Err(EngineError::Full(_) | EngineError::ReadOnly(_) | EngineError::Exhausted(_))
-                if !plan.writes =>
-            {
+            Err(
+                EngineError::Full(_)
+                | EngineError::ReadOnly(_)
+                | EngineError::OpenedToRead
+                | EngineError::Exhausted(_),
+            ) if !plan.writes => {
                 if let Some(entry) = entry {
                     self.outbox.put_back(entry.actions);
                 }

@@ -320,7 +320,10 @@ impl Eviction {
                 Try::Suspended
             }
             Err(Stop::Error(CommandError::Engine(
-                EngineError::Full(_) | EngineError::ReadOnly(_) | EngineError::Exhausted(_),
+                EngineError::Full(_)
+                | EngineError::ReadOnly(_)
+                | EngineError::OpenedToRead
+                | EngineError::Exhausted(_),
             ))) => Try::Refused,
             // Something about this key: others may go.
             Err(Stop::Error(_)) => {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 pub use device::{Access, Device, DeviceBlob, DeviceDatafile, DeviceFile, DeviceStorage};
-pub use memory::{MemoryDevice, MemoryMeta, MemoryStorage};
+pub use memory::{MemoryDevice, MemoryFile, MemoryMeta, MemoryStorage};
 pub use simulated::{SimulatedStorage, Simulation};
 pub use target::{DeviceTarget, Progress, Taken, Target};
 

@@ -2,9 +2,12 @@
 //!
 //! The lock is flock's, on the file `lock`: the kernel releases it when the process ends, however it ends, so a crash
 //! leaves nothing to clean up. Everything else in the directory relies on having no other writer.
+//!
+//! The file has the number of the process that last locked it to write, in decimal digits: only for the text of errors. It
+//! means something only while the lock is held.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -42,7 +45,11 @@ impl DirectoryLock {
         })?;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(DirectoryLock { file }),
+                Ok(()) => {
+                    // A full disk has no room for it. The lock is held all the same.
+                    let _ = note_process(&file);
+                    return Ok(DirectoryLock { file });
+                }
                 Err(TryLockError::Error(error)) => return Err(unlockable(directory, &error)),
                 Err(TryLockError::WouldBlock) => {}
             }
@@ -52,14 +59,16 @@ impl DirectoryLock {
                 Err(TryLockError::Error(error)) => return Err(unlockable(directory, &error)),
                 Err(TryLockError::WouldBlock) => {
                     return Err(StorageError::Refused(format!(
-                        "the data directory {shown} is in use by another edgecask; stop it or choose another --dir"
+                        "the data directory {shown} is in use by another edgecask, or by a program that has one inside: it \
+                         is {}; stop that or choose another directory",
+                        holder(&file)
                     )));
                 }
             }
             if begin.elapsed() > READERS_MAX {
                 return Err(StorageError::Refused(format!(
-                    "the data directory {shown} is in use by edgecask check or repair, which must not see it change; \
-                     wait for its end"
+                    "the data directory {shown} is in use by edgecask check or repair, or by a program that opened it to \
+                     read, which must not see it change; wait for its end"
                 )));
             }
             std::thread::sleep(READERS_RETRY);
@@ -85,10 +94,27 @@ impl DirectoryLock {
         match file.try_lock_shared() {
             Ok(()) => Ok(Some(DirectoryLock { file })),
             Err(TryLockError::WouldBlock) => Err(StorageError::Refused(format!(
-                "the data directory {shown} is in use: a server runs on it; stop it, or look at a backup"
+                "the data directory {shown} is in use: a server runs on it, or a program that has one inside: it is {}; \
+                 stop that, or look at a backup",
+                holder(&file)
             ))),
             Err(TryLockError::Error(error)) => Err(unlockable(directory, &error)),
         }
+    }
+}
+
+/// Writes the number of this process into the file that it has locked.
+fn note_process(mut file: &File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.write_all(std::process::id().to_string().as_bytes())
+}
+
+/// By whom the file is locked to write.
+fn holder(mut file: &File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if text.parse::<u32>().is_ok() => format!("locked by pid {text}"),
+        _ => "locked by another process".into(),
     }
 }
 
@@ -117,6 +143,7 @@ mod tests {
         assert!(told.contains("a server runs on it"), "{told}");
         let told = DirectoryLock::take(path).expect_err("refused").to_string();
         assert!(told.contains("another edgecask"), "{told}");
+        assert!(told.contains(&format!("locked by pid {}", std::process::id())), "{told}");
         drop(server);
         let readers = [DirectoryLock::take_to_read(path), DirectoryLock::take_to_read(path)];
         assert!(readers.iter().all(Result::is_ok));

@@ -10,6 +10,7 @@ mod gate;
 pub mod directory;
 pub mod lock;
 pub mod mapped;
+pub mod read_only;
 pub mod sled_meta;
 
 use std::io::{Error, ErrorKind};

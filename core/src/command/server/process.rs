@@ -11,6 +11,7 @@ use crate::server::Effect;
 use crate::server::outbox::Action;
 
 pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    check_writable(ctx)?;
     let changes = ctx.shared.counters.changes.load(Ordering::Relaxed);
     let failed = |_: &_| ctx.shared.save_failed.store(true, Ordering::Relaxed);
     ctx.admin.checkpoint(ctx.now_ms()).inspect_err(failed)?;
@@ -20,6 +21,7 @@ pub(super) fn save(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn bgsave(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    check_writable(ctx)?;
     match &args[1..] {
         [] => {}
         [option] if is_option(option, "SCHEDULE") => {}
@@ -31,6 +33,7 @@ pub(super) fn bgsave(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn bgrewriteaof(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
+    check_writable(ctx)?;
     if !ctx.admin.begin_rewrite() {
         let text = "ERR Background append only file rewriting already in progress";
         return Err(CommandError::text(text));
@@ -38,6 +41,14 @@ pub(super) fn bgrewriteaof(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcom
     ctx.outbox.effect(Effect::Checkpoint);
     ctx.reply.simple("Background append only file rewriting started");
     Ok(())
+}
+
+/// Refuses what writes beside the data where the store is only read. These commands have no flag that says so.
+fn check_writable(ctx: &Context<'_, '_>) -> Outcome {
+    match ctx.shared.settings.bounds().is_read_only {
+        true => Err(CommandError::READ_ONLY),
+        false => Ok(()),
+    }
 }
 
 pub(super) fn lastsave(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
@@ -61,6 +72,10 @@ pub(super) fn shutdown(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     if (abort && (save || no_save || others)) || (save && no_save) {
         return Err(CommandError::SYNTAX);
+    }
+    if !ctx.shared.settings.bounds().has_shutdown {
+        let text = "ERR this store is part of a program, which closes it; SHUTDOWN ends only servers";
+        return Err(CommandError::text(text));
     }
     if abort {
         return Err(CommandError::text("ERR No shutdown in progress."));

@@ -169,6 +169,10 @@ pub struct HomeBounds {
     pub has_blobs: bool,
     /// Whether what it keeps is read in the background, so that `scrub-...` means something.
     pub has_scrub: bool,
+    /// Whether its process ends when a client says SHUTDOWN.
+    pub has_shutdown: bool,
+    /// Whether its store was opened to be read only.
+    pub is_read_only: bool,
     /// Most arguments of one request.
     pub arguments_max: u64,
     /// The longest reply, in bytes, values that go out uncopied aside.
@@ -239,6 +243,8 @@ impl Default for HomeBounds {
             name_max_bytes: usize::MAX,
             has_blobs: true,
             has_scrub: true,
+            has_shutdown: true,
+            is_read_only: false,
             arguments_max: resp::limits::REQUEST_ARGUMENTS_MAX,
             reply_max_bytes: usize::MAX,
             changes_max: u64::MAX,
