@@ -3,6 +3,8 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
+# make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
+#             twenty minutes, most of it building them)
 # make scaling  one worker beside as many as there are processors (some minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
@@ -50,7 +52,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 # The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -59,7 +61,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test \
+AFTER_GATE := setup console gateway client sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -140,6 +142,10 @@ gateway: rust
 	cargo test $(ALL_BUT_CORE) -q --lib --bin edgecask $(call tests_of,gateway)
 	cargo test $(ALL_BUT_CORE) -q --doc
 
+# The client library beside redis-server and EdgeCask, over sockets, WebSocket and in the same process, and beside a server that misbehaves.
+client: edgecask setup
+	EDGECASK_BIN=$(CURDIR)/$(BIN) cargo test $(ALL_BUT_CORE) -q $(call tests_of,core/client)
+
 # SQLite over pages of a host: the language, what fails and is dropped, and texts that mean harm.
 sql: rust
 	cargo test $(ALL_BUT_CORE) -q $(call tests_of,core/sql)
@@ -202,6 +208,9 @@ demo-test: edgecask
 demo: rust
 	$(RELEASE_BUILD)
 	python3 tests/demo/demo.py --edgecask $(RELEASE)
+
+bench-clients: rust setup
+	python3 tests/bench/clients.py
 
 # Fails if a row of bench/results.json is missing or was made by another source, after making such rows anew.
 bench: rust setup .build/valkey/usr/bin/valkey-server

@@ -1,20 +1,4 @@
 //! A client whose store is in this process: no server, no port, one directory or the process's memory.
-//!
-//! ```no_run
-//! # async fn example() -> edgecask_client::Result<()> {
-//! use edgecask_client::{Client, Commands};
-//!
-//! let client = Client::connect("edgecask:./data").await?;
-//! client.set("greeting", "hello").await?;
-//! assert_eq!(client.get("greeting").await?, Some(b"hello".to_vec()));
-//! let bytes = client.fold(0, |sum, _key, value| sum + value.len()).await?;
-//! println!("{bytes} bytes of strings");
-//! client.sync().await?;
-//! # Ok(()) }
-//! ```
-//!
-//! One process may write at a time; another one that opens the directory gets an error with the words `locked by pid`.
-//! `edgecask:DIR?read_only=1` opens it for reading, beside others that read.
 
 use edgecask::embedded::{Embedded, EmbeddedError, EmbeddedOptions};
 
@@ -35,7 +19,8 @@ impl Options {
             return Ok(());
         }
         let address = self.address.clone();
-        let options = EmbeddedOptions { read_only: self.read_only, create: !self.read_only, ..Default::default() };
+        let options =
+            EmbeddedOptions { read_only: self.read_only, create: !self.read_only, ..Default::default() };
         let opening = tokio::task::spawn_blocking(move || match address {
             Address::Directory(directory) => Embedded::open(&directory, &options),
             _ => Embedded::memory(&options),
@@ -48,7 +33,9 @@ impl Options {
 impl Client {
     fn store(&self) -> Result<&Embedded> {
         let store = self.options().store.as_ref();
-        store.ok_or(Error::Invalid("the store is not in this process: its server merges and syncs by itself".into()))
+        store.ok_or(Error::Invalid(
+            "the store is not in this process: its server merges and syncs by itself".into(),
+        ))
     }
 
     /// Merges datafiles of a store in this process until nothing is left to be gained.

@@ -1,12 +1,82 @@
-//! A client of EdgeCask and of Redis.
+//! A client of EdgeCask and of Redis, which allocates nothing for a request.
 //!
-//! Modules in the order in which a request passes them.
+//! ```no_run
+//! # async fn example() -> edgecask_client::Result<()> {
+//! use edgecask_client::{Client, Commands};
+//!
+//! let client = Client::connect("redis://localhost").await?;
+//! client.set("greeting", "hello").ex(60).await?;
+//! let greeting: Option<String> = client.get("greeting").reply().await?;
+//! let visits = client.incr("visits").await?;
+//! # Ok(()) }
+//! ```
+//!
+//! A [`Client`] is cheap to clone, and all tasks of a program share one. Short requests of all callers go over one
+//! connection, those of callers that wake together in one write. Values of 64 KiB and more, transactions over watched keys, and
+//! commands that block have connections of a pool to themselves.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | every command as a method | [`Commands`], [`HandMade`], for the owner of a connection [`ConnectionCommands`] |
+//! | any command by name | [`Client::cmd`] |
+//! | another type of reply | [`Request::reply`] |
+//! | several requests at once | [`Client::pipeline`], [`Client::run`], [`Client::transaction`], [`Client::watch`] |
+//! | values without an allocation, of any size | [`Client::get_into`], [`Client::get_with`], [`Client::get_to`], [`Client::set_from`] |
+//! | messages | [`Client::subscribe`], [`Client::psubscribe`], [`Client::ssubscribe`] |
+//! | streams | [`Client::entries`], [`Client::group_entries`] |
+//! | what the server runs | [`Client::monitor`] |
+//! | walks | [`Client::scan_keys`], [`Client::scan_fields`], [`Client::scan_members`], [`Client::scan_scores`], [`Client::fold`] |
+//! | scripts | [`Script`] |
+//! | replies that the server keeps up to date | [`Client::cache`] |
+//! | servers, and stores in this process | [`Options::from_url`] |
+//! | types of one's own | [`ToArg`], [`FromReply`] |
+//!
+//! # What may be relied on
+//!
+//! - *Cancellation.* Nothing is sent before a request is first polled. A future that is dropped leaves nobody a wrong reply: on
+//!   the shared connection its reply is read and dropped, a connection that it had for itself is closed. The command may run all
+//!   the same. A buffer that was lent is empty afterwards.
+//! - *Errors* are one type. [`Error::may_have_run`] says whether the request may have had its effect, [`Error::is_retry_safe`]
+//!   whether it may be sent again.
+//! - *Deadlines.* A request has [`Options::timeout`], in which waiting for a connection and for room counts; a command that blocks has
+//!   its own time besides. A value that is streamed has its time anew with every part.
+//! - *Bounds.* Bytes and requests of a connection are bounded, so are connections, messages of a subscription, and the cache. While
+//!   the server is away, only callers wait; nothing is stored for them.
+//! - *Reconnecting* goes on for ever, with pauses that grow to half a second. A client that has connected once never gives up.
+//!
+//! # A store in the same process
+//!
+//! With the feature `embedded`, `edgecask:DIR` opens the directory itself, without a server and without a port:
+//!
+//! ```no_run
+//! # #[cfg(feature = "embedded")]
+//! # async fn example() -> edgecask_client::Result<()> {
+//! use edgecask_client::{Client, Commands};
+//!
+//! let client = Client::connect("edgecask:./data").await?;
+//! client.set("greeting", "hello").await?;
+//! assert_eq!(client.get("greeting").await?, Some(b"hello".to_vec()));
+//! let bytes = client.fold(0, |sum, _key, value| sum + value.len()).await?;
+//! client.del("greeting").await?;
+//! client.merge().await?;
+//! client.sync().await?;
+//! # Ok(()) }
+//! ```
+//!
+//! One process may have it open for writing; another one gets an error with the words `locked by pid`. With
+//! `edgecask:DIR?read_only=1` it is only read, beside others that read. `edgecask:memory` is a store in the memory of this process,
+//! for tests.
+//!
+//! The modules stand in the order in which a request passes them.
 #![forbid(unsafe_code)]
 
 mod client;
 mod connection;
 mod cache;
 mod pubsub;
+mod monitor;
+mod queue;
+mod entries;
 mod scan;
 mod script;
 mod pipeline;
@@ -37,7 +107,9 @@ pub use client::Client;
 pub use commands::{Commands, ConnectionCommands, HandMade, Trim, TrimTo};
 pub use connection::Connection;
 pub use edgecask_core::resp::{Event, Value};
+pub use entries::{Entries, GroupEntries};
 pub use error::{Error, Result, ServerError};
+pub use monitor::{Monitor, Observed};
 pub use options::{Address, Options};
 pub use pipeline::{Pipeline, Replies, Requests};
 pub use pubsub::{Message, Notice, Subscription};

@@ -22,6 +22,7 @@ use crate::connector::Connector;
 use crate::error::{Error, Result, ServerError};
 use crate::link::{Keeps, Link, Listener, supervise};
 use crate::options::Options;
+use crate::queue::{Next, Queue};
 use crate::reply::ReplyReader;
 use crate::runtime::{Timer, spawn};
 use crate::words::Words;
@@ -98,55 +99,16 @@ struct TopicsState {
 
 #[derive(Default)]
 struct Listeners {
-    queues: Vec<Arc<Queue>>,
+    queues: Vec<Arc<Queue<Notice>>>,
     is_confirmed: bool,
     /// Who waits for the confirmation.
     waiting: Vec<Waker>,
     refused: Option<ServerError>,
 }
 
-/// What waits for one reader.
-struct Queue {
-    state: Mutex<QueueState>,
-    most: (usize, usize),
-}
-
-#[derive(Default)]
-struct QueueState {
-    notices: VecDeque<Notice>,
-    bytes: usize,
-    lost: u64,
-    waker: Option<Waker>,
-    is_closed: bool,
-}
-
-impl Queue {
-    fn push(&self, notice: Notice) {
-        let mut state = self.state.lock();
-        state.bytes += size_bytes(&notice);
-        state.notices.push_back(notice);
-        while state.notices.len() > 1 && (state.notices.len() > self.most.0 || state.bytes > self.most.1) {
-            let Some(oldest) = state.notices.pop_front() else { break };
-            state.bytes -= size_bytes(&oldest);
-            state.lost += u64::from(matches!(oldest, Notice::Message(_)));
-        }
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
-
-    fn close(&self) {
-        let mut state = self.state.lock();
-        state.is_closed = true;
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
-}
-
 fn size_bytes(notice: &Notice) -> usize {
     let Notice::Message(message) = notice else { return 0 };
-    message.channel.len() + message.payload.len() + message.pattern.as_ref().map_or(0, Vec::len)
+    1 + message.channel.len() + message.payload.len() + message.pattern.as_ref().map_or(0, Vec::len)
 }
 
 impl Hub {
@@ -179,7 +141,7 @@ impl Topics {
     fn deliver(&self, topic: &Topic, notice: &Notice) {
         let state = self.state.lock();
         if let Some(listeners) = state.listeners.get(topic) {
-            listeners.queues.iter().for_each(|queue| queue.push(notice.clone()));
+            listeners.queues.iter().for_each(|queue| queue.push(notice.clone(), size_bytes(notice)));
         }
     }
 
@@ -254,7 +216,7 @@ impl Listener for Topics {
         }
         let queues = state.listeners.values().flat_map(|listeners| &listeners.queues);
         if is_again {
-            queues.for_each(|queue| queue.push(Notice::Reconnected));
+            queues.for_each(|queue| queue.push(Notice::Reconnected, 0));
         }
         link.send(&bytes);
     }
@@ -269,7 +231,7 @@ impl Listener for Topics {
 /// A stream of what comes on some channels. Dropped, it unsubscribes from those that nobody else of the client listens to.
 pub struct Subscription {
     hub: Arc<Hub>,
-    queue: Arc<Queue>,
+    queue: Arc<Queue<Notice>>,
     topics: Vec<Topic>,
 }
 
@@ -289,24 +251,16 @@ impl Subscription {
     }
 
     fn poll_notice(&mut self, cx: &mut Context) -> Poll<Option<Notice>> {
-        let mut state = self.queue.state.lock();
-        if state.lost > 0 {
-            return Poll::Ready(Some(Notice::Lost(std::mem::take(&mut state.lost))));
-        }
-        if let Some(notice) = state.notices.pop_front() {
-            state.bytes -= size_bytes(&notice);
-            return Poll::Ready(Some(notice));
-        }
-        if state.is_closed {
-            return Poll::Ready(None);
-        }
-        state.waker = Some(cx.waker().clone());
-        Poll::Pending
+        self.queue.poll_next(cx).map(|next| match next {
+            Next::Item(notice) => Some(notice),
+            Next::Lost(count) => Some(Notice::Lost(count)),
+            Next::End => None,
+        })
     }
 
     async fn begin(client: &Client, kind: Kind, topics: Vec<Vec<u8>>) -> Result<Subscription> {
         let hub = client.hub().clone();
-        let queue = Arc::new(Queue { state: Mutex::default(), most: hub.most });
+        let queue = Arc::new(Queue::new(hub.most));
         let topics: Vec<Topic> = topics.into_iter().map(|topic| (kind, topic)).collect();
         // From here on dropping it takes everything back.
         let subscription = Subscription { hub: hub.clone(), queue: queue.clone(), topics };

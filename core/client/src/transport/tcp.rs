@@ -36,6 +36,7 @@ pub(crate) async fn connect(options: &Options) -> Result<Box<dyn Transport>> {
             Some(store) => Ok(Box::new(super::embedded::connect(store))),
             None => Err(Error::Invalid("a store in this process is opened by Client::connect".into())),
         },
+        #[allow(unreachable_patterns, reason = "with all features there is a way to each")]
         other => Err(Error::Invalid(format!("this build of the client has no way to {other:?}").into())),
     }
 }

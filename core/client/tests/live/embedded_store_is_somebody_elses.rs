@@ -15,7 +15,8 @@ async fn what_was_written_is_there_when_the_directory_is_opened_again() {
     client.rpush("list", "x").await.expect("RPUSH");
     client.set_from("large", &vec![b'v'; 5_000_000]).await.expect("SET");
     client.del("key:0").await.expect("DEL");
-    let sum = client.fold(0, |sum, key, value| if key.starts_with(b"key:") { sum + value.len() } else { sum });
+    let sum =
+        client.fold(0, |sum, key, value| if key.starts_with(b"key:") { sum + value.len() } else { sum });
     assert_eq!(sum.await.expect("a fold"), 9 + 90 * 2);
     client.merge().await.expect("a merge");
     client.sync().await.expect("a sync");

@@ -4,6 +4,7 @@ mod a_caller_gets_the_reply_of_another;
 mod a_cut_reply_passes_for_a_whole;
 mod a_request_allocates;
 mod a_request_is_lost_in_silence;
+mod a_stream_ends_early;
 mod a_subscription_stays_away;
 mod cached_reply_is_stale;
 #[cfg(feature = "embedded")]

@@ -35,7 +35,8 @@ async fn a_client_follows_the_master_that_sentinels_name() {
     assert_eq!(direct.get("name").await.expect("GET"), Some(b"first".to_vec()));
 
     // The sentinel is told of another master, and the first one goes away.
-    let sentinels = Client::connect(&format!("redis://:of-sentinels@127.0.0.1:{port}")).await.expect("a login");
+    let sentinels =
+        Client::connect(&format!("redis://:of-sentinels@127.0.0.1:{port}")).await.expect("a login");
     sentinels.cmd("SENTINEL REMOVE").arg("main").reply::<()>().await.expect("SENTINEL REMOVE");
     let monitor = ("main", "127.0.0.1", second.port, 1);
     sentinels.cmd("SENTINEL MONITOR").args(monitor).reply::<()>().await.expect("SENTINEL MONITOR");
