@@ -82,6 +82,9 @@ impl Config {
             name_max_bytes: NAME_MAX_BYTES,
             has_blobs: false,
             has_scrub: false,
+            // It closes the connection; the platform ends an object that is idle.
+            has_shutdown: true,
+            is_read_only: false,
             arguments_max: ARGUMENTS_MAX,
             reply_max_bytes: REPLY_MAX_BYTES,
             changes_max: CHANGES_MAX,

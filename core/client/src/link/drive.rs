@@ -108,6 +108,9 @@ impl Io {
         let consumed = self.events.consume();
         self.read_bytes += consumed as u64;
         self.input.drain(..consumed);
+        if self.input.is_empty() && self.input.capacity() > 2 * INPUT_BYTES {
+            self.input.shrink_to(INPUT_BYTES);
+        }
         self.value_start = 0;
         let mut start = 0;
         for end in self.push_ends.drain(..) {
