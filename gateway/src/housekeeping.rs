@@ -1,4 +1,4 @@
-//! The threads that look after an open store, whoever its clients are: a server's or a program's.
+//! The threads that look after an open store, of a server and of a program alike.
 //!
 //! Start: once the store is read. End: once no client is served any more, [`Housekeeping::stop`] and then [`finish`].
 

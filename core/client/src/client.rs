@@ -139,9 +139,7 @@ impl Client {
     /// # Errors
     /// The key holds another type, or as of every request.
     pub async fn get_into(&self, key: impl ToArg, buffer: &mut Vec<u8>) -> Result<bool> {
-        let mut words = Words::new("GET");
-        words.arg(&key);
-        let outgoing = Outgoing::request(words)?;
+        let outgoing = get(&key)?;
         buffer.clear();
         let value = take(buffer);
         let (answer, value) = if value.capacity() >= LARGE_FROM_BYTES {
@@ -159,9 +157,7 @@ impl Client {
     /// # Errors
     /// As [`Client::get_into`].
     pub async fn get_with<T>(&self, key: impl ToArg, look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        let mut words = Words::new("GET");
-        words.arg(&key);
-        let outgoing = Outgoing::request(words)?;
+        let outgoing = get(&key)?;
         let trip = RoundTrip::new(self.link(), outgoing, Sink::Body, spare_buffer(), self.timeout_ms());
         let (answer, buffer) = trip.await?;
         let seen = body(answer, &buffer).map(|is_there| is_there.then(|| look(&buffer)));
@@ -201,9 +197,7 @@ impl Client {
         key: impl ToArg,
         writer: &mut W,
     ) -> Result<Option<u64>> {
-        let mut words = Words::new("GET");
-        words.arg(&key);
-        let outgoing = Outgoing::request(words)?;
+        let outgoing = get(&key)?;
         let checkout = self.pool().acquire(self.timeout_ms()).await?;
         let mut trip = RoundTrip::new(checkout, outgoing, Sink::Stream, spare_buffer(), self.timeout_ms());
         let (mut part, mut size_bytes) = (spare_buffer(), 0);
@@ -249,6 +243,13 @@ impl Client {
     pub(crate) fn timeout_ms(&self) -> u64 {
         self.0.options.timeout_ms()
     }
+}
+
+/// A request of GET.
+fn get(key: &impl ToArg) -> Result<Outgoing> {
+    let mut words = Words::new("GET");
+    words.arg(key);
+    Outgoing::request(words)
 }
 
 /// Waits for a status.

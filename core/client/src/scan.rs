@@ -129,9 +129,9 @@ impl Client {
     pub async fn fold<T>(&self, first: T, mut step: impl FnMut(T, &[u8], &[u8]) -> T) -> Result<T> {
         let mut state = first;
         let mut keys = self.scan_keys().of_type("string").count(FOLD_PAGE);
+        let mut value = Vec::new();
         while let Some(key) = keys.next().await {
             let key = key?;
-            let mut value = Vec::new();
             match self.get_into(&key, &mut value).await {
                 Ok(true) => state = step(state, &key, &value),
                 Ok(false) => {}

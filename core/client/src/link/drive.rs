@@ -11,7 +11,7 @@ use edgecask_core::resp::{Aggregate, Event, Events};
 use tokio::io::AsyncWrite;
 
 use super::slot::{Answer, Sink, State};
-use super::{Link, LinkState};
+use super::{Link, LinkState, keep_waker};
 use crate::error::Error;
 use crate::limits::{
     DIRECT_FROM_BYTES, GROWTH_BYTES, HEAD_BYTES, INPUT_BYTES, OUTPUT_KEPT_BYTES, STREAM_WINDOW_BYTES,
@@ -33,6 +33,8 @@ pub(crate) struct Io {
     output: Vec<u8>,
     written: usize,
     has_yielded: bool,
+    /// Whether the next reply is for a caller with a large buffer, as of the last look at what to write.
+    expects_large: bool,
     woken: Vec<Waker>,
     /// Push messages that are complete, and the one that is not.
     pushed: Vec<u8>,
@@ -67,6 +69,7 @@ impl Io {
             output: Vec::new(),
             written: 0,
             has_yielded: false,
+            expects_large: false,
             woken: Vec::new(),
             pushed: Vec::new(),
             push_ends: Vec::new(),
@@ -194,12 +197,10 @@ impl Io {
                     return Poll::Pending;
                 }
                 self.has_yielded = false;
+                self.expects_large = state.expects_large();
                 if state.output.is_empty() {
                     self.written = 0;
-                    match &mut state.task {
-                        Some(waker) => waker.clone_from(cx.waker()),
-                        none => *none = Some(cx.waker().clone()),
-                    }
+                    keep_waker(&mut state.task, cx);
                     drop(state);
                     return Pin::new(&mut self.stream).poll_flush(cx).map_err(Error::from);
                 }
@@ -233,7 +234,7 @@ impl Io {
             return Poll::Pending;
         }
         let most =
-            if self.reading == Reading::Nothing && link.expects_large() { HEAD_BYTES } else { usize::MAX };
+            if self.reading == Reading::Nothing && self.expects_large { HEAD_BYTES } else { usize::MAX };
         if self.input.capacity() - self.input.len() < INPUT_BYTES / 4 {
             let more = INPUT_BYTES.max(self.input.len());
             self.input.reserve(more);
@@ -247,15 +248,16 @@ impl Io {
         if self.is_stream_full(link, cx) {
             return Poll::Pending;
         }
-        let Some(index) = link.state.lock().slots.front() else {
-            return Poll::Ready(Err(Error::Closed { may_have_run: true }));
-        };
-        let mut buffer = {
+        let (index, mut buffer) = {
             let mut state = link.state.lock();
+            let Some(index) = state.slots.front() else {
+                return Poll::Ready(Err(Error::Closed { may_have_run: true }));
+            };
             let slot = state.slots.get_mut(index);
             let is_wanted = !matches!(slot.state, State::Abandoned(_));
             // What nobody wants goes to a buffer that is dropped.
-            if is_wanted { take(&mut slot.buffer) } else { Vec::with_capacity(DIRECT_FROM_BYTES) }
+            let wanted = is_wanted.then(|| take(&mut slot.buffer));
+            (index, wanted.unwrap_or_else(|| Vec::with_capacity(DIRECT_FROM_BYTES)))
         };
         if buffer.capacity() - buffer.len() < most.min(DIRECT_FROM_BYTES) {
             buffer.reserve(most.min(GROWTH_BYTES.max(buffer.len())));

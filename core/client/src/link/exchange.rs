@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::slot::{Answer, Sink, State};
-use super::{Link, Phase};
+use super::{Link, Phase, keep_waker};
 use crate::error::{Error, Result};
 use crate::limits::{FEED_WINDOW_BYTES, STREAM_WINDOW_BYTES};
 use crate::runtime::now_ms;
@@ -133,10 +133,7 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
                 return Poll::Ready(Err(Error::Timeout { after_ms: self.timeout_ms, may_have_run }));
             }
             _ => {
-                match &mut slot.waker {
-                    Some(waker) => waker.clone_from(cx.waker()),
-                    none => *none = Some(cx.waker().clone()),
-                }
+                keep_waker(&mut slot.waker, cx);
                 return Poll::Pending;
             }
         };
@@ -175,10 +172,7 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
                     }));
                 }
                 if room == 0 {
-                    match &mut slot.waker {
-                        Some(waker) => waker.clone_from(cx.waker()),
-                        none => *none = Some(cx.waker().clone()),
-                    }
+                    keep_waker(&mut slot.waker, cx);
                     state.feeder = Some(index);
                     return Poll::Pending;
                 }

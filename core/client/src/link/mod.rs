@@ -38,7 +38,7 @@ use crate::limits::{IN_FLIGHT_MAX, LARGE_FROM_BYTES, OUTPUT_MAX_BYTES, QUEUE_WOK
 use crate::runtime::now_ms;
 use crate::words::keep_buffer;
 
-/// What the task of a connection has to say to whoever made it.
+/// Receives what the task of a connection reports.
 pub(crate) trait Listener: Send + Sync {
     /// A push message, as it is on the wire.
     fn pushed(&self, message: &[u8]);
@@ -188,14 +188,6 @@ impl Link {
         silent_ms
     }
 
-    /// Whether the next reply is for somebody with a large buffer.
-    fn expects_large(&self) -> bool {
-        let mut state = self.state.lock();
-        let Some(index) = state.slots.front() else { return false };
-        let slot = state.slots.get_mut(index);
-        slot.sink != Sink::Raw && slot.buffer.capacity() >= LARGE_FROM_BYTES
-    }
-
     /// Whether nobody has a request on it or waits.
     fn is_quiet(&self) -> bool {
         !self.state.lock().needs_ticks()
@@ -294,6 +286,13 @@ impl LinkState {
         }
     }
 
+    /// Whether the next reply is for a caller with a large buffer.
+    fn expects_large(&mut self) -> bool {
+        let Some(index) = self.slots.front() else { return false };
+        let slot = self.slots.get_mut(index);
+        slot.sink != Sink::Raw && slot.buffer.capacity() >= LARGE_FROM_BYTES
+    }
+
     /// Whether anybody has a deadline that must be looked at.
     fn needs_ticks(&self) -> bool {
         self.slots.len() > 0 || !self.queue.is_empty()
@@ -312,5 +311,13 @@ impl LinkState {
             // Those whose time has not come go to the queue again.
             self.wake_queue(woken);
         }
+    }
+}
+
+/// Keeps the waker of the current task, without an allocation if it is the one that is there.
+fn keep_waker(place: &mut Option<Waker>, cx: &Context) {
+    match place {
+        Some(waker) => waker.clone_from(cx.waker()),
+        none => *none = Some(cx.waker().clone()),
     }
 }

@@ -34,7 +34,7 @@ async fn a_client_follows_the_master_that_sentinels_name() {
     let direct = Client::connect(&first.url()).await.expect("a connection");
     assert_eq!(direct.get("name").await.expect("GET"), Some(b"first".to_vec()));
 
-    // The sentinel is told of another master, and the first one goes away.
+    // The sentinel monitors another master now, and the first one ends.
     let sentinels =
         Client::connect(&format!("redis://:of-sentinels@127.0.0.1:{port}")).await.expect("a login");
     sentinels.cmd("SENTINEL REMOVE").arg("main").reply::<()>().await.expect("SENTINEL REMOVE");
