@@ -23,31 +23,25 @@ fn hold(server: &Server, key: &[u8]) -> Client {
     (0..QUEUED).for_each(|_| holder.expect_bytes(b"+QUEUED\r\n"));
     holder.send(&request(&[b"EXEC"]));
     // Until it has the lock others do not wait for it.
-    let mut other = server.connect();
     let begin = Instant::now();
-    loop {
-        other.send(&request(&[b"CLIENT", b"LIST"]));
-        let length = other.line()[1..].parse::<usize>().expect("a length");
-        let mut text = vec![0; length + 2];
-        std::io::Read::read_exact(&mut other.stream, &mut text).expect("a list");
-        if String::from_utf8_lossy(&text).contains("cmd=exec") {
-            break;
-        }
+    while is_answered(server, key) {
         assert!(begin.elapsed() < HELD, "EXEC does not begin");
     }
-    std::thread::sleep(HELD / 20);
     holder
+}
+
+/// Whether a GET is answered at once, as it is while nobody holds the lock of its key.
+fn is_answered(server: &Server, key: &[u8]) -> bool {
+    let mut client = server.connect();
+    client.stream.set_read_timeout(Some(HELD / 10)).expect("a socket option");
+    client.send(&request(&[b"GET", key]));
+    std::io::Read::read_exact(&mut client.stream, &mut [0; 5]).is_ok()
 }
 
 /// A key that does not share its lock with one that is held: which keys do depends on the store's seed.
 fn free_key(server: &Server) -> String {
-    let is_free = |key: &String| {
-        let mut client = server.connect();
-        client.stream.set_read_timeout(Some(HELD / 10)).expect("a socket option");
-        client.send(&request(&[b"GET", key.as_bytes()]));
-        std::io::Read::read_exact(&mut client.stream, &mut [0; 5]).is_ok()
-    };
-    (0..5).map(|number| format!("free {number}")).find(is_free).expect("one of so many")
+    let mut keys = (0..5).map(|number| format!("free {number}"));
+    keys.find(|key| is_answered(server, key.as_bytes())).expect("one of so many")
 }
 
 /// Whether nothing has come for a client.
