@@ -18,7 +18,7 @@ console-wasm: rust
 $(CONSOLE_WASM): console-wasm ;
 
 $(CONSOLE)/pkg/console_bg.wasm: $(CONSOLE_WASM)
-	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CONSOLE)/pkg
+	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CONSOLE)/pkg console
 	touch $@
 
 $(CONSOLE)/node_modules/ready: $(CONSOLE)/package-lock.json | node

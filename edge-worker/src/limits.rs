@@ -139,6 +139,9 @@ pub const MAINTENANCE_NEXT_MS: u64 = 50;
 /// Where keys may expire maintenance looks for them this often, though the object sleeps otherwise.
 pub const EXPIRY_PERIOD_MS: u64 = 60_000;
 
+/// An alarm that is late by so much counts as forgotten by the platform, and the next event sets another.
+pub const ALARM_LATE_MS: u64 = 1000;
+
 /// Runs of crons in one alarm: each takes a second of processor at most, and the platform gives an event 30.
 pub const CRON_RUNS_PER_ALARM: usize = 8;
 

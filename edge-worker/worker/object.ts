@@ -4,6 +4,7 @@ import { DurableObject } from 'cloudflare:workers';
 import module from './edgecask.wasm';
 import { discard } from './body';
 import { Core, Kind } from './core';
+import { CallingPeer, Session, type Peer, type Receive } from './session';
 
 export interface Env {
   DATABASE: DurableObjectNamespace<Database>;
@@ -31,6 +32,8 @@ const BODY_READ_MAX_BYTES = 4 * BODY_MAX_BYTES;
 const BODIES_MAX_BYTES = 2 * BODY_MAX_BYTES;
 // Events that a reader has not taken. Beyond them the request is aborted.
 const EVENTS_MAX_BYTES = 4 * 1024 * 1024;
+// A Worker that has the binding is on this machine.
+const BINDING_ADDRESS = '127.0.0.1:0';
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
 // A constant, since every look-up of WebSocket.OPEN costs as much as a call.
@@ -44,15 +47,16 @@ interface HttpRequest {
 
 export class Database extends DurableObject<Env> {
   #core: Core | undefined;
-  #sockets = new Map<number, WebSocket>();
-  #connections = new Map<WebSocket, number>();
+  #sockets = new Map<number, Peer>();
+  #connections = new Map<Peer, number>();
+  #sessions = 0;
   #requests = new Map<number, HttpRequest>();
   #nextConnection = 1;
   // Messages that wait to be run together with messages of other sockets.
   #waiting: (() => void)[] = [];
   #waitingBytes = 0;
   #bodiesBytes = 0;
-  #latest: WebSocket | undefined;
+  #latest: Peer | undefined;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
@@ -79,6 +83,24 @@ export class Database extends DurableObject<Env> {
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const bytes = typeof message === 'string' ? new TextEncoder().encode(message) : new Uint8Array(message);
+    return this.#take(socket, bytes);
+  }
+
+  /** A session of RESP by calls, for a Worker that has this object's binding. Replies come to `receive`. */
+  openSession(receive: Receive): Session {
+    const peer = new CallingPeer(receive, () => this.#endSession(peer));
+    this.#sessions++;
+    this.#event((core) => core.connect(this.#addSocket(peer), BINDING_ADDRESS));
+    return new Session((bytes) => this.#take(peer, bytes), () => this.#endSession(peer));
+  }
+
+  #endSession(peer: Peer): void {
+    if (!this.#connections.has(peer)) return;
+    this.#disconnect(peer);
+    peer.close(1000, '');
+  }
+
+  #take(socket: Peer, bytes: Uint8Array): void | Promise<void> {
     if (bytes.length > MESSAGE_MAX_BYTES) return this.#closeSocket(socket, 1009, `messages have at most ${MESSAGE_MAX_BYTES} bytes here`);
     const isAlone = this.#waiting.length === 0 && this.#latest === socket;
     this.#latest = socket;
@@ -117,7 +139,7 @@ export class Database extends DurableObject<Env> {
     this.#disconnect(socket);
   }
 
-  #closeSocket(socket: WebSocket, code: number, reason: string): void {
+  #closeSocket(socket: Peer, code: number, reason: string): void {
     this.#disconnect(socket);
     // So that it is not restored after a sleep.
     socket.serializeAttachment(null);
@@ -190,7 +212,7 @@ export class Database extends DurableObject<Env> {
     if (this.#requests.delete(connection)) this.#event((core) => core.disconnect(connection));
   }
 
-  #disconnect(socket: WebSocket): void {
+  #disconnect(socket: Peer): void {
     this.#event((core) => {
       const connection = this.#connections.get(socket);
       this.#removeSocket(socket);
@@ -198,17 +220,17 @@ export class Database extends DurableObject<Env> {
     });
   }
 
-  #addSocket(socket: WebSocket): number {
+  #addSocket(socket: Peer): number {
     const connection = this.#nextConnection++;
     this.#sockets.set(connection, socket);
     this.#connections.set(socket, connection);
     return connection;
   }
 
-  #removeSocket(socket: WebSocket): void {
+  #removeSocket(socket: Peer): void {
     const connection = this.#connections.get(socket);
     if (connection !== undefined) this.#sockets.delete(connection);
-    this.#connections.delete(socket);
+    if (this.#connections.delete(socket) && socket instanceof CallingPeer) this.#sessions--;
   }
 
   // Runs one event in the core. Nothing in here waits, so all writes are one transaction, and the platform sends messages when
@@ -221,7 +243,7 @@ export class Database extends DurableObject<Env> {
       core.begin();
       act(core);
       core.finish();
-      if (this.env.EDGECASK_FORGET === 'yes' && this.#requests.size === 0) this.#forget();
+      if (this.env.EDGECASK_FORGET === 'yes' && this.#requests.size + this.#sessions === 0) this.#forget();
     } catch (error) {
       console.error(error);
       this.ctx.abort(`the event failed: ${error}`);

@@ -20,10 +20,10 @@ const { chromium } = createRequire(path.join(ROOT, 'web-console/package.json'))(
 const BIN = process.env.EDGECASK_BIN ?? path.join(ROOT, 'target/debug/edgecask');
 const DIST = process.env.EDGECASK_CONSOLE_DIST;
 const SHOTS = process.env.EDGECASK_SHOTS ?? path.join(os.tmpdir(), 'edgecask-console-shots');
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const START_TIMEOUT_MS = 20_000;
 
-const CHROMIUM_FLAGS = [
+export const CHROMIUM_FLAGS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];

@@ -166,6 +166,27 @@ impl Cache {
         &self,
         request: Request<Build, Kind, T>,
     ) -> impl Future<Output = Result<T>> {
+        self.read_of(request, keys_of)
+    }
+
+    /// The reply of a command that reads these keys and nothing else, from the cache if it is there. It is for programs that know
+    /// the keys: the table of commands is not asked, and need not be a part of the program.
+    ///
+    /// # Errors
+    /// As of every request.
+    pub fn read_keys<Kind, T: FromReply>(
+        &self,
+        request: Request<Build, Kind, T>,
+        keys: Vec<Vec<u8>>,
+    ) -> impl Future<Output = Result<T>> {
+        self.read_of(request, |_| Ok(keys))
+    }
+
+    fn read_of<Kind, T: FromReply>(
+        &self,
+        request: Request<Build, Kind, T>,
+        keys_of: impl FnOnce(&[u8]) -> Result<Vec<Vec<u8>>>,
+    ) -> impl Future<Output = Result<T>> {
         let words = request.into_words();
         async move {
             words.check()?;

@@ -121,6 +121,11 @@ impl Client {
         Request::new(self, Words::new(name))
     }
 
+    /// A request of words that are there already.
+    pub fn request(&self, words: Words) -> Request<&Client, Any, edgecask_core::resp::Value> {
+        Request::new(self, words)
+    }
+
     /// A connection for its owner alone: for WATCH and MULTI, and for what changes the state of a connection.
     ///
     /// # Errors
@@ -142,7 +147,7 @@ impl Client {
         let outgoing = get(&key)?;
         buffer.clear();
         let value = take(buffer);
-        let (answer, value) = if value.capacity() >= LARGE_FROM_BYTES {
+        let (answer, value) = if self.has_own_connection_for(value.capacity()) {
             let checkout = self.pool().acquire(self.timeout_ms()).await?;
             RoundTrip::new(checkout, outgoing, Sink::Body, value, self.timeout_ms()).await?
         } else {
@@ -173,7 +178,7 @@ impl Client {
     pub async fn set_from(&self, key: impl ToArg, value: &[u8]) -> Result<()> {
         let mut words = Words::new("SET");
         words.arg(&key);
-        if value.len() < LARGE_FROM_BYTES {
+        if !self.has_own_connection_for(value.len()) {
             words.push(value);
             let outgoing = Outgoing::request(words)?;
             let trip = RoundTrip::new(self.link(), outgoing, Sink::Body, spare_buffer(), self.timeout_ms());
@@ -222,6 +227,11 @@ impl Client {
     /// Connections of the pool: how many there are, and how many of them nobody has.
     pub fn pool_counts(&self) -> (usize, usize) {
         self.0.pool.counts()
+    }
+
+    /// Whether a request or reply of this size has a connection of its own.
+    pub(crate) fn has_own_connection_for(&self, size_bytes: usize) -> bool {
+        size_bytes >= LARGE_FROM_BYTES && !self.0.options.is_single()
     }
 
     pub(crate) fn link(&self) -> &Link {

@@ -25,6 +25,12 @@ impl Connection {
         Request::new(self, Words::new(name))
     }
 
+    /// A request of words that are there already, as [`Connection::cmd`].
+    pub fn request(&self, words: Words) -> Request<&Connection, Any, edgecask_core::resp::Value> {
+        self.checkout.keep_from_others();
+        Request::new(self, words)
+    }
+
     pub(crate) fn keep_from_others(&self) {
         self.checkout.keep_from_others();
     }

@@ -1,7 +1,6 @@
 //! How one client's connections are made: an address, a transport, and the greeting that every connection begins with.
 
 use std::future::{Future, poll_fn};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -12,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::error::{Error, Result, ServerError};
 use crate::limits::INPUT_BYTES;
 use crate::options::{Address, Options};
-use crate::runtime::{Timer, now_ms};
+use crate::runtime::{Timer, seed};
 use crate::transport::{self, Transport};
 use crate::words::Words;
 
@@ -49,6 +48,11 @@ impl Connector {
         self
     }
 
+    /// Whether there can be one connection only.
+    pub(crate) fn is_single(&self) -> bool {
+        self.options.is_single()
+    }
+
     pub(crate) fn connect_timeout_ms(&self) -> u64 {
         self.options.connect_timeout_ms()
     }
@@ -65,7 +69,8 @@ impl Connector {
     pub(crate) fn pause_ms(&self, failures: u32) -> u64 {
         let (least, most) = self.options.backoff_ms();
         let whole = least.saturating_mul(1_u64.checked_shl(failures).unwrap_or(u64::MAX)).min(most).max(1);
-        jitter().u64(whole / 2..=whole)
+        // Not the same as other clients have, so that they do not all come back at the same moment.
+        fastrand::Rng::with_seed(seed()).u64(whole / 2..=whole)
     }
 
     /// One attempt, which fails when it has taken too long.
@@ -212,11 +217,4 @@ impl Greeting {
         }
         Ok(replies)
     }
-}
-
-/// A generator whose numbers differ from those of other clients, so that they do not all come back at the same moment.
-fn jitter() -> fastrand::Rng {
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u64(now_ms());
-    fastrand::Rng::with_seed(hasher.finish())
 }

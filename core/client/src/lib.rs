@@ -90,7 +90,7 @@ mod pool;
 mod link;
 mod connector;
 mod transport;
-#[cfg(feature = "embedded")]
+#[cfg(all(feature = "embedded", not(target_family = "wasm")))]
 mod embedded;
 mod url;
 mod options;
@@ -113,9 +113,11 @@ pub use monitor::{Monitor, Observed};
 pub use options::{Address, Options};
 pub use pipeline::{Pipeline, Replies, Requests};
 pub use pubsub::{Message, Notice, Subscription};
-pub use reply::{Either, Entry, FromReply, ReplyReader};
+pub use reply::{Either, Entry, FromReply, ReplyReader, Wire};
 pub use request::{Any, Request, Response};
 pub use scan::Scan;
 pub use script::Script;
+#[cfg(target_family = "wasm")]
+pub use transport::Opener;
 pub use transport::Transport;
 pub use words::Words;

@@ -39,6 +39,23 @@ pub(crate) const GROWTH_BYTES: usize = 1024 * 1024;
 /// Bytes of a streamed value that wait for its reader before the connection stops reading.
 pub(crate) const STREAM_WINDOW_BYTES: usize = 256 * 1024;
 
+/// Bytes of requests without a reply on one connection before further callers wait. Sockets of a Worker do not say how much lies in
+/// their buffers, so there this is what bounds them.
+pub(crate) const UNANSWERED_MAX_BYTES: usize =
+    if cfg!(target_family = "wasm") { 4 * 1024 * 1024 } else { 64 * 1024 * 1024 };
+
+/// A message of a WebSocket of JavaScript is cut before it has more bytes.
+#[cfg(target_family = "wasm")]
+pub(crate) const SOCKET_MESSAGE_BYTES: usize = 256 * 1024;
+
+/// Bytes that wait in such a socket before no more are written.
+#[cfg(target_family = "wasm")]
+pub(crate) const SOCKET_WAITING_MAX_BYTES: u32 = 1024 * 1024;
+
+/// How long a writer waits then before it looks again: there is no event for it.
+#[cfg(target_family = "wasm")]
+pub(crate) const SOCKET_WAIT_MS: u64 = 4;
+
 /// How often deadlines of a busy connection are looked at. No timer per request: this is its precision.
 pub(crate) const TICK_MS: u64 = 20;
 

@@ -70,6 +70,9 @@ pub struct Options {
     /// Messages and bytes that wait for the reader of one subscription; beyond that the oldest are dropped and counted. 16,384
     /// and 64 MiB.
     pub subscription_max: (usize, usize),
+    /// Where sockets come from, if the caller makes them.
+    #[cfg(target_family = "wasm")]
+    pub(crate) opener: Option<crate::transport::Opener>,
     /// The store of an address in this process, once it is open.
     #[cfg(feature = "embedded")]
     pub(crate) store: Option<edgecask::embedded::Embedded>,
@@ -96,9 +99,26 @@ impl Options {
             blocking_max: 256,
             value_max_bytes: 16 << 30,
             subscription_max: (16_384, 64 << 20),
+            #[cfg(target_family = "wasm")]
+            opener: None,
             #[cfg(feature = "embedded")]
             store: None,
         }
+    }
+
+    /// Connections get their sockets from here, whatever the address is.
+    #[cfg(target_family = "wasm")]
+    pub fn opened_by(mut self, opener: crate::transport::Opener) -> Options {
+        self.opener = Some(opener);
+        self
+    }
+
+    /// Whether there can be one connection only.
+    pub(crate) fn is_single(&self) -> bool {
+        #[cfg(target_family = "wasm")]
+        return self.opener.as_ref().is_some_and(|opener| opener.is_single);
+        #[cfg(not(target_family = "wasm"))]
+        false
     }
 
     /// Whether the store is in this process.

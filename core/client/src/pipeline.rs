@@ -8,7 +8,6 @@ use crate::build::Build;
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::error::{Error, Result, ServerError};
-use crate::limits::LARGE_FROM_BYTES;
 use crate::link::{Link, Outgoing, RoundTrip, Sink};
 use crate::reply::{FromReply, ReplyReader};
 use crate::request::Request;
@@ -361,7 +360,7 @@ impl Client {
         if replies == 0 {
             return Ok(bytes);
         }
-        if bytes.len() < LARGE_FROM_BYTES {
+        if !self.has_own_connection_for(bytes.len()) {
             return exchange(self.link(), bytes, replies, self.timeout_ms()).await;
         }
         let checkout = self.pool().acquire(self.timeout_ms()).await?;
@@ -412,5 +411,10 @@ impl Build {
     /// Any command by its name, as [`Client::cmd`].
     pub fn cmd(&self, name: &str) -> Request<Build, crate::Any, edgecask_core::resp::Value> {
         Request::new(Build, Words::new(name))
+    }
+
+    /// A request of words that are there already.
+    pub fn request(&self, words: Words) -> Request<Build, crate::Any, edgecask_core::resp::Value> {
+        Request::new(Build, words)
     }
 }

@@ -6,6 +6,7 @@
 //! - Handing a connection out costs no round trip.
 //! - A connection that comes back with a request on it, because its caller left, is closed; nobody gets another's reply.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::ops::Deref;
@@ -20,6 +21,10 @@ use crate::connector::Connector;
 use crate::error::{Error, Result};
 use crate::link::{Keeps, Link, NoListener, supervise};
 use crate::runtime::{Timer, spawn};
+
+/// Why a client whose caller gave it one socket cannot do what needs another.
+pub(crate) const ONE_SOCKET: Error =
+    Error::Invalid(Cow::Borrowed("this needs a connection of its own, and the client was given one socket"));
 
 /// Connections to one server.
 pub(crate) struct Pool {
@@ -77,6 +82,9 @@ impl Pool {
             if link.is_open() {
                 return Ok(Some(Checkout { link, pool: self.clone(), is_own: AtomicBool::new(false) }));
             }
+        }
+        if self.connector.is_single() {
+            return Err(ONE_SOCKET);
         }
         if state.count >= self.most {
             return Ok(None);

@@ -22,6 +22,7 @@ use crate::connector::Connector;
 use crate::error::{Error, Result, ServerError};
 use crate::link::{Keeps, Link, Listener, supervise};
 use crate::options::Options;
+use crate::pool::ONE_SOCKET;
 use crate::queue::{Next, Queue};
 use crate::reply::ReplyReader;
 use crate::runtime::{Timer, spawn};
@@ -259,6 +260,9 @@ impl Subscription {
     }
 
     async fn begin(client: &Client, kind: Kind, topics: Vec<Vec<u8>>) -> Result<Subscription> {
+        if client.options().is_single() {
+            return Err(ONE_SOCKET);
+        }
         let hub = client.hub().clone();
         let queue = Arc::new(Queue::new(hub.most));
         let topics: Vec<Topic> = topics.into_iter().map(|topic| (kind, topic)).collect();

@@ -32,12 +32,14 @@ const RESERVED_MAX: usize = 1024;
 pub struct ReplyReader<'a> {
     input: &'a [u8],
     events: Events,
+    /// Where the last piece began.
+    start: usize,
 }
 
 impl<'a> ReplyReader<'a> {
     /// A reader of replies as they are on the wire.
     pub fn new(input: &'a [u8]) -> ReplyReader<'a> {
-        ReplyReader { input, events: Events::with_limits(u64::MAX, usize::MAX) }
+        ReplyReader { input, events: Events::with_limits(u64::MAX, usize::MAX), start: 0 }
     }
 
     /// The next piece.
@@ -45,6 +47,7 @@ impl<'a> ReplyReader<'a> {
     /// # Errors
     /// There is none. Errors of the server are pieces like others here.
     pub fn next_event(&mut self) -> Result<Event<'a>> {
+        self.start = self.events.position();
         match self.events.next(self.input) {
             Ok(Some(event)) => Ok(event),
             Ok(None) => {
@@ -86,6 +89,21 @@ impl<'a> ReplyReader<'a> {
     /// Whether all has been read.
     pub fn is_at_end(&self) -> bool {
         self.events.position() >= self.input.len()
+    }
+}
+
+/// A whole reply as it is on the wire: for programs that pass it on, or read it by a [`ReplyReader`] later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire(pub Vec<u8>);
+
+impl FromReply for Wire {
+    fn from_event(event: Event, reader: &mut ReplyReader) -> Result<Wire> {
+        if let Event::Error(text) | Event::BlobError(text) = event {
+            return Err(Error::Server(ServerError::new(text)));
+        }
+        let start = reader.start;
+        reader.skip(event)?;
+        Ok(Wire(reader.input.get(start..reader.position()).unwrap_or_default().to_vec()))
     }
 }
 

@@ -11,7 +11,6 @@ use crate::arg::{ToArg, ToArgs};
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::error::{Error, Result};
-use crate::limits::LARGE_FROM_BYTES;
 use crate::link::{Answer, Link, Outgoing, RoundTrip, Sink};
 use crate::options::millis;
 use crate::pool::{Acquire, Checkout, Pool};
@@ -257,7 +256,8 @@ impl<'c, Kind, Reply: FromReply> IntoFuture for Request<&'c Client, Kind, Reply>
             }
             wait => {
                 let timeout_ms = if let Wait::Millis(time_ms) = wait { time_ms } else { client.timeout_ms() };
-                if self.is_large || self.words.size_bytes() >= LARGE_FROM_BYTES {
+                let size_bytes = if self.is_large { usize::MAX } else { self.words.size_bytes() };
+                if client.has_own_connection_for(size_bytes) {
                     Response::from_pool(client.pool(), self.words, timeout_ms)
                 } else {
                     Response::on_link(client.link(), self.words, timeout_ms)

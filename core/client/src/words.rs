@@ -104,7 +104,10 @@ impl Words {
     }
 
     /// Fails with what was [refused](Words::refuse).
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// A value cannot be an argument.
+    pub fn check(&self) -> Result<()> {
         self.invalid.as_deref().map_or(Ok(()), |error| Err(error.clone()))
     }
 

@@ -1,10 +1,12 @@
 //! The typed API is made from the table of commands: `EDGECASK_UPDATE=1 cargo test -p edgecask-core --test client_methods` writes
-//! `core/client/src/commands/generated/`, and without it the files that are there must be what the table gives.
+//! `core/client/src/commands/generated/` for Rust and `core/client/js/ts/commands.ts` for JavaScript, and without it the files that
+//! are there must be what the table gives.
 
 mod method;
 mod names;
 mod page;
 mod reply;
+mod script;
 
 use std::path::Path;
 
@@ -30,6 +32,9 @@ const BY_HAND: &[(&str, &str)] = &[
     ("xtrim", "commands/by_hand.rs: the same"),
     ("client|kill", "commands/by_hand.rs: filters, or an address"),
 ];
+
+/// Those of them that JavaScript has from the table: there, options are arguments like others.
+const PLAIN_IN_JAVASCRIPT: &[&str] = &["xadd", "xtrim", "client|kill"];
 
 /// Commands that change or need the state of a connection, so that only its owner may send them.
 const OF_A_CONNECTION: &[&str] = &[
@@ -81,15 +86,29 @@ fn the_typed_api_differs_from_the_table() {
         ("words.rs", page::words(of_all.iter().chain(&of_connections))),
     ];
     for (name, text) in files {
-        let text = page::formatted(&text);
-        let path = folder.join(name);
-        if std::env::var_os("EDGECASK_UPDATE").is_some() {
-            std::fs::create_dir_all(&folder).expect("a folder");
-            std::fs::write(&path, text).expect("a file");
-        } else {
-            let there = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(there == text, "{name} is not what the table gives: EDGECASK_UPDATE=1 writes it");
-        }
+        is_there(&folder.join(name), &page::formatted(&text));
+    }
+}
+
+#[test]
+fn the_methods_of_javascript_differ_from_the_table() {
+    let is_own = |spec: &&CommandSpec| OF_A_CONNECTION.contains(&spec.name);
+    let of_all = all()
+        .iter()
+        .filter(|spec| PLAIN_IN_JAVASCRIPT.contains(&spec.name) || rows().any(|row| row.name == spec.name))
+        .filter(|spec| !is_own(spec));
+    let text = script::file(of_all, rows().filter(is_own));
+    is_there(&Path::new(env!("CARGO_MANIFEST_DIR")).join("client/js/ts/commands.ts"), &text);
+}
+
+/// The file has this text; with `EDGECASK_UPDATE` it is written.
+fn is_there(path: &Path, text: &str) {
+    if std::env::var_os("EDGECASK_UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    } else {
+        let there = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(there == text, "{} is not what the table gives: EDGECASK_UPDATE=1 writes it", path.display());
     }
 }
 

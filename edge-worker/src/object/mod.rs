@@ -41,8 +41,8 @@ use self::maintenance::{Maintenance, has_expiring};
 use self::timers::Timers;
 use crate::host::Host;
 use crate::limits::{
-    DATAFILE_MAX_BYTES, HEAP_MAX_BYTES, INPUT_MAX_BYTES, INPUT_STEP_BYTES, PIECE_MAX_BYTES,
-    STORAGE_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES,
+    ALARM_LATE_MS, DATAFILE_MAX_BYTES, HEAP_MAX_BYTES, INPUT_MAX_BYTES, INPUT_STEP_BYTES,
+    MAINTENANCE_NEXT_MS, PIECE_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES,
 };
 use crate::outbox::{Kind, Outbox};
 use crate::storage::RowStorage;
@@ -260,6 +260,13 @@ impl<H: Host> Object<H> {
         let streams_ms = self.server.shared.sql_streams.idle_at_ms();
         let own_ms = self.timers.next_ms().into_iter().chain(self.maintenance.due_ms);
         let next_ms = own_ms.chain(crons_ms).chain(streams_ms).min();
+        // Work that is due now is for an alarm soon. One that is about to come does it: with every event a later one, it would never
+        // come.
+        let is_soon = next_ms.is_some_and(|next_ms| next_ms <= now_ms + MAINTENANCE_NEXT_MS);
+        let is_about_to_come = |set_ms: u64| Some(set_ms) <= next_ms && now_ms <= set_ms + ALARM_LATE_MS;
+        if is_soon && self.alarm_ms.is_some_and(is_about_to_come) {
+            return;
+        }
         if next_ms != self.alarm_ms {
             self.alarm_ms = next_ms;
             self.outbox.put(Kind::Alarm, 0, &[&next_ms.unwrap_or(0).to_le_bytes()]);

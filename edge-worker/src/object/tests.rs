@@ -1,7 +1,9 @@
 //! Objects on rows in memory: sleeps, limits and settings.
 
 use crate::host::{Host, LogLevel};
-use crate::limits::{EVENT_OUTPUT_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES};
+use crate::limits::{
+    EVENT_OUTPUT_MAX_BYTES, MAINTENANCE_NEXT_MS, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES,
+};
 use crate::storage::tests::FakeHost;
 
 use std::collections::BTreeSet;
@@ -381,6 +383,25 @@ fn sleep_forgets_functions_or_their_log_is_written_nowhere() {
     one.sleep();
     assert_eq!(one.ask("FCALL f 1 n\r\n"), ":2\r\n");
     assert_eq!(one.host.take_log(), vec![(LogLevel::Warning, "called".to_owned()); 2]);
+}
+
+#[test]
+fn requests_postpone_an_alarm_that_is_late() {
+    let mut one = One::new(Config::default());
+    one.ask("FUNCTION LOAD \"#!lua name=l\\nredis.register_function('f', function() end)\"\r\n");
+    assert_eq!(one.ask("CRON CREATE c EVERY 200 CALL f\r\n"), "+OK\r\n");
+    let due_ms = one.alarm_ms;
+    assert!(due_ms > NOW_MS);
+    // It is a little late, and not set again; then so late that the platform must have forgotten it.
+    for (late_ms, is_set) in
+        [(0, false), (20, false), (900, false), (1100, true), (1200, false), (2200, true)]
+    {
+        one.alarm_ms = 0;
+        one.now_ms = due_ms + late_ms;
+        assert_eq!(one.ask("PING\r\n"), "+PONG\r\n");
+        let soon_ms = one.now_ms + MAINTENANCE_NEXT_MS;
+        assert_eq!(one.alarm_ms, if is_set { soon_ms } else { 0 }, "{late_ms} ms late");
+    }
 }
 
 #[test]

@@ -85,8 +85,10 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
                 let Some(Outgoing { bytes, start, replies }) = self.outgoing.take() else {
                     return Poll::Ready(Err(Error::Closed { may_have_run: true }));
                 };
+                let request_bytes = bytes.len() - start;
                 state.append(bytes, start);
-                let index = state.slots.add(self.sink, take(&mut self.buffer), replies, self.deadline_ms);
+                let buffer = take(&mut self.buffer);
+                let index = state.slots.add(self.sink, buffer, request_bytes, replies, self.deadline_ms);
                 state.slots.get_mut(index).waker = Some(cx.waker().clone());
                 self.stage = Stage::Sent(index);
                 let task = state.task.take();

@@ -34,7 +34,9 @@ use parking_lot::Mutex;
 
 use self::slot::Slots;
 use crate::error::Error;
-use crate::limits::{IN_FLIGHT_MAX, LARGE_FROM_BYTES, OUTPUT_MAX_BYTES, QUEUE_WOKEN_MAX, SWAP_FROM_BYTES};
+use crate::limits::{
+    IN_FLIGHT_MAX, LARGE_FROM_BYTES, OUTPUT_MAX_BYTES, QUEUE_WOKEN_MAX, SWAP_FROM_BYTES, UNANSWERED_MAX_BYTES,
+};
 use crate::runtime::now_ms;
 use crate::words::keep_buffer;
 
@@ -242,7 +244,9 @@ impl Link {
 impl LinkState {
     /// Whether one more request may be handed in.
     fn has_room(&self) -> bool {
-        self.output.len() < OUTPUT_MAX_BYTES && self.slots.len() < IN_FLIGHT_MAX
+        self.output.len() < OUTPUT_MAX_BYTES
+            && self.slots.len() < IN_FLIGHT_MAX
+            && self.slots.unanswered_bytes() < UNANSWERED_MAX_BYTES
     }
 
     /// Appends bytes to the output, which takes the place of the buffer if it is large.

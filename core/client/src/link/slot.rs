@@ -55,6 +55,8 @@ pub(crate) struct Slot {
     pub(crate) deadline_ms: u64,
     /// Whether the deadline has passed.
     pub(crate) is_late: bool,
+    /// The length of the request.
+    request_bytes: usize,
 }
 
 impl Default for Slot {
@@ -66,6 +68,7 @@ impl Default for Slot {
             waker: None,
             deadline_ms: u64::MAX,
             is_late: false,
+            request_bytes: 0,
         }
     }
 }
@@ -79,17 +82,28 @@ pub(crate) struct Slots {
     order: VecDeque<usize>,
     /// How many of them, from the front, had their bytes taken for sending.
     taken: usize,
+    /// Bytes of the requests that miss replies.
+    unanswered_bytes: usize,
 }
 
 impl Slots {
-    /// A request that will have `replies` replies.
-    pub(crate) fn add(&mut self, sink: Sink, buffer: Vec<u8>, replies: u32, deadline_ms: u64) -> usize {
+    /// A request of so many bytes that will have `replies` replies.
+    pub(crate) fn add(
+        &mut self,
+        sink: Sink,
+        buffer: Vec<u8>,
+        request_bytes: usize,
+        replies: u32,
+        deadline_ms: u64,
+    ) -> usize {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() - 1
         });
         let state = State::Waiting(replies);
-        self.slots[index] = Slot { state, sink, buffer, waker: None, deadline_ms, is_late: false };
+        self.slots[index] =
+            Slot { state, sink, buffer, waker: None, deadline_ms, is_late: false, request_bytes };
+        self.unanswered_bytes += request_bytes;
         self.order.push_back(index);
         index
     }
@@ -108,6 +122,11 @@ impl Slots {
         self.order.len()
     }
 
+    /// The bytes of these requests, but for what was fed.
+    pub(crate) fn unanswered_bytes(&self) -> usize {
+        self.unanswered_bytes
+    }
+
     /// Everything added so far was taken for sending.
     pub(crate) fn note_taken(&mut self) {
         self.taken = self.order.len();
@@ -117,6 +136,7 @@ impl Slots {
     pub(crate) fn complete(&mut self, answer: Answer) -> Option<Waker> {
         let index = self.front()?;
         let slot = &mut self.slots[index];
+        let request_bytes = slot.request_bytes;
         match &mut slot.state {
             State::Waiting(replies) | State::Abandoned(replies) if *replies > 1 => {
                 *replies -= 1;
@@ -125,6 +145,7 @@ impl Slots {
             State::Waiting(_) => slot.state = State::Done(answer),
             _ => self.release(index),
         }
+        self.unanswered_bytes -= request_bytes;
         self.order.pop_front();
         self.taken = self.taken.saturating_sub(1);
         self.slots[index].waker.take()
@@ -164,6 +185,7 @@ impl Slots {
     /// The connection has failed: no reply will come.
     pub(crate) fn fail_all(&mut self, error: &Error, woken: &mut Vec<Waker>) {
         let taken = take(&mut self.taken);
+        self.unanswered_bytes = 0;
         for (place, index) in take(&mut self.order).into_iter().enumerate() {
             let slot = &mut self.slots[index];
             if let State::Abandoned(_) = slot.state {

@@ -52,6 +52,8 @@ pub(crate) async fn supervise<P>(
             Some(Err(error)) => {
                 // A server that says no will not change its mind; one that is away may come.
                 is_over &= matches!(error, Error::Server(_));
+                // There are no more sockets.
+                is_over |= matches!(error, Error::Closed { .. });
                 error
             }
             None => break,

@@ -3,16 +3,24 @@
 //! A transport is tokio's pair of traits and nothing else, so that one driver serves a socket, TLS, a WebSocket (whose
 //! messages are cut anywhere), and a session of a store in this process.
 
-#[cfg(feature = "embedded")]
+#[cfg(all(feature = "embedded", not(target_family = "wasm")))]
 mod embedded;
+#[cfg(target_family = "wasm")]
+mod opener;
 #[cfg(not(target_family = "wasm"))]
 mod sentinel;
+#[cfg(target_family = "wasm")]
+mod socket;
 #[cfg(not(target_family = "wasm"))]
 mod tcp;
 #[cfg(all(feature = "tls", not(target_family = "wasm")))]
 mod tls;
 #[cfg(all(feature = "web-socket", not(target_family = "wasm")))]
 mod web_socket;
+#[cfg(target_family = "wasm")]
+pub use opener::Opener;
+#[cfg(target_family = "wasm")]
+pub(crate) use socket::connect;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use tcp::connect;
 

@@ -1,0 +1,28 @@
+# The client for JavaScript: `make client-js` builds the package @edgecask/client into core/client/js/dist. `make client-js-test` runs it
+# in chromium, in Node and in a Worker under workerd.
+
+CLIENT_JS := core/client/js
+CLIENT_JS_WASM := $(CARGO_OUT)/wasm32-unknown-unknown/console/edgecask_client_js.wasm
+
+.PHONY: client-js client-js-wasm client-js-test
+
+client-js: $(CLIENT_JS)/dist/index.d.ts
+
+client-js-wasm: rust
+	cargo build -q -p edgecask-client-js --target wasm32-unknown-unknown --profile console
+
+$(CLIENT_JS_WASM): client-js-wasm ;
+
+$(CLIENT_JS)/pkg/client_bg.wasm: $(CLIENT_JS_WASM)
+	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CLIENT_JS)/pkg client
+	touch $@
+
+$(CLIENT_JS)/node_modules/ready: $(CLIENT_JS)/package-lock.json | node
+	npm ci --prefix $(CLIENT_JS) --silent --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(CLIENT_JS)/dist/index.d.ts: $(CLIENT_JS)/pkg/client_bg.wasm $(CLIENT_JS)/node_modules/ready $(wildcard $(CLIENT_JS)/ts/*) $(CLIENT_JS)/build.mjs
+	cd $(CLIENT_JS)
+	node build.mjs
+	npx tsc
+	touch dist/index.d.ts

@@ -1,0 +1,42 @@
+//! A connection for its owner alone.
+
+use std::rc::Rc;
+
+use edgecask_client::{Connection, Error, Wire};
+use js_sys::{Array, Promise};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::client::{blocking, promise};
+use crate::reply::read;
+use crate::words::words_of;
+
+/// A connection; it is closed when it is let go.
+#[wasm_bindgen]
+pub struct RawConnection(Option<Rc<Connection>>);
+
+impl RawConnection {
+    pub(crate) fn new(connection: Connection) -> RawConnection {
+        RawConnection(Some(Rc::new(connection)))
+    }
+}
+
+#[wasm_bindgen]
+impl RawConnection {
+    /// Sends a request. With `blocking_ms` it may block for so long; 0 is for ever.
+    pub fn request(&self, request: &Array, as_bytes: bool, blocking_ms: Option<f64>) -> Promise {
+        let (connection, words) = (self.0.clone(), words_of(request));
+        promise(async move {
+            let connection = connection.ok_or(Error::Closed { may_have_run: false })?;
+            let mut request = connection.request(words).reply::<Wire>();
+            if let Some(time_ms) = blocking_ms {
+                request = request.blocking(blocking(time_ms));
+            }
+            read(&request.await?.0, as_bytes)
+        })
+    }
+
+    /// Closes it, once the requests on it are answered.
+    pub fn close(&mut self) {
+        self.0 = None;
+    }
+}

@@ -1,0 +1,8 @@
+declare module '*.wasm' {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
+declare module 'node:fs/promises' {
+  export function readFile(file: URL): Promise<Uint8Array<ArrayBuffer>>;
+}
