@@ -194,6 +194,32 @@ side_by_side! {
     A 0, B 1, C 2, D 3, E 4, F 5;
 }
 
+macro_rules! pairs {
+    ($(impl [$($generics:tt)*] $type:ty;)*) => {$(
+        /// Pairs, each of which is two arguments.
+        impl<K: ToArg, V: ToArg, $($generics)*> ToArgs for $type {
+            fn count(&self) -> usize {
+                2 * self.len()
+            }
+
+            fn write_all(&self, words: &mut Words) {
+                for (key, value) in self {
+                    key.write_to(words);
+                    value.write_to(words);
+                }
+            }
+        }
+    )*};
+}
+
+pairs! {
+    impl [] [(K, V)];
+    impl [] Vec<(K, V)>;
+    impl [const N: usize] [(K, V); N];
+    impl [] std::collections::BTreeMap<K, V>;
+    impl [S] std::collections::HashMap<K, V, S>;
+}
+
 /// No argument.
 impl ToArgs for () {
     fn count(&self) -> usize {

@@ -168,6 +168,9 @@ impl Pipeline {
 
     /// Appends a request of words that are there already.
     pub fn add_words(&mut self, words: &[impl AsRef<[u8]>]) -> &mut Pipeline {
+        if words.is_empty() {
+            self.invalid = Some(Error::Invalid("a request without a command".into()));
+        }
         edgecask_core::resp::write_request(words, &mut self.bytes);
         self.count += 1;
         self

@@ -20,6 +20,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use edgecask_core::resp::{Aggregate, DecodeError, Event, Events, Value, parse_f64};
 
@@ -204,6 +206,13 @@ impl FromReply for f64 {
     }
 }
 
+/// The nearest number of this type.
+impl FromReply for f32 {
+    fn from_event(event: Event, reader: &mut ReplyReader) -> Result<f32> {
+        f64::from_event(event, reader).map(|value| value as f32)
+    }
+}
+
 impl FromReply for String {
     fn from_event(event: Event, _reader: &mut ReplyReader) -> Result<String> {
         match event {
@@ -231,11 +240,39 @@ impl FromReply for Vec<u8> {
     }
 }
 
-impl FromReply for Box<[u8]> {
-    fn from_event(event: Event, reader: &mut ReplyReader) -> Result<Box<[u8]>> {
-        Vec::<u8>::from_event(event, reader).map(Vec::into_boxed_slice)
-    }
+macro_rules! pointers {
+    ($($pointer:ident)*) => {$(
+        impl<T: FromReply> FromReply for $pointer<T> {
+            const WIDTH: u64 = T::WIDTH;
+
+            fn from_event(event: Event, reader: &mut ReplyReader) -> Result<$pointer<T>> {
+                T::from_event(event, reader).map($pointer::new)
+            }
+        }
+
+        /// Elements of an array or a set.
+        impl<T: FromReply> FromReply for $pointer<[T]> {
+            fn from_event(event: Event, reader: &mut ReplyReader) -> Result<$pointer<[T]>> {
+                Vec::<T>::from_event(event, reader).map($pointer::from)
+            }
+        }
+
+        /// The bytes of a string.
+        impl FromReply for $pointer<[u8]> {
+            fn from_event(event: Event, reader: &mut ReplyReader) -> Result<$pointer<[u8]>> {
+                Vec::<u8>::from_event(event, reader).map($pointer::from)
+            }
+        }
+
+        impl FromReply for $pointer<str> {
+            fn from_event(event: Event, reader: &mut ReplyReader) -> Result<$pointer<str>> {
+                String::from_event(event, reader).map($pointer::from)
+            }
+        }
+    )*};
 }
+
+pointers! { Box Rc Arc }
 
 /// Null is `None`.
 impl<T: FromReply> FromReply for Option<T> {
@@ -287,6 +324,16 @@ impl<T: FromReply> FromReply for Vec<T> {
         let mut all = Vec::with_capacity(reserved(event));
         elements(event, reader, |value| all.push(value))?;
         Ok(all)
+    }
+}
+
+/// An array of exactly so many elements.
+impl<T: FromReply, const N: usize> FromReply for [T; N] {
+    fn from_event(event: Event, reader: &mut ReplyReader) -> Result<[T; N]> {
+        Vec::from_event(event, reader)?.try_into().map_err(|found: Vec<T>| Error::Type {
+            expected: format!("an array of {N}").into(),
+            found: format!("one of {}", found.len()).into(),
+        })
     }
 }
 

@@ -63,6 +63,13 @@ impl<'c, T: FromReply> Scan<'c, T> {
         self
     }
 
+    /// The same walk with elements of another type, any that they can be read as. An element that cannot ends the walk with an
+    /// error.
+    pub fn reply<U: FromReply>(self) -> Scan<'c, U> {
+        let Scan { client, command, key, options, cursor, .. } = self;
+        Scan { client, command, key, options, cursor, page: VecDeque::new(), reply: None, is_over: false }
+    }
+
     /// The next element; none at the end.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::arg::ToArgs;
 use crate::client::Client;
+use crate::commands::Commands;
 use crate::error::{Error, Result};
 use crate::reply::FromReply;
 
@@ -24,6 +25,19 @@ impl Script {
     /// The hash by which servers know it: SHA-1 in hexadecimal.
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// Its text, for `Build.script_load` and `Build.eval` in pipelines, where a hash that the server does not know is an error.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Sends it to the server without running it.
+    ///
+    /// # Errors
+    /// It is no Lua, or as of every request.
+    pub async fn load(&self, client: &Client) -> Result<()> {
+        client.script_load(&*self.source).reply().await
     }
 
     /// Runs it. The keys are in `KEYS`, the arguments in `ARGV`.

@@ -103,11 +103,14 @@ impl Words {
         self.invalid.get_or_insert_with(|| Box::new(error));
     }
 
-    /// Fails with what was [refused](Words::refuse).
+    /// Fails with what was [refused](Words::refuse), and without a word: a server answers nothing to that.
     ///
     /// # Errors
-    /// A value cannot be an argument.
+    /// A value cannot be an argument, or there is no command.
     pub fn check(&self) -> Result<()> {
+        if self.count == 0 {
+            return Err(Error::Invalid("a request without a command".into()));
+        }
         self.invalid.as_deref().map_or(Ok(()), |error| Err(error.clone()))
     }
 
@@ -139,9 +142,7 @@ impl Words {
 
     /// The whole request as bytes: a buffer and the offset at which it begins.
     pub(crate) fn finish(mut self) -> Result<(Vec<u8>, usize)> {
-        if let Some(error) = self.invalid.take() {
-            return Err(*error);
-        }
+        self.check()?;
         let mut bytes = take(&mut self.bytes);
         let mut head = Head::default();
         head.write(self.count);

@@ -178,6 +178,10 @@ impl Method {
                     write: "words.args(&{})",
                 }));
             }
+            // The table calls it an integer, as Redis does, and the command takes any number.
+            Kind::Integer if self.spec.name == "zincrby" => {
+                steps.push(parameter("impl ToArg", "words.arg(&{})"));
+            }
             Kind::Integer | Kind::UnixTime => steps.push(parameter("i64", "words.push_integer({})")),
             _ if name == "timeout" => steps.push(parameter("f64", "words.push_double({})")),
             _ => steps.push(parameter("impl ToArg", "words.arg(&{})")),
@@ -218,8 +222,8 @@ impl Method {
             }
             None => argument.name.clone(),
         };
+        let grammar = name.clone();
         let name = if argument.multiple && argument.token.is_none() { format!("{name}s") } else { name };
-        let grammar = argument.token.map_or_else(|| argument.name.clone(), ToOwned::to_owned);
         self.choices.push(Choice { name: snake(&name), grammar, steps, reply: None });
         later.into_iter().for_each(|part| self.option(part));
     }

@@ -9,6 +9,7 @@ mod a_subscription_stays_away;
 mod cached_reply_is_stale;
 #[cfg(feature = "embedded")]
 mod embedded_store_is_somebody_elses;
+mod flows;
 mod misbehaving;
 mod sentinel_names_another_master;
 mod server;

@@ -33,7 +33,8 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-fn wait_for(port: u16) {
+/// Waits until somebody listens.
+pub fn wait_for(port: u16) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(Instant::now() < deadline, "nobody listens on port {port}");
@@ -49,11 +50,17 @@ impl Server {
 
     /// Starts an EdgeCask on a directory of its own, with a port for browsers.
     pub fn edgecask() -> Server {
+        Self::edgecask_with(&[])
+    }
+
+    /// The same with more options.
+    pub fn edgecask_with(options: &[&str]) -> Server {
         let (port, web_port) = (free_port(), free_port());
         let directory = tempfile::tempdir().expect("a directory");
         let mut command = Command::new(program());
         command.arg("serve").arg("--dir").arg(directory.path());
         command.args(["--port", &port.to_string(), "--http-port", &web_port.to_string()]);
+        command.args(options);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let child = child.expect("edgecask is built (make edgecask)");
         wait_for(port);

@@ -1550,12 +1550,12 @@ pub trait Commands: crate::commands::Begin {
     fn zincrby(
         self,
         key: impl ToArg,
-        increment: i64,
+        increment: impl ToArg,
         member: impl ToArg,
     ) -> Request<Self, options::Zincrby, f64> {
         let mut words = Words::new("ZINCRBY");
         words.arg(&key);
-        words.push_integer(increment);
+        words.arg(&increment);
         words.arg(&member);
         self.begin(words)
     }

@@ -1037,10 +1037,11 @@ pub enum Hrandfield {}
 
 impl<On, R> Request<On, Hrandfield, R> {
     /// `count`
-    pub fn count(self, count: i64) -> Self {
+    pub fn count(self, count: i64) -> Request<On, Hrandfield, Vec<Vec<u8>>> {
         self.with_option(|words| {
             words.push_integer(count);
         })
+        .retyped()
     }
 
     /// `WITHVALUES`
@@ -1584,10 +1585,11 @@ pub enum Zrandmember {}
 
 impl<On, R> Request<On, Zrandmember, R> {
     /// `count`
-    pub fn count(self, count: i64) -> Self {
+    pub fn count(self, count: i64) -> Request<On, Zrandmember, Vec<Vec<u8>>> {
         self.with_option(|words| {
             words.push_integer(count);
         })
+        .retyped()
     }
 
     /// `WITHSCORES`
@@ -2030,12 +2032,18 @@ pub enum Xpending {}
 
 impl<On, R> Request<On, Xpending, R> {
     /// `start end count`
-    pub fn start(self, start: impl ToArg, end: impl ToArg, count: i64) -> Self {
+    pub fn start(
+        self,
+        start: impl ToArg,
+        end: impl ToArg,
+        count: i64,
+    ) -> Request<On, Xpending, Vec<(Vec<u8>, Vec<u8>, i64, i64)>> {
         self.with_option(|words| {
             words.arg(&start);
             words.arg(&end);
             words.push_integer(count);
         })
+        .retyped()
     }
 
     /// `IDLE min_idle_time`
