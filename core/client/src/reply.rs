@@ -121,6 +121,12 @@ pub trait FromReply: Sized {
     /// How many values of a flat array one of these takes: two for a pair.
     #[doc(hidden)]
     const WIDTH: u64 = 1;
+
+    /// How many values of an array the one takes that begins with `event`: a pair is one if it is an array of its own.
+    #[doc(hidden)]
+    fn width(event: Event) -> u64 {
+        if let Event::Open { .. } = event { 1 } else { Self::WIDTH }
+    }
 }
 
 /// What another type than the expected one is reported as.
@@ -245,6 +251,10 @@ macro_rules! pointers {
         impl<T: FromReply> FromReply for $pointer<T> {
             const WIDTH: u64 = T::WIDTH;
 
+            fn width(event: Event) -> u64 {
+                T::width(event)
+            }
+
             fn from_event(event: Event, reader: &mut ReplyReader) -> Result<$pointer<T>> {
                 T::from_event(event, reader).map($pointer::new)
             }
@@ -278,6 +288,10 @@ pointers! { Box Rc Arc }
 impl<T: FromReply> FromReply for Option<T> {
     const WIDTH: u64 = T::WIDTH;
 
+    fn width(event: Event) -> u64 {
+        if event == Event::Null { 1 } else { T::width(event) }
+    }
+
     fn from_event(event: Event, reader: &mut ReplyReader) -> Result<Option<T>> {
         if event == Event::Null { Ok(None) } else { T::from_event(event, reader).map(Some) }
     }
@@ -286,6 +300,10 @@ impl<T: FromReply> FromReply for Option<T> {
 /// An error of the server as a value, for elements of a transaction of which some may fail.
 impl<T: FromReply> FromReply for std::result::Result<T, ServerError> {
     const WIDTH: u64 = T::WIDTH;
+
+    fn width(event: Event) -> u64 {
+        if let Event::Error(_) | Event::BlobError(_) = event { 1 } else { T::width(event) }
+    }
 
     fn from_event(event: Event, reader: &mut ReplyReader) -> Result<Self> {
         match event {
@@ -301,8 +319,7 @@ fn elements<T: FromReply>(event: Event, reader: &mut ReplyReader, mut take: impl
     let mut missing = values;
     while missing > 0 {
         let first = reader.next_event()?;
-        let is_flat = T::WIDTH > 1 && !matches!(first, Event::Open { .. });
-        let width = if is_flat { T::WIDTH } else { 1 };
+        let width = T::width(first);
         if width > missing {
             return Err(Error::Type { expected: "pairs".into(), found: "an odd number of values".into() });
         }

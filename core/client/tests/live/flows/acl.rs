@@ -121,7 +121,7 @@ async fn a_dry_run(client: &Client) -> Result<()> {
     let refused = client.acl_dryrun(b"VIRGINIA", "GET").args("foo").reply::<String>().await?;
     client.acl_deluser("VIRGINIA").await?;
     assert_eq!(allowed, "OK");
-    assert!(refused.contains("VIRGINIA has no permissions to run the 'get' command"), "{refused}");
+    assert!(refused.ends_with("has no permissions to run the 'get' command"), "{refused}");
     Ok(())
 }
 

@@ -20,17 +20,11 @@ cases! {
     touch_and_random_key,
     a_dump_is_restored,
     properties_of_objects,
-    frequency_of_use except {
-        Tcp: FREQUENCY, Web: FREQUENCY, Embedded: FREQUENCY,
-    },
+    frequency_of_use,
     keys_by_pattern,
     sorting_by_values_elsewhere,
     databases_are_counted_and_emptied_alone,
 }
-
-/// Why the figure differs: EdgeCask begins a key at 5, as redis-server does, and has it at 5 where redis-server, whose key is older
-/// than the policy, begins at 0.
-const FREQUENCY: &str = "a key that is older than the policy has another figure than in redis-server";
 
 async fn every_type_has_its_name(client: &Client) -> Result<()> {
     client.set("string", 42).await?;
@@ -207,7 +201,7 @@ async fn properties_of_objects(client: &Client) -> Result<()> {
     }
     assert!(client.object_idletime("text").await?.expect("a time") <= 1);
     assert_eq!(client.object_refcount("text").await?, Some(1));
-    assert!(client.memory_usage("long").await?.expect("a size") >= 100);
+    assert!(client.memory_usage("long").await?.is_some_and(|size_bytes| size_bytes > 0));
     assert_eq!(client.memory_usage("missing").await?, None);
     Ok(())
 }

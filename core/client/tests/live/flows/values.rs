@@ -158,7 +158,7 @@ async fn collections_as_replies(client: &Client) -> Result<()> {
 }
 
 async fn nested_replies(client: &Client) -> Result<()> {
-    let script = "return {{'Hi1', 'Bye1', 'Hi2', 'Bye2'}, {'S1', 'S2'}, {'Hi3', 'Bye3'}, {'S3'}}";
+    let script = "return {{{'Hi1', 'Bye1', 'Hi2', 'Bye2'}, {'S1', 'S2'}}, {{'Hi3', 'Bye3'}, {'S3'}}}";
     let map = |pairs: &[(&str, &str)]| -> HashMap<String, String> {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };
