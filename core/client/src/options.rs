@@ -42,6 +42,9 @@ pub struct Options {
     pub tls: bool,
     /// With TLS: certificates in PEM that are trusted instead of the system's.
     pub tls_authorities: Option<Vec<u8>>,
+    /// With TLS: the certificate that this client shows to a server that asks for one, with those that lead to its authority, and
+    /// its key, both in PEM.
+    pub tls_identity: Option<(Vec<u8>, Vec<u8>)>,
     /// The user; `default` if there is only a password.
     pub user: Option<String>,
     /// The password.
@@ -86,6 +89,7 @@ impl Options {
             read_only: false,
             tls: false,
             tls_authorities: None,
+            tls_identity: None,
             user: None,
             password: None,
             database: 0,

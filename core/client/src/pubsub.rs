@@ -234,6 +234,7 @@ pub struct Subscription {
     hub: Arc<Hub>,
     queue: Arc<Queue<Notice>>,
     topics: Vec<Topic>,
+    timeout_ms: u64,
 }
 
 impl Subscription {
@@ -251,6 +252,45 @@ impl Subscription {
         }
     }
 
+    /// Adds channels, and returns when the server has confirmed them. Those that are there already stay.
+    ///
+    /// # Errors
+    /// As [`Client::subscribe`]; none of them is added then.
+    pub async fn subscribe(&mut self, channels: impl IntoIterator<Item = impl ToArg>) -> Result<()> {
+        self.join(Kind::Channel, bytes(channels)).await
+    }
+
+    /// Adds patterns, as [`Subscription::subscribe`] does channels.
+    ///
+    /// # Errors
+    /// As [`Client::subscribe`].
+    pub async fn psubscribe(&mut self, patterns: impl IntoIterator<Item = impl ToArg>) -> Result<()> {
+        self.join(Kind::Pattern, bytes(patterns)).await
+    }
+
+    /// Adds shard channels, as [`Subscription::subscribe`] does channels.
+    ///
+    /// # Errors
+    /// As [`Client::subscribe`].
+    pub async fn ssubscribe(&mut self, channels: impl IntoIterator<Item = impl ToArg>) -> Result<()> {
+        self.join(Kind::Shard, bytes(channels)).await
+    }
+
+    /// Leaves channels. Messages of theirs that are there already come all the same.
+    pub fn unsubscribe(&mut self, channels: impl IntoIterator<Item = impl ToArg>) {
+        self.part(Kind::Channel, &bytes(channels));
+    }
+
+    /// Leaves patterns.
+    pub fn punsubscribe(&mut self, patterns: impl IntoIterator<Item = impl ToArg>) {
+        self.part(Kind::Pattern, &bytes(patterns));
+    }
+
+    /// Leaves shard channels.
+    pub fn sunsubscribe(&mut self, channels: impl IntoIterator<Item = impl ToArg>) {
+        self.part(Kind::Shard, &bytes(channels));
+    }
+
     fn poll_notice(&mut self, cx: &mut Context) -> Poll<Option<Notice>> {
         self.queue.poll_next(cx).map(|next| match next {
             Next::Item(notice) => Some(notice),
@@ -259,31 +299,52 @@ impl Subscription {
         })
     }
 
-    async fn begin(client: &Client, kind: Kind, topics: Vec<Vec<u8>>) -> Result<Subscription> {
+    async fn begin(client: &Client, kind: Kind, names: Vec<Vec<u8>>) -> Result<Subscription> {
         if client.options().is_single() {
             return Err(ONE_SOCKET);
         }
         let hub = client.hub().clone();
         let queue = Arc::new(Queue::new(hub.most));
-        let topics: Vec<Topic> = topics.into_iter().map(|topic| (kind, topic)).collect();
+        let timeout_ms = client.timeout_ms();
         // From here on dropping it takes everything back.
-        let subscription = Subscription { hub: hub.clone(), queue: queue.clone(), topics };
-        for topic in &subscription.topics {
-            let mut state = hub.topics.state.lock();
+        let mut subscription = Subscription { hub, queue, topics: Vec::new(), timeout_ms };
+        subscription.join(kind, names).await?;
+        Ok(subscription)
+    }
+
+    /// Listens to topics, and waits for the server to confirm them.
+    async fn join(&mut self, kind: Kind, names: Vec<Vec<u8>>) -> Result<()> {
+        let first = self.topics.len();
+        for name in names {
+            let topic = (kind, name);
+            let mut state = self.hub.topics.state.lock();
             let listeners = state.listeners.entry(topic.clone()).or_default();
-            listeners.queues.push(queue.clone());
-            let is_new = listeners.queues.len() == 1;
-            if is_new {
+            if listeners.queues.iter().any(|queue| Arc::ptr_eq(queue, &self.queue)) {
+                continue;
+            }
+            listeners.queues.push(self.queue.clone());
+            if listeners.queues.len() == 1 {
                 state.asked.push_back(topic.clone());
                 // Under the lock, so that requests go out in the order of `asked`.
-                hub.send(kind.subscribe(), &topic.1);
+                self.hub.send(kind.subscribe(), &topic.1);
             }
+            drop(state);
+            self.topics.push(topic);
         }
-        let timeout_ms = client.timeout_ms();
-        let mut timer = Timer::new(timeout_ms);
+        let confirmed = self.confirmed(first).await;
+        if confirmed.is_err() {
+            let refused = self.topics.split_off(first);
+            self.leave(&refused);
+        }
+        confirmed
+    }
+
+    /// Waits until the topics from this one on are confirmed or one of them is refused.
+    async fn confirmed(&self, first: usize) -> Result<()> {
+        let mut timer = Timer::new(self.timeout_ms);
         poll_fn(|cx| {
-            let mut state = hub.topics.state.lock();
-            for topic in &subscription.topics {
+            let mut state = self.hub.topics.state.lock();
+            for topic in self.topics.get(first..).unwrap_or_default() {
                 let Some(listeners) = state.listeners.get_mut(topic) else { continue };
                 if let Some(error) = &listeners.refused {
                     return Poll::Ready(Err(Error::Server(error.clone())));
@@ -291,14 +352,34 @@ impl Subscription {
                 if !listeners.is_confirmed {
                     listeners.waiting.push(cx.waker().clone());
                     drop(state);
-                    let late = || Error::Timeout { after_ms: timeout_ms, may_have_run: true };
+                    let late = || Error::Timeout { after_ms: self.timeout_ms, may_have_run: true };
                     return timer.poll(cx).map(|()| Err(late()));
                 }
             }
             Poll::Ready(Ok(()))
         })
-        .await?;
-        Ok(subscription)
+        .await
+    }
+
+    fn part(&mut self, kind: Kind, names: &[Vec<u8>]) {
+        let is_gone = |topic: &Topic| topic.0 == kind && names.contains(&topic.1);
+        let (gone, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.topics).into_iter().partition(is_gone);
+        self.topics = left;
+        self.leave(&gone);
+    }
+
+    /// Stops to listen to topics, which ends those of the server that nobody else of the client listens to.
+    fn leave(&self, topics: &[Topic]) {
+        let mut state = self.hub.topics.state.lock();
+        for topic in topics {
+            let Some(listeners) = state.listeners.get_mut(topic) else { continue };
+            listeners.queues.retain(|queue| !Arc::ptr_eq(queue, &self.queue));
+            if listeners.queues.is_empty() {
+                state.listeners.remove(topic);
+                state.asked.retain(|other| other != topic);
+                self.hub.send(topic.0.unsubscribe(), &topic.1);
+            }
+        }
     }
 }
 
@@ -312,18 +393,7 @@ impl Stream for Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let mut state = self.hub.topics.state.lock();
-        for topic in &self.topics {
-            let Some(listeners) = state.listeners.get_mut(topic) else { continue };
-            if let Some(place) = listeners.queues.iter().position(|queue| Arc::ptr_eq(queue, &self.queue)) {
-                listeners.queues.remove(place);
-            }
-            if listeners.queues.is_empty() {
-                state.listeners.remove(topic);
-                state.asked.retain(|other| other != topic);
-                self.hub.send(topic.0.unsubscribe(), &topic.1);
-            }
-        }
+        self.leave(&self.topics);
     }
 }
 

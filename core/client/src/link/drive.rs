@@ -273,7 +273,8 @@ impl Io {
             buffer.clear();
         } else {
             slot.buffer = buffer;
-            if slot.sink == Sink::Stream && count > 0 {
+            // Also for bytes that were there before: the reader has looked while the buffer was away.
+            if slot.sink == Sink::Stream && !slot.buffer.is_empty() {
                 self.woken.extend(slot.waker.take());
             }
         }

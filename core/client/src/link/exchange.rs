@@ -220,6 +220,12 @@ impl<L: Deref<Target = Link>> RoundTrip<L> {
             task.into_iter().for_each(Waker::wake);
             return Poll::Ready(Ok(None));
         }
+        if matches!(slot.state, State::Waiting(_)) && !slot.is_late {
+            // Under the lock of the look: bytes that come between the two would wake nobody, and a connection that has as many
+            // as its window would wait for this reader for ever.
+            keep_waker(&mut slot.waker, cx);
+            return Poll::Pending;
+        }
         drop(state);
         self.take_result(index, cx).map_ok(|(answer, buffer)| {
             keep_buffer(std::mem::replace(part, buffer));

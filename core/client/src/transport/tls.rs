@@ -7,16 +7,16 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// The settings of TLS connections: the authorities of the options, or the system's.
+/// The settings of TLS connections: the authorities of the options, or the system's, and the certificate of the client.
 ///
 /// # Errors
-/// The options have no certificate in PEM, or the system has no authorities.
+/// The options have no certificate or no key in PEM, or the system has no authorities.
 pub(crate) fn config(options: &Options) -> Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     match &options.tls_authorities {
@@ -33,7 +33,17 @@ pub(crate) fn config(options: &Options) -> Result<Arc<ClientConfig>> {
     if roots.is_empty() {
         return Err(Error::Invalid("TLS without a certificate that is trusted".into()));
     }
-    Ok(Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()))
+    let settings = ClientConfig::builder().with_root_certificates(roots);
+    let Some((certificates, key)) = &options.tls_identity else {
+        return Ok(Arc::new(settings.with_no_client_auth()));
+    };
+    let invalid = |error: String| Error::Invalid(error.into());
+    let certificates =
+        CertificateDer::pem_slice_iter(certificates).collect::<std::result::Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(|error| invalid(error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| invalid(error.to_string()))?;
+    let settings = settings.with_client_auth_cert(certificates, key);
+    Ok(Arc::new(settings.map_err(|error| invalid(error.to_string()))?))
 }
 
 /// Encrypts a connection to `host`, whose certificate must be for that name.

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -27,10 +28,16 @@ fn program() -> PathBuf {
     )
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago: another one each time, and none of those that systems give to connections (from 32,768 on).
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id().wrapping_mul(331).wrapping_add(NEXT.fetch_add(1, Relaxed));
+        let port = u16::try_from(10_000 + number % 22_000).expect("a port");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Waits until somebody listens.

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use edgecask_client::{Client, Commands, Result};
+use edgecask_client::{Build, Client, Commands, Result};
 
 use super::server::Server;
 
@@ -75,6 +75,7 @@ mod pubsub;
 mod scan;
 mod scripts;
 mod sets;
+mod silence;
 mod sorted_sets;
 mod stream_groups;
 mod streams;
@@ -147,7 +148,7 @@ async fn check(home: Home, url: &str) {
             continue;
         }
         ran += 1;
-        client.flushall().await.expect("FLUSHALL");
+        begin(&client).await.expect("an empty store");
         let failure = match tokio::time::timeout(CASE_MAX, caught((case.run)(&client))).await {
             Ok(Ok(Ok(()))) => continue,
             Ok(Ok(Err(error))) => error.to_string(),
@@ -159,6 +160,18 @@ async fn check(home: Home, url: &str) {
     println!("{ran} flows against {home}");
     let count = failures.len();
     assert!(failures.is_empty(), "{count} of {ran} flows failed against {home}:\n{}", failures.join("\n"));
+}
+
+/// An empty store to which nobody listens any more: subscriptions end behind the flow that dropped them.
+async fn begin(client: &Client) -> Result<()> {
+    client.flushall().await?;
+    until("nobody listens", async || {
+        let (channels, patterns, shard_channels) = client
+            .pipeline((Build.pubsub_channels(), Build.pubsub_numpat(), Build.pubsub_shardchannels()))
+            .await?;
+        Ok(channels.is_empty() && patterns == 0 && shard_channels.is_empty())
+    })
+    .await
 }
 
 /// The outcome of a flow, and of one that panics the message.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use edgecask_client::{Client, Commands, HandMade, Message, Notice, Result, Subscription};
 use futures_util::StreamExt;
 
-use super::{another, until};
+use super::{another, code, until};
 
 cases! {
     messages_come_in_order,
@@ -15,6 +15,10 @@ cases! {
     a_subscription_beside_requests,
     no_message_in_time,
     more_channels_while_messages_come,
+    channels_and_patterns_come_and_go,
+    a_channel_that_is_refused except {
+        Embedded: "an address of a store in this process has no user and no password",
+    },
     dropping_it_unsubscribes,
     two_subscriptions_of_one_channel,
     a_channel_and_a_pattern_that_match_both,
@@ -100,19 +104,55 @@ async fn no_message_in_time(client: &Client) -> Result<()> {
 }
 
 async fn more_channels_while_messages_come(client: &Client) -> Result<()> {
-    let mut foo = client.subscribe(["foo"]).await?;
-    let mut bar = None;
+    let mut some = client.subscribe(["foo"]).await?;
     for number in 0..10 {
         client.publish("foo", number).await?;
         if number == 5 {
-            bar = Some(client.subscribe(["bar"]).await?);
+            some.subscribe(["bar", "foo"]).await?;
         }
     }
     client.publish("bar", -1).await?;
     for number in 0..10 {
-        assert_eq!(next(&mut foo).await.1, number.to_string());
+        assert_eq!(next(&mut some).await, ("foo".to_owned(), number.to_string()), "each comes once");
     }
-    assert_eq!(next(&mut bar.expect("it was made")).await, ("bar".to_owned(), "-1".to_owned()));
+    assert_eq!(next(&mut some).await, ("bar".to_owned(), "-1".to_owned()));
+    Ok(())
+}
+
+async fn channels_and_patterns_come_and_go(client: &Client) -> Result<()> {
+    let mut some = client.subscribe(["foo", "bar"]).await?;
+    some.psubscribe(["ba*"]).await?;
+    assert_eq!(client.publish("bar", 1).await?, 2);
+    let both = [some.message().await.expect("a message"), some.message().await.expect("a message")];
+    assert_eq!(both.map(|message| message.pattern), [None, Some(b"ba*".to_vec())]);
+    some.unsubscribe(["bar", "none"]);
+    until("bar is left", async || Ok(listeners(client, "bar").await? == 0)).await?;
+    client.publish("bar", 2).await?;
+    assert_eq!(some.message().await.expect("a message").pattern, Some(b"ba*".to_vec()));
+    some.punsubscribe(["ba*"]);
+    until("the pattern is left", async || Ok(client.pubsub_numpat().await? == 0)).await?;
+    assert_eq!((client.publish("bar", 3).await?, client.publish("foo", 4).await?), (0, 1));
+    assert_eq!(next(&mut some).await, ("foo".to_owned(), "4".to_owned()));
+    some.unsubscribe(["foo"]);
+    some.ssubscribe(["foo"]).await?;
+    client.spublish("foo", 5).await?;
+    assert_eq!(next(&mut some).await.1, "5");
+    Ok(())
+}
+
+async fn a_channel_that_is_refused(client: &Client) -> Result<()> {
+    client.acl_setuser("limited").rules(["on", ">p", "+@all", "~*", "&allowed"]).await?;
+    let mut options = client.options().clone();
+    (options.user, options.password) = (Some("limited".into()), Some("p".into()));
+    let limited = Client::with_options(options).await?;
+    let mut some = limited.subscribe(["allowed"]).await?;
+    let refused = some.subscribe(["secret"]).await;
+    assert_eq!(code(&refused), "NOPERM");
+    assert_eq!(code(&limited.psubscribe(["*"]).await), "NOPERM");
+    assert_eq!(client.publish("secret", 1).await?, 0);
+    client.publish("allowed", 2).await?;
+    assert_eq!(next(&mut some).await.1, "2");
+    client.acl_deluser("limited").await?;
     Ok(())
 }
 
@@ -162,9 +202,9 @@ async fn a_subscription_is_a_stream(client: &Client) -> Result<()> {
     for number in 0..20 {
         client.publish("foo", number).await?;
     }
-    let payloads = subscription.take(20).filter_map(async |notice| match notice {
-        Notice::Message(message) => String::from_utf8(message.payload).ok(),
-        _ => None,
+    let payloads = subscription.take(20).map(|notice| match notice {
+        Notice::Message(message) => String::from_utf8(message.payload).expect("text"),
+        other => panic!("{other:?}"),
     });
     let payloads: Vec<String> = payloads.collect().await;
     assert_eq!(payloads, (0..20).map(|number| number.to_string()).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 //! Walks over keys and elements.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::future::ready;
 
 use edgecask_client::{Build, Client, Commands, Error, Event, FromReply, Pipeline, ReplyReader, Result};
 use futures_util::{StreamExt, TryStreamExt};
@@ -180,7 +181,7 @@ async fn a_walk_over_the_wrong_type(client: &Client) -> Result<()> {
 async fn a_walk_is_a_stream(client: &Client) -> Result<()> {
     keys(client, (0..300).map(|number| format!("key.{number}"))).await?;
     let walk = client.scan_keys().reply::<String>();
-    let long = walk.filter_map(async |key| key.ok().filter(|key| key.len() == 7));
+    let long = walk.filter_map(|key| ready(key.ok().filter(|key| key.len() == 7)));
     assert_eq!(long.collect::<HashSet<String>>().await.len(), 200);
     Ok(())
 }

@@ -27,6 +27,7 @@ cases! {
     keys_and_values_of_any_bytes,
     an_empty_value_is_not_a_missing_one,
     a_value_of_megabytes,
+    a_value_is_streamed_by_many_at_once,
     a_list_is_no_string,
 }
 
@@ -258,6 +259,27 @@ async fn a_value_of_megabytes(client: &Client) -> Result<()> {
     let mut buffer = Vec::with_capacity(value.len());
     client.set_from("bar", &value).await?;
     assert!(client.get_into("bar", &mut buffer).await? && buffer == value, "and into a buffer");
+    Ok(())
+}
+
+async fn a_value_is_streamed_by_many_at_once(client: &Client) -> Result<()> {
+    let value: Vec<u8> = (0..3_000_000_u32).map(|place| (place % 253) as u8).collect();
+    client.set("foo", &value).await?;
+    let mut tasks = Vec::new();
+    for _ in 0..8 {
+        let client = client.clone();
+        tasks.push(tokio::spawn(async move {
+            let mut written = Vec::new();
+            for _ in 0..5 {
+                written.clear();
+                client.get_to("foo", &mut written).await?;
+            }
+            Ok::<_, edgecask_client::Error>(written)
+        }));
+    }
+    for task in tasks {
+        assert!(task.await.expect("a task")? == value, "it comes whole");
+    }
     Ok(())
 }
 

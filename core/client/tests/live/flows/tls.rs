@@ -27,10 +27,12 @@ impl Certificates {
             let subject = format!("-days 2 -keyout {name}.key -out {name}.crt -subj /CN={name}");
             openssl(path, &format!("req -x509 {key} {subject}"));
         }
-        openssl(path, &format!("req {key} -keyout server.key -out server.csr -subj /CN=server"));
         std::fs::write(path.join("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1").expect("a file");
-        let signed = "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2";
-        openssl(path, &format!("{signed} -extfile names -out server.crt"));
+        for name in ["server", "client"] {
+            openssl(path, &format!("req {key} -keyout {name}.key -out {name}.csr -subj /CN={name}"));
+            let signed = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile names";
+            openssl(path, &format!("x509 -req -in {name}.csr {signed} -out {name}.crt"));
+        }
         Certificates(directory)
     }
 
@@ -45,23 +47,28 @@ impl Certificates {
     }
 }
 
+/// Options of a server under TLS, the same for both.
+fn under_tls<'a>(port: &'a str, paths: &'a [String; 3], auth_clients: &'a str) -> Vec<&'a str> {
+    let [certificate, key, authority] = paths;
+    vec![
+        "--tls-port",
+        port,
+        "--tls-cert-file",
+        certificate,
+        "--tls-key-file",
+        key,
+        "--tls-ca-cert-file",
+        authority,
+        "--tls-auth-clients",
+        auth_clients,
+    ]
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn flows_over_tls_against_redis() {
     let (certificates, port) = (Certificates::make(), free_port());
-    let (certificate, key, authority) =
-        (certificates.path("server.crt"), certificates.path("server.key"), certificates.path("ca.crt"));
-    let _server = Server::redis(&[
-        "--tls-port",
-        &port.to_string(),
-        "--tls-cert-file",
-        &certificate,
-        "--tls-key-file",
-        &key,
-        "--tls-ca-cert-file",
-        &authority,
-        "--tls-auth-clients",
-        "no",
-    ]);
+    let paths = ["server.crt", "server.key", "ca.crt"].map(|name| certificates.path(name));
+    let _server = Server::redis(&under_tls(&port.to_string(), &paths, "no"));
     wait_for(port);
     check(&certificates, &format!("rediss://localhost:{port}")).await;
     check(&certificates, &format!("rediss://127.0.0.1:{port}")).await;
@@ -70,22 +77,38 @@ async fn flows_over_tls_against_redis() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn flows_over_tls_against_edgecask() {
     let (certificates, port, web_port) = (Certificates::make(), free_port(), free_port());
-    let (certificate, key) = (certificates.path("server.crt"), certificates.path("server.key"));
-    let _server = Server::edgecask_with(&[
-        "--tls-port",
-        &port.to_string(),
-        "--https-port",
-        &web_port.to_string(),
-        "--tls-cert-file",
-        &certificate,
-        "--tls-key-file",
-        &key,
-    ]);
+    let paths = ["server.crt", "server.key", "ca.crt"].map(|name| certificates.path(name));
+    let (port_text, web_port_text) = (port.to_string(), web_port.to_string());
+    let mut options = under_tls(&port_text, &paths, "no");
+    options.extend(["--https-port", &web_port_text]);
+    let _server = Server::edgecask_with(&options);
     wait_for(port);
     wait_for(web_port);
     check(&certificates, &format!("rediss://localhost:{port}")).await;
     check(&certificates, &format!("rediss://127.0.0.1:{port}")).await;
     check(&certificates, &format!("wss://localhost:{web_port}/resp")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flows_show_their_certificate_to_a_server_that_asks() {
+    let certificates = Certificates::make();
+    let paths = ["server.crt", "server.key", "ca.crt"].map(|name| certificates.path(name));
+    let (port, other_port) = (free_port(), free_port());
+    let _redis = Server::redis(&under_tls(&port.to_string(), &paths, "yes"));
+    let _edgecask = Server::edgecask_with(&under_tls(&other_port.to_string(), &paths, "yes"));
+    for port in [port, other_port] {
+        wait_for(port);
+        let mut options = certificates.options(&format!("rediss://localhost:{port}"), "ca.crt");
+        let error = Client::with_options(options.clone()).await.err().expect("it must show one");
+        assert!(matches!(error, Error::Io { may_have_run: false, .. }), "{error:?}");
+        let pem = |name: &str| std::fs::read(certificates.path(name)).expect("a file");
+        options.tls_identity = Some((pem("client.crt"), pem("client.key")));
+        let client = Client::with_options(options.clone()).await.expect("it is known");
+        flow(&client).await.unwrap_or_else(|error| panic!("port {port}: {error}"));
+        options.tls_identity = Some((pem("client.crt"), pem("server.key")));
+        let error = Client::with_options(options).await.err().expect("the key is of another");
+        assert!(matches!(error, Error::Invalid(_)), "{error:?}");
+    }
 }
 
 async fn check(certificates: &Certificates, url: &str) {
