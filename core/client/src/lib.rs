@@ -25,6 +25,7 @@
 //! | messages | [`Client::subscribe`], [`Client::psubscribe`], [`Client::ssubscribe`] |
 //! | streams | [`Client::entries`], [`Client::group_entries`] |
 //! | what the server runs | [`Client::monitor`] |
+//! | what it says of itself | [`Info`] |
 //! | walks | [`Client::scan_keys`], [`Client::scan_fields`], [`Client::scan_members`], [`Client::scan_scores`], [`Client::fold`] |
 //! | scripts | [`Script`] |
 //! | replies that the server keeps up to date | [`Client::cache`] |
