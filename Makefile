@@ -61,7 +61,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway client sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test \
+AFTER_GATE := setup console gateway client sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test client-js-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -265,4 +265,5 @@ include tests/clients/set-up.mk
 include tests/cluster/set-up.mk
 include web-console/build.mk
 include edge-worker/build.mk
+include core/client/js/build.mk
 include tests/edge/suites.mk

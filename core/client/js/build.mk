@@ -26,3 +26,7 @@ $(CLIENT_JS)/dist/index.d.ts: $(CLIENT_JS)/pkg/client_bg.wasm $(CLIENT_JS)/node_
 	node build.mjs
 	npx tsc
 	touch dist/index.d.ts
+
+# With the console's chromium driver, and the sockets and workerd of the edge worker.
+client-js-test: client-js edgecask edge $(CONSOLE)/node_modules/ready .build/apt
+	EDGECASK_BIN=$(CURDIR)/$(BIN) node --test --test-concurrency 1 tests/client-js/*.test.mjs

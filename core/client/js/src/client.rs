@@ -43,10 +43,11 @@ pub struct RawClient(Client);
 
 #[wasm_bindgen]
 impl RawClient {
-    /// Connects, and gives a client when the server has greeted.
-    pub fn connect(url: String, settings: Object, open: Option<Function>) -> Promise {
+    /// Connects, and gives a client when the server has greeted. Sockets come from `open`, a function of the URL, or there is only
+    /// `socket`; without either they are the home's own.
+    pub fn connect(url: String, settings: Object, open: Option<Function>, socket: JsValue) -> Promise {
         promise(async move {
-            let client = Client::with_options(options(&url, &settings, open)?).await?;
+            let client = Client::with_options(options(&url, &settings, open, socket)?).await?;
             Ok(RawClient(client).into())
         })
     }

@@ -38,12 +38,12 @@ const SETTINGS = [
   'user', 'password', 'database', 'name', 'timeoutMs', 'connectTimeoutMs', 'silenceMs', 'poolMax', 'blockingMax', 'valueMaxBytes',
 ] as const;
 
-async function open(url: string, { WebSocket, open, ...settings }: Options): Promise<Client> {
+async function open(url: string, { WebSocket, open, ...settings }: Options, socket?: SocketLike): Promise<Client> {
   await loaded();
   const unknown = Object.keys(settings).find((name) => !(SETTINGS as readonly string[]).includes(name));
   if (unknown !== undefined) throw new EdgeCaskError(`there is no option ${unknown}`, 'INVALID', false, false);
   if (WebSocket !== undefined) open ??= (url) => new WebSocket(url, 'resp');
-  return new Client((await RawClient.connect(url, settings, open as never)) as RawClient);
+  return new Client((await RawClient.connect(url, settings, open as never, socket)) as RawClient);
 }
 
 /**
@@ -65,15 +65,12 @@ export function connectToObject(namespace: ObjectNamespace, name = 'default', op
   return open('ws://object/resp', { ...options, open: () => openObject(namespace, name) });
 }
 
-/** A client over a socket that is there already. When that is closed the client is. */
+/**
+ * A client over a socket that is there already. When that is closed the client is. What needs a connection of its own fails:
+ * subscriptions, caches, commands that block, `connection` and `watch`.
+ */
 export function connectOver(socket: SocketLike, options: Omit<Options, 'WebSocket' | 'open'> = {}): Promise<Client> {
-  let given: SocketLike | undefined = socket;
-  const open_ = () => {
-    if (given === undefined) throw new EdgeCaskError('the client was given one socket, which is taken', 'CLOSED', false, false);
-    [given] = [undefined, given];
-    return socket;
-  };
-  return open('ws://given/resp', { ...options, open: open_ });
+  return open('ws://given/resp', options, socket);
 }
 
 /** How a walk goes. */

@@ -103,12 +103,10 @@ impl Socket {
             socket.add_event_listener_with_callback(event, function).map_err(failed)?;
         }
         let accept = Reflect::get(&socket, &"accept".into()).ok();
-        let mut is_open = socket.ready_state() == WebSocket::OPEN;
-        if let Some(accept) = accept.as_ref().and_then(|accept| accept.dyn_ref::<Function>()) {
-            // Its caller may have accepted it before, which is the only way in which this fails.
-            let _ = accept.call0(&socket);
-            is_open = true;
-        }
+        let accept = accept.as_ref().and_then(|accept| accept.dyn_ref::<Function>());
+        // It fails for one that was accepted before, and for one that opens by itself.
+        let is_accepted = accept.is_some_and(|accept| accept.call0(&socket).is_ok());
+        let is_open = is_accepted || socket.ready_state() == WebSocket::OPEN;
         if socket.ready_state() > WebSocket::OPEN {
             came.borrow_mut().closed = Some("the WebSocket is closed".into());
         }
