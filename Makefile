@@ -5,6 +5,8 @@
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
 #             twenty minutes, most of it building them)
+# make client-js  the package @edgecask/client, into core/client/js/dist (Node 20); make client-js-test runs it in Node, chromium and
+#             workerd, make bench-client-js measures it beside a client written by hand
 # make scaling  one worker beside as many as there are processors (some minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
@@ -121,7 +123,8 @@ lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets $(WITH_ENGINES) -- -D warnings
 	cargo clippy -q --workspace --exclude edgecask-core --lib --bins -- -D warnings
-	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown --features wasm-functions,sql -- -D warnings
+	cargo clippy -q -p edgecask-edge-worker -p edgecask-client-js --target wasm32-unknown-unknown \
+		--features edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql -- -D warnings
 	# The pages show the figures that were measured.
 	python3 tests/bench/figures.py
 

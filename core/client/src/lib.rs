@@ -69,6 +69,13 @@
 //!
 //! The modules stand in the order in which a request passes them.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    target_family = "wasm",
+    allow(
+        clippy::arc_with_non_send_sync,
+        reason = "one text for all homes; where there are threads these go between them"
+    )
+)]
 
 mod client;
 mod connection;

@@ -37,11 +37,14 @@ struct Came {
     waker: Option<Waker>,
 }
 
+/// What hears an event. Only those of messages are MessageEvents; of the others fields are asked by name.
+type Listener = Closure<dyn FnMut(MessageEvent)>;
+
 struct Socket {
     socket: WebSocket,
     came: Rc<RefCell<Came>>,
-    /// What listens to each event.
-    listeners: [(&'static str, Closure<dyn FnMut(MessageEvent)>); 4],
+    /// For each event by its name.
+    listeners: [(&'static str, Listener); 4],
     /// Set while too much waits in the socket, which has no event for its end.
     pause: Option<Timer>,
 }
@@ -92,7 +95,7 @@ impl Socket {
         let came = Rc::new(RefCell::new(Came::default()));
         let listener = |hear: fn(&mut Came, &MessageEvent)| {
             let came = came.clone();
-            Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            Listener::new(move |event: MessageEvent| {
                 let mut came = came.borrow_mut();
                 hear(&mut came, &event);
                 let waker = came.waker.take();
