@@ -21,12 +21,12 @@
 //! | any command by name | [`Client::cmd`] |
 //! | another type of reply | [`Request::reply`] |
 //! | several requests at once | [`Client::pipeline`], [`Client::run`], [`Client::transaction`], [`Client::watch`] |
-//! | values without an allocation, of any size | [`Client::get_into`], [`Client::get_with`], [`Client::get_to`], [`Client::set_from`] |
+//! | values without an allocation, of any size | [`Client::get_into`], [`Client::get_with`], [`Client::get_to`], [`Client::write_to`], [`Client::set_from`], [`Client::set_from_reader`] |
 //! | messages | [`Client::subscribe`], [`Client::psubscribe`], [`Client::ssubscribe`] |
 //! | streams | [`Client::entries`], [`Client::group_entries`] |
 //! | what the server runs | [`Client::monitor`] |
 //! | walks | [`Client::scan_keys`], [`Client::scan_fields`], [`Client::scan_members`], [`Client::scan_scores`], [`Client::fold`] |
-//! | scripts | [`Script`] |
+//! | scripts and functions | [`Script`], [`Library`] |
 //! | replies that the server keeps up to date | [`Client::cache`] |
 //! | servers, and stores in this process | [`Options::from_url`] |
 //! | types of one's own | [`ToArg`], [`FromReply`] |
@@ -123,7 +123,7 @@ pub use pubsub::{Message, Notice, Subscription};
 pub use reply::{Either, Entry, FromReply, ReplyReader, Wire};
 pub use request::{Any, Request, Response};
 pub use scan::Scan;
-pub use script::Script;
+pub use script::{Library, Script};
 #[cfg(target_family = "wasm")]
 pub use transport::Opener;
 pub use transport::Transport;

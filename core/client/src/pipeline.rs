@@ -288,9 +288,18 @@ impl Client {
         if let Some(error) = &pipeline.invalid {
             return Err(error.clone());
         }
-        let mut bytes = spare_buffer();
-        bytes.extend_from_slice(&pipeline.bytes);
-        let bytes = self.exchange(bytes, pipeline.count).await?;
+        let bytes = if pipeline.count > 0 && self.has_own_connection_for(pipeline.bytes.len()) {
+            // It goes out bit by bit and is not copied as a whole.
+            let checkout = self.pool().acquire(self.timeout_ms()).await?;
+            let outgoing = Outgoing::batch(Vec::new(), replies_of(pipeline.count));
+            let mut trip = RoundTrip::new(checkout, outgoing, Sink::Raw, spare_buffer(), self.timeout_ms());
+            trip.feed(&pipeline.bytes).await?;
+            trip.await?.1
+        } else {
+            let mut bytes = spare_buffer();
+            bytes.extend_from_slice(&pipeline.bytes);
+            self.exchange(bytes, pipeline.count).await?
+        };
         Ok(Replies { bytes, position: 0, left: pipeline.count })
     }
 
@@ -377,9 +386,13 @@ fn exchange(
     replies: usize,
     timeout_ms: u64,
 ) -> impl Future<Output = Result<Vec<u8>>> {
-    let replies = u32::try_from(replies).unwrap_or(u32::MAX);
-    let trip = RoundTrip::new(link, Outgoing::batch(bytes, replies), Sink::Raw, spare_buffer(), timeout_ms);
+    let outgoing = Outgoing::batch(bytes, replies_of(replies));
+    let trip = RoundTrip::new(link, outgoing, Sink::Raw, spare_buffer(), timeout_ms);
     async move { Ok(trip.await?.1) }
+}
+
+fn replies_of(requests: usize) -> u32 {
+    u32::try_from(requests).unwrap_or(u32::MAX)
 }
 
 fn write_transaction(requests: &impl Requests, out: &mut Vec<u8>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Pipelines and transactions.
 
-use edgecask_client::{Build, Client, Error, Pipeline, Script, ServerError};
+use edgecask_client::{Build, Client, Error, Library, Pipeline, Script, ServerError};
 
 use super::server::Server;
 
@@ -80,6 +80,28 @@ async fn a_script_is_sent_to_a_server_that_does_not_know_it() {
     client.cmd("SCRIPT FLUSH").reply::<()>().await.expect("SCRIPT FLUSH");
     let result: (String, i64) = script.call(&client, ["key"], [1]).await.expect("a result");
     assert_eq!(result, ("key".to_owned(), 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_library_is_sent_to_a_server_that_does_not_have_it() {
+    let server = Server::redis(&[]);
+    let client = Client::connect(&server.url()).await.expect("a connection");
+    let library = |factor: i64| {
+        let body = format!("function(keys, args) return {{keys[1], args[1] * {factor}}} end");
+        Library::new(format!("#!lua name=maths\nredis.register_function('scale', {body})"))
+    };
+    for _ in 0..2 {
+        let result: (String, i64) = library(2).call(&client, "scale", "key", 21).await.expect("a result");
+        assert_eq!(result, ("key".to_owned(), 42));
+    }
+    assert_eq!(library(3).load(&client).await.expect("a name"), "maths");
+    let result: (String, i64) = library(3).call(&client, "scale", ["key"], [1]).await.expect("a result");
+    assert_eq!(result, ("key".to_owned(), 3));
+    let error = library(2).call::<()>(&client, "none", (), ()).await.expect_err("no such function");
+    assert!(
+        matches!(&error, Error::Server(error) if error.message() == "ERR Function not found"),
+        "{error:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
