@@ -54,7 +54,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 # The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients bench-embedded sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -214,6 +214,11 @@ demo: rust
 
 bench-clients: rust setup
 	python3 tests/bench/clients.py
+
+# Stores in the process: the client with `edgecask:DIR` beside EdgeCask over loopback, sled, redb and fjall.
+bench-embedded: rust
+	$(RELEASE_BUILD)
+	cargo run -q --release --manifest-path tests/bench/embedded/Cargo.toml --target-dir .build/embedded-bench -- --edgecask $(RELEASE)
 
 # Fails if a row of bench/results.json is missing or was made by another source, after making such rows anew.
 bench: rust setup .build/valkey/usr/bin/valkey-server

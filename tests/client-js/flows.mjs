@@ -96,10 +96,14 @@ export const FLOWS = {
 
   async 'a connection of its owner'({ client }) {
     const connection = await client.connection();
-    same(await connection.multi?.(), undefined);
     same(await connection.call('MULTI'), 'OK');
     same(await connection.set('own', 1), 'QUEUED');
     same(await connection.call('EXEC'), ['OK']);
+    same(await connection.pipeline().incr('own').decr('own').exec(), [2, 1]);
+    await connection.watch('own');
+    await client.set('own', 1);
+    await fails(connection.multi().incr('own').exec(), 'WATCHED');
+    same(await connection.multi().get('own').exec(), ['1']);
     same(await connection.clientSetname('owner'), 'OK');
     same(await connection.clientGetname(), 'owner');
     connection.close();
@@ -130,6 +134,10 @@ export const FLOWS = {
     same(await client.publish('news', 'first'), 2);
     same(await news.next(), { kind: 'message', channel: 'news', pattern: undefined, payload: 'first' });
     same(await patterns.next(), { kind: 'message', channel: 'news', pattern: 'n*', payload: 'first' });
+    const two = Promise.all([patterns.next(), patterns.next()]);
+    await client.publish('now', 1);
+    await client.publish('now', 2);
+    same((await two).map(({ payload }) => payload), ['1', '2']);
     const waiting = patterns.next();
     patterns.close();
     same(await waiting, undefined);
@@ -169,6 +177,11 @@ export const FLOWS = {
     const coming = entries.next();
     const third = await client.xadd('stream', '*', 'n', 3);
     same((await coming).value, [third, ['n', '3']]);
+    const later = client.entries('stream');
+    const next = later.next();
+    await sleep(50);
+    const fourth = await client.xadd('stream', '*', 'n', 4);
+    same((await next).value, [fourth, ['n', '4']]);
     await client.xgroupCreate('stream', 'workers', '0');
     const jobs = client.groupEntries('stream', 'workers', 'one');
     same((await jobs.next()).value, [ids[0], ['n', '1']]);

@@ -67,6 +67,12 @@
 //! `edgecask:DIR?read_only=1` it is only read, beside others that read. `edgecask:memory` is a store in the memory of this process,
 //! for tests.
 //!
+//! # In a browser, Node or a Worker
+//!
+//! Compiled for `wasm32-unknown-unknown` the client has the same API over WebSockets: `ws://` and `wss://` URLs open those of the home,
+//! and `Options::opened_by` takes them from an `Opener`, such as sockets of an upgrade in a Worker, or one that is there already. Tasks
+//! and timers are those of JavaScript's event loop. The package `@edgecask/client` (`core/client/js`) is made of it.
+//!
 //! The modules stand in the order in which a request passes them.
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -349,12 +349,7 @@ impl Client {
                 connection.give_back();
                 return Ok(None);
             };
-            let mut bytes = spare_buffer();
-            write_transaction(&requests, &mut bytes)?;
-            let buffer = exchange(connection.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
-            let replies = read_transaction(&requests, &buffer);
-            keep_buffer(buffer);
-            match replies {
+            match connection.transaction(requests).await {
                 Err(Error::Watched) => {}
                 replies => {
                     connection.give_back();
@@ -374,6 +369,40 @@ impl Client {
         }
         let checkout = self.pool().acquire(self.timeout_ms()).await?;
         exchange(&checkout, bytes, replies, self.timeout_ms()).await
+    }
+}
+
+impl Connection {
+    /// Sends requests together and waits for all their replies, as [`Client::pipeline`].
+    ///
+    /// # Errors
+    /// As [`Client::pipeline`].
+    pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        if requests.count() == 0 {
+            return requests.read(&mut ReplyReader::new(b""));
+        }
+        self.keep_from_others();
+        let mut bytes = spare_buffer();
+        requests.write_to(&mut bytes)?;
+        let buffer = exchange(self.link(), bytes, requests.count(), self.timeout_ms()).await?;
+        let replies = requests.read(&mut ReplyReader::new(&buffer));
+        keep_buffer(buffer);
+        replies
+    }
+
+    /// Runs requests as a transaction, as [`Client::transaction`].
+    ///
+    /// # Errors
+    /// [`Error::Watched`] if a key was changed that is watched on this connection, and nothing has run; or as of
+    /// [`Client::transaction`].
+    pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        self.keep_from_others();
+        let mut bytes = spare_buffer();
+        write_transaction(&requests, &mut bytes)?;
+        let buffer = exchange(self.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
+        let replies = read_transaction(&requests, &buffer);
+        keep_buffer(buffer);
+        replies
     }
 }
 

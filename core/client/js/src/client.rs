@@ -66,9 +66,7 @@ impl RawClient {
 
     /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them.
     pub fn batch(&self, requests: &Array, as_bytes: bool, is_transaction: bool) -> Promise {
-        let client = self.0.clone();
-        let requests = requests.iter().map(|request| words_of(&request.into())).collect();
-        let batch = Batch { requests, as_bytes };
+        let (client, batch) = (self.0.clone(), Batch::of(requests, as_bytes));
         promise(async move {
             if is_transaction { client.transaction(batch).await } else { client.pipeline(batch).await }
         })

@@ -16,7 +16,7 @@ use js_sys::{Array, BigInt, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsValue;
 
 use crate::failure::thrown;
-use crate::words::printed;
+use crate::words::{printed, words_of};
 
 /// The largest integer up to which every one is a number of JavaScript.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
@@ -30,8 +30,16 @@ pub(crate) fn read(wire: &[u8], as_bytes: bool) -> Result<JsValue> {
 
 /// Requests whose replies are an array, errors among them.
 pub(crate) struct Batch {
-    pub(crate) requests: Vec<Words>,
-    pub(crate) as_bytes: bool,
+    requests: Vec<Words>,
+    as_bytes: bool,
+}
+
+impl Batch {
+    /// Of an array of arrays of words.
+    pub(crate) fn of(requests: &Array, as_bytes: bool) -> Batch {
+        let requests = requests.iter().map(|request| words_of(&request.into())).collect();
+        Batch { requests, as_bytes }
+    }
 }
 
 impl Requests for Batch {

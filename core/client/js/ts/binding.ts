@@ -17,6 +17,7 @@ interface Stub {
 interface Session {
   send(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
+  [Symbol.dispose]?(): void;
 }
 
 /** Takes pieces of replies by their numbers, which begin with 0. Without bytes the object has closed the session. */
@@ -54,7 +55,8 @@ class BindingSocket extends EventTarget implements SocketLike {
   close(): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;
-    this.session?.close().catch(() => {});
+    const { session } = this;
+    session?.close().catch(() => {}).finally(() => session[Symbol.dispose]?.());
   }
 
   #end(reason: string): void {

@@ -144,17 +144,14 @@ export class Client<Text = string> {
     const connection = await this.connection();
     try {
       for (let run = 0; run < WATCHED_RUNS_MAX; run++) {
-        await connection.call('WATCH', ...(Array.isArray(keys) ? keys : [keys]));
-        const requests: Arg[][] = [];
-        const transaction = batch<Text>(() => Promise.reject(new EdgeCaskError('watch runs it', 'INVALID', false, false)), requests);
+        await connection.watch(...(Array.isArray(keys) ? keys : [keys]));
+        const transaction = connection.multi();
         if ((await prepare(connection, transaction)) === false) return undefined;
-        const multi = connection.call('MULTI');
-        const queued = requests.map((words) => connection.call(...words));
-        const outcomes = await Promise.allSettled([connection.call('EXEC'), multi, ...queued]);
-        const refused = outcomes.slice(1).find((outcome) => outcome.status === 'rejected') ?? outcomes[0]!;
-        if (refused.status === 'rejected') throw refused.reason;
-        const replies = (outcomes[0] as PromiseFulfilledResult<Reply<Text>>).value;
-        if (replies !== null) return failFirst(replies as Reply<Text>[]);
+        try {
+          return await (transaction as unknown as { exec(): Promise<Reply<Text>[]> }).exec();
+        } catch (error) {
+          if (!(error instanceof EdgeCaskError) || error.code !== 'WATCHED') throw error;
+        }
       }
       throw new EdgeCaskError('watched keys were changed each time', 'WATCHED', false, true);
     } finally {
@@ -252,15 +249,14 @@ export class Client<Text = string> {
    * their values.
    */
   async *entries(key: Arg, behind: string = '$', count = 100): AsyncGenerator<[string, Text[]], void, undefined> {
-    let last: Arg = behind;
+    // With `$` in every request, what comes between two of them would be lost.
+    let last: Arg = behind === '$' ? await this.#lastOf(key) : behind;
     for (;;) {
       const words: Arg[] = ['XREAD', 'COUNT', count, 'BLOCK', ENTRIES_WAIT_MS, 'STREAMS', key, last];
       for (const [id, fields] of entriesOf<Text>(await this.#send(words, ENTRIES_WAIT_MS))) {
         last = id;
         if (fields !== null) yield [id, fields];
       }
-      // What comes between two requests is not lost, as it would be behind a second `$`.
-      if (last === '$') last = await this.#lastOf(key);
     }
   }
 
@@ -328,6 +324,21 @@ export class Connection<Text = string> {
   call(...words: Args): Promise<Reply<Text>> {
     const all = flat(words);
     return this.#send(all, blockingMs(all, rowOf(all)));
+  }
+
+  /** Has the next transaction of this connection fail with the code `WATCHED` if one of the keys is changed before. */
+  async watch(...keys: Args): Promise<void> {
+    await this.call('WATCH', ...keys);
+  }
+
+  /** Gathers requests that are sent together. */
+  pipeline(): Batch<Text> {
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false));
+  }
+
+  /** Gathers requests of a transaction. */
+  multi(): Batch<Text> {
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, true));
   }
 
   /** Closes it, once its requests are answered. */
