@@ -34,6 +34,11 @@ export const FLOWS = {
     same(await client.set('bytes', new Uint8Array([0, 255, 13, 10])), 'OK');
     same(await client.bytes.get('bytes'), new Uint8Array([0, 255, 13, 10]));
     same(await client.bytes.text.get('greeting'), 'hällo');
+    const [words, view] = [new Uint16Array([0x4241, 0x4443]), new DataView(new Uint8Array([1, 65, 66, 2]).buffer, 1, 2)];
+    same(await client.mset('words', words, view, 'named'), 'OK');
+    same([await client.get('words'), await client.get('AB')], ['ABCD', 'named']);
+    same(await client.mset('nan', NaN, 'large', 1e21, 'tiny', 5e-7, 'zero', -0), 'OK');
+    same(await client.mget('nan', 'large', 'tiny', 'zero'), ['NaN', '1e+21', '5e-7', '0']);
     same(await client.hset('h', 'a', 1, 'b', 'two'), 2);
     same(await client.hgetall('h'), { a: '1', b: 'two' });
     same(await client.bytes.hgetall('h'), [[new Uint8Array([97]), new Uint8Array([49])], [new Uint8Array([98]), new TextEncoder().encode('two')]]);
@@ -58,7 +63,8 @@ export const FLOWS = {
     same([error.name, error.mayHaveRun, error.message], ['EdgeCaskError', false, 'ERR value is not an integer or out of range']);
     same((await fails(client.lpush('text', 'x'), 'WRONGTYPE')).isRetrySafe, false);
     await fails(client.call(), 'INVALID');
-    await fails(client.call('GET', {}), 'INVALID');
+    for (const none of [{}, undefined, null, true, [['x']], Symbol('x'), () => {}]) await fails(client.call('GET', none), 'INVALID');
+    for (const none of [undefined, {}]) await fails(client.pipeline().set('a', none).exec(), 'INVALID');
     await fails(client.call('NOSUCHCOMMAND'), 'ERR');
   },
 

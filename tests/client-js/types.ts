@@ -1,6 +1,6 @@
-// What the types of @edgecask/client say. It is compiled and never run: `npx tsc -p tests/client-js`.
+// What the types of @edgecask/client say. It is compiled and never run: node.test.mjs does it with the package as it is installed.
 
-import { connect, connectOver, connectToObject, type Client, type EdgeCaskError } from '../../core/client/js/dist/index';
+import { connect, connectOver, connectToObject, type Client, type EdgeCaskError } from '@edgecask/client';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function is<_ extends true>(): void {}

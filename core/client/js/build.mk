@@ -29,7 +29,6 @@ $(CLIENT_JS)/dist/index.d.ts: $(CLIENT_JS)/pkg/client_bg.wasm $(CLIENT_JS)/node_
 
 # With the console's chromium driver, and the sockets and workerd of the edge worker.
 client-js-test: client-js edgecask edge $(CONSOLE)/node_modules/ready .build/apt
-	$(CLIENT_JS)/node_modules/.bin/tsc -p tests/client-js
 	EDGECASK_BIN=$(CURDIR)/$(BIN) node --test --test-concurrency 1 tests/client-js/*.test.mjs
 
 .PHONY: bench-client-js

@@ -1,7 +1,7 @@
 // A Durable Object's binding as a WebSocket: bytes by calls instead of messages. A Worker reaches its database without a network and
 // without a handshake of HTTP.
 
-import type { SocketLike } from './types';
+import type { SocketLike } from './types.js';
 
 /** The part of a namespace of Durable Objects that is needed. */
 export interface ObjectNamespace {

@@ -1,6 +1,6 @@
 // What comes by itself: subscriptions and MONITOR, as async iterables.
 
-import type { RawFlow } from '../pkg/client';
+import type { RawFlow } from '../pkg/client.js';
 
 export interface Message<Text> {
   kind: 'message';

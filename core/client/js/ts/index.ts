@@ -1,15 +1,15 @@
 // The client: connections, batches, scripts, walks. Every command of the table is a method besides; commands.ts has their types.
 
-import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client';
-import { openObject, type ObjectNamespace } from './binding';
-import type { Commands, ConnectionCommands } from './commands';
-import { Monitor, Subscription } from './flows';
-import { addMethods, blockingMs, flat, keysOf, rowOf } from './methods';
-import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types';
+import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client.js';
+import { openObject, type ObjectNamespace } from './binding.js';
+import type { Commands, ConnectionCommands } from './commands.js';
+import { Monitor, Subscription } from './flows.js';
+import { addMethods, blockingMs, flat, keysOf, rowOf } from './methods.js';
+import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types.js';
 
 export type { Arg, Args, Commands, ConnectionCommands, MapOf, ObjectNamespace, Options, Reply };
-export type { SocketClass, SocketLike } from './types';
-export type { Lost, Message, Observed, Reconnected } from './flows';
+export type { SocketClass, SocketLike } from './types.js';
+export type { Lost, Message, Observed, Reconnected } from './flows.js';
 export { EdgeCaskError, Monitor, Subscription };
 
 type Module = WebAssembly.Module | Response | Promise<WebAssembly.Module | Response>;

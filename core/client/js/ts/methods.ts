@@ -1,7 +1,7 @@
 // The table of commands: how its lines become methods, how long a command may block, and which keys it reads.
 
-import type { Arg, Args } from './types';
-import { COMMANDS, CONNECTION_COMMANDS } from './commands';
+import type { Arg, Args } from './types.js';
+import { COMMANDS, CONNECTION_COMMANDS } from './commands.js';
 
 interface Row {
   words: string[];

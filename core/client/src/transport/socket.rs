@@ -131,12 +131,15 @@ impl Came {
     /// Keeps the bytes of a message.
     fn hear(&mut self, event: &MessageEvent) {
         let data = event.data();
+        // Of another window it is of another class.
+        let has_bytes =
+            || Reflect::get(&data, &"byteLength".into()).is_ok_and(|length| length.as_f64().is_some());
         if data.is_instance_of::<ArrayBuffer>() {
             self.messages.push_back(Uint8Array::new(&data));
         } else if let Some(text) = data.as_string() {
             self.messages.push_back(Uint8Array::from(text.as_bytes()));
-        } else if let Ok(bytes) = data.dyn_into::<Uint8Array>() {
-            self.messages.push_back(bytes);
+        } else if has_bytes() {
+            self.messages.push_back(Uint8Array::new(&data));
         } else {
             self.closed.get_or_insert_with(|| "the WebSocket gives messages that are no bytes".into());
         }
