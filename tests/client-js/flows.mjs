@@ -124,6 +124,11 @@ export const FLOWS = {
     same(await short, null);
     same(await client.rpush('queue', 'job'), 1);
     same(await waiting, ['queue', 'job']);
+    const begin = Date.now();
+    const piped = client.pipeline().blpop('no queue', 0.2).ping().exec();
+    same(await client.ping(), 'PONG');
+    if (Date.now() - begin > 150) throw new Error('a pipeline that blocks keeps others waiting');
+    same(await piped, [null, 'PONG']);
     same(await client.xread('BLOCK', 20, 'STREAMS', 'no stream', '$'), null);
   },
 

@@ -64,9 +64,16 @@ impl RawClient {
         })
     }
 
-    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them.
-    pub fn batch(&self, requests: &Array, as_bytes: bool, is_transaction: bool) -> Promise {
-        let (client, batch) = (self.0.clone(), Batch::of(requests, as_bytes));
+    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them. With `blocking_ms` they
+    /// may block for so long in all; 0 is for ever.
+    pub fn batch(
+        &self,
+        requests: &Array,
+        as_bytes: bool,
+        is_transaction: bool,
+        blocking_ms: Option<f64>,
+    ) -> Promise {
+        let (client, batch) = (self.0.clone(), Batch::of(requests, as_bytes, blocking_ms));
         promise(async move {
             if is_transaction { client.transaction(batch).await } else { client.pipeline(batch).await }
         })

@@ -35,9 +35,16 @@ impl RawConnection {
         })
     }
 
-    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them.
-    pub fn batch(&self, requests: &Array, as_bytes: bool, is_transaction: bool) -> Promise {
-        let (connection, batch) = (self.0.clone(), Batch::of(requests, as_bytes));
+    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them. With `blocking_ms` they
+    /// may block for so long in all; 0 is for ever.
+    pub fn batch(
+        &self,
+        requests: &Array,
+        as_bytes: bool,
+        is_transaction: bool,
+        blocking_ms: Option<f64>,
+    ) -> Promise {
+        let (connection, batch) = (self.0.clone(), Batch::of(requests, as_bytes, blocking_ms));
         promise(async move {
             let connection = connection.ok_or(Error::Closed { may_have_run: false })?;
             if is_transaction {

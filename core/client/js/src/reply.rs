@@ -15,6 +15,7 @@ use edgecask_core::resp::Aggregate;
 use js_sys::{Array, BigInt, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsValue;
 
+use crate::client::blocking;
 use crate::failure::thrown;
 use crate::words::{printed, words_of};
 
@@ -32,13 +33,19 @@ pub(crate) fn read(wire: &[u8], as_bytes: bool) -> Result<JsValue> {
 pub(crate) struct Batch {
     requests: Vec<Words>,
     as_bytes: bool,
+    blocking_ms: u64,
+}
+
+/// A time for which commands may block, in whole milliseconds; 0 is for ever.
+fn whole_ms(time_ms: f64) -> u64 {
+    u64::try_from(blocking(time_ms).as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Batch {
     /// Of an array of arrays of words.
-    pub(crate) fn of(requests: &Array, as_bytes: bool) -> Batch {
+    pub(crate) fn of(requests: &Array, as_bytes: bool, blocking_ms: Option<f64>) -> Batch {
         let requests = requests.iter().map(|request| words_of(&request.into())).collect();
-        Batch { requests, as_bytes }
+        Batch { requests, as_bytes, blocking_ms: blocking_ms.map_or(0, whole_ms) }
     }
 }
 
@@ -47,6 +54,10 @@ impl Requests for Batch {
 
     fn count(&self) -> usize {
         self.requests.len()
+    }
+
+    fn blocking_ms(&self) -> u64 {
+        self.blocking_ms
     }
 
     fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {

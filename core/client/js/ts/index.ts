@@ -4,7 +4,7 @@ import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, us
 import { openObject, type ObjectNamespace } from './binding.js';
 import type { Commands, ConnectionCommands } from './commands.js';
 import { Monitor, Subscription } from './flows.js';
-import { addMethods, blockingMs, flat, keysOf, rowOf } from './methods.js';
+import { addMethods, blockingMs, blockingMsOf, flat, keysOf, rowOf } from './methods.js';
 import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types.js';
 
 export type { Arg, Args, Commands, ConnectionCommands, MapOf, ObjectNamespace, Options, Reply };
@@ -118,7 +118,7 @@ export class Client<Text = string> {
 
   /** Gathers requests that are sent together. Others may run between them. */
   pipeline(): Batch<Text> {
-    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false));
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false, blockingMsOf(requests)));
   }
 
   /** Gathers requests of a transaction: all of them run, with nothing between them, or none. */
@@ -333,7 +333,7 @@ export class Connection<Text = string> {
 
   /** Gathers requests that are sent together. */
   pipeline(): Batch<Text> {
-    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false));
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false, blockingMsOf(requests)));
   }
 
   /** Gathers requests of a transaction. */

@@ -68,6 +68,13 @@ export function blockingMs(words: readonly Arg[], row: Row | undefined): number 
   return numberOf(word, row.blocks.endsWith('ms') ? 1 : 1000);
 }
 
+/** For how many milliseconds requests may block one after the other, 0 for ever; undefined if none of them blocks. */
+export function blockingMsOf(requests: readonly Arg[][]): number | undefined {
+  const times = requests.map((words) => blockingMs(words, rowOf(words))).filter((time) => time !== undefined);
+  if (times.length === 0) return undefined;
+  return times.includes(0) ? 0 : times.reduce((sum, time) => sum + time);
+}
+
 // A text that is no number is for the server to refuse.
 function numberOf(word: Arg | undefined, unit: number): number | undefined {
   const time = Number(word) * unit;

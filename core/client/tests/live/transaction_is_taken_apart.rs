@@ -1,6 +1,8 @@
 //! Pipelines and transactions.
 
-use edgecask_client::{Build, Client, Error, Library, Pipeline, Script, ServerError};
+use std::time::{Duration, Instant};
+
+use edgecask_client::{Build, Client, Commands, Error, Library, Options, Pipeline, Script, ServerError};
 
 use super::server::Server;
 
@@ -66,6 +68,30 @@ async fn a_transaction_happens_as_a_whole_or_not_at_all() {
         task.await.expect("a task");
     }
     assert_eq!(client.cmd("GET").arg("balance").reply::<i64>().await.expect("GET"), 160);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pipeline_that_blocks_keeps_others_waiting() {
+    let server = Server::redis(&[]);
+    let mut options = Options::from_url(&server.url()).expect("a URL");
+    options.timeout = Duration::from_millis(300);
+    let client = Client::with_options(options).await.expect("a connection");
+    let blocking = client.clone();
+    let waiting = tokio::spawn(async move {
+        let typed = blocking.pipeline((Build.blpop("none", 0.5), Build.cmd("PING"))).await;
+        let mut gathered = Pipeline::new();
+        gathered.add(Build.blpop("none", 0.2)).add(Build.brpop("none", 0.2));
+        (typed, blocking.run(&gathered).await.map(|replies| replies.len()))
+    });
+    while !waiting.is_finished() {
+        let begin = Instant::now();
+        client.set("key", "value").await.expect("SET");
+        assert!(begin.elapsed() < Duration::from_millis(150), "{:?}", begin.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let (typed, gathered) = waiting.await.expect("a task");
+    assert_eq!(typed.expect("replies").0, None);
+    assert_eq!(gathered.expect("replies"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
