@@ -5,6 +5,8 @@
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
 #             twenty minutes, most of it building them)
+# make client-js  the package @edgecask/client, into core/client/js/dist (Node 20); make client-js-test runs it in Node, chromium and
+#             workerd, make bench-client-js measures it beside a client written by hand
 # make scaling  one worker beside as many as there are processors (some minutes)
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
@@ -52,7 +54,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 # The program as users get it: with functions as WebAssembly, whose compiler takes some minutes to build.
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
-.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
+.PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients bench-embedded sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
 .PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
@@ -61,7 +63,7 @@ run: rust console
 
 # Cheap things first. The gateway comes behind the console, which is built into it.
 GATE := rust lint core wasm
-AFTER_GATE := setup console gateway client sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test \
+AFTER_GATE := setup console gateway client sql lua lua-wasm functions functions-wasm black-box conversations conformance sql-differences clients-setup clients cluster console-test edge edge-test client-js-test \
 	examples-test demo-test reliability-test
 
 test:
@@ -121,7 +123,8 @@ lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets $(WITH_ENGINES) -- -D warnings
 	cargo clippy -q --workspace --exclude edgecask-core --lib --bins -- -D warnings
-	cargo clippy -q -p edgecask-edge-worker --target wasm32-unknown-unknown --features wasm-functions,sql -- -D warnings
+	cargo clippy -q -p edgecask-edge-worker -p edgecask-client-js --target wasm32-unknown-unknown \
+		--features edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql -- -D warnings
 	# The pages show the figures that were measured.
 	python3 tests/bench/figures.py
 
@@ -212,6 +215,11 @@ demo: rust
 bench-clients: rust setup
 	python3 tests/bench/clients.py
 
+# Stores in the process: the client with `edgecask:DIR` beside EdgeCask over loopback, sled, redb and fjall.
+bench-embedded: rust
+	$(RELEASE_BUILD)
+	cargo run -q --release --manifest-path tests/bench/embedded/Cargo.toml --target-dir .build/embedded-bench -- --edgecask $(RELEASE)
+
 # Fails if a row of bench/results.json is missing or was made by another source, after making such rows anew.
 bench: rust setup .build/valkey/usr/bin/valkey-server
 	$(RELEASE_BUILD)
@@ -265,4 +273,5 @@ include tests/clients/set-up.mk
 include tests/cluster/set-up.mk
 include web-console/build.mk
 include edge-worker/build.mk
+include core/client/js/build.mk
 include tests/edge/suites.mk

@@ -26,3 +26,12 @@ $(CLIENT_JS)/dist/index.d.ts: $(CLIENT_JS)/pkg/client_bg.wasm $(CLIENT_JS)/node_
 	node build.mjs
 	npx tsc
 	touch dist/index.d.ts
+
+# With the console's chromium driver, and the sockets and workerd of the edge worker.
+client-js-test: client-js edgecask edge $(CONSOLE)/node_modules/ready .build/apt
+	EDGECASK_BIN=$(CURDIR)/$(BIN) node --test --test-concurrency 1 tests/client-js/*.test.mjs
+
+.PHONY: bench-client-js
+bench-client-js: client-js $(CONSOLE)/node_modules/ready $(EDGE)/node_modules/ready .build/apt
+	$(RELEASE_BUILD)
+	EDGECASK_BIN=$(CURDIR)/$(RELEASE) node tests/bench/client_js.mjs

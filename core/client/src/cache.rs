@@ -17,26 +17,17 @@ use crate::build::Build;
 use crate::client::Client;
 use crate::connector::Connector;
 use crate::error::{Error, Result};
-use crate::link::{Keeps, Link, Listener, Outgoing, RoundTrip, Sink, supervise};
+use crate::link::{Link, Listener, Outgoing, OwnLink, RoundTrip, Sink};
 use crate::reply::{FromReply, ReplyReader, read};
 use crate::request::Request;
-use crate::runtime::spawn;
 use crate::words::{Words, spare_buffer};
 
 /// A cache beside a client, with a connection of its own. Clones share it.
 #[derive(Clone)]
 pub struct Cache {
-    link: Arc<CacheLink>,
+    link: Arc<OwnLink>,
     replies: Arc<Replies>,
     timeout_ms: u64,
-}
-
-struct CacheLink(Arc<Link>);
-
-impl Drop for CacheLink {
-    fn drop(&mut self) {
-        self.0.close(Error::Closed { may_have_run: true });
-    }
 }
 
 struct Replies {
@@ -140,10 +131,10 @@ impl Client {
     pub fn cache(&self, most_bytes: usize) -> Cache {
         let replies = Arc::new(Replies { state: Mutex::default(), most_bytes });
         let options = Arc::new(self.options().clone());
-        let link = Arc::new(Link::new(replies.clone(), options.is_embedded()));
+        let link = Link::new(replies.clone(), options.is_embedded());
         let connector = Connector::new(options).with_request(Words::new("CLIENT TRACKING ON"));
-        spawn(supervise(link.clone(), Arc::new(connector), None, Keeps::ForEver, ()));
-        Cache { link: Arc::new(CacheLink(link)), replies, timeout_ms: self.timeout_ms() }
+        let link = Arc::new(OwnLink::start(link, connector));
+        Cache { link, replies, timeout_ms: self.timeout_ms() }
     }
 }
 
@@ -214,7 +205,7 @@ impl Cache {
             };
             let begun = Begun { replies: &self.replies, request: bytes.clone(), number };
             let outgoing = Outgoing::request(words)?;
-            let trip = RoundTrip::new(&*self.link.0, outgoing, Sink::Raw, spare_buffer(), self.timeout_ms);
+            let trip = RoundTrip::new(&**self.link, outgoing, Sink::Raw, spare_buffer(), self.timeout_ms);
             let (_, reply) = trip.await?;
             let value = read(&reply);
             if value.is_ok() {

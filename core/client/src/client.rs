@@ -2,15 +2,17 @@
 
 use std::future::Future;
 use std::mem::take;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::arg::ToArg;
 use crate::connection::Connection;
 use crate::connector::Connector;
 use crate::error::{Error, Result};
-use crate::limits::LARGE_FROM_BYTES;
+use crate::limits::{LARGE_FROM_BYTES, READ_PART_BYTES};
 use crate::link::{Answer, Keeps, Link, NoListener, Outgoing, RoundTrip, Sink, supervise};
 use crate::options::Options;
 use crate::pool::Pool;
@@ -224,6 +226,52 @@ impl Client {
         }
     }
 
+    /// GET to a writer of the standard library, as [`Client::get_to`]. The writer is called between two polls and should not
+    /// block for long: a file or a buffer.
+    ///
+    /// # Errors
+    /// As [`Client::get_to`].
+    pub async fn write_to<W: std::io::Write>(&self, key: impl ToArg, writer: &mut W) -> Result<Option<u64>> {
+        self.get_to(key, &mut Blocking(writer)).await
+    }
+
+    /// SET of so many bytes that come from a reader, with a bounded part of them in memory at a time. The deadline is for every part.
+    ///
+    /// # Errors
+    /// The reader fails or ends before: then the server has got a part of the request and its connection is closed, so nothing is
+    /// set. Or as of every request.
+    pub async fn set_from_reader<R: AsyncRead + Unpin>(
+        &self,
+        key: impl ToArg,
+        size_bytes: u64,
+        reader: &mut R,
+    ) -> Result<()> {
+        let too_large = |_| Error::Invalid("a value larger than this machine's addresses".into());
+        let size = usize::try_from(size_bytes).map_err(too_large)?;
+        let mut words = Words::new("SET");
+        words.arg(&key);
+        let outgoing = Outgoing::request_without_last(words, size)?;
+        let checkout = self.pool().acquire(self.timeout_ms()).await?;
+        let mut trip = RoundTrip::new(checkout, outgoing, Sink::Body, spare_buffer(), self.timeout_ms());
+        let mut part = spare_buffer();
+        let mut missing = size_bytes;
+        while missing > 0 {
+            part.clear();
+            part.reserve(READ_PART_BYTES);
+            let most = missing.min(READ_PART_BYTES as u64);
+            let read = (&mut *reader).take(most).read_buf(&mut part).await?;
+            if read == 0 {
+                let ended = format!("the reader ended {missing} bytes early");
+                return Err(std::io::Error::new(std::io::ErrorKind::UnexpectedEof, ended).into());
+            }
+            missing -= read as u64;
+            trip.feed(&part).await?;
+        }
+        keep_buffer(part);
+        trip.feed(b"\r\n").await?;
+        done(trip).await
+    }
+
     /// Connections of the pool: how many there are, and how many of them nobody has.
     pub fn pool_counts(&self) -> (usize, usize) {
         self.0.pool.counts()
@@ -254,6 +302,25 @@ impl Client {
         self.0.options.timeout_ms()
     }
 }
+
+/// A writer that is never pending.
+struct Blocking<'w, W>(&'w mut W);
+
+impl<W: std::io::Write> AsyncWrite for Blocking<'_, W> {
+    fn poll_write(self: Pin<&mut Self>, _cx: &mut Context, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(self.get_mut().0.write(bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context) -> Poll<std::io::Result<()>> {
+        Poll::Ready(self.get_mut().0.flush())
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<W> Unpin for Blocking<'_, W> {}
 
 /// A request of GET.
 fn get(key: &impl ToArg) -> Result<Outgoing> {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
@@ -17,6 +17,9 @@ use crate::words::Words;
 
 /// For how long one request waits for entries before it is made again.
 const BLOCK_MS: i64 = 5_000;
+
+/// The ID behind which there is only what is added later.
+const NEWEST: &str = "$";
 
 /// Entries that are asked for at once.
 const PAGE: i64 = 100;
@@ -47,7 +50,9 @@ impl<'c> Pages<'c> {
 pub struct Entries<'c> {
     client: &'c Client,
     key: Vec<u8>,
+    /// The ID of the last entry that was given; `$` until the newest one is known.
     last: String,
+    newest: Option<Response<'c, Option<Vec<Entry>>>>,
     pages: Pages<'c>,
 }
 
@@ -61,7 +66,15 @@ impl Entries<'_> {
     }
 
     fn poll_entry(&mut self, cx: &mut Context) -> Poll<Result<Entry>> {
-        let Entries { client, key, last, pages } = self;
+        let Entries { client, key, last, newest, pages } = self;
+        if last == NEWEST {
+            // With `$` in every request, what comes between two of them would be lost.
+            let asking =
+                newest.get_or_insert_with(|| client.xrevrange(&*key, "+", "-").count(1).into_future());
+            let found = ready!(Pin::new(asking).poll(cx));
+            *newest = None;
+            *last = found?.unwrap_or_default().pop().map_or_else(|| "0-0".to_owned(), |entry| entry.id);
+        }
         let ask = || client.xread(&*key, &*last).count(PAGE).block(BLOCK_MS).into_future();
         pages.poll(cx, ask).map_ok(|entry| {
             last.clone_from(&entry.id);
@@ -125,7 +138,7 @@ impl Client {
     /// request.
     pub fn entries(&self, key: impl ToArg, behind: &str) -> Entries<'_> {
         let pages = Pages { page: VecDeque::new(), reply: None };
-        Entries { client: self, key: Words::single(&key), last: behind.to_owned(), pages }
+        Entries { client: self, key: Words::single(&key), last: behind.to_owned(), newest: None, pages }
     }
 
     /// The entries that a group gives to a consumer. Those that it does not [confirm](GroupEntries::ack) stay pending.

@@ -21,13 +21,13 @@
 //! | any command by name | [`Client::cmd`] |
 //! | another type of reply | [`Request::reply`] |
 //! | several requests at once | [`Client::pipeline`], [`Client::run`], [`Client::transaction`], [`Client::watch`] |
-//! | values without an allocation, of any size | [`Client::get_into`], [`Client::get_with`], [`Client::get_to`], [`Client::set_from`] |
+//! | values without an allocation, of any size | [`Client::get_into`], [`Client::get_with`], [`Client::get_to`], [`Client::write_to`], [`Client::set_from`], [`Client::set_from_reader`] |
 //! | messages | [`Client::subscribe`], [`Client::psubscribe`], [`Client::ssubscribe`] |
 //! | streams | [`Client::entries`], [`Client::group_entries`] |
 //! | what the server runs | [`Client::monitor`] |
 //! | what it says of itself | [`Info`] |
 //! | walks | [`Client::scan_keys`], [`Client::scan_fields`], [`Client::scan_members`], [`Client::scan_scores`], [`Client::fold`] |
-//! | scripts | [`Script`] |
+//! | scripts and functions | [`Script`], [`Library`] |
 //! | replies that the server keeps up to date | [`Client::cache`] |
 //! | servers, and stores in this process | [`Options::from_url`] |
 //! | types of one's own | [`ToArg`], [`FromReply`] |
@@ -68,8 +68,21 @@
 //! `edgecask:DIR?read_only=1` it is only read, beside others that read. `edgecask:memory` is a store in the memory of this process,
 //! for tests.
 //!
+//! # In a browser, Node or a Worker
+//!
+//! Compiled for `wasm32-unknown-unknown` the client has the same API over WebSockets: `ws://` and `wss://` URLs open those of the home,
+//! and `Options::opened_by` takes them from an `Opener`, such as sockets of an upgrade in a Worker, or one that is there already. Tasks
+//! and timers are those of JavaScript's event loop. The package `@edgecask/client` (`core/client/js`) is made of it.
+//!
 //! The modules stand in the order in which a request passes them.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    target_family = "wasm",
+    allow(
+        clippy::arc_with_non_send_sync,
+        reason = "one text for all homes; where there are threads these go between them"
+    )
+)]
 
 mod client;
 mod connection;
@@ -119,7 +132,7 @@ pub use pubsub::{Message, Notice, Subscription};
 pub use reply::{Either, Entry, FromReply, ReplyReader, Wire};
 pub use request::{Any, Request, Response};
 pub use scan::Scan;
-pub use script::Script;
+pub use script::{Library, Script};
 #[cfg(target_family = "wasm")]
 pub use transport::Opener;
 pub use transport::Transport;

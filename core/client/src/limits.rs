@@ -65,5 +65,8 @@ pub(crate) const OUTPUT_KEPT_BYTES: usize = 256 * 1024;
 /// Callers that are woken at once when there is room again. Those without room after all go to the end of the queue.
 pub(crate) const QUEUE_WOKEN_MAX: usize = 256;
 
+/// Bytes that are read at once from a caller's reader.
+pub(crate) const READ_PART_BYTES: usize = 64 * 1024;
+
 /// Bytes of a large value that wait in a connection to be sent.
 pub(crate) const FEED_WINDOW_BYTES: usize = 128 * 1024;

@@ -11,10 +11,9 @@ use futures_core::Stream;
 use crate::client::Client;
 use crate::connector::Connector;
 use crate::error::{Error, Result, ServerError};
-use crate::link::{Keeps, Link, Listener, supervise};
+use crate::link::{Link, Listener, OwnLink};
 use crate::queue::{Next, Queue};
 use crate::reply::ReplyReader;
-use crate::runtime::spawn;
 use crate::words::Words;
 
 /// What a monitor sees.
@@ -30,7 +29,7 @@ pub enum Observed {
 
 /// A stream of what the server runs, over a connection of its own, which ends when it is dropped.
 pub struct Monitor {
-    link: Arc<Link>,
+    _link: OwnLink,
     queue: Arc<Queue<Result<Observed>>>,
 }
 
@@ -63,6 +62,11 @@ impl Listener for Lines {
         Words::new("MONITOR").write_to(&mut bytes);
         link.send(&bytes);
     }
+
+    fn ended(&self, error: &Error) {
+        self.queue.push(Err(error.clone()), 0);
+        self.queue.close();
+    }
 }
 
 impl Client {
@@ -71,10 +75,8 @@ impl Client {
         let options = Arc::new(self.options().clone());
         let queue = Arc::new(Queue::new(options.subscription_max));
         let lines = Lines { queue: queue.clone(), was_connected: parking_lot::Mutex::new(false) };
-        let link = Arc::new(Link::for_listener(Arc::new(lines), options.is_embedded()));
-        let connector = Arc::new(Connector::new(options).patient());
-        spawn(supervise(link.clone(), connector, None, Keeps::ForEver, ()));
-        Monitor { link, queue }
+        let link = Link::for_listener(Arc::new(lines), options.is_embedded());
+        Monitor { _link: OwnLink::start(link, Connector::new(options).patient()), queue }
     }
 }
 
@@ -101,11 +103,5 @@ impl Stream for Monitor {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
         self.poll_observed(cx)
-    }
-}
-
-impl Drop for Monitor {
-    fn drop(&mut self) {
-        self.link.close(Error::Closed { may_have_run: true });
     }
 }

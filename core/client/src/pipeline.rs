@@ -22,6 +22,11 @@ pub trait Requests {
     /// How many there are.
     fn count(&self) -> usize;
 
+    /// For how many milliseconds they may block their connection in all, `u64::MAX` for ever. Those that may have one of their own.
+    fn blocking_ms(&self) -> u64 {
+        0
+    }
+
     /// Appends them to `out`.
     ///
     /// # Errors
@@ -42,6 +47,10 @@ impl<Kind, Reply: FromReply> Requests for Request<Build, Kind, Reply> {
         1
     }
 
+    fn blocking_ms(&self) -> u64 {
+        self.waits_for_ms()
+    }
+
     fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
         self.words().check()?;
         self.words().write_to(out);
@@ -60,6 +69,10 @@ impl<R: Requests> Requests for [R] {
         self.iter().map(Requests::count).sum()
     }
 
+    fn blocking_ms(&self) -> u64 {
+        self.iter().map(Requests::blocking_ms).fold(0, u64::saturating_add)
+    }
+
     fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
         self.iter().try_for_each(|request| request.write_to(out))
     }
@@ -76,6 +89,10 @@ macro_rules! as_slice {
 
             fn count(&self) -> usize {
                 self.as_slice().count()
+            }
+
+            fn blocking_ms(&self) -> u64 {
+                self.as_slice().blocking_ms()
             }
 
             fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
@@ -101,6 +118,10 @@ impl<R: Requests + ?Sized> Requests for &R {
         (**self).count()
     }
 
+    fn blocking_ms(&self) -> u64 {
+        (**self).blocking_ms()
+    }
+
     fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
         (**self).write_to(out)
     }
@@ -117,6 +138,10 @@ macro_rules! tuples {
 
             fn count(&self) -> usize {
                 0 $(+ self.$place.count())*
+            }
+
+            fn blocking_ms(&self) -> u64 {
+                0_u64 $(.saturating_add(self.$place.blocking_ms()))*
             }
 
             fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {
@@ -147,6 +172,7 @@ tuples! {
 pub struct Pipeline {
     bytes: Vec<u8>,
     count: usize,
+    blocking_ms: u64,
     invalid: Option<Error>,
 }
 
@@ -162,6 +188,7 @@ impl Pipeline {
             Ok(()) => request.words().write_to(&mut self.bytes),
             Err(error) => self.invalid = Some(error),
         }
+        self.blocking_ms = self.blocking_ms.saturating_add(request.waits_for_ms());
         self.count += 1;
         self
     }
@@ -190,6 +217,7 @@ impl Pipeline {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;
+        self.blocking_ms = 0;
         self.invalid = None;
     }
 }
@@ -277,7 +305,7 @@ impl Client {
     pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
         let mut bytes = spare_buffer();
         requests.write_to(&mut bytes)?;
-        let buffer = self.exchange(bytes, requests.count()).await?;
+        let buffer = self.exchange(bytes, requests.count(), requests.blocking_ms()).await?;
         let replies = requests.read(&mut ReplyReader::new(&buffer));
         keep_buffer(buffer);
         replies
@@ -291,9 +319,19 @@ impl Client {
         if let Some(error) = &pipeline.invalid {
             return Err(error.clone());
         }
-        let mut bytes = spare_buffer();
-        bytes.extend_from_slice(&pipeline.bytes);
-        let bytes = self.exchange(bytes, pipeline.count).await?;
+        let is_usual = pipeline.count > 0 && pipeline.blocking_ms == 0;
+        let bytes = if is_usual && self.has_own_connection_for(pipeline.bytes.len()) {
+            // It goes out bit by bit and is not copied as a whole.
+            let checkout = self.pool().acquire(self.timeout_ms()).await?;
+            let outgoing = Outgoing::batch(Vec::new(), replies_of(pipeline.count));
+            let mut trip = RoundTrip::new(checkout, outgoing, Sink::Raw, spare_buffer(), self.timeout_ms());
+            trip.feed(&pipeline.bytes).await?;
+            trip.await?.1
+        } else {
+            let mut bytes = spare_buffer();
+            bytes.extend_from_slice(&pipeline.bytes);
+            self.exchange(bytes, pipeline.count, pipeline.blocking_ms).await?
+        };
         Ok(Replies { bytes, position: 0, left: pipeline.count })
     }
 
@@ -305,7 +343,8 @@ impl Client {
     pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
         let mut bytes = spare_buffer();
         write_transaction(&requests, &mut bytes)?;
-        let buffer = self.exchange(bytes, requests.count() + 2).await?;
+        // Nothing blocks within a transaction.
+        let buffer = self.exchange(bytes, requests.count() + 2, 0).await?;
         let replies = read_transaction(&requests, &buffer);
         keep_buffer(buffer);
         replies
@@ -343,12 +382,7 @@ impl Client {
                 connection.give_back();
                 return Ok(None);
             };
-            let mut bytes = spare_buffer();
-            write_transaction(&requests, &mut bytes)?;
-            let buffer = exchange(connection.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
-            let replies = read_transaction(&requests, &buffer);
-            keep_buffer(buffer);
-            match replies {
+            match connection.transaction(requests).await {
                 Err(Error::Watched) => {}
                 replies => {
                     connection.give_back();
@@ -359,15 +393,55 @@ impl Client {
         Err(Error::Watched)
     }
 
-    async fn exchange(&self, bytes: Vec<u8>, replies: usize) -> Result<Vec<u8>> {
+    async fn exchange(&self, bytes: Vec<u8>, replies: usize, blocking_ms: u64) -> Result<Vec<u8>> {
         if replies == 0 {
             return Ok(bytes);
+        }
+        if blocking_ms > 0 {
+            let timeout_ms = self.timeout_ms().saturating_add(blocking_ms);
+            let checkout = self.blocking_pool().acquire(self.timeout_ms()).await?;
+            return exchange(&checkout, bytes, replies, timeout_ms).await;
         }
         if !self.has_own_connection_for(bytes.len()) {
             return exchange(self.link(), bytes, replies, self.timeout_ms()).await;
         }
         let checkout = self.pool().acquire(self.timeout_ms()).await?;
         exchange(&checkout, bytes, replies, self.timeout_ms()).await
+    }
+}
+
+impl Connection {
+    /// Sends requests together and waits for all their replies, as [`Client::pipeline`].
+    ///
+    /// # Errors
+    /// As [`Client::pipeline`].
+    pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        if requests.count() == 0 {
+            return requests.read(&mut ReplyReader::new(b""));
+        }
+        self.keep_from_others();
+        let mut bytes = spare_buffer();
+        requests.write_to(&mut bytes)?;
+        let timeout_ms = self.timeout_ms().saturating_add(requests.blocking_ms());
+        let buffer = exchange(self.link(), bytes, requests.count(), timeout_ms).await?;
+        let replies = requests.read(&mut ReplyReader::new(&buffer));
+        keep_buffer(buffer);
+        replies
+    }
+
+    /// Runs requests as a transaction, as [`Client::transaction`].
+    ///
+    /// # Errors
+    /// [`Error::Watched`] if a key was changed that is watched on this connection, and nothing has run; or as of
+    /// [`Client::transaction`].
+    pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
+        self.keep_from_others();
+        let mut bytes = spare_buffer();
+        write_transaction(&requests, &mut bytes)?;
+        let buffer = exchange(self.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
+        let replies = read_transaction(&requests, &buffer);
+        keep_buffer(buffer);
+        replies
     }
 }
 
@@ -380,9 +454,13 @@ fn exchange(
     replies: usize,
     timeout_ms: u64,
 ) -> impl Future<Output = Result<Vec<u8>>> {
-    let replies = u32::try_from(replies).unwrap_or(u32::MAX);
-    let trip = RoundTrip::new(link, Outgoing::batch(bytes, replies), Sink::Raw, spare_buffer(), timeout_ms);
+    let outgoing = Outgoing::batch(bytes, replies_of(replies));
+    let trip = RoundTrip::new(link, outgoing, Sink::Raw, spare_buffer(), timeout_ms);
     async move { Ok(trip.await?.1) }
+}
+
+fn replies_of(requests: usize) -> u32 {
+    u32::try_from(requests).unwrap_or(u32::MAX)
 }
 
 fn write_transaction(requests: &impl Requests, out: &mut Vec<u8>) -> Result<()> {

@@ -20,12 +20,12 @@ use crate::arg::ToArg;
 use crate::client::Client;
 use crate::connector::Connector;
 use crate::error::{Error, Result, ServerError};
-use crate::link::{Keeps, Link, Listener, supervise};
+use crate::link::{Link, Listener, OwnLink};
 use crate::options::Options;
 use crate::pool::ONE_SOCKET;
 use crate::queue::{Next, Queue};
 use crate::reply::ReplyReader;
-use crate::runtime::{Timer, spawn};
+use crate::runtime::Timer;
 use crate::words::Words;
 
 /// A message of a channel.
@@ -80,7 +80,7 @@ type Topic = (Kind, Vec<u8>);
 
 /// All subscriptions of a client.
 pub(crate) struct Hub {
-    link: Arc<Link>,
+    link: OwnLink,
     topics: Arc<Topics>,
     most: (usize, usize),
 }
@@ -116,9 +116,8 @@ impl Hub {
     pub(crate) fn start(options: Arc<Options>) -> Arc<Hub> {
         let topics = Arc::new(Topics::default());
         let (most, is_inline) = (options.subscription_max, options.is_embedded());
-        let link = Arc::new(Link::for_listener(topics.clone(), is_inline));
-        let connector = Arc::new(Connector::new(options).patient());
-        spawn(supervise(link.clone(), connector, None, Keeps::ForEver, ()));
+        let link = Link::for_listener(topics.clone(), is_inline);
+        let link = OwnLink::start(link, Connector::new(options).patient());
         Arc::new(Hub { link, topics, most })
     }
 

@@ -446,39 +446,15 @@ impl FromReply for Value {
 
 /// The recursion is bounded: the event decoder refuses replies nested deeper than `REPLY_DEPTH_MAX`.
 fn value(event: Event, reader: &mut ReplyReader) -> Result<Value> {
-    Ok(match event {
-        Event::Simple(text) => Value::Simple(text.to_vec()),
-        Event::Error(text) => Value::Error(text.to_vec()),
-        Event::Integer(value) => Value::Integer(value),
-        Event::Null => Value::Null,
-        Event::Boolean(value) => Value::Boolean(value),
-        Event::Double(value) => Value::Double(value),
-        Event::BigNumber(digits) => Value::BigNumber(digits.to_vec()),
-        Event::Bulk(bytes) | Event::Part(bytes) => Value::Bulk(bytes.to_vec()),
-        Event::Verbatim { format, text } => Value::Verbatim { format, text: text.to_vec() },
-        Event::BlobError(text) => Value::BlobError(text.to_vec()),
-        Event::Begin(_) => return unexpected("a whole string", event),
-        Event::Open { kind, values } => {
-            let mut all = Vec::with_capacity(reserved(event));
-            for _ in 0..values {
-                let event = reader.next_event()?;
-                all.push(value(event, reader)?);
-            }
-            match kind {
-                Aggregate::Array => Value::Array(all),
-                Aggregate::Set => Value::Set(all),
-                Aggregate::Push => Value::Push(all),
-                Aggregate::Map => {
-                    let mut pairs = Vec::with_capacity(all.len() / 2);
-                    let mut all = all.into_iter();
-                    while let (Some(key), Some(value)) = (all.next(), all.next()) {
-                        pairs.push((key, value));
-                    }
-                    Value::Map(pairs)
-                }
-            }
-        }
-    })
+    let Event::Open { kind, values } = event else {
+        return Value::of_leaf(event).map_or_else(|| unexpected("a whole string", event), Ok);
+    };
+    let mut all = Vec::with_capacity(reserved(event));
+    for _ in 0..values {
+        let event = reader.next_event()?;
+        all.push(value(event, reader)?);
+    }
+    Ok(Value::of(kind, all))
 }
 
 /// One value of two types: which of them is decided by its shape, an aggregate or not.

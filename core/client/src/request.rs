@@ -122,6 +122,11 @@ impl<On, Kind, Reply> Request<On, Kind, Reply> {
         self
     }
 
+    /// For how many milliseconds it may block its connection.
+    pub(crate) fn waits_for_ms(&self) -> u64 {
+        if let Wait::Blocking(time_ms) = self.wait { time_ms } else { 0 }
+    }
+
     pub(crate) fn into_words(self) -> Words {
         self.words
     }

@@ -1,4 +1,4 @@
-//! Scripts that are sent once and called by their hash.
+//! Scripts and libraries of functions, which are sent once and then called by their hash or name.
 
 use std::sync::Arc;
 
@@ -7,6 +7,50 @@ use crate::client::Client;
 use crate::commands::Commands;
 use crate::error::{Error, Result};
 use crate::reply::FromReply;
+
+/// A library of functions, in Lua or as WebAssembly. A call sends the function's name; the library goes only to a server that does not
+/// have it.
+#[derive(Clone, Debug)]
+pub struct Library {
+    code: Arc<[u8]>,
+}
+
+impl Library {
+    /// A library of this code, whose first line names it: `#!lua name=tasks`.
+    pub fn new(code: impl AsRef<[u8]>) -> Library {
+        Library { code: code.as_ref().into() }
+    }
+
+    /// Loads it, in the place of one with the same name. Returns the name.
+    ///
+    /// # Errors
+    /// The server refuses the code, or as of every request.
+    pub async fn load(&self, client: &Client) -> Result<String> {
+        client.cmd("FUNCTION LOAD REPLACE").arg(&*self.code).reply().await
+    }
+
+    /// Runs one of its functions with these keys and arguments.
+    ///
+    /// # Errors
+    /// The function fails, its result is of another type, or as of every request.
+    pub async fn call<T: FromReply>(
+        &self,
+        client: &Client,
+        function: &str,
+        keys: impl ToArgs,
+        arguments: impl ToArgs,
+    ) -> Result<T> {
+        let request =
+            || client.cmd("FCALL").arg(function).arg(keys.count()).args(&keys).args(&arguments).reply::<T>();
+        match request().await {
+            Err(Error::Server(error)) if error.message() == "ERR Function not found" => {
+                self.load(client).await?;
+                request().await
+            }
+            result => result,
+        }
+    }
+}
 
 /// A script in Lua. A call sends its hash; the text goes only to a server that does not know it.
 #[derive(Clone, Debug)]

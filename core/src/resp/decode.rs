@@ -51,7 +51,7 @@ impl Decoder {
             let mut value = self.take(event);
             for _ in 0..self.events.closed() {
                 self.give(value.take());
-                value = self.stack.pop().map(|(kind, values)| close(kind, values));
+                value = self.stack.pop().map(|(kind, values)| Value::of(kind, values));
             }
             if self.events.is_whole() {
                 let consumed = self.events.consume();
@@ -63,29 +63,15 @@ impl Decoder {
 
     /// The value that an event is; an aggregate goes onto the stack.
     fn take(&mut self, event: Event) -> Option<Value> {
-        Some(match event {
-            Event::Simple(text) => Value::Simple(text.to_vec()),
-            Event::Error(text) => Value::Error(text.to_vec()),
-            Event::Integer(value) => Value::Integer(value),
-            Event::Null => Value::Null,
-            Event::Boolean(value) => Value::Boolean(value),
-            Event::Double(value) => Value::Double(value),
-            Event::BigNumber(digits) => Value::BigNumber(digits.to_vec()),
-            // Strings do not come in parts here.
-            Event::Bulk(bytes) | Event::Part(bytes) => self.copied(bytes, Value::Bulk),
-            Event::Verbatim { format, text } => self.copied(text, |text| Value::Verbatim { format, text }),
-            Event::BlobError(bytes) => self.copied(bytes, Value::BlobError),
-            Event::Begin(_) => return None,
-            Event::Open { kind, .. } => {
-                self.stack.push((kind, Vec::new()));
-                return None;
-            }
-        })
-    }
-
-    fn copied(&mut self, bytes: &[u8], value: impl FnOnce(Vec<u8>) -> Value) -> Value {
-        self.events.note_looked_at(bytes.len());
-        value(bytes.to_vec())
+        match event {
+            Event::Open { kind, .. } => self.stack.push((kind, Vec::new())),
+            Event::Bulk(bytes)
+            | Event::Part(bytes)
+            | Event::BlobError(bytes)
+            | Event::Verbatim { text: bytes, .. } => self.events.note_looked_at(bytes.len()),
+            _ => {}
+        }
+        Value::of_leaf(event)
     }
 
     fn give(&mut self, value: Option<Value>) {
@@ -105,22 +91,5 @@ impl Decoder {
     pub(super) fn held_values(&self) -> usize {
         let values = self.stack.iter().map(|(_, values)| values.capacity()).sum::<usize>();
         self.events.held_frames() + self.stack.capacity() + values
-    }
-}
-
-/// The value of a complete aggregate.
-fn close(kind: Aggregate, values: Vec<Value>) -> Value {
-    match kind {
-        Aggregate::Array => Value::Array(values),
-        Aggregate::Set => Value::Set(values),
-        Aggregate::Push => Value::Push(values),
-        Aggregate::Map => {
-            let mut pairs = Vec::with_capacity(values.len() / 2);
-            let mut values = values.into_iter();
-            while let (Some(key), Some(value)) = (values.next(), values.next()) {
-                pairs.push((key, value));
-            }
-            Value::Map(pairs)
-        }
     }
 }

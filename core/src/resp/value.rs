@@ -1,5 +1,7 @@
 //! A reply as an owned tree, RESP2 and RESP3 alike.
 
+use super::events::{Aggregate, Event};
+
 /// One decoded reply. Texts are bytes because Redis quotes client input in errors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -39,6 +41,40 @@ pub enum Value {
 }
 
 impl Value {
+    /// The value that an event is by itself; none for one that opens an aggregate or begins a string that comes in parts.
+    pub fn of_leaf(event: Event) -> Option<Value> {
+        Some(match event {
+            Event::Simple(text) => Value::Simple(text.to_vec()),
+            Event::Error(text) => Value::Error(text.to_vec()),
+            Event::Integer(value) => Value::Integer(value),
+            Event::Null => Value::Null,
+            Event::Boolean(value) => Value::Boolean(value),
+            Event::Double(value) => Value::Double(value),
+            Event::BigNumber(digits) => Value::BigNumber(digits.to_vec()),
+            Event::Bulk(bytes) | Event::Part(bytes) => Value::Bulk(bytes.to_vec()),
+            Event::Verbatim { format, text } => Value::Verbatim { format, text: text.to_vec() },
+            Event::BlobError(text) => Value::BlobError(text.to_vec()),
+            Event::Begin(_) | Event::Open { .. } => return None,
+        })
+    }
+
+    /// An aggregate of these values; of a map they are keys and values in turn.
+    pub fn of(kind: Aggregate, values: Vec<Value>) -> Value {
+        match kind {
+            Aggregate::Array => Value::Array(values),
+            Aggregate::Set => Value::Set(values),
+            Aggregate::Push => Value::Push(values),
+            Aggregate::Map => {
+                let mut pairs = Vec::with_capacity(values.len() / 2);
+                let mut values = values.into_iter();
+                while let (Some(key), Some(value)) = (values.next(), values.next()) {
+                    pairs.push((key, value));
+                }
+                Value::Map(pairs)
+            }
+        }
+    }
+
     /// The bytes of a string in any of its forms; none for errors and for everything that is no string.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {

@@ -19,7 +19,7 @@ pub fn file<'s>(
     of_connections: impl Iterator<Item = &'s CommandSpec>,
 ) -> String {
     let mut text = HEAD.to_owned();
-    text += "import type { Arg, Args, MapOf, Reply } from './types';\n\n";
+    text += "import type { Arg, Args, MapOf, Reply } from './types.js';\n\n";
     let (of_all, of_connections): (Vec<_>, Vec<_>) = (of_all.collect(), of_connections.collect());
     let parts = [
         ("Commands", "COMMANDS", &of_all, "Every command that any connection may run, as a method."),

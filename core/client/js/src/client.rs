@@ -43,10 +43,11 @@ pub struct RawClient(Client);
 
 #[wasm_bindgen]
 impl RawClient {
-    /// Connects, and gives a client when the server has greeted.
-    pub fn connect(url: String, settings: Object, open: Option<Function>) -> Promise {
+    /// Connects, and gives a client when the server has greeted. Sockets come from `open`, a function of the URL, or there is only
+    /// `socket`; without either they are the home's own.
+    pub fn connect(url: String, settings: Object, open: Option<Function>, socket: JsValue) -> Promise {
         promise(async move {
-            let client = Client::with_options(options(&url, &settings, open)?).await?;
+            let client = Client::with_options(options(&url, &settings, open, socket)?).await?;
             Ok(RawClient(client).into())
         })
     }
@@ -63,11 +64,16 @@ impl RawClient {
         })
     }
 
-    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them.
-    pub fn batch(&self, requests: &Array, as_bytes: bool, is_transaction: bool) -> Promise {
-        let client = self.0.clone();
-        let requests = requests.iter().map(|request| words_of(&request.into())).collect();
-        let batch = Batch { requests, as_bytes };
+    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them. With `blocking_ms` they
+    /// may block for so long in all; 0 is for ever.
+    pub fn batch(
+        &self,
+        requests: &Array,
+        as_bytes: bool,
+        is_transaction: bool,
+        blocking_ms: Option<f64>,
+    ) -> Promise {
+        let (client, batch) = (self.0.clone(), Batch::of(requests, as_bytes, blocking_ms));
         promise(async move {
             if is_transaction { client.transaction(batch).await } else { client.pipeline(batch).await }
         })

@@ -7,7 +7,7 @@ use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::client::{blocking, promise};
-use crate::reply::read;
+use crate::reply::{Batch, read};
 use crate::words::words_of;
 
 /// A connection; it is closed when it is let go.
@@ -32,6 +32,26 @@ impl RawConnection {
                 request = request.blocking(blocking(time_ms));
             }
             read(&request.await?.0, as_bytes)
+        })
+    }
+
+    /// Sends requests together, as a transaction if it is to be one. Their replies are an array, errors among them. With `blocking_ms` they
+    /// may block for so long in all; 0 is for ever.
+    pub fn batch(
+        &self,
+        requests: &Array,
+        as_bytes: bool,
+        is_transaction: bool,
+        blocking_ms: Option<f64>,
+    ) -> Promise {
+        let (connection, batch) = (self.0.clone(), Batch::of(requests, as_bytes, blocking_ms));
+        promise(async move {
+            let connection = connection.ok_or(Error::Closed { may_have_run: false })?;
+            if is_transaction {
+                connection.transaction(batch).await
+            } else {
+                connection.pipeline(batch).await
+            }
         })
     }
 

@@ -12,6 +12,9 @@
 //! | `reply` | values from replies |
 //! | `failure` | errors of JavaScript from the client's |
 
+// Nothing of it is for native machines, where the workspace has it, too.
+#![cfg(target_family = "wasm")]
+
 mod client;
 mod connection;
 mod failure;

@@ -15,8 +15,9 @@ use edgecask_core::resp::Aggregate;
 use js_sys::{Array, BigInt, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsValue;
 
+use crate::client::blocking;
 use crate::failure::thrown;
-use crate::words::printed;
+use crate::words::{printed, words_of};
 
 /// The largest integer up to which every one is a number of JavaScript.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
@@ -30,8 +31,22 @@ pub(crate) fn read(wire: &[u8], as_bytes: bool) -> Result<JsValue> {
 
 /// Requests whose replies are an array, errors among them.
 pub(crate) struct Batch {
-    pub(crate) requests: Vec<Words>,
-    pub(crate) as_bytes: bool,
+    requests: Vec<Words>,
+    as_bytes: bool,
+    blocking_ms: u64,
+}
+
+/// A time for which commands may block, in whole milliseconds; 0 is for ever.
+fn whole_ms(time_ms: f64) -> u64 {
+    u64::try_from(blocking(time_ms).as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Batch {
+    /// Of an array of arrays of words.
+    pub(crate) fn of(requests: &Array, as_bytes: bool, blocking_ms: Option<f64>) -> Batch {
+        let requests = requests.iter().map(|request| words_of(&request.into())).collect();
+        Batch { requests, as_bytes, blocking_ms: blocking_ms.map_or(0, whole_ms) }
+    }
 }
 
 impl Requests for Batch {
@@ -39,6 +54,10 @@ impl Requests for Batch {
 
     fn count(&self) -> usize {
         self.requests.len()
+    }
+
+    fn blocking_ms(&self) -> u64 {
+        self.blocking_ms
     }
 
     fn write_to(&self, out: &mut Vec<u8>) -> Result<()> {

@@ -12,13 +12,21 @@ use web_sys::WebSocket;
 ///
 /// # Errors
 /// The URL is none, or a setting is unknown or of another type.
-pub(crate) fn options(url: &str, settings: &Object, open: Option<Function>) -> Result<Options> {
+pub(crate) fn options(
+    url: &str,
+    settings: &Object,
+    open: Option<Function>,
+    socket: JsValue,
+) -> Result<Options> {
     let mut options = Options::from_url(url)?;
     for name in Object::keys(settings).iter() {
         let value = Reflect::get(settings, &name).unwrap_or(JsValue::UNDEFINED);
         if !value.is_undefined() {
             set(&mut options, &name.as_string().unwrap_or_default(), &value)?;
         }
+    }
+    if !socket.is_undefined() {
+        return Ok(options.opened_by(Opener::single(socket.unchecked_into())));
     }
     let Some(open) = open else { return Ok(options) };
     let url = match &options.address {

@@ -1,7 +1,7 @@
 //! Arguments from values of JavaScript.
 
 use edgecask_client::{Error, ToArg, Words};
-use js_sys::{Array, JsString, Object, Uint8Array};
+use js_sys::{Array, ArrayBuffer, JsString, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// A value as one argument: text, a number, a bigint, or bytes.
@@ -12,7 +12,7 @@ impl ToArg for Argument {
         let Argument(value) = self;
         if let Some(text) = value.as_string() {
             words.push(text.as_bytes());
-        } else if let Some(bytes) = value.dyn_ref::<Uint8Array>() {
+        } else if let Some(bytes) = bytes_of(value) {
             words.push(&bytes.to_vec());
         } else if value.as_f64().is_some() || value.is_bigint() {
             // The shortest text that is the same number, as JavaScript has it.
@@ -24,6 +24,18 @@ impl ToArg for Argument {
             words.refuse(Error::Invalid(told.into()));
         }
     }
+}
+
+/// Bytes in any view of them, also of another window, whose Uint8Array is another class.
+fn bytes_of(value: &JsValue) -> Option<Uint8Array> {
+    if let Some(bytes) = value.dyn_ref::<Uint8Array>() {
+        return Some(bytes.clone());
+    }
+    let field = |name: &str| Reflect::get(value, &name.into()).ok();
+    let number = |name: &str| field(name)?.as_f64().map(|number| number as u32);
+    let is_view = ArrayBuffer::is_view(value);
+    let buffer = if is_view { field("buffer")? } else { return None };
+    Some(Uint8Array::new_with_byte_offset_and_length(&buffer, number("byteOffset")?, number("byteLength")?))
 }
 
 /// The words of a request, the command's name first.
@@ -40,9 +52,9 @@ pub(crate) fn words_of(request: &Array) -> Words {
 
 /// Names of channels or patterns.
 pub(crate) fn names_of(names: &Array) -> Vec<Vec<u8>> {
-    let bytes = |name: JsValue| match name.dyn_into::<Uint8Array>() {
-        Ok(bytes) => bytes.to_vec(),
-        Err(other) => String::from(printed(&other)).into_bytes(),
+    let bytes = |name: JsValue| match bytes_of(&name) {
+        Some(bytes) => bytes.to_vec(),
+        None => String::from(printed(&name)).into_bytes(),
     };
     names.iter().map(bytes).collect()
 }

@@ -1,7 +1,7 @@
 // A Durable Object's binding as a WebSocket: bytes by calls instead of messages. A Worker reaches its database without a network and
 // without a handshake of HTTP.
 
-import type { SocketLike } from './types';
+import type { SocketLike } from './types.js';
 
 /** The part of a namespace of Durable Objects that is needed. */
 export interface ObjectNamespace {
@@ -17,6 +17,7 @@ interface Stub {
 interface Session {
   send(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
+  [Symbol.dispose]?(): void;
 }
 
 /** Takes pieces of replies by their numbers, which begin with 0. Without bytes the object has closed the session. */
@@ -54,7 +55,8 @@ class BindingSocket extends EventTarget implements SocketLike {
   close(): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;
-    this.session?.close().catch(() => {});
+    const { session } = this;
+    session?.close().catch(() => {}).finally(() => session[Symbol.dispose]?.());
   }
 
   #end(reason: string): void {

@@ -1,6 +1,6 @@
 // Made from the table of commands by core/tests/client_methods. Do not edit.
 
-import type { Arg, Args, MapOf, Reply } from './types';
+import type { Arg, Args, MapOf, Reply } from './types.js';
 
 /** Every command that any connection may run, as a method. */
 export interface Commands<Text> {

@@ -1,6 +1,6 @@
 // What comes by itself: subscriptions and MONITOR, as async iterables.
 
-import type { RawFlow } from '../pkg/client';
+import type { RawFlow } from '../pkg/client.js';
 
 export interface Message<Text> {
   kind: 'message';
@@ -30,6 +30,8 @@ export interface Observed {
 
 abstract class Flow<Item, Seen> {
   readonly #raw: RawFlow;
+  // Who asked first gets what comes first.
+  #before: Promise<unknown> = Promise.resolve();
 
   /** @internal */
   constructor(raw: RawFlow) {
@@ -40,7 +42,9 @@ abstract class Flow<Item, Seen> {
 
   /** The next thing, notices of loss included; undefined once it is closed. */
   next(): Promise<Item | Seen | undefined> {
-    return this.#raw.next() as Promise<Item | Seen | undefined>;
+    const next = this.#before.then(() => this.#raw.next()) as Promise<Item | Seen | undefined>;
+    this.#before = next.catch(() => {});
+    return next;
   }
 
   /** Everything that comes, notices of loss included. Closed when the loop is left. */

@@ -1,15 +1,15 @@
 // The client: connections, batches, scripts, walks. Every command of the table is a method besides; commands.ts has their types.
 
-import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client';
-import { openObject, type ObjectNamespace } from './binding';
-import type { Commands, ConnectionCommands } from './commands';
-import { Monitor, Subscription } from './flows';
-import { addMethods, blockingMs, flat, keysOf, rowOf } from './methods';
-import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types';
+import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client.js';
+import { openObject, type ObjectNamespace } from './binding.js';
+import type { Commands, ConnectionCommands } from './commands.js';
+import { Monitor, Subscription } from './flows.js';
+import { addMethods, blockingMs, blockingMsOf, flat, keysOf, rowOf } from './methods.js';
+import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types.js';
 
 export type { Arg, Args, Commands, ConnectionCommands, MapOf, ObjectNamespace, Options, Reply };
-export type { SocketClass, SocketLike } from './types';
-export type { Lost, Message, Observed, Reconnected } from './flows';
+export type { SocketClass, SocketLike } from './types.js';
+export type { Lost, Message, Observed, Reconnected } from './flows.js';
 export { EdgeCaskError, Monitor, Subscription };
 
 type Module = WebAssembly.Module | Response | Promise<WebAssembly.Module | Response>;
@@ -38,12 +38,12 @@ const SETTINGS = [
   'user', 'password', 'database', 'name', 'timeoutMs', 'connectTimeoutMs', 'silenceMs', 'poolMax', 'blockingMax', 'valueMaxBytes',
 ] as const;
 
-async function open(url: string, { WebSocket, open, ...settings }: Options): Promise<Client> {
+async function open(url: string, { WebSocket, open, ...settings }: Options, socket?: SocketLike): Promise<Client> {
   await loaded();
   const unknown = Object.keys(settings).find((name) => !(SETTINGS as readonly string[]).includes(name));
   if (unknown !== undefined) throw new EdgeCaskError(`there is no option ${unknown}`, 'INVALID', false, false);
   if (WebSocket !== undefined) open ??= (url) => new WebSocket(url, 'resp');
-  return new Client((await RawClient.connect(url, settings, open as never)) as RawClient);
+  return new Client((await RawClient.connect(url, settings, open as never, socket)) as RawClient);
 }
 
 /**
@@ -65,15 +65,12 @@ export function connectToObject(namespace: ObjectNamespace, name = 'default', op
   return open('ws://object/resp', { ...options, open: () => openObject(namespace, name) });
 }
 
-/** A client over a socket that is there already. When that is closed the client is. */
+/**
+ * A client over a socket that is there already. When that is closed the client is. What needs a connection of its own fails:
+ * subscriptions, caches, commands that block, `connection` and `watch`.
+ */
 export function connectOver(socket: SocketLike, options: Omit<Options, 'WebSocket' | 'open'> = {}): Promise<Client> {
-  let given: SocketLike | undefined = socket;
-  const open_ = () => {
-    if (given === undefined) throw new EdgeCaskError('the client was given one socket, which is taken', 'CLOSED', false, false);
-    [given] = [undefined, given];
-    return socket;
-  };
-  return open('ws://given/resp', { ...options, open: open_ });
+  return open('ws://given/resp', options, socket);
 }
 
 /** How a walk goes. */
@@ -121,7 +118,7 @@ export class Client<Text = string> {
 
   /** Gathers requests that are sent together. Others may run between them. */
   pipeline(): Batch<Text> {
-    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false));
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false, blockingMsOf(requests)));
   }
 
   /** Gathers requests of a transaction: all of them run, with nothing between them, or none. */
@@ -147,17 +144,14 @@ export class Client<Text = string> {
     const connection = await this.connection();
     try {
       for (let run = 0; run < WATCHED_RUNS_MAX; run++) {
-        await connection.call('WATCH', ...(Array.isArray(keys) ? keys : [keys]));
-        const requests: Arg[][] = [];
-        const transaction = batch<Text>(() => Promise.reject(new EdgeCaskError('watch runs it', 'INVALID', false, false)), requests);
+        await connection.watch(...(Array.isArray(keys) ? keys : [keys]));
+        const transaction = connection.multi();
         if ((await prepare(connection, transaction)) === false) return undefined;
-        const multi = connection.call('MULTI');
-        const queued = requests.map((words) => connection.call(...words));
-        const outcomes = await Promise.allSettled([connection.call('EXEC'), multi, ...queued]);
-        const refused = outcomes.slice(1).find((outcome) => outcome.status === 'rejected') ?? outcomes[0]!;
-        if (refused.status === 'rejected') throw refused.reason;
-        const replies = (outcomes[0] as PromiseFulfilledResult<Reply<Text>>).value;
-        if (replies !== null) return failFirst(replies as Reply<Text>[]);
+        try {
+          return await (transaction as unknown as { exec(): Promise<Reply<Text>[]> }).exec();
+        } catch (error) {
+          if (!(error instanceof EdgeCaskError) || error.code !== 'WATCHED') throw error;
+        }
       }
       throw new EdgeCaskError('watched keys were changed each time', 'WATCHED', false, true);
     } finally {
@@ -255,15 +249,14 @@ export class Client<Text = string> {
    * their values.
    */
   async *entries(key: Arg, behind: string = '$', count = 100): AsyncGenerator<[string, Text[]], void, undefined> {
-    let last: Arg = behind;
+    // With `$` in every request, what comes between two of them would be lost.
+    let last: Arg = behind === '$' ? await this.#lastOf(key) : behind;
     for (;;) {
       const words: Arg[] = ['XREAD', 'COUNT', count, 'BLOCK', ENTRIES_WAIT_MS, 'STREAMS', key, last];
       for (const [id, fields] of entriesOf<Text>(await this.#send(words, ENTRIES_WAIT_MS))) {
         last = id;
         if (fields !== null) yield [id, fields];
       }
-      // What comes between two requests is not lost, as it would be behind a second `$`.
-      if (last === '$') last = await this.#lastOf(key);
     }
   }
 
@@ -331,6 +324,21 @@ export class Connection<Text = string> {
   call(...words: Args): Promise<Reply<Text>> {
     const all = flat(words);
     return this.#send(all, blockingMs(all, rowOf(all)));
+  }
+
+  /** Has the next transaction of this connection fail with the code `WATCHED` if one of the keys is changed before. */
+  async watch(...keys: Args): Promise<void> {
+    await this.call('WATCH', ...keys);
+  }
+
+  /** Gathers requests that are sent together. */
+  pipeline(): Batch<Text> {
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false, blockingMsOf(requests)));
+  }
+
+  /** Gathers requests of a transaction. */
+  multi(): Batch<Text> {
+    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, true));
   }
 
   /** Closes it, once its requests are answered. */

@@ -1,7 +1,7 @@
 // The table of commands: how its lines become methods, how long a command may block, and which keys it reads.
 
-import type { Arg, Args } from './types';
-import { COMMANDS, CONNECTION_COMMANDS } from './commands';
+import type { Arg, Args } from './types.js';
+import { COMMANDS, CONNECTION_COMMANDS } from './commands.js';
 
 interface Row {
   words: string[];
@@ -66,6 +66,13 @@ export function blockingMs(words: readonly Arg[], row: Row | undefined): number 
   const place = parseInt(row.blocks, 10);
   const word = place < 0 ? words.at(place) : words[row.words.length - 1 + place];
   return numberOf(word, row.blocks.endsWith('ms') ? 1 : 1000);
+}
+
+/** For how many milliseconds requests may block one after the other, 0 for ever; undefined if none of them blocks. */
+export function blockingMsOf(requests: readonly Arg[][]): number | undefined {
+  const times = requests.map((words) => blockingMs(words, rowOf(words))).filter((time) => time !== undefined);
+  if (times.length === 0) return undefined;
+  return times.includes(0) ? 0 : times.reduce((sum, time) => sum + time);
 }
 
 // A text that is no number is for the server to refuse.

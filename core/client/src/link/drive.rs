@@ -35,6 +35,8 @@ pub(crate) struct Io {
     has_yielded: bool,
     /// Whether the next reply is for a caller with a large buffer, as of the last look at what to write.
     expects_large: bool,
+    /// Whether the last read was the rest of a large string: the next one may be as large.
+    follows_large: bool,
     woken: Vec<Waker>,
     /// Push messages that are complete, and the one that is not.
     pushed: Vec<u8>,
@@ -70,6 +72,7 @@ impl Io {
             written: 0,
             has_yielded: false,
             expects_large: false,
+            follows_large: false,
             woken: Vec::new(),
             pushed: Vec::new(),
             push_ends: Vec::new(),
@@ -224,17 +227,19 @@ impl Io {
         }
     }
 
-    /// Reads once: into the buffer of the front slot if the rest of a large string is for it, else into `input`.
+    /// Reads once: into the buffer of the front slot if the rest of a large string is for it, by itself or within a reply as it is on
+    /// the wire; else into `input`.
     fn poll_read(&mut self, link: &Link, cx: &mut Context) -> Poll<Result<(), Error>> {
         let missing = self.events.missing_bytes();
-        if self.reading == Reading::Body && missing >= DIRECT_FROM_BYTES {
+        if matches!(self.reading, Reading::Body | Reading::Raw) && missing >= DIRECT_FROM_BYTES {
             return self.poll_read_direct(link, cx, missing - 1);
         }
         if self.is_stream_full(link, cx) {
             return Poll::Pending;
         }
-        let most =
-            if self.reading == Reading::Nothing && self.expects_large { HEAD_BYTES } else { usize::MAX };
+        let is_head = self.reading == Reading::Nothing && self.expects_large || self.follows_large;
+        let most = if is_head { HEAD_BYTES } else { usize::MAX };
+        self.follows_large = false;
         if self.input.capacity() - self.input.len() < INPUT_BYTES / 4 {
             let more = INPUT_BYTES.max(self.input.len());
             self.input.reserve(more);
@@ -266,6 +271,7 @@ impl Io {
         let before = buffer.len();
         let read = poll_read_into(&mut self.stream, cx, &mut buffer, room);
         let count = buffer.len() - before;
+        self.follows_large = true;
         self.events.skip_part(count);
         let mut state = link.state.lock();
         let slot = state.slots.get_mut(index);

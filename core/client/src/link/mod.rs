@@ -18,10 +18,12 @@
 
 pub(crate) mod drive;
 mod exchange;
+mod own;
 mod slot;
 mod supervise;
 
 pub(crate) use exchange::{Outgoing, RoundTrip};
+pub(crate) use own::OwnLink;
 pub(crate) use slot::{Answer, Sink};
 pub(crate) use supervise::{Keeps, supervise};
 
@@ -50,6 +52,9 @@ pub(crate) trait Listener: Send + Sync {
 
     /// There is no connection any more.
     fn disconnected(&self, _error: &Error) {}
+
+    /// There will be no other.
+    fn ended(&self, _error: &Error) {}
 }
 
 /// A listener for connections whose push messages nobody asked for.

@@ -59,6 +59,7 @@ pub(crate) async fn supervise<P>(
             None => break,
         };
         if is_over {
+            link.listener.ended(&error);
             link.close(error);
             break;
         }

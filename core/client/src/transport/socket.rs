@@ -17,7 +17,7 @@ use js_sys::{ArrayBuffer, Function, Reflect, Uint8Array};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{BinaryType, WebSocket};
+use web_sys::{BinaryType, MessageEvent, WebSocket};
 
 use super::Transport;
 use crate::error::{Error, Result};
@@ -37,13 +37,14 @@ struct Came {
     waker: Option<Waker>,
 }
 
-/// The events that a socket is listened to for.
-const EVENTS: [&str; 4] = ["open", "message", "close", "error"];
+/// What hears an event. Only those of messages are MessageEvents; of the others fields are asked by name.
+type Listener = Closure<dyn FnMut(MessageEvent)>;
 
 struct Socket {
     socket: WebSocket,
     came: Rc<RefCell<Came>>,
-    listener: Closure<dyn FnMut(JsValue)>,
+    /// For each event by its name.
+    listeners: [(&'static str, Listener); 4],
     /// Set while too much waits in the socket, which has no event for its end.
     pause: Option<Timer>,
 }
@@ -92,62 +93,66 @@ impl Socket {
         // The default differs between homes, and in Workers between compatibility dates.
         socket.set_binary_type(BinaryType::Arraybuffer);
         let came = Rc::new(RefCell::new(Came::default()));
-        let heard = came.clone();
-        let listener = Closure::<dyn FnMut(JsValue)>::new(move |event: JsValue| {
-            let waker = heard.borrow_mut().hear(&event);
-            waker.into_iter().for_each(Waker::wake);
-        });
-        let function: &Function = listener.as_ref().unchecked_ref();
+        let listener = |hear: fn(&mut Came, &MessageEvent)| {
+            let came = came.clone();
+            Listener::new(move |event: MessageEvent| {
+                let mut came = came.borrow_mut();
+                hear(&mut came, &event);
+                let waker = came.waker.take();
+                drop(came);
+                waker.into_iter().for_each(Waker::wake);
+            })
+        };
+        let listeners = [
+            ("open", listener(|came, _| came.is_open = true)),
+            ("message", listener(Came::hear)),
+            ("close", listener(Came::end)),
+            ("error", listener(Came::end)),
+        ];
         let failed = |why: JsValue| Error::Invalid(format!("not a WebSocket: {}", text_of(&why)).into());
-        for event in EVENTS {
+        for (event, listener) in &listeners {
+            let function = listener.as_ref().unchecked_ref();
             socket.add_event_listener_with_callback(event, function).map_err(failed)?;
         }
         let accept = Reflect::get(&socket, &"accept".into()).ok();
-        let mut is_open = socket.ready_state() == WebSocket::OPEN;
-        if let Some(accept) = accept.as_ref().and_then(|accept| accept.dyn_ref::<Function>()) {
-            // Its caller may have accepted it before, which is the only way in which this fails.
-            let _ = accept.call0(&socket);
-            is_open = true;
-        }
+        let accept = accept.as_ref().and_then(|accept| accept.dyn_ref::<Function>());
+        // It fails for one that was accepted before, and for one that opens by itself.
+        let is_accepted = accept.is_some_and(|accept| accept.call0(&socket).is_ok());
+        let is_open = is_accepted || socket.ready_state() == WebSocket::OPEN;
         if socket.ready_state() > WebSocket::OPEN {
             came.borrow_mut().closed = Some("the WebSocket is closed".into());
         }
         came.borrow_mut().is_open = is_open;
-        Ok(Socket { socket, came, listener, pause: None })
+        Ok(Socket { socket, came, listeners, pause: None })
     }
 }
 
 impl Came {
-    /// Notes what an event says. Returns who waits for it.
-    fn hear(&mut self, event: &JsValue) -> Option<Waker> {
-        let field = |name: &str| Reflect::get(event, &name.into()).unwrap_or(JsValue::UNDEFINED);
-        match field("type").as_string().as_deref() {
-            Some("open") => self.is_open = true,
-            Some("message") => {
-                let data = field("data");
-                if let Some(text) = data.as_string() {
-                    self.messages.push_back(Uint8Array::from(text.as_bytes()));
-                } else if data.is_instance_of::<ArrayBuffer>() {
-                    self.messages.push_back(Uint8Array::new(&data));
-                } else if let Ok(bytes) = data.dyn_into::<Uint8Array>() {
-                    self.messages.push_back(bytes);
-                } else {
-                    self.closed
-                        .get_or_insert_with(|| "the WebSocket gives messages that are no bytes".into());
-                }
-            }
-            _ => {
-                let code = field("code")
-                    .as_f64()
-                    .map(|code| format!(" with code {}", code as u32))
-                    .unwrap_or_default();
-                let reason = field("reason").as_string().or_else(|| field("message").as_string());
-                let reason = reason.filter(|reason| !reason.is_empty());
-                let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-                self.closed.get_or_insert_with(|| format!("the WebSocket was closed{code}{reason}"));
-            }
+    /// Keeps the bytes of a message.
+    fn hear(&mut self, event: &MessageEvent) {
+        let data = event.data();
+        // Of another window it is of another class.
+        let has_bytes =
+            || Reflect::get(&data, &"byteLength".into()).is_ok_and(|length| length.as_f64().is_some());
+        if data.is_instance_of::<ArrayBuffer>() {
+            self.messages.push_back(Uint8Array::new(&data));
+        } else if let Some(text) = data.as_string() {
+            self.messages.push_back(Uint8Array::from(text.as_bytes()));
+        } else if has_bytes() {
+            self.messages.push_back(Uint8Array::new(&data));
+        } else {
+            self.closed.get_or_insert_with(|| "the WebSocket gives messages that are no bytes".into());
         }
-        self.waker.take()
+    }
+
+    /// Notes why it is closed, from an event of closing or of an error.
+    fn end(&mut self, event: &MessageEvent) {
+        let field = |name: &str| Reflect::get(event, &name.into()).unwrap_or(JsValue::UNDEFINED);
+        let code = field("code").as_f64().map(|code| format!(" with code {}", code as u32));
+        let reason = field("reason").as_string().or_else(|| field("message").as_string());
+        let reason = reason.filter(|reason| !reason.is_empty()).map(|reason| format!(": {reason}"));
+        let (code, reason) = (code.unwrap_or_default(), reason.unwrap_or_default());
+        self.closed.get_or_insert_with(|| format!("the WebSocket was closed{code}{reason}"));
     }
 }
 
@@ -219,8 +224,8 @@ impl AsyncWrite for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let function: &Function = self.listener.as_ref().unchecked_ref();
-        for event in EVENTS {
+        for (event, listener) in &self.listeners {
+            let function = listener.as_ref().unchecked_ref();
             let _ = self.socket.remove_event_listener_with_callback(event, function);
         }
         let _ = self.socket.close();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use edgecask_client::{Client, Commands, HandMade, Observed};
+use edgecask_client::{Build, Client, Commands, HandMade, Observed};
 
 use super::server::Server;
 
@@ -33,6 +33,32 @@ async fn entries_come_in_order_those_that_are_there_and_those_that_come() {
     writing.await.expect("a task");
     let pending = client.xpending("stream", "group").await.expect("XPENDING");
     assert_eq!(pending.0, 150, "half of them were confirmed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_between_two_requests_for_new_ones_is_lost() {
+    let server = Server::redis(&[]);
+    let client = Client::connect(&server.url()).await.expect("a connection");
+    client.xadd("stream", "*", [("n", "old")]).await.expect("XADD");
+    let reader = client.clone();
+    let reading = tokio::spawn(async move { reader.entries("stream", "$").next().await.expect("an entry") });
+    let waiting = loop {
+        let list = client.client_list().reply::<String>().await.expect("CLIENT LIST");
+        let line = list.lines().find(|line| line.contains("cmd=xread") && line.contains("flags=b"));
+        if let Some(line) = line {
+            break line.split(' ').next().and_then(|id| id.strip_prefix("id=")).expect("an id").to_owned();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    // Its request ends without an entry, and one is there before the next.
+    let unblock = Build.cmd("CLIENT UNBLOCK").arg(&waiting).arg("TIMEOUT");
+    client
+        .transaction((unblock, Build.cmd("XADD").arg("stream").arg("*").arg("n").arg("new")))
+        .await
+        .expect("a transaction");
+    let entry =
+        tokio::time::timeout(Duration::from_secs(5), reading).await.expect("in time").expect("a task");
+    assert_eq!(entry.get("n"), Some(b"new".as_slice()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

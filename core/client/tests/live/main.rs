@@ -11,6 +11,7 @@ mod cached_reply_is_stale;
 mod embedded_store_is_somebody_elses;
 mod flows;
 mod misbehaving;
+mod reader_that_ends_early_sets_a_part;
 mod sentinel_names_another_master;
 mod server;
 mod transaction_is_taken_apart;

@@ -1,6 +1,8 @@
 //! Pipelines and transactions.
 
-use edgecask_client::{Build, Client, Error, Pipeline, Script, ServerError};
+use std::time::{Duration, Instant};
+
+use edgecask_client::{Build, Client, Commands, Error, Library, Options, Pipeline, Script, ServerError};
 
 use super::server::Server;
 
@@ -69,6 +71,30 @@ async fn a_transaction_happens_as_a_whole_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pipeline_that_blocks_keeps_others_waiting() {
+    let server = Server::redis(&[]);
+    let mut options = Options::from_url(&server.url()).expect("a URL");
+    options.timeout = Duration::from_millis(300);
+    let client = Client::with_options(options).await.expect("a connection");
+    let blocking = client.clone();
+    let waiting = tokio::spawn(async move {
+        let typed = blocking.pipeline((Build.blpop("none", 0.5), Build.cmd("PING"))).await;
+        let mut gathered = Pipeline::new();
+        gathered.add(Build.blpop("none", 0.2)).add(Build.brpop("none", 0.2));
+        (typed, blocking.run(&gathered).await.map(|replies| replies.len()))
+    });
+    while !waiting.is_finished() {
+        let begin = Instant::now();
+        client.set("key", "value").await.expect("SET");
+        assert!(begin.elapsed() < Duration::from_millis(150), "{:?}", begin.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let (typed, gathered) = waiting.await.expect("a task");
+    assert_eq!(typed.expect("replies").0, None);
+    assert_eq!(gathered.expect("replies"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_is_sent_to_a_server_that_does_not_know_it() {
     let server = Server::redis(&[]);
     let client = Client::connect(&server.url()).await.expect("a connection");
@@ -80,6 +106,28 @@ async fn a_script_is_sent_to_a_server_that_does_not_know_it() {
     client.cmd("SCRIPT FLUSH").reply::<()>().await.expect("SCRIPT FLUSH");
     let result: (String, i64) = script.call(&client, ["key"], [1]).await.expect("a result");
     assert_eq!(result, ("key".to_owned(), 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_library_is_sent_to_a_server_that_does_not_have_it() {
+    let server = Server::redis(&[]);
+    let client = Client::connect(&server.url()).await.expect("a connection");
+    let library = |factor: i64| {
+        let body = format!("function(keys, args) return {{keys[1], args[1] * {factor}}} end");
+        Library::new(format!("#!lua name=maths\nredis.register_function('scale', {body})"))
+    };
+    for _ in 0..2 {
+        let result: (String, i64) = library(2).call(&client, "scale", "key", 21).await.expect("a result");
+        assert_eq!(result, ("key".to_owned(), 42));
+    }
+    assert_eq!(library(3).load(&client).await.expect("a name"), "maths");
+    let result: (String, i64) = library(3).call(&client, "scale", ["key"], [1]).await.expect("a result");
+    assert_eq!(result, ("key".to_owned(), 3));
+    let error = library(2).call::<()>(&client, "none", (), ()).await.expect_err("no such function");
+    assert!(
+        matches!(&error, Error::Server(error) if error.message() == "ERR Function not found"),
+        "{error:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
