@@ -16,12 +16,9 @@ cases! {
     a_dry_run,
     a_user_logs_in_by_its_password,
     a_user_may_do_what_its_rules_say,
-    a_wrong_password except { Embedded: EMBEDDED_LOGIN },
-    a_login_of_the_options except { Embedded: EMBEDDED_LOGIN },
+    a_wrong_password,
+    a_login_of_the_options,
 }
-
-/// Why there is no login by a URL.
-const EMBEDDED_LOGIN: &str = "an address of a store in this process has no user and no password";
 
 const HASH: &str = "c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2";
 

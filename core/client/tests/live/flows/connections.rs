@@ -19,10 +19,10 @@ cases! {
     a_name_of_the_options,
     a_database_of_the_options,
     a_connection_of_its_own_database,
-    a_connection_that_is_killed except { Embedded: NO_SOCKET },
+    a_connection_that_is_killed,
     a_client_that_is_closed,
-    a_client_takes_its_connections_with_it except { Embedded: NO_SOCKET },
-    a_blocked_caller_goes_with_its_connection except { Embedded: NO_SOCKET },
+    a_client_takes_its_connections_with_it,
+    a_blocked_caller_goes_with_its_connection,
     tracking_blocks_nothing,
     a_cache_answers_again,
     a_cache_of_several_commands,
@@ -35,9 +35,6 @@ cases! {
     a_request_with_time_of_its_own,
     the_protocol_is_chosen,
 }
-
-/// Why there is nothing to count or to cut.
-const NO_SOCKET: &str = "sessions of a store in this process are no connections of a network";
 
 async fn pings_and_echoes(client: &Client) -> Result<()> {
     assert_eq!(client.ping().await?, "PONG");

@@ -63,7 +63,7 @@ async fn texts_and_bytes_in_all_their_forms(client: &Client) -> Result<()> {
     client.set("d", Box::<[u8]>::from(*b"text")).await?;
     client.set("e", Cow::<[u8]>::Owned(b"text".to_vec())).await?;
     client.set("f", b"text").await?;
-    client.set('g', &&owned).await?;
+    client.set('g', &owned).await?;
     for key in ["a", "b", "text", "c", "d", "e", "f", "g"] {
         assert_eq!(client.get(key).reply::<String>().await?, "text", "{key}");
     }
