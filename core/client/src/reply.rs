@@ -432,6 +432,8 @@ tuples! {
     6: A B C D E F;
     7: A B C D E F G;
     8: A B C D E F G H;
+    9: A B C D E F G H I;
+    10: A B C D E F G H I J;
 }
 
 /// Anything, with the types of the protocol. Errors within an aggregate stay values; a reply that is an error is one.

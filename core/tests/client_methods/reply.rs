@@ -23,7 +23,9 @@ pub fn rust(reply: &ReplyType) -> String {
             }
             other => format!("Vec<{}>", rust(other)),
         },
-        ReplyType::Set(of) => format!("HashSet<{}>", rust(of)),
+        ReplyType::Set(of) if is_single(of) => format!("HashSet<{}>", rust(of)),
+        // A value of any type has no hash.
+        ReplyType::Set(of) => format!("Vec<{}>", rust(of)),
         ReplyType::Map(key, value) | ReplyType::Pairs(key, value) | ReplyType::Flat(key, value) => {
             format!("Vec<({}, {})>", rust(key), rust(value))
         }

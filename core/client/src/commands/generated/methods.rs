@@ -65,7 +65,7 @@ pub trait Commands: crate::commands::Begin {
             i64,
             HashSet<String>,
             HashSet<String>,
-            HashSet<Vec<(String, Value)>>,
+            Vec<Vec<(String, Value)>>,
             Value,
         )>,
     > {
@@ -2836,7 +2836,7 @@ pub trait Commands: crate::commands::Begin {
                 i64,
                 HashSet<String>,
                 HashSet<String>,
-                HashSet<Vec<(String, Value)>>,
+                Vec<Vec<(String, Value)>>,
                 Value,
             )>,
         >,

@@ -241,7 +241,7 @@ fn flows_count_arguments() {
     counts(Arc::new(vec![b"one", b"two"]), 2);
     counts(Rc::new([1, 2]), 2);
     counts(Box::new(456), 1);
-    counts(&456, 1);
+    counts(456, 1);
     counts((), 0);
     counts(None::<i64>, 0);
     counts(Some(1), 1);
