@@ -133,7 +133,7 @@ fn lower_camel(name: &str) -> String {
 fn parameters(spec: &CommandSpec) -> String {
     let arguments = spec.arguments().unwrap_or_else(|error| panic!("{}: {error}", spec.name));
     // One whose subcommands are not rows.
-    if spec.is_container() {
+    if spec.is_container() || arguments.is_empty() && spec.arity < 0 {
         return "...more: Args".to_owned();
     }
     let mut parameters: Vec<String> = Vec::new();

@@ -2167,7 +2167,7 @@ export interface ConnectionCommands<Text> {
    *
    * @deprecated since 7.2.0: closing the connection.
    */
-  quit(): Promise<'OK'>;
+  quit(...more: Args): Promise<'OK'>;
   /**
    * Takes the connection back to the state in which it was accepted.
    *
