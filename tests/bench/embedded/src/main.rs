@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use edgecask_client::{Client, Commands};
+use edgecask_client::Client;
 use redb::ReadableDatabase;
 
 type Failed = Box<dyn std::error::Error>;
