@@ -7,6 +7,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gateway } from '../console/harness.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -65,16 +66,35 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function flows(home) {
+async function ask(home, what = '') {
   const query = new URLSearchParams({ home, gateway: `127.0.0.1:${gateway.httpPort}` });
-  const response = await miniflare.dispatchFetch(`http://caller/?${query}`);
+  const response = await miniflare.dispatchFetch(`http://caller/${what}?${query}`);
   const text = await response.text();
   assert.equal(response.status, 200, text);
   return JSON.parse(text);
 }
 
+// First: the module is not there yet.
+test('clients of the first requests wait for each other', async () => {
+  const counts = await Promise.all(Array.from({ length: 20 }, () => ask('constructor', 'count')));
+  assert.deepEqual(counts.sort((one, other) => one - other), Array.from({ length: 20 }, (_, number) => number + 1));
+});
+
 for (const home of ['constructor', 'upgrade', 'stub', 'binding']) {
   test(`flows fail by ${home}`, async () => {
-    assert.deepEqual(await flows(home), []);
+    assert.deepEqual(await ask(home), []);
   });
 }
+
+test('session of a request that has ended stays', async () => {
+  for (let number = 0; number < 3; number++) await ask('binding', 'leave');
+  const end = Date.now() + 15_000;
+  for (let counts; String((counts = await ask('binding', 'clients'))) !== '1,0'; await sleep(50)) {
+    assert.ok(Date.now() < end, `${counts[0]} clients, ${counts[1]} of them subscribed`);
+  }
+});
+
+test('clients of requests at the same time wait for each other', async () => {
+  const counts = await Promise.all(Array.from({ length: 20 }, () => ask('binding', 'count')));
+  assert.deepEqual(counts.sort((one, other) => one - other), Array.from({ length: 20 }, (_, number) => number + 1));
+});

@@ -1,6 +1,6 @@
 // The client: connections, batches, scripts, walks. Every command of the table is a method besides; commands.ts has their types.
 
-import initialize, { RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client.js';
+import initialize, { initSync, RawCache, RawClient, RawConnection, RawFlow, scriptHash, useErrorClass } from '../pkg/client.js';
 import { openObject, type ObjectNamespace } from './binding.js';
 import type { Commands, ConnectionCommands } from './commands.js';
 import { Monitor, Subscription } from './flows.js';
@@ -12,26 +12,29 @@ export type { SocketClass, SocketLike } from './types.js';
 export type { Lost, Message, Observed, Reconnected } from './flows.js';
 export { EdgeCaskError, Monitor, Subscription };
 
-type Module = WebAssembly.Module | Response | Promise<WebAssembly.Module | Response>;
-
-let load: (() => Module) | undefined;
+let load: (() => Promise<WebAssembly.Module | Response>) | WebAssembly.Module | undefined;
 let loading: Promise<unknown> | undefined;
+let isLoaded = false;
 
 /** Says where the WebAssembly module comes from; each home has its way. */
-export function loadBy(from: () => Module): void {
+export function loadBy(from: (() => Promise<WebAssembly.Module | Response>) | WebAssembly.Module): void {
   load = from;
 }
 
-// Once, and again after a failure.
-function loaded(): Promise<unknown> {
-  loading ??= (async () => {
-    await initialize({ module_or_path: load!() });
-    useErrorClass(EdgeCaskError);
-  })().catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
+// Once, and again after a failure. A Worker has the module and waits for nothing: in it a promise belongs to one request.
+async function loaded(): Promise<void> {
+  if (isLoaded) return;
+  if (load instanceof WebAssembly.Module) {
+    initSync({ module: load });
+  } else {
+    loading ??= initialize({ module_or_path: load!() }).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    await loading;
+  }
+  useErrorClass(EdgeCaskError);
+  isLoaded = true;
 }
 
 const SETTINGS = [

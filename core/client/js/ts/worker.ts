@@ -3,6 +3,6 @@
 import module from './edgecask_client.wasm';
 import { loadBy } from './index.js';
 
-loadBy(() => module);
+loadBy(module);
 
 export * from './index.js';
