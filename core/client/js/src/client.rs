@@ -1,41 +1,16 @@
 //! A client: requests, batches, transactions and caches. Each call gives a promise.
 
-use std::pin::Pin;
-use std::time::Duration;
-
-use edgecask_client::{Build, Cache, Client, Result, Script, Wire};
+use edgecask_client::{Build, Cache, Client, Script, Wire};
 use js_sys::{Array, Function, Object, Promise};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen_futures::future_to_promise;
 
 use crate::connection::RawConnection;
-use crate::failure::thrown;
 use crate::flow::RawFlow;
 use crate::reply::{Batch, read};
 use crate::settings::options;
 use crate::words::{names_of, words_of};
-
-/// What becomes a promise. Boxed, so that the code around it is there once.
-type Work = Pin<Box<dyn Future<Output = Result<JsValue>>>>;
-
-/// The promise of a result.
-pub(crate) fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
-    start(Box::pin(work))
-}
-
-fn start(work: Work) -> Promise {
-    future_to_promise(async { work.await.map_err(|error| thrown(&error)) })
-}
-
-/// For how long a command may block, if it says so.
-pub(crate) fn blocking(time_ms: f64) -> Duration {
-    if time_ms.is_finite() && time_ms > 0.0 {
-        Duration::from_millis(time_ms.ceil() as u64)
-    } else {
-        Duration::MAX
-    }
-}
+use crate::work::{blocking, promise};
 
 /// A client.
 #[wasm_bindgen]

@@ -6,9 +6,9 @@ use edgecask_client::{Connection, Error, Wire};
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::client::{blocking, promise};
 use crate::reply::{Batch, read};
 use crate::words::words_of;
+use crate::work::{blocking, promise};
 
 /// A connection; it is closed when it is let go.
 #[wasm_bindgen]

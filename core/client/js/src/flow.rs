@@ -12,8 +12,8 @@ use js_sys::{Object, Promise, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::client::promise;
 use crate::reply::string;
+use crate::work::promise;
 
 type Source = Box<dyn FnMut(&mut Context) -> Poll<Option<Result<JsValue>>>>;
 

@@ -10,6 +10,7 @@
 //! | `settings` | options of a client from an object |
 //! | `words` | arguments from values |
 //! | `reply` | values from replies |
+//! | `work` | promises |
 //! | `failure` | errors of JavaScript from the client's |
 
 // Nothing of it is for native machines, where the workspace has it, too.
@@ -22,3 +23,4 @@ mod flow;
 mod reply;
 mod settings;
 mod words;
+mod work;

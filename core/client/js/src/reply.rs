@@ -15,9 +15,9 @@ use edgecask_core::resp::Aggregate;
 use js_sys::{Array, BigInt, Object, Reflect, Uint8Array};
 use wasm_bindgen::JsValue;
 
-use crate::client::blocking;
 use crate::failure::thrown;
 use crate::words::{printed, words_of};
+use crate::work::blocking;
 
 /// The largest integer up to which every one is a number of JavaScript.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;

@@ -3,6 +3,8 @@
 //! A transport is tokio's pair of traits and nothing else, so that one driver serves a socket, TLS, a WebSocket (whose
 //! messages are cut anywhere), and a session of a store in this process.
 
+#[cfg(not(target_family = "wasm"))]
+mod address;
 #[cfg(all(feature = "embedded", not(target_family = "wasm")))]
 mod embedded;
 #[cfg(target_family = "wasm")]
@@ -17,12 +19,12 @@ mod tcp;
 mod tls;
 #[cfg(all(feature = "web-socket", not(target_family = "wasm")))]
 mod web_socket;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use address::connect;
 #[cfg(target_family = "wasm")]
 pub use opener::Opener;
 #[cfg(target_family = "wasm")]
 pub(crate) use socket::connect;
-#[cfg(not(target_family = "wasm"))]
-pub(crate) use tcp::connect;
 
 use std::io;
 use std::pin::Pin;

@@ -7,8 +7,8 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
 
 use super::Transport;
-use crate::error::{Error, Result};
-use crate::options::{Address, Options};
+use crate::error::Result;
+use crate::options::Options;
 
 /// An idle connection is probed after this time, and given up after three probes without an answer.
 const KEEPALIVE_AFTER: Duration = Duration::from_secs(15);
@@ -18,28 +18,6 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 /// Bytes that the peer does not acknowledge for so long mean that it is gone.
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
-
-/// Connects to the server that the options name.
-pub(crate) async fn connect(options: &Options) -> Result<Box<dyn Transport>> {
-    match &options.address {
-        Address::Tcp { host, port } => {
-            let stream = connect_tcp(host, *port).await?;
-            encrypted(stream, host, options).await
-        }
-        #[cfg(unix)]
-        Address::Unix(path) => Ok(Box::new(tokio::net::UnixStream::connect(path).await?)),
-        #[cfg(feature = "web-socket")]
-        Address::WebSocket(url) => super::web_socket::connect(url, options).await,
-        Address::Sentinel { master, sentinels } => super::sentinel::connect(master, sentinels, options).await,
-        #[cfg(feature = "embedded")]
-        Address::Directory(_) | Address::Memory => match &options.store {
-            Some(store) => Ok(Box::new(super::embedded::connect(store))),
-            None => Err(Error::Invalid("a store in this process is opened by Client::connect".into())),
-        },
-        #[allow(unreachable_patterns, reason = "with all features there is a way to each")]
-        other => Err(Error::Invalid(format!("this build of the client has no way to {other:?}").into())),
-    }
-}
 
 /// The connection as it is, or with TLS if the options want it.
 pub(crate) async fn encrypted(
@@ -55,7 +33,7 @@ pub(crate) async fn encrypted(
     #[cfg(not(feature = "tls"))]
     {
         let _ = host;
-        Err(Error::Invalid("this build of the client has no TLS (feature `tls`)".into()))
+        Err(crate::error::Error::Invalid("this build of the client has no TLS (feature `tls`)".into()))
     }
 }
 
