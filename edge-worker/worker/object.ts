@@ -4,7 +4,7 @@ import { DurableObject } from 'cloudflare:workers';
 import module from './edgecask.wasm';
 import { discard } from './body';
 import { Core, Kind } from './core';
-import { CallingPeer, Session, type Peer, type Receive } from './session';
+import { CallingPeer, OPEN, Session, type Peer, type Receive } from './session';
 
 export interface Env {
   DATABASE: DurableObjectNamespace<Database>;
@@ -36,8 +36,6 @@ const EVENTS_MAX_BYTES = 4 * 1024 * 1024;
 const BINDING_ADDRESS = '127.0.0.1:0';
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
-// A constant, since every look-up of WebSocket.OPEN costs as much as a call.
-const OPEN = WebSocket.OPEN;
 const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format'];
 
 interface HttpRequest {

@@ -22,7 +22,7 @@ export interface Receive {
 }
 
 // A constant, since every look-up of WebSocket.OPEN costs as much as a call.
-const OPEN = WebSocket.OPEN;
+export const OPEN = WebSocket.OPEN;
 const CLOSED = WebSocket.CLOSED;
 
 /** The Worker behind a session. */

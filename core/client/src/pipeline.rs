@@ -150,12 +150,9 @@ impl Client {
     /// # Errors
     /// The connection fails, or one of the replies is an error; the other requests have run all the same.
     pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
-        let mut bytes = spare_buffer();
-        requests.write_to(&mut bytes)?;
+        let bytes = written(&requests)?;
         let buffer = self.exchange(bytes, requests.count(), requests.blocking_ms()).await?;
-        let replies = requests.read(&mut ReplyReader::new(&buffer));
-        keep_buffer(buffer);
-        replies
+        replies_in(&requests, buffer)
     }
 
     /// Sends the requests of a pipeline together and waits for all replies.
@@ -188,13 +185,10 @@ impl Client {
     /// A request is refused, and none has run; the connection fails; or one of the replies is an error, and the others have run all
     /// the same, as Redis has it.
     pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
-        let mut bytes = spare_buffer();
-        write_transaction(&requests, &mut bytes)?;
+        let bytes = written_transaction(&requests)?;
         // Nothing blocks within a transaction.
         let buffer = self.exchange(bytes, requests.count() + 2, 0).await?;
-        let replies = read_transaction(&requests, &buffer);
-        keep_buffer(buffer);
-        replies
+        transaction_in(&requests, buffer)
     }
 
     /// Runs a transaction over keys that nobody changes meanwhile. `prepare` reads on a connection of its own, on which the keys
@@ -263,17 +257,10 @@ impl Connection {
     /// # Errors
     /// As [`Client::pipeline`].
     pub async fn pipeline<R: Requests>(&self, requests: R) -> Result<R::Replies> {
-        if requests.count() == 0 {
-            return requests.read(&mut ReplyReader::new(b""));
-        }
         self.keep_from_others();
-        let mut bytes = spare_buffer();
-        requests.write_to(&mut bytes)?;
-        let timeout_ms = self.timeout_ms().saturating_add(requests.blocking_ms());
-        let buffer = exchange(self.link(), bytes, requests.count(), timeout_ms).await?;
-        let replies = requests.read(&mut ReplyReader::new(&buffer));
-        keep_buffer(buffer);
-        replies
+        let bytes = written(&requests)?;
+        let buffer = self.exchange(bytes, requests.count(), requests.blocking_ms()).await?;
+        replies_in(&requests, buffer)
     }
 
     /// Runs requests as a transaction, as [`Client::transaction`].
@@ -283,12 +270,17 @@ impl Connection {
     /// [`Client::transaction`].
     pub async fn transaction<R: Requests>(&self, requests: R) -> Result<R::Replies> {
         self.keep_from_others();
-        let mut bytes = spare_buffer();
-        write_transaction(&requests, &mut bytes)?;
-        let buffer = exchange(self.link(), bytes, requests.count() + 2, self.timeout_ms()).await?;
-        let replies = read_transaction(&requests, &buffer);
-        keep_buffer(buffer);
-        replies
+        let bytes = written_transaction(&requests)?;
+        let buffer = self.exchange(bytes, requests.count() + 2, 0).await?;
+        transaction_in(&requests, buffer)
+    }
+
+    async fn exchange(&self, bytes: Vec<u8>, replies: usize, blocking_ms: u64) -> Result<Vec<u8>> {
+        if replies == 0 {
+            return Ok(bytes);
+        }
+        let timeout_ms = self.timeout_ms().saturating_add(blocking_ms);
+        exchange(self.link(), bytes, replies, timeout_ms).await
     }
 }
 
@@ -310,11 +302,30 @@ fn replies_of(requests: usize) -> u32 {
     u32::try_from(requests).unwrap_or(u32::MAX)
 }
 
-fn write_transaction(requests: &impl Requests, out: &mut Vec<u8>) -> Result<()> {
-    Words::new("MULTI").write_to(out);
-    requests.write_to(out)?;
-    Words::new("EXEC").write_to(out);
-    Ok(())
+fn written(requests: &impl Requests) -> Result<Vec<u8>> {
+    let mut bytes = spare_buffer();
+    requests.write_to(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn replies_in<R: Requests>(requests: &R, buffer: Vec<u8>) -> Result<R::Replies> {
+    let replies = requests.read(&mut ReplyReader::new(&buffer));
+    keep_buffer(buffer);
+    replies
+}
+
+fn written_transaction(requests: &impl Requests) -> Result<Vec<u8>> {
+    let mut bytes = spare_buffer();
+    Words::new("MULTI").write_to(&mut bytes);
+    requests.write_to(&mut bytes)?;
+    Words::new("EXEC").write_to(&mut bytes);
+    Ok(bytes)
+}
+
+fn transaction_in<R: Requests>(requests: &R, buffer: Vec<u8>) -> Result<R::Replies> {
+    let replies = read_transaction(requests, &buffer);
+    keep_buffer(buffer);
+    replies
 }
 
 /// Reads the replies of MULTI, of the requests as they were queued, and of EXEC.

@@ -10,7 +10,7 @@ use crate::flow::RawFlow;
 use crate::reply::{Batch, read};
 use crate::settings::options;
 use crate::words::{names_of, words_of};
-use crate::work::{blocking, promise};
+use crate::work::{for_wire, promise};
 
 /// A client.
 #[wasm_bindgen]
@@ -31,11 +31,8 @@ impl RawClient {
     pub fn request(&self, request: &Array, as_bytes: bool, blocking_ms: Option<f64>) -> Promise {
         let (client, words) = (self.0.clone(), words_of(request));
         promise(async move {
-            let mut request = client.request(words).reply::<Wire>();
-            if let Some(time_ms) = blocking_ms {
-                request = request.blocking(blocking(time_ms));
-            }
-            read(&request.await?.0, as_bytes)
+            let wire = for_wire(client.request(words), blocking_ms).await?;
+            read(&wire.0, as_bytes)
         })
     }
 

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use edgecask_client::{Connection, Error, Wire};
+use edgecask_client::{Connection, Error};
 use js_sys::{Array, Promise};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::reply::{Batch, read};
 use crate::words::words_of;
-use crate::work::{blocking, promise};
+use crate::work::{for_wire, promise};
 
 /// A connection; it is closed when it is let go.
 #[wasm_bindgen]
@@ -27,11 +27,8 @@ impl RawConnection {
         let (connection, words) = (self.0.clone(), words_of(request));
         promise(async move {
             let connection = connection.ok_or(Error::Closed { may_have_run: false })?;
-            let mut request = connection.request(words).reply::<Wire>();
-            if let Some(time_ms) = blocking_ms {
-                request = request.blocking(blocking(time_ms));
-            }
-            read(&request.await?.0, as_bytes)
+            let wire = for_wire(connection.request(words), blocking_ms).await?;
+            read(&wire.0, as_bytes)
         })
     }
 

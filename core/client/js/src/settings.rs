@@ -36,17 +36,12 @@ pub(crate) fn options(
     Ok(options.opened_by(Opener::new(move || {
         let opened = open.call1(&JsValue::UNDEFINED, &url);
         async move {
-            let opened = opened.map_err(refused)?;
-            let socket = JsFuture::from(Promise::resolve(&opened)).await.map_err(refused)?;
+            let opened = opened.map_err(|why| Opener::refused(&why))?;
+            let socket = JsFuture::from(Promise::resolve(&opened)).await;
+            let socket = socket.map_err(|why| Opener::refused(&why))?;
             Ok(socket.unchecked_into::<WebSocket>())
         }
     })))
-}
-
-fn refused(why: JsValue) -> Error {
-    let message = Reflect::get(&why, &"message".into()).ok().and_then(|message| message.as_string());
-    let message = message.or_else(|| why.as_string()).unwrap_or_else(|| "no socket could be opened".into());
-    std::io::Error::new(std::io::ErrorKind::ConnectionRefused, message).into()
 }
 
 fn set(options: &mut Options, name: &str, value: &JsValue) -> Result<()> {

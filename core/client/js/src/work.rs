@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use edgecask_client::Result;
+use edgecask_client::{Any, Request, Result, Value, Wire};
 use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
@@ -28,5 +28,17 @@ pub(crate) fn blocking(time_ms: f64) -> Duration {
         Duration::from_millis(time_ms.ceil() as u64)
     } else {
         Duration::MAX
+    }
+}
+
+/// The same request for a reply as it is on the wire; with `blocking_ms` it may block for so long, 0 is for ever.
+pub(crate) fn for_wire<On>(
+    request: Request<On, Any, Value>,
+    blocking_ms: Option<f64>,
+) -> Request<On, Any, Wire> {
+    let request = request.reply();
+    match blocking_ms {
+        Some(time_ms) => request.blocking(blocking(time_ms)),
+        None => request,
     }
 }

@@ -2,9 +2,12 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use js_sys::Reflect;
+use wasm_bindgen::JsValue;
 use web_sys::WebSocket;
 
 use crate::error::{Error, Result};
@@ -36,7 +39,18 @@ impl Opener {
         Opener { open: Rc::new(open), is_single: true }
     }
 
+    /// The error of an opener, from a value that JavaScript has thrown.
+    pub fn refused(thrown: &JsValue) -> Error {
+        io::Error::new(io::ErrorKind::ConnectionRefused, text_of(thrown)).into()
+    }
+
     pub(crate) async fn open(&self) -> Result<WebSocket> {
         (self.open)().await
     }
+}
+
+/// A thrown value as text.
+pub(super) fn text_of(thrown: &JsValue) -> String {
+    let message = Reflect::get(thrown, &"message".into()).ok().and_then(|message| message.as_string());
+    message.or_else(|| thrown.as_string()).unwrap_or_else(|| "an error without a message".into())
 }

@@ -20,6 +20,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{BinaryType, MessageEvent, WebSocket};
 
 use super::Transport;
+use super::opener::text_of;
 use crate::error::{Error, Result};
 use crate::limits::{SOCKET_MESSAGE_BYTES, SOCKET_WAIT_MS, SOCKET_WAITING_MAX_BYTES};
 use crate::options::{Address, Options};
@@ -79,12 +80,6 @@ pub(crate) async fn connect(options: &Options) -> Result<Box<dyn Transport>> {
     })
     .await?;
     Ok(Box::new(socket))
-}
-
-/// A thrown value as text.
-pub(crate) fn text_of(thrown: &JsValue) -> String {
-    let message = Reflect::get(thrown, &"message".into()).ok().and_then(|message| message.as_string());
-    message.or_else(|| thrown.as_string()).unwrap_or_else(|| "an error without a message".into())
 }
 
 impl Socket {
