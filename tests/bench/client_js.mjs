@@ -4,42 +4,31 @@
 //   EDGECASK_BIN=target/release/edgecask node tests/bench/client_js.mjs
 
 import { readFile } from 'node:fs/promises';
-import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import * as edgecask from '../../core/client/js/dist/node.js';
 import { CHROMIUM, CHROMIUM_FLAGS, Gateway } from '../console/harness.mjs';
+import { serveFiles } from '../support/files.mjs';
 import { measure } from './client_js_load.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const { chromium } = createRequire(path.join(ROOT, 'web-console/package.json'))('playwright-core');
 const { WebSocket } = createRequire(path.join(ROOT, 'edge-worker/package.json'))('ws');
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 const ROUNDS = 5;
 
 for (const name of ['browser.js', 'edgecask_client.wasm']) {
   const bytes = await readFile(path.join(ROOT, 'core/client/js/dist', name));
   console.log(`${name}: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} by gzip`);
 }
-const files = http.createServer(async (request, response) => {
-  const { pathname } = new URL(request.url, 'http://localhost');
-  try {
-    const body = await readFile(path.join(ROOT, path.normalize(pathname)));
-    response.writeHead(200, { 'content-type': TYPES[path.extname(pathname)] ?? 'application/octet-stream' }).end(body);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((resolve) => files.listen(0, '127.0.0.1', resolve));
-const base = `http://127.0.0.1:${files.address().port}`;
-const gateway = await Gateway.start(['--http-origins', base]);
+const files = await serveFiles();
+const gateway = await Gateway.start(['--http-origins', files.base]);
 const url = `ws://127.0.0.1:${gateway.httpPort}/resp`;
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
 const context = await browser.newContext();
-await context.grantPermissions(['local-network-access'], { origin: base }).catch(() => {});
+await context.grantPermissions(['local-network-access'], { origin: files.base }).catch(() => {});
 const page = await context.newPage();
-await page.goto(`${base}/tests/client-js/page.html`);
+await page.goto(`${files.base}/tests/client-js/page.html`);
 await page.evaluate(async () => {
   window.edgecask = await import('/core/client/js/dist/browser.js');
   window.load = await import('/tests/bench/client_js_load.mjs');

@@ -1,16 +1,14 @@
 // The package @edgecask/client in chromium, against the gateway, and the page of the example. node --test.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { CHROMIUM, CHROMIUM_FLAGS, Gateway } from '../console/harness.mjs';
+import { serveFiles } from '../support/files.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const { chromium } = createRequire(path.join(ROOT, 'web-console/package.json'))('playwright-core');
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 
 let gateway;
 let files;
@@ -18,18 +16,9 @@ let browser;
 let base;
 
 before(async () => {
-  // The files of the repository; the example's page asks for the package beside it.
-  files = http.createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, 'http://localhost');
-    try {
-      const body = await readFile(path.join(ROOT, path.normalize(pathname)));
-      response.writeHead(200, { 'content-type': TYPES[path.extname(pathname)] ?? 'application/octet-stream' }).end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => files.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${files.address().port}`;
+  // The example's page asks for the package in the repository.
+  files = await serveFiles();
+  base = files.base;
   gateway = await Gateway.start(['--http-origins', base]);
   browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
 });

@@ -227,6 +227,8 @@ export const FLOWS = {
     const error = await fails(client.call('BLPOP', 'never', 'x'), 'ERR');
     same(error.mayHaveRun, false);
     same(await client.blpop('never', 0.2), null);
+    await client.xgroupCreate('block', 'block', '$', 'MKSTREAM');
+    same(await client.xreadgroup('GROUP', 'block', 'me', 'BLOCK', 200, 'STREAMS', 'block', '>'), null);
     client.close();
     await fails(client.get('x'), 'CLOSED');
     await fails(connect({ nosuchoption: 1 }), 'INVALID');

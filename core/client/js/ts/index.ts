@@ -4,7 +4,7 @@ import initialize, { initSync, RawCache, RawClient, RawConnection, RawFlow, scri
 import { openObject, type ObjectNamespace } from './binding.js';
 import type { Commands, ConnectionCommands } from './commands.js';
 import { Monitor, Subscription } from './flows.js';
-import { addMethods, blockingMs, blockingMsOf, flat, keysOf, rowOf } from './methods.js';
+import { addMethods, blockingMs, blockingMsOf, flat, keysOf, OF_ALL, OF_CONNECTIONS, rowOf, type Row } from './methods.js';
 import { EdgeCaskError, type Arg, type Args, type MapOf, type Options, type Reply, type SocketLike } from './types.js';
 
 export type { Arg, Args, Commands, ConnectionCommands, MapOf, ObjectNamespace, Options, Reply };
@@ -37,14 +37,8 @@ async function loaded(): Promise<void> {
   isLoaded = true;
 }
 
-const SETTINGS = [
-  'user', 'password', 'database', 'name', 'timeoutMs', 'connectTimeoutMs', 'silenceMs', 'poolMax', 'blockingMax', 'valueMaxBytes',
-] as const;
-
 async function open(url: string, { WebSocket, open, ...settings }: Options, socket?: SocketLike): Promise<Client> {
   await loaded();
-  const unknown = Object.keys(settings).find((name) => !(SETTINGS as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new EdgeCaskError(`there is no option ${unknown}`, 'INVALID', false, false);
   if (WebSocket !== undefined) open ??= (url) => new WebSocket(url, 'resp');
   return new Client((await RawClient.connect(url, settings, open as never, socket)) as RawClient);
 }
@@ -82,41 +76,35 @@ export interface ScanOptions {
   count?: number;
 }
 
-export interface Client<Text = string> extends Commands<Text> {}
+/** What a client and a connection have in common. */
+interface RawSender {
+  request(words: Arg[], asBytes: boolean, blockingMs?: number): Promise<unknown>;
+  batch(requests: Arg[][], asBytes: boolean, isTransaction: boolean, blockingMs?: number): Promise<unknown>;
+}
 
-/** A client of one server. Requests of all callers go over one connection, many in one message. */
-export class Client<Text = string> {
-  readonly #raw: RawClient;
+/** Sends requests: one, several, or a transaction. */
+class Sender<Text> {
+  readonly #raw: RawSender;
   readonly #asBytes: boolean;
 
   /** @internal */
-  constructor(raw: RawClient, asBytes = false) {
+  constructor(raw: RawSender, asBytes: boolean) {
     this.#raw = raw;
     this.#asBytes = asBytes;
   }
 
   static {
-    addMethods(this.prototype, (client: Client, words, row) => client.#send(words, blockingMs(words, row)));
+    addMethods(this.prototype, OF_ALL, (sender: Sender<unknown>, words, row) => sender.#send(words, row));
   }
 
-  #send(words: Arg[], blocking?: number): Promise<Reply<Text>> {
-    return this.#raw.request(words, this.#asBytes, blocking) as Promise<Reply<Text>>;
-  }
-
-  /** The same client, whose strings in replies are Uint8Arrays and not text. */
-  get bytes(): Client<Uint8Array> {
-    return new Client<Uint8Array>(this.#raw, true);
-  }
-
-  /** The same client, whose strings in replies are text: bytes that are no UTF-8 become U+FFFD. */
-  get text(): Client<string> {
-    return new Client<string>(this.#raw, false);
+  #send(words: Arg[], row: Row | undefined): Promise<Reply<Text>> {
+    return this.#raw.request(words, this.#asBytes, blockingMs(words, row)) as Promise<Reply<Text>>;
   }
 
   /** Any command by its words. */
   call(...words: Args): Promise<Reply<Text>> {
     const all = flat(words);
-    return this.#send(all, blockingMs(all, rowOf(all)));
+    return this.#send(all, rowOf(all));
   }
 
   /** Gathers requests that are sent together. Others may run between them. */
@@ -127,6 +115,31 @@ export class Client<Text = string> {
   /** Gathers requests of a transaction: all of them run, with nothing between them, or none. */
   multi(): Batch<Text> {
     return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, true));
+  }
+}
+
+export interface Client<Text = string> extends Commands<Text> {}
+
+/** A client of one server. Requests of all callers go over one connection, many in one message. */
+export class Client<Text = string> extends Sender<Text> {
+  readonly #raw: RawClient;
+  readonly #asBytes: boolean;
+
+  /** @internal */
+  constructor(raw: RawClient, asBytes = false) {
+    super(raw, asBytes);
+    this.#raw = raw;
+    this.#asBytes = asBytes;
+  }
+
+  /** The same client, whose strings in replies are Uint8Arrays and not text. */
+  get bytes(): Client<Uint8Array> {
+    return new Client<Uint8Array>(this.#raw, true);
+  }
+
+  /** The same client, whose strings in replies are text: bytes that are no UTF-8 become U+FFFD. */
+  get text(): Client<string> {
+    return new Client<string>(this.#raw, false);
   }
 
   /** A connection for its owner alone, who closes it. */
@@ -241,7 +254,7 @@ export class Client<Text = string> {
     if (type !== undefined) more.push('TYPE', type);
     let cursor: Arg = '0';
     do {
-      const [next, page] = (await this.#send([command, ...key, cursor, ...more])) as [Arg, Text[]];
+      const [next, page] = (await this.call(command, ...key, cursor, ...more)) as [Arg, Text[]];
       yield* page;
       cursor = typeof next === 'string' ? next : new TextDecoder().decode(next as Uint8Array);
     } while (cursor !== '0');
@@ -256,7 +269,7 @@ export class Client<Text = string> {
     let last: Arg = behind === '$' ? await this.#lastOf(key) : behind;
     for (;;) {
       const words: Arg[] = ['XREAD', 'COUNT', count, 'BLOCK', ENTRIES_WAIT_MS, 'STREAMS', key, last];
-      for (const [id, fields] of entriesOf<Text>(await this.#send(words, ENTRIES_WAIT_MS))) {
+      for (const [id, fields] of entriesOf<Text>(await this.call(...words))) {
         last = id;
         if (fields !== null) yield [id, fields];
       }
@@ -264,7 +277,7 @@ export class Client<Text = string> {
   }
 
   async #lastOf(key: Arg): Promise<Arg> {
-    const [last] = (await this.#send(['XREVRANGE', key, '+', '-', 'COUNT', 1])) as [Arg, Text[]][];
+    const [last] = (await this.call('XREVRANGE', key, '+', '-', 'COUNT', 1)) as [Arg, Text[]][];
     return last === undefined ? '0-0' : textOf(last[0]);
   }
 
@@ -273,7 +286,7 @@ export class Client<Text = string> {
     let last = '0';
     for (;;) {
       const words: Arg[] = ['XREADGROUP', 'GROUP', group, consumer, 'COUNT', count, 'BLOCK', ENTRIES_WAIT_MS, 'STREAMS', key, last];
-      const entries = entriesOf<Text>(await this.#send(words, ENTRIES_WAIT_MS));
+      const entries = entriesOf<Text>(await this.call(...words));
       for (const [id, fields] of entries) {
         if (last !== '>') last = id;
         if (fields !== null) yield [id, fields];
@@ -305,43 +318,22 @@ function entriesOf<Text>(reply: unknown): [string, Text[] | null][] {
 export interface Connection<Text = string> extends Commands<Text>, ConnectionCommands<Text> {}
 
 /** A connection for its owner alone. */
-export class Connection<Text = string> {
+export class Connection<Text = string> extends Sender<Text> {
   readonly #raw: RawConnection;
-  readonly #asBytes: boolean;
 
   /** @internal */
   constructor(raw: RawConnection, asBytes: boolean) {
+    super(raw, asBytes);
     this.#raw = raw;
-    this.#asBytes = asBytes;
   }
 
   static {
-    addMethods(this.prototype, (connection: Connection, words, row) => connection.#send(words, blockingMs(words, row)), true);
-  }
-
-  #send(words: Arg[], blocking?: number): Promise<Reply<Text>> {
-    return this.#raw.request(words, this.#asBytes, blocking) as Promise<Reply<Text>>;
-  }
-
-  /** Any command by its words. */
-  call(...words: Args): Promise<Reply<Text>> {
-    const all = flat(words);
-    return this.#send(all, blockingMs(all, rowOf(all)));
+    addMethods(this.prototype, OF_CONNECTIONS, (connection: Connection, words) => connection.call(...words));
   }
 
   /** Has the next transaction of this connection fail with the code `WATCHED` if one of the keys is changed before. */
   async watch(...keys: Args): Promise<void> {
     await this.call('WATCH', ...keys);
-  }
-
-  /** Gathers requests that are sent together. */
-  pipeline(): Batch<Text> {
-    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, false, blockingMsOf(requests)));
-  }
-
-  /** Gathers requests of a transaction. */
-  multi(): Batch<Text> {
-    return batch<Text>((requests) => this.#raw.batch(requests, this.#asBytes, true));
   }
 
   /** Closes it, once its requests are answered. */
@@ -365,16 +357,15 @@ export type Batch<Text, Replies extends unknown[] = []> = {
 };
 
 class Gathered {
-  readonly #requests: Arg[][];
+  readonly #requests: Arg[][] = [];
   readonly #run: (requests: Arg[][]) => Promise<unknown>;
 
-  constructor(run: (requests: Arg[][]) => Promise<unknown>, requests: Arg[][]) {
+  constructor(run: (requests: Arg[][]) => Promise<unknown>) {
     this.#run = run;
-    this.#requests = requests;
   }
 
   static {
-    addMethods(this.prototype, (batch: Gathered, words) => batch.call(...words));
+    addMethods(this.prototype, OF_ALL, (batch: Gathered, words) => batch.call(...words));
   }
 
   call(...words: Args): this {
@@ -391,8 +382,8 @@ class Gathered {
   }
 }
 
-function batch<Text>(run: (requests: Arg[][]) => Promise<unknown>, requests: Arg[][] = []): Batch<Text> {
-  return new Gathered(run, requests) as unknown as Batch<Text>;
+function batch<Text>(run: (requests: Arg[][]) => Promise<unknown>): Batch<Text> {
+  return new Gathered(run) as unknown as Batch<Text>;
 }
 
 function failFirst<Item>(replies: Item[]): Item[] {
@@ -418,7 +409,7 @@ export class Cache<Text = string> {
   }
 
   static {
-    addMethods(this.prototype, (cache: Cache, words) => cache.call(...words));
+    addMethods(this.prototype, OF_ALL, (cache: Cache, words) => cache.call(...words));
   }
 
   /** Any command by its words. */

@@ -3,7 +3,8 @@
 import type { Arg, Args } from './types.js';
 import { COMMANDS, CONNECTION_COMMANDS } from './commands.js';
 
-interface Row {
+/** A line of the table. */
+export interface Row {
   words: string[];
   method: string;
   /** Where the time stands for which it may block, and its unit; `BLOCK` for the word before it. */
@@ -22,17 +23,17 @@ function rows(table: string): Row[] {
   });
 }
 
-const OF_ALL = rows(COMMANDS);
-const OF_CONNECTIONS = rows(CONNECTION_COMMANDS);
+export const OF_ALL = rows(COMMANDS);
+export const OF_CONNECTIONS = rows(CONNECTION_COMMANDS);
 const BY_NAME = new Map([...OF_ALL, ...OF_CONNECTIONS].map((row) => [row.words.join(' '), row]));
 
-/** Gives a class a method for every command, and those of a connection too if it is one. */
+/** Gives a class a method for each of these commands. */
 export function addMethods<Sender extends object>(
   prototype: object,
+  rows: readonly Row[],
   send: (sender: Sender, words: Arg[], row: Row) => unknown,
-  isConnection = false,
 ): void {
-  for (const row of isConnection ? [...OF_ALL, ...OF_CONNECTIONS] : OF_ALL) {
+  for (const row of rows) {
     // What the class has itself counts.
     if (row.method in prototype) continue;
     Object.defineProperty(prototype, row.method, {
@@ -60,7 +61,10 @@ export function rowOf(words: readonly Arg[]): Row | undefined {
 export function blockingMs(words: readonly Arg[], row: Row | undefined): number | undefined {
   if (row?.blocks === undefined) return undefined;
   if (row.blocks === 'BLOCK') {
-    const place = words.findIndex((word) => typeof word === 'string' && word.toUpperCase() === 'BLOCK');
+    // Options stand behind the names of the group and consumer, if there are any, and before the keys, which may be called so, too.
+    const texts = words.map((word) => String(word).toUpperCase());
+    const first = texts[1] === 'GROUP' ? 4 : 1;
+    const place = texts.slice(0, texts.indexOf('STREAMS', first)).indexOf('BLOCK', first);
     return place < 0 ? undefined : numberOf(words[place + 1], 1);
   }
   const place = parseInt(row.blocks, 10);
