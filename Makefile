@@ -100,6 +100,11 @@ node:
 		exit 1
 	fi
 
+# The packages of npm that the lock file of a folder names.
+%/node_modules/ready: %/package-lock.json | node
+	npm ci --prefix $* --silent --no-audit --no-fund --ignore-scripts
+	touch $@
+
 # Tools that the tests need; each is looked for first, so a prepared machine installs nothing.
 setup: .build/apt .build/venv/ready
 
@@ -177,10 +182,6 @@ functions-wasm: rust node
 # The compilers of the examples of guests.
 ASSEMBLYSCRIPT := examples/functions/assemblyscript
 functions-tools: wasm-tools $(ASSEMBLYSCRIPT)/node_modules/ready
-
-$(ASSEMBLYSCRIPT)/node_modules/ready: $(ASSEMBLYSCRIPT)/package-lock.json | node
-	npm ci --prefix $(ASSEMBLYSCRIPT) --silent --no-audit --no-fund --ignore-scripts
-	touch $@
 
 # A compiler of C for WebAssembly, and a C library for it: for Lua and SQLite there (the edge worker), and for the example of a guest in C.
 wasm-tools:

@@ -13,10 +13,6 @@ EDGE_FEATURES ?= wasm-functions sql
 edge-wasm: rust wasm-tools
 	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile $(EDGE_PROFILE) --features "$(EDGE_FEATURES)"
 
-$(EDGE)/node_modules/ready: $(EDGE)/package-lock.json | node
-	npm ci --prefix $(EDGE) --silent --no-audit --no-fund --ignore-scripts
-	touch $@
-
 edge: edge-wasm $(EDGE)/node_modules/ready
 	cd $(EDGE)
 	npx tsc

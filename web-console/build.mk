@@ -21,10 +21,6 @@ $(CONSOLE)/pkg/console_bg.wasm: $(CONSOLE_WASM)
 	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CONSOLE)/pkg console
 	touch $@
 
-$(CONSOLE)/node_modules/ready: $(CONSOLE)/package-lock.json | node
-	npm ci --prefix $(CONSOLE) --silent --no-audit --no-fund --ignore-scripts
-	touch $@
-
 $(CONSOLE)/dist/index.html: $(CONSOLE)/pkg/console_bg.wasm $(CONSOLE)/node_modules/ready $(CONSOLE_PAGE) $(CONSOLE)/public/.gitignore
 	cd $(CONSOLE)
 	npx tsc --noEmit

@@ -17,10 +17,6 @@ $(CLIENT_JS)/pkg/client_bg.wasm: $(CLIENT_JS_WASM)
 	cargo run -q -p edgecask-console-bindgen --profile tool -- $< $(CLIENT_JS)/pkg client
 	touch $@
 
-$(CLIENT_JS)/node_modules/ready: $(CLIENT_JS)/package-lock.json | node
-	npm ci --prefix $(CLIENT_JS) --silent --no-audit --no-fund --ignore-scripts
-	touch $@
-
 $(CLIENT_JS)/dist/index.d.ts: $(CLIENT_JS)/pkg/client_bg.wasm $(CLIENT_JS)/node_modules/ready $(wildcard $(CLIENT_JS)/ts/*) $(CLIENT_JS)/build.mjs
 	cd $(CLIENT_JS)
 	node build.mjs
