@@ -340,3 +340,13 @@ pub const SQL_VALUE_FIRST_MAX_BYTES: usize = 64 << 10;
 
 /// Longest value or row of SQL, in bytes. One is in memory several times while a statement handles it.
 pub const SQL_VALUE_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 4 << 20 } else { 64 << 20 };
+
+/// Longest suggestion of FT.SUGADD and longest term of FT.DICTADD, in characters: RediSearch's own bound.
+pub const SUGGESTION_MAX_CHARS: usize = 254;
+
+/// Longest beginning that FT.SUGGET completes, in characters: RediSearch's own bound.
+pub const SUGGESTION_PREFIX_MAX_CHARS: usize = 99;
+
+/// Suggestions that FT.SUGGET looks at, at most: a tenth of a second's worth. More begin alike only where less than a word was typed in a
+/// dictionary of millions, and the answer would come too late for anybody who types.
+pub const SUGGESTIONS_LOOKED_AT_MAX: u64 = 1_000_000;
