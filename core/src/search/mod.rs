@@ -1,0 +1,16 @@
+//! Search: what an index is, how texts become terms, how documents are kept and found. Pure functions over bytes and numbers.
+//!
+//! - [`schema`]: the fields of an index;
+//! - [`text`]: analyzers, stems, stop words;
+//! - [`query`]: RediSearch's query language as a tree;
+//! - [`index`]: documents as deltas and segments;
+//! - [`bits`]: sets of documents.
+//!
+//! Nothing here knows a command, a reply, a key of the store or a lock: `server/search` holds indexes, and `command/search` says what they
+//! cover.
+
+pub mod bits;
+pub mod index;
+pub mod query;
+pub mod schema;
+pub mod text;
