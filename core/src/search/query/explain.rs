@@ -1,5 +1,6 @@
 //! FT.EXPLAIN: a query as indented text, in RediSearch's layout.
 
+use super::EXPLAIN_MAX_BYTES;
 use super::tree::{Bound, Clause, Nearest, Node, Pattern, Query};
 use crate::search::schema::{FieldId, Schema};
 
@@ -29,7 +30,9 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn put(&mut self, parts: &[&[u8]]) {
         for part in parts {
-            self.out.extend_from_slice(part);
+            if self.out.len() < EXPLAIN_MAX_BYTES {
+                self.out.extend_from_slice(part);
+            }
         }
     }
 
@@ -39,8 +42,8 @@ impl Writer<'_> {
 
     /// Begins a line; fields are named again before every part that they hold for.
     fn begin(&mut self, depth: usize, has_fields: bool) {
-        self.out.resize(self.out.len() + 2 * depth, b' ');
-        if !has_fields {
+        self.indent(depth);
+        if !has_fields || self.out.len() >= EXPLAIN_MAX_BYTES {
             return;
         }
         let prefix = match &self.fields {
@@ -145,8 +148,14 @@ impl Writer<'_> {
     }
 
     fn end(&mut self, depth: usize) {
-        self.out.resize(self.out.len() + 2 * depth, b' ');
+        self.indent(depth);
         self.put(&[b"}"]);
+    }
+
+    fn indent(&mut self, depth: usize) {
+        for _ in 0..depth {
+            self.put(&[b"  "]);
+        }
     }
 
     /// Patterns of a phrase or a tag, a line each, without expansions.

@@ -1,9 +1,9 @@
 //! Clauses of fields: `@field:…`, comparisons, `ismissing(@field)`.
 
+use super::ParseError;
 use super::lexer::{Comparison, Kind, Token, unescape};
 use super::parser::{Parser, Part};
 use super::tree::{Bound, Clause, GeoUnit, Node, Pattern};
-use super::ParseError;
 use crate::search::schema::{Field, FieldId};
 
 /// A field that a query names.
@@ -68,7 +68,8 @@ impl<'a> Parser<'a> {
                 return Err(self.unexpected());
             }
             self.count()?;
-            fields.extend(self.of_type(other, self.find_field(other)?, "TEXT")?);
+            let id = self.of_type(other, self.find_field(other)?, "TEXT")?;
+            fields.extend(id.filter(|id| !fields.contains(id)));
             self.advance();
         }
         self.expect(Kind::Colon)?;
@@ -218,9 +219,7 @@ impl<'a> Parser<'a> {
         }
         let radius_m = radius * unit.metres();
         match id {
-            Some(field) => {
-                Ok(Some(self.node(Clause::Geo { field, longitude, latitude, radius_m, unit })?))
-            }
+            Some(field) => Ok(Some(self.node(Clause::Geo { field, longitude, latitude, radius_m, unit })?)),
             None => self.without_field(named),
         }
     }
@@ -262,7 +261,7 @@ impl<'a> Parser<'a> {
                     is_exclusive = true;
                     text = rest;
                 }
-                Some(parse(text).ok_or_else(|| self.bad_number(token, role))?)
+                Some(parse(text).ok_or_else(|| bad_number(token.text, text, role))?)
             }
             _ => None,
         };
@@ -272,17 +271,15 @@ impl<'a> Parser<'a> {
         self.advance();
         Ok(Bound { value: if is_negative { -value } else { value }, is_exclusive })
     }
+}
 
-    fn bad_number(&self, token: Token<'_>, role: Role) -> ParseError {
-        let value = self.parameter(token.text).unwrap_or(b"");
-        match role {
-            Role::Lower => ParseError::new(&[b"Bad lower range: ", value]),
-            Role::Upper => ParseError::new(&[b"Bad upper range: ", value]),
-            Role::Plain => {
-                let parts: [&[u8]; 5] =
-                    [b"Invalid numeric value (", value, b") for parameter `", token.text, b"`"];
-                ParseError::new(&parts)
-            }
+/// What is said of the value of a parameter that is no number.
+pub(super) fn bad_number(name: &[u8], value: &[u8], role: Role) -> ParseError {
+    match role {
+        Role::Lower => ParseError::new(&[b"Bad lower range: ", value]),
+        Role::Upper => ParseError::new(&[b"Bad upper range: ", value]),
+        Role::Plain => {
+            ParseError::new(&[b"Invalid numeric value (", value, b") for parameter `", name, b"`"])
         }
     }
 }

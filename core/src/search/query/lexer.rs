@@ -129,7 +129,9 @@ impl<'a> Lexer<'a> {
                 return Some(self.token(Kind::Arrow, 2, self.slice(self.at + 1, 1), false));
             }
             _ => match (self.body(self.at), self.byte(self.at)) {
-                (Some(body), _) if self.byte(self.at + body.length) == b'*' && body.kind != Kind::Wildcard => {
+                (Some(body), _)
+                    if self.byte(self.at + body.length) == b'*' && body.kind != Kind::Wildcard =>
+                {
                     let is_parameter = body.kind == Kind::Parameter;
                     return Some(self.token(Kind::Prefix, body.length + 1, body.text, is_parameter));
                 }
@@ -169,11 +171,16 @@ impl<'a> Lexer<'a> {
         match self.byte(at) {
             b'$' => {
                 let text = self.slice(at + 1, self.word(at + 1));
-                return (!text.is_empty()).then_some(Body { text, length: text.len() + 1, kind: Kind::Parameter });
+                return (!text.is_empty()).then_some(Body {
+                    text,
+                    length: text.len() + 1,
+                    kind: Kind::Parameter,
+                });
             }
             quote @ (b'"' | b'\'') => {
                 // An apostrophe inside a word does not open a quotation.
-                let is_inside = quote == b'\'' && at.checked_sub(1).is_some_and(|before| self.word(before) > 0);
+                let is_inside =
+                    quote == b'\'' && at.checked_sub(1).is_some_and(|before| self.word(before) > 0);
                 let length = self.quoted(at);
                 let is_empty = length == 2 && self.is_first_dialect;
                 return (length > 0 && !is_empty && !is_inside).then(|| {

@@ -31,13 +31,20 @@ pub const DEPTH_MAX: usize = 100;
 /// Most parts of a query, values of tags included: a list of thirty thousand keys fits, and its tree takes some MiB.
 pub const NODES_MAX: usize = 32 * 1024;
 
+/// Most bytes of parameters' values that a query takes, each as often as it names it: twenty vectors of the largest dimension. Without this
+/// bound a short text that names a long value often would fill the memory.
+pub const PARAMETERS_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// FT.EXPLAIN ends after so many bytes: fields are repeated in each line, so a short query may have a long explanation.
+pub const EXPLAIN_MAX_BYTES: usize = 4 * 1024 * 1024;
+
 /// What the meaning of a text depends on.
 pub struct Context<'a> {
     /// The fields.
     pub schema: &'a Schema,
     /// DIALECT, 1 to 4.
     pub dialect: u8,
-    /// PARAMS, names and values.
+    /// PARAMS, names and values. Names occur once.
     pub parameters: &'a [(&'a [u8], &'a [u8])],
     /// VERBATIM: no stems.
     pub is_verbatim: bool,

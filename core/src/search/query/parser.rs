@@ -5,7 +5,7 @@
 
 use super::lexer::{Kind, Lexer, Token, lower_case, unescape, unescape_wildcard, words};
 use super::tree::{Clause, Node, Pattern, Query};
-use super::{Context, DEPTH_MAX, NODES_MAX, ParseError};
+use super::{Context, DEPTH_MAX, NODES_MAX, PARAMETERS_MAX_BYTES, ParseError};
 use crate::search::schema::FieldId;
 
 /// A part, or None of stop words alone: a sequence or alternatives go on without it.
@@ -16,6 +16,9 @@ pub(super) struct Parser<'a> {
     pub lexer: Lexer<'a>,
     /// The token to look at.
     pub token: Token<'a>,
+    /// By name.
+    parameters: Vec<(&'a [u8], &'a [u8])>,
+    parameters_bytes: usize,
     depth: usize,
     nodes: usize,
     /// Parts outside of parentheses: `=>[KNN …]` stands behind a single one.
@@ -30,7 +33,20 @@ impl<'a> Parser<'a> {
     pub fn new(text: &'a [u8], context: &'a Context<'a>) -> Parser<'a> {
         let mut lexer = Lexer::new(text, context.dialect);
         let token = lexer.next();
-        Parser { context, lexer, token, depth: 0, nodes: 0, parts: 0, is_text: false, fields: Vec::new() }
+        let mut parameters = context.parameters.to_vec();
+        parameters.sort_unstable();
+        Parser {
+            context,
+            lexer,
+            token,
+            parameters,
+            parameters_bytes: 0,
+            depth: 0,
+            nodes: 0,
+            parts: 0,
+            is_text: false,
+            fields: Vec::new(),
+        }
     }
 
     pub fn is_first_dialect(&self) -> bool {
@@ -76,11 +92,7 @@ impl<'a> Parser<'a> {
 
     pub fn count(&mut self) -> Result<(), ParseError> {
         self.nodes += 1;
-        if self.nodes > NODES_MAX {
-            let most = NODES_MAX.to_string();
-            return Err(ParseError::new(&[b"Query has more than ", most.as_bytes(), b" parts"]));
-        }
-        Ok(())
+        if self.nodes > NODES_MAX { Err(too_large(NODES_MAX, " parts")) } else { Ok(()) }
     }
 
     /// Runs one level deeper.
@@ -99,9 +111,16 @@ impl<'a> Parser<'a> {
     }
 
     /// The value of a parameter.
-    pub fn parameter(&self, name: &[u8]) -> Result<&'a [u8], ParseError> {
-        let found = self.context.parameters.iter().find(|(other, _)| *other == name);
-        found.map(|(_, value)| *value).ok_or_else(|| ParseError::new(&[b"No such parameter `", name, b"`"]))
+    pub fn parameter(&mut self, name: &[u8]) -> Result<&'a [u8], ParseError> {
+        let found = self.parameters.binary_search_by(|(other, _)| (*other).cmp(name));
+        let Some((_, value)) = found.ok().and_then(|at| self.parameters.get(at)) else {
+            return Err(ParseError::new(&[b"No such parameter `", name, b"`"]));
+        };
+        self.parameters_bytes = self.parameters_bytes.saturating_add(value.len());
+        if self.parameters_bytes > PARAMETERS_MAX_BYTES {
+            return Err(too_large(PARAMETERS_MAX_BYTES, " bytes of parameters"));
+        }
+        Ok(value)
     }
 
     pub fn query(mut self) -> Result<Query, ParseError> {
@@ -393,7 +412,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The pattern of a token that is a prefix, suffix, infix or wildcard, as it is written.
-    pub fn affix(&self, token: Token<'_>) -> Result<Pattern, ParseError> {
+    pub fn affix(&mut self, token: Token<'_>) -> Result<Pattern, ParseError> {
         let raw = if token.is_parameter { self.parameter(token.text)? } else { token.text };
         let plain = || if token.is_parameter { raw.to_vec() } else { unescape(raw) };
         Ok(match token.kind {
@@ -413,6 +432,11 @@ impl<'a> Parser<'a> {
         let text = "Use `INDEXEMPTY` in field creation in order to index and query for empty strings";
         Err(ParseError::new(&[text.as_bytes()]))
     }
+}
+
+fn too_large(most: usize, of_what: &str) -> ParseError {
+    let most = most.to_string();
+    ParseError::new(&[b"Query has more than ", most.as_bytes(), of_what.as_bytes()])
 }
 
 impl Pattern {

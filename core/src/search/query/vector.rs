@@ -2,7 +2,7 @@
 
 use super::ParseError;
 use super::attributes::{is_positive_integer, is_positive_number};
-use super::field::{Named, Role};
+use super::field::{Named, Role, bad_number};
 use super::lexer::{Kind, Token, unescape};
 use super::parser::{Parser, Part};
 use super::tree::{Clause, Nearest};
@@ -21,7 +21,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The vector of a parameter, of the size that the field has.
-    fn vector(&self, token: Token<'_>, options: &VectorOptions) -> Result<Vec<u8>, ParseError> {
+    fn vector(&mut self, token: Token<'_>, options: &VectorOptions) -> Result<Vec<u8>, ParseError> {
         let vector = self.parameter(token.text)?;
         let expected = u64::from(options.dimension) * options.number.bytes() as u64;
         if vector.len() as u64 != expected {
@@ -124,11 +124,7 @@ impl<'a> Parser<'a> {
         let Some(count) = crate::number::parse_u64(text) else {
             return Err(match token.kind {
                 Kind::Number => self.unexpected(),
-                _ => {
-                    let parts: [&[u8]; 5] =
-                        [b"Invalid numeric value (", text, b") for parameter `", token.text, b"`"];
-                    ParseError::new(&parts)
-                }
+                _ => bad_number(token.text, text, Role::Plain),
             });
         };
         self.advance();
