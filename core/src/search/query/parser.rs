@@ -1,0 +1,453 @@
+//! The grammar of expressions.
+//!
+//! Dialects 2 to 4: `|` binds less than a sequence; `-`, `~` and `@field:` take the part behind them, and what [`Parser::is_sticky`] says.
+//! Dialect 1: `|` binds more than a sequence, but less than a run of plain words; `-` and `~` take nearly all that follows.
+
+use super::lexer::{Kind, Lexer, Token, lower_case, unescape, unescape_wildcard, words};
+use super::tree::{Clause, Node, Pattern, Query};
+use super::{Context, DEPTH_MAX, NODES_MAX, PARAMETERS_MAX_BYTES, ParseError};
+use crate::search::schema::FieldId;
+
+/// A part, or None of stop words alone: a sequence or alternatives go on without it.
+pub(super) type Part = Result<Option<Node>, ParseError>;
+
+pub(super) struct Parser<'a> {
+    pub context: &'a Context<'a>,
+    pub lexer: Lexer<'a>,
+    /// The token to look at.
+    pub token: Token<'a>,
+    /// By name.
+    parameters: Vec<(&'a [u8], &'a [u8])>,
+    parameters_bytes: usize,
+    depth: usize,
+    nodes: usize,
+    /// Parts outside of parentheses: `=>[KNN …]` stands behind a single one.
+    parts: usize,
+    /// Whether only words may come, since a field is named around them.
+    pub is_text: bool,
+    /// The fields that are named around.
+    pub fields: Vec<FieldId>,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(text: &'a [u8], context: &'a Context<'a>) -> Parser<'a> {
+        let mut lexer = Lexer::new(text, context.dialect);
+        let token = lexer.next();
+        let mut parameters = context.parameters.to_vec();
+        parameters.sort_unstable();
+        Parser {
+            context,
+            lexer,
+            token,
+            parameters,
+            parameters_bytes: 0,
+            depth: 0,
+            nodes: 0,
+            parts: 0,
+            is_text: false,
+            fields: Vec::new(),
+        }
+    }
+
+    pub fn is_first_dialect(&self) -> bool {
+        self.context.dialect < 2
+    }
+
+    pub fn advance(&mut self) -> Token<'a> {
+        core::mem::replace(&mut self.token, self.lexer.next())
+    }
+
+    /// Passes over a token of this kind, if it is next.
+    pub fn take(&mut self, kind: Kind) -> bool {
+        let is_next = self.token.kind == kind;
+        if is_next {
+            self.advance();
+        }
+        is_next
+    }
+
+    pub fn expect(&mut self, kind: Kind) -> Result<Token<'a>, ParseError> {
+        if self.token.kind == kind { Ok(self.advance()) } else { Err(self.unexpected()) }
+    }
+
+    /// The kind of the token after the next.
+    pub fn second(&self) -> Kind {
+        self.lexer.clone().next().kind
+    }
+
+    pub fn unexpected(&self) -> ParseError {
+        self.error_at("Syntax error", self.token)
+    }
+
+    pub fn error_at(&self, message: &str, token: Token<'_>) -> ParseError {
+        let at = token.at.to_string();
+        ParseError::new(&[message.as_bytes(), b" at offset ", at.as_bytes(), b" near ", token.text])
+    }
+
+    /// Counts a part, so that there is an end to them.
+    pub fn node(&mut self, clause: Clause) -> Result<Node, ParseError> {
+        self.count()?;
+        Ok(clause.into())
+    }
+
+    pub fn count(&mut self) -> Result<(), ParseError> {
+        self.nodes += 1;
+        if self.nodes > NODES_MAX { Err(too_large(NODES_MAX, " parts")) } else { Ok(()) }
+    }
+
+    /// Runs one level deeper.
+    pub fn nested<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        if self.depth >= DEPTH_MAX {
+            let text = "Parser stack overflow. Try moving nested parentheses more to the left";
+            return Err(ParseError::new(&[text.as_bytes()]));
+        }
+        self.depth += 1;
+        let result = run(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&mut self, name: &[u8]) -> Result<&'a [u8], ParseError> {
+        let found = self.parameters.binary_search_by(|(other, _)| (*other).cmp(name));
+        let Some((_, value)) = found.ok().and_then(|at| self.parameters.get(at)) else {
+            return Err(ParseError::new(&[b"No such parameter `", name, b"`"]));
+        };
+        self.parameters_bytes = self.parameters_bytes.saturating_add(value.len());
+        if self.parameters_bytes > PARAMETERS_MAX_BYTES {
+            return Err(too_large(PARAMETERS_MAX_BYTES, " bytes of parameters"));
+        }
+        Ok(value)
+    }
+
+    pub fn query(mut self) -> Result<Query, ParseError> {
+        let root = if self.is_star() {
+            Some(self.node(Clause::All)?)
+        } else if self.token.kind == Kind::End {
+            None
+        } else {
+            self.expression()?
+        };
+        if self.token.kind == Kind::End {
+            return Ok(Query { root: root.unwrap_or(Clause::Nothing.into()), nearest: None });
+        }
+        if self.token.kind != Kind::Arrow || self.is_first_dialect() || self.parts > 1 {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        let has_filter = root.as_ref().is_some_and(|root| root.clause != Clause::All);
+        let nearest = Some(self.nearest(has_filter)?);
+        if self.token.kind != Kind::End {
+            return Err(self.unexpected());
+        }
+        Ok(Query { root: root.unwrap_or(Clause::All.into()), nearest })
+    }
+
+    /// `*` alone, also `((*))`; it is passed over if it is there.
+    fn is_star(&mut self) -> bool {
+        let (mut lexer, mut token, mut open) = (self.lexer.clone(), self.token, 0_usize);
+        while token.kind == Kind::Open && !self.is_first_dialect() && open < DEPTH_MAX {
+            open += 1;
+            token = lexer.next();
+        }
+        if token.kind != Kind::Star {
+            return false;
+        }
+        token = lexer.next();
+        while open > 0 && token.kind == Kind::Close {
+            open -= 1;
+            token = lexer.next();
+        }
+        if open > 0 {
+            return false;
+        }
+        (self.lexer, self.token) = (lexer, token);
+        true
+    }
+
+    /// Alternatives in dialects 2 to 4, a sequence in dialect 1.
+    fn expression(&mut self) -> Part {
+        if self.is_first_dialect() {
+            return self.sequence(Self::alternatives, &[]);
+        }
+        let mut left = self.sequence(Self::part, &[])?;
+        while self.take(Kind::Or) {
+            let right = self.sequence(Self::part, &[])?;
+            left = self.either(left, right)?;
+        }
+        Ok(left)
+    }
+
+    /// Parts that must all match, as far as parts come that do not start with one of these tokens.
+    fn sequence(&mut self, part: fn(&mut Self) -> Part, stops: &[Kind]) -> Part {
+        let mut left = part(self)?;
+        while self.starts_part() && !stops.contains(&self.token.kind) {
+            let right = part(self)?;
+            left = self.both(left, right)?;
+        }
+        Ok(left)
+    }
+
+    /// Parts with `|` between them: dialect 1.
+    fn alternatives(&mut self) -> Part {
+        let mut left = self.part()?;
+        while self.take(Kind::Or) {
+            let right = self.part()?;
+            left = self.either(left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn starts_part(&self) -> bool {
+        match self.token.kind {
+            Kind::Open | Kind::Minus | Kind::Tilde | Kind::Field => true,
+            Kind::Word | Kind::Exact | Kind::Number => true,
+            _ => self.is_sticky(),
+        }
+    }
+
+    /// Whether a sign or a field before the last part takes the next one, too, as in `-a b*` and `@title:a 5`: in RediSearch's table
+    /// these tokens bind more than the signs do. No rule was meant by that, but it decides what is found.
+    fn is_sticky(&self) -> bool {
+        match self.token.kind {
+            Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Percent | Kind::Number => true,
+            Kind::Parameter | Kind::Wildcard => !self.is_first_dialect(),
+            _ => false,
+        }
+    }
+
+    fn both(&mut self, left: Option<Node>, right: Option<Node>) -> Part {
+        let (left, right) = match (left, right) {
+            (Some(left), Some(right)) => (left, right),
+            (left, right) => return Ok(left.or(right)),
+        };
+        match left {
+            Node { clause: Clause::And(mut parts), attributes } if attributes == Default::default() => {
+                parts.push(right);
+                Ok(Some(Clause::And(parts).into()))
+            }
+            left => Ok(Some(self.node(Clause::And(vec![left, right]))?)),
+        }
+    }
+
+    fn either(&mut self, left: Option<Node>, right: Option<Node>) -> Part {
+        let (left, right) = match (left, right) {
+            (Some(left), Some(right)) => (left, right),
+            (left, right) => return Ok(left.or(right)),
+        };
+        match left {
+            Node { clause: Clause::Or(mut parts), attributes } if attributes == Default::default() => {
+                parts.push(right);
+                Ok(Some(Clause::Or(parts).into()))
+            }
+            left => Ok(Some(self.node(Clause::Or(vec![left, right]))?)),
+        }
+    }
+
+    /// What a sign or a field applies to.
+    pub fn operand(&mut self, sign: Kind) -> Part {
+        if self.is_first_dialect() {
+            return match sign {
+                Kind::Minus => self.sequence(Self::alternatives, &[Kind::Exact, Kind::Minus, Kind::Tilde]),
+                Kind::Tilde => self.sequence(Self::alternatives, &[Kind::Tilde]),
+                _ => self.alternatives(),
+            };
+        }
+        let mut left = self.part()?;
+        while self.is_sticky() {
+            let right = self.part()?;
+            left = self.both(left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn part(&mut self) -> Part {
+        self.parts += usize::from(self.depth == 0);
+        let mut node = match self.token.kind {
+            Kind::Open => {
+                self.advance();
+                let node = self.nested(Self::expression)?;
+                self.expect(Kind::Close)?;
+                node
+            }
+            sign @ (Kind::Minus | Kind::Tilde) => {
+                self.advance();
+                // Not a level for KNN: `-a=>[KNN …]` is refused.
+                self.parts += usize::from(self.depth == 0);
+                let node = self.nested(|parser| parser.operand(sign))?;
+                let make = if sign == Kind::Minus { Clause::Not } else { Clause::Optional };
+                match node {
+                    Some(node) => Some(self.node(make(Box::new(node)))?),
+                    None => None,
+                }
+            }
+            Kind::Field if !self.is_text || self.is_first_dialect() => self.nested(Self::field_clause)?,
+            Kind::Word if self.is_missing() => Some(self.missing()?),
+            _ => self.text()?,
+        };
+        while self.token.kind == Kind::Arrow && self.second() != Kind::OpenBracket {
+            self.advance();
+            let attributes = self.attributes()?;
+            if let Some(node) = &mut node {
+                attributes.apply(node)?;
+            }
+        }
+        Ok(node)
+    }
+
+    /// Whether `ismissing(` comes.
+    fn is_missing(&self) -> bool {
+        !self.is_first_dialect()
+            && !self.is_text
+            && self.token.text.eq_ignore_ascii_case(b"ismissing")
+            && self.second() == Kind::Open
+    }
+
+    /// A word, a phrase or a pattern.
+    fn text(&mut self) -> Part {
+        let token = self.token;
+        let pattern = match token.kind {
+            Kind::Word if self.is_first_dialect() => return self.run(),
+            Kind::Number if self.is_first_dialect() => return self.run(),
+            Kind::Word if self.is_stop_word(token.text) => None,
+            Kind::Word | Kind::Number => Some(self.word(token)),
+            Kind::Parameter if !self.is_first_dialect() => {
+                let value = self.parameter(token.text)?;
+                self.check_empty(value)?;
+                let is_number = core::str::from_utf8(value).is_ok_and(|text| text.parse::<f64>().is_ok());
+                let is_verbatim = self.context.is_verbatim || is_number;
+                Some(Pattern::Word { text: lower_case(value), is_verbatim })
+            }
+            Kind::Exact => return self.phrase(),
+            Kind::Percent => return self.fuzzy(),
+            Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
+                let pattern = self.affix(token)?;
+                Some(pattern.map(|text| lower_case(&text)))
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.advance();
+        Ok(match pattern {
+            Some(pattern) => Some(self.node(Clause::Word(pattern))?),
+            None => None,
+        })
+    }
+
+    /// Plain words of dialect 1, which stand together before `|` sees them: `hello world | foo` has two alternatives.
+    fn run(&mut self) -> Part {
+        let (mut left, mut count) = (None, 0);
+        loop {
+            let token = self.token;
+            // A number is a word of a run as its first or second only, and a stop word ends a run.
+            let is_number = token.kind == Kind::Number && count < 2;
+            let is_stop_word = token.kind == Kind::Word && self.is_stop_word(token.text);
+            if !(is_number || token.kind == Kind::Word) || (is_stop_word && count > 0) {
+                return Ok(left);
+            }
+            self.advance();
+            if is_stop_word {
+                return Ok(None);
+            }
+            let word = self.word(token);
+            let node = self.node(Clause::Word(word))?;
+            left = self.both(left, Some(node))?;
+            count += 1;
+        }
+    }
+
+    fn word(&self, token: Token<'_>) -> Pattern {
+        let is_verbatim = self.context.is_verbatim || token.kind == Kind::Number;
+        Pattern::Word { text: lower_case(&unescape(token.text)), is_verbatim }
+    }
+
+    pub fn is_stop_word(&self, word: &[u8]) -> bool {
+        let word = lower_case(word);
+        !self.context.keeps_stop_words
+            && core::str::from_utf8(&word).is_ok_and(|word| self.context.schema.is_stop_word(word))
+    }
+
+    /// `"…"`: a phrase, or a word that is meant as it is.
+    fn phrase(&mut self) -> Part {
+        let quotation = self.advance().text;
+        if quotation.is_empty() {
+            self.check_empty(quotation)?;
+            let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
+            return Ok(Some(self.node(Clause::Word(empty))?));
+        }
+        let mut patterns = Vec::new();
+        for text in words(quotation) {
+            if !self.is_stop_word(&text) {
+                self.count()?;
+                patterns.push(Pattern::Word { text, is_verbatim: true });
+            }
+        }
+        Ok(match patterns.len() {
+            0 => None,
+            1 => patterns.pop().map(|word| Clause::Word(word).into()),
+            _ => Some(Clause::Phrase(patterns).into()),
+        })
+    }
+
+    /// `%word%` to `%%%word%%%`.
+    fn fuzzy(&mut self) -> Part {
+        let mut distance = 0_u8;
+        while distance < 3 && self.take(Kind::Percent) {
+            distance += 1;
+        }
+        let text = match self.token.kind {
+            Kind::Word | Kind::Number => unescape(self.token.text),
+            Kind::Exact if !self.is_first_dialect() => unescape(self.token.text),
+            Kind::Parameter if !self.is_first_dialect() => self.parameter(self.token.text)?.to_vec(),
+            _ => return Err(self.unexpected()),
+        };
+        self.advance();
+        for _ in 0..distance {
+            self.expect(Kind::Percent)?;
+        }
+        let pattern = Pattern::Fuzzy { text: lower_case(&text), distance };
+        Ok(Some(self.node(Clause::Word(pattern))?))
+    }
+
+    /// The pattern of a token that is a prefix, suffix, infix or wildcard, as it is written.
+    pub fn affix(&mut self, token: Token<'_>) -> Result<Pattern, ParseError> {
+        let raw = if token.is_parameter { self.parameter(token.text)? } else { token.text };
+        let plain = || if token.is_parameter { raw.to_vec() } else { unescape(raw) };
+        Ok(match token.kind {
+            Kind::Prefix => Pattern::Prefix(plain()),
+            Kind::Suffix => Pattern::Suffix(plain()),
+            Kind::Infix => Pattern::Infix(plain()),
+            _ => Pattern::Wildcard(unescape_wildcard(raw)),
+        })
+    }
+
+    /// Refuses an empty text where named fields have none to find.
+    pub fn check_empty(&self, text: &[u8]) -> Result<(), ParseError> {
+        let has_empty = |id: &FieldId| self.context.schema.field(*id).is_some_and(|field| field.has_empty);
+        if !text.is_empty() || self.fields.is_empty() || self.fields.iter().any(has_empty) {
+            return Ok(());
+        }
+        let text = "Use `INDEXEMPTY` in field creation in order to index and query for empty strings";
+        Err(ParseError::new(&[text.as_bytes()]))
+    }
+}
+
+fn too_large(most: usize, of_what: &str) -> ParseError {
+    let most = most.to_string();
+    ParseError::new(&[b"Query has more than ", most.as_bytes(), of_what.as_bytes()])
+}
+
+impl Pattern {
+    /// The pattern with another text.
+    fn map(self, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Pattern {
+        match self {
+            Pattern::Prefix(text) => Pattern::Prefix(change(text)),
+            Pattern::Suffix(text) => Pattern::Suffix(change(text)),
+            Pattern::Infix(text) => Pattern::Infix(change(text)),
+            Pattern::Wildcard(text) => Pattern::Wildcard(change(text)),
+            other => other,
+        }
+    }
+}
