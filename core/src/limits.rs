@@ -399,3 +399,18 @@ pub const SEARCH_RESULTS_MAX: u64 = 1_000_000;
 
 /// Most fragments of a summary, and most words of one.
 pub const SEARCH_SCANNED_FRAGMENTS_MAX: usize = 10_000;
+
+/// Most cursors of FT.AGGREGATE: RediSearch's bound for each shard and index.
+pub const SEARCH_CURSORS_MAX: usize = 128;
+
+/// Rows that cursors hold take so much memory at most.
+#[cfg(not(target_arch = "wasm32"))]
+pub const SEARCH_CURSORS_MAX_BYTES: usize = 256 * 1024 * 1024;
+/// The same at the edge.
+#[cfg(target_arch = "wasm32")]
+pub const SEARCH_CURSORS_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// Rows of a reply of FT.CURSOR unless a request says another number, and how long a cursor stays without use: RediSearch's defaults.
+pub const SEARCH_CURSOR_ROWS: usize = 1000;
+/// In milliseconds.
+pub const SEARCH_CURSOR_IDLE_MS: u64 = 300_000;

@@ -3,9 +3,9 @@
 use super::create::language;
 use crate::command::CommandError;
 use crate::command::args::{is_option, quoted};
-use crate::data::geo::Unit;
 use crate::limits::{SEARCH_RESULTS_MAX, SEARCH_SCANNED_FRAGMENTS_MAX};
 use crate::resp::{parse_f64, parse_i64};
+use crate::search::query::tree::GeoUnit;
 use crate::search::text::Language;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -291,7 +291,7 @@ fn geo_filter<'a>(words: &mut Words<'a>) -> Result<GeoFilter<'a>> {
     const OF: &str = "GEOFILTER";
     let field = words.value(OF)?;
     let (longitude, latitude, radius) = (words.float(OF)?, words.float(OF)?, words.float(OF)?);
-    let unit = Unit::named(words.value(OF)?).ok_or_else(|| bad_arguments(OF, "Unknown distance unit"))?;
+    let unit = GeoUnit::find(words.value(OF)?).ok_or_else(|| bad_arguments(OF, "Unknown distance unit"))?;
     Ok(GeoFilter { field, longitude, latitude, radius_m: radius * unit.metres() })
 }
 

@@ -11,6 +11,7 @@
 //! documents, and of segments, which are checked before they count. Nothing here knows a command or reads a key.
 
 mod contents;
+mod cursors;
 mod definition;
 mod work;
 
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 pub use contents::{Contents, Facts, Freeze, Progress, Stored};
+pub use cursors::{CursorRow, Cursors, SearchCursor};
 pub use definition::{Definition, Filter, Hints, Synonyms};
 pub use work::{DocumentChange, Work};
 
@@ -151,6 +153,8 @@ pub struct Indexes {
     last_number: AtomicU64,
     /// Derived files that no index has any more.
     litter: Mutex<Vec<u64>>,
+    /// Results that are being read.
+    pub cursors: Cursors,
 }
 
 impl Indexes {

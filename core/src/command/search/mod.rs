@@ -1,0 +1,54 @@
+//! Search: FT.*. Words and replies are here, and what ties indexes to keys: definitions and document maps in the catalog, the stage before
+//! a commit. What an index is in memory is in [`crate::server::search`], the search itself in [`crate::search`].
+
+mod admin;
+mod answer;
+mod create;
+mod document;
+mod indexes;
+mod info;
+mod maps;
+mod open;
+mod request;
+mod run;
+pub(crate) mod stage;
+mod tags;
+
+pub(crate) use admin::{drop_index, end_scan, index_key};
+pub use open::open;
+pub(crate) use open::Rebuild;
+
+use super::{CommandError, Group, Outcome};
+use crate::server::search::{Index, Progress};
+
+/// The handlers of this group.
+pub(super) const HANDLERS: Group = &[
+    ("ft._create", admin::create_if_missing),
+    ("ft._list", admin::list),
+    ("ft.aliasadd", admin::alias_add),
+    ("ft.aliasdel", admin::alias_del),
+    ("ft.aliasupdate", admin::alias_update),
+    ("ft.alter", admin::alter),
+    ("ft.create", admin::create),
+    ("ft.dropindex", admin::drop),
+    ("ft.info", info::info),
+    ("ft.search", run::search),
+    ("ft.syndump", admin::synonyms_dump),
+    ("ft.synupdate", admin::synonyms_update),
+    ("ft.tagvals", tags::tag_values),
+];
+
+/// Whether an index may be searched.
+///
+/// # Errors
+/// It is being made complete after a start.
+fn ready(index: &Index) -> Outcome {
+    match index.contents.progress() {
+        Progress::Ready | Progress::Scanning { .. } => Ok(()),
+        Progress::Closed => Err(CommandError::text("LOADING the index is being opened")),
+        Progress::Rebuilding { left, of } => {
+            let share = 100 - (left * 100).checked_div(of).unwrap_or(0).min(100);
+            Err(CommandError::owned(format!("LOADING the index is being read again, {share} % of its documents are there")))
+        }
+    }
+}
