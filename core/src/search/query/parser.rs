@@ -205,6 +205,7 @@ impl<'a> Parser<'a> {
         match self.token.kind {
             Kind::Open | Kind::Minus | Kind::Tilde | Kind::Field => true,
             Kind::Word | Kind::Exact | Kind::Number => true,
+            Kind::Quote => self.is_first_dialect(),
             _ => self.is_sticky(),
         }
     }
@@ -251,7 +252,7 @@ impl<'a> Parser<'a> {
     pub fn operand(&mut self, sign: Kind) -> Part {
         if self.is_first_dialect() {
             return match sign {
-                Kind::Minus => self.sequence(Self::alternatives, &[Kind::Exact, Kind::Minus, Kind::Tilde]),
+                Kind::Minus => self.sequence(Self::alternatives, &[Kind::Quote, Kind::Minus, Kind::Tilde]),
                 Kind::Tilde => self.sequence(Self::alternatives, &[Kind::Tilde]),
                 _ => self.alternatives(),
             };
@@ -322,6 +323,7 @@ impl<'a> Parser<'a> {
                 Some(Pattern::Word { text: lower_case(value), is_verbatim })
             }
             Kind::Exact => return self.phrase(),
+            Kind::Quote if self.is_first_dialect() => return self.phrase_of_tokens(),
             Kind::Percent => return self.fuzzy(),
             Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
                 let pattern = self.affix(token)?;
@@ -377,8 +379,28 @@ impl<'a> Parser<'a> {
             let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
             return Ok(Some(self.node(Clause::Word(empty))?));
         }
+        self.phrase_of(words(quotation))
+    }
+
+    /// A quotation of dialect 1: words between quotes, where signs are signs.
+    fn phrase_of_tokens(&mut self) -> Part {
+        self.advance();
+        let mut texts = Vec::new();
+        while matches!(self.token.kind, Kind::Word | Kind::Number) {
+            texts.push(lower_case(&unescape(self.token.text)));
+            self.advance();
+        }
+        if texts.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::Quote)?;
+        self.phrase_of(texts)
+    }
+
+    /// Stop words are left out, since they have no position in documents either.
+    fn phrase_of(&mut self, texts: Vec<Vec<u8>>) -> Part {
         let mut patterns = Vec::new();
-        for text in words(quotation) {
+        for text in texts {
             if !self.is_stop_word(&text) {
                 self.count()?;
                 patterns.push(Pattern::Word { text, is_verbatim: true });
