@@ -49,7 +49,7 @@ fn common_option(words: &mut Words<'_>, request: &mut Request) -> Result<bool, M
     } else if words.take("WITHCURSOR") {
         request.cursor = Some(cursor(words)?);
     } else if words.take("PARAMS") {
-        request.parameters = parameters(words)?;
+        parameters(words, request)?;
     } else if words.take("DIALECT") {
         if words.is_empty() {
             return Err("Need an argument for DIALECT".into());
@@ -269,23 +269,23 @@ fn cursor(words: &mut Words<'_>) -> Result<Cursor, Message> {
     }
 }
 
-fn parameters(words: &mut Words<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Message> {
+fn parameters(words: &mut Words<'_>, request: &mut Request) -> Result<(), Message> {
     let arguments = words.counted().map_err(|why| why.text(b"PARAMS"))?;
     if arguments.is_empty() || !arguments.len().is_multiple_of(2) {
         return Err("Parameters must be specified in PARAM VALUE pairs".into());
     }
-    let mut parameters: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    request.parameters.clear();
     let mut arguments = Words::new(arguments);
     while let (Some(name), Some(value)) = (arguments.next(), arguments.next()) {
-        parameters.push((name.to_vec(), value.to_vec()));
+        request.parameters.push((name.to_vec(), value.to_vec()));
     }
     // Sorted, so that a long list costs no square.
-    let mut names: Vec<&[u8]> = parameters.iter().map(|(name, _)| name.as_slice()).collect();
+    let mut names: Vec<&[u8]> = request.parameters.iter().map(|(name, _)| name.as_slice()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair.first() == pair.last()) {
         Some(pair) => {
             Err(message(&[b"Duplicate parameter `", pair.first().copied().unwrap_or_default(), b"`"]))
         }
-        None => Ok(parameters),
+        None => Ok(()),
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn apply(function: Function, arguments: &[Value]) -> Result<Value, Me
             Ok(Value::truth(needed_text(function, text, 0)?.starts_with(needed_text(function, start, 1)?)))
         }
         (Function::Contains, [text, part]) => {
-            let count = texts::occurrences(needed_text(function, text, 0)?, needed_text(function, part, 1)?);
+            let count = texts::occurrences(needed_text(function, text, 0)?, needed_text(function, part, 1)?)?;
             Ok(Value::Number(count as f64))
         }
         (Function::StrLen, [text]) => Ok(Value::Number(needed_text(function, text, 0)?.len() as f64)),

@@ -2,21 +2,33 @@
 
 use super::super::value::{Message, Value};
 
+/// Longest text that `format` makes: each of a chain of APPLY could otherwise double what the one before made.
+const FORMATTED_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// Longest text that `contains` looks for; the search holds four bytes for each of it.
+const PART_MAX_BYTES: usize = 1024 * 1024;
+
 /// Most parts that `split` makes.
 const PARTS_MAX: usize = 1024;
 
 /// How often a part stands in a text, overlapping ones counted; an empty part stands before every byte and at the end.
 ///
 /// The failure function of Knuth, Morris and Pratt keeps it linear, whatever the texts are.
-pub(super) fn occurrences(text: &[u8], part: &[u8]) -> usize {
+pub(super) fn occurrences(text: &[u8], part: &[u8]) -> Result<usize, Message> {
     if part.is_empty() {
-        return text.len() + 1;
+        return Ok(text.len() + 1);
+    }
+    if part.len() > text.len() {
+        return Ok(0);
+    }
+    if part.len() > PART_MAX_BYTES {
+        return Err("Text to look for in contains is too long".into());
     }
     let at = |index: usize| part.get(index).copied();
-    let mut borders = vec![0_usize; part.len() + 1];
-    let advance = |borders: &[usize], mut matched: usize, byte: u8| {
+    let mut borders = vec![0_u32; part.len() + 1];
+    let advance = |borders: &[u32], mut matched: usize, byte: u8| {
         while matched > 0 && at(matched) != Some(byte) {
-            matched = borders.get(matched).copied().unwrap_or(0);
+            matched = borders.get(matched).map_or(0, |border| *border as usize);
         }
         matched + usize::from(at(matched) == Some(byte))
     };
@@ -24,7 +36,7 @@ pub(super) fn occurrences(text: &[u8], part: &[u8]) -> usize {
     for (index, byte) in part.iter().enumerate().skip(1) {
         matched = advance(&borders, matched, *byte);
         if let Some(border) = borders.get_mut(index + 1) {
-            *border = matched;
+            *border = matched as u32;
         }
     }
     let mut count = 0;
@@ -33,7 +45,7 @@ pub(super) fn occurrences(text: &[u8], part: &[u8]) -> usize {
         matched = advance(&borders, matched, *byte);
         count += usize::from(matched == part.len());
     }
-    count
+    Ok(count)
 }
 
 /// `substr`: a negative offset counts from the end, a negative length leaves out so many bytes of the end. An offset before the beginning
@@ -74,6 +86,9 @@ pub(super) fn format(format: &[u8], arguments: &[Value]) -> Result<Value, Messag
         match argument {
             Value::Null => out.extend_from_slice(b"(null)"),
             other => out.extend_from_slice(&other.to_text()),
+        }
+        if out.len() > FORMATTED_MAX_BYTES {
+            return Err("Result of format is too long".into());
         }
     }
     Ok(Value::text(&out))
