@@ -414,3 +414,13 @@ pub const SEARCH_CURSORS_MAX_BYTES: usize = 4 * 1024 * 1024;
 pub const SEARCH_CURSOR_ROWS: usize = 1000;
 /// In milliseconds.
 pub const SEARCH_CURSOR_IDLE_MS: u64 = 300_000;
+
+/// Longest suggestion of FT.SUGADD and longest term of FT.DICTADD, in characters: RediSearch's own bound.
+pub const SUGGESTION_MAX_CHARS: usize = 254;
+
+/// Longest beginning that FT.SUGGET completes, in characters: RediSearch's own bound.
+pub const SUGGESTION_PREFIX_MAX_CHARS: usize = 99;
+
+/// Suggestions that FT.SUGGET looks at, at most: a tenth of a second's worth. More begin alike only where less than a word was typed in a
+/// dictionary of millions, and the answer would come too late for anybody who types.
+pub const SUGGESTIONS_LOOKED_AT_MAX: u64 = 1_000_000;

@@ -12,7 +12,7 @@ use super::list::List;
 use super::set::Set;
 use super::stream::{Stream, StreamId};
 use super::zset::SortedSet;
-use super::{DataError, Result, sqldb};
+use super::{DataError, Result, sqldb, suggestions};
 use crate::engine::{Db, Direction, Kind, Root, SubWalk, Txn, Want};
 
 /// Twenty bytes that stand for data.
@@ -210,6 +210,14 @@ fn add_value(txn: &mut Txn<'_>, digest: &mut Digest, (db, key): (Db, &[u8]), roo
                 })?;
             }
         }
+        Kind::Suggestions => {
+            suggestions::each(txn, db, key, &mut |text, score, payload| {
+                let mut one = pair(text, general_format(score).as_bytes());
+                one.mix(payload);
+                digest.combine(one.as_bytes());
+                Ok(())
+            })?;
+        }
     }
     if root.expires_at_ms.is_some() {
         digest.combine(EXPIRES);
@@ -234,7 +242,7 @@ fn type_number(kind: Kind) -> u32 {
         Kind::Hash => 4,
         Kind::Stream => 6,
         // What Redis has for the types of modules.
-        Kind::SqlDatabase => 5,
+        Kind::SqlDatabase | Kind::Suggestions => 5,
     }
 }
 

@@ -18,6 +18,7 @@ pub mod set;
 pub mod sqldb;
 pub mod stream;
 pub mod string;
+pub mod suggestions;
 pub mod zset;
 
 #[cfg(test)]
@@ -86,6 +87,6 @@ pub fn encoding_name(
         },
         Kind::Set => Ok(set::encoding_name(root)),
         Kind::Stream => Ok("stream"),
-        Kind::SqlDatabase => Ok("raw"),
+        Kind::SqlDatabase | Kind::Suggestions => Ok("raw"),
     }
 }

@@ -85,12 +85,22 @@ pub enum Kind {
     Stream = 6,
     /// An SQL database: subkeys are pages and patches of pages.
     SqlDatabase = 7,
+    /// Suggestions for what is being typed: subkeys are texts.
+    Suggestions = 8,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] =
-        [Kind::String, Kind::List, Kind::Set, Kind::SortedSet, Kind::Hash, Kind::Stream, Kind::SqlDatabase];
+    pub const ALL: [Kind; 8] = [
+        Kind::String,
+        Kind::List,
+        Kind::Set,
+        Kind::SortedSet,
+        Kind::Hash,
+        Kind::Stream,
+        Kind::SqlDatabase,
+        Kind::Suggestions,
+    ];
 
     /// The kind with the name that TYPE replies with, in letters of any case, if there is one.
     pub fn named(name: &[u8]) -> Option<Kind> {
@@ -112,6 +122,8 @@ impl Kind {
             Kind::Hash => "hash",
             Kind::Stream => "stream",
             Kind::SqlDatabase => "sqldb",
+            // RediSearch's name.
+            Kind::Suggestions => "trietype0",
         }
     }
 }

@@ -11,7 +11,7 @@ mod tests;
 
 use super::stream::Stream;
 use super::zset::SortedSet;
-use super::{DataError, Result};
+use super::{DataError, Result, suggestions};
 use crate::engine::{CATALOG, Db, Engine, EngineError, Kind, Overlay, Scope, Txn, run_alone};
 
 /// A key that was mended.
@@ -105,6 +105,7 @@ fn mend_value(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<Option<u64>> {
             None => 0,
         },
         None | Some(Kind::String) => return Ok(None),
+        Some(Kind::Suggestions) => suggestions::mend(txn, db, key)?,
         Some(Kind::Hash | Kind::List | Kind::Set | Kind::SqlDatabase) => 0,
     };
     if txn.sub_len(db, key)? == 0 {

@@ -12,14 +12,16 @@
 //! | 16, 17, 20 | hash, sorted set, set as a listpack | 10, 11 |
 //! | 18 | list as a count of listpacks and of large elements | 10 |
 //! | 15, 19, 21 | stream: see [`stream`] | 9, 10, 11 |
-//! | 7 | of a module: here an SQL database, see [`sqldb`] | 8 |
+//! | 7 | of a module: an SQL database, see [`sqldb`], or [`suggestions`] | 8 |
 
 use std::borrow::Cow;
 
 use super::packed::{self, Walk};
 use super::reader::{Bytes, Reader, are_distinct};
+use super::module::Module;
 use super::sqldb::{self, SqlPages};
 use super::stream::{self, StreamValue};
+use super::suggestions::{self, Suggestion};
 use super::{BadFormat, Result, listpack, types};
 use crate::memory_budget::{Gathered, MemoryBudget};
 use crate::number::parse_f64;
@@ -42,6 +44,8 @@ pub enum Value<'p> {
     Stream(StreamValue<'p>),
     /// An SQL database.
     SqlDatabase(SqlPages<'p>),
+    /// Suggestions.
+    Suggestions(Vec<Suggestion<'p>>),
 }
 
 /// Reads the value of an opened payload. As in Redis, bytes behind it do not matter.
@@ -68,7 +72,11 @@ pub fn load(body: &[u8], budget: MemoryBudget) -> Result<Value<'_>> {
         types::STREAM | types::STREAM_OF_7_0 | types::STREAM_OF_7_2 => {
             Value::Stream(stream::load(&mut reader, number)?)
         }
-        types::MODULE => Value::SqlDatabase(sqldb::load(&mut reader)?),
+        types::MODULE => match Module::read(&mut reader)? {
+            (sqldb::MODULE, version) => Value::SqlDatabase(sqldb::load(&mut reader, version)?),
+            (suggestions::MODULE, version) => Value::Suggestions(suggestions::load(&mut reader, version)?),
+            _ => return Err(BadFormat),
+        },
         _ => return Err(BadFormat),
     };
     check(&value)?;
@@ -79,7 +87,7 @@ pub fn load(body: &[u8], budget: MemoryBudget) -> Result<Value<'_>> {
 fn check(value: &Value<'_>) -> Result<()> {
     let is_sound = match value {
         // Where one is read it is looked at whole.
-        Value::String(_) | Value::Stream(_) | Value::SqlDatabase(_) => true,
+        Value::String(_) | Value::Stream(_) | Value::SqlDatabase(_) | Value::Suggestions(_) => true,
         Value::List(elements) => !elements.is_empty(),
         Value::Set(members) => !members.is_empty() && are_distinct(members.iter()),
         Value::Hash(pairs) => {

@@ -11,7 +11,8 @@
 //!   since newer ones add nothing that is written here.
 //! - [`load`] reads every encoding of every type up to version 11 (Redis 7.2), with [`packed`], [`listpack`] and [`lzf`] for
 //!   what Redis packs and compresses.
-//! - [`stream`] has both for streams, whose form is one of its own, and [`sqldb`] for SQL databases, which Redis does not have.
+//! - [`stream`] has both for streams, whose form is one of its own, [`sqldb`] for SQL databases, which Redis does not have,
+//!   and [`suggestions`] for those of RediSearch, a [`module`].
 //! - [`store`] makes a key of what was read.
 //!
 //! A payload is the client's: nothing in it is believed before it was counted. Memory grows with the bytes that are
@@ -22,12 +23,14 @@
 mod listpack;
 mod load;
 mod lzf;
+mod module;
 mod packed;
 mod reader;
 mod save;
 mod sqldb;
 mod store;
 mod stream;
+mod suggestions;
 #[cfg(test)]
 mod tests;
 mod writer;

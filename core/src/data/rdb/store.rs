@@ -1,7 +1,7 @@
 //! A value that was read becomes a key.
 
 use super::load::Value;
-use super::{sqldb, stream};
+use super::{sqldb, stream, suggestions};
 use crate::data::list::{End, List};
 use crate::data::set::{Encoding, Set};
 use crate::data::{Result, hash, set, string, zset};
@@ -61,6 +61,7 @@ pub fn store(
         Value::SortedSet(members) => zset::replace(txn, db, key, members, limits.sorted_set)?,
         Value::Stream(value) => stream::store(txn, db, key, value)?,
         Value::SqlDatabase(pages) => sqldb::store(txn, db, key, pages)?,
+        Value::Suggestions(all) => suggestions::store(txn, db, key, all)?,
     }
     if expires_at_ms.is_some() {
         txn.set_expiry(db, key, expires_at_ms)?;

@@ -33,8 +33,11 @@ impl Parser<'_> {
 }
 
 impl Pairs {
-    /// Gives the attributes to a part.
+    /// Gives the attributes to a part; to what stands in it, if the part only names fields.
     pub fn apply(self, node: &mut Node) -> Result<(), ParseError> {
+        if let Clause::In(_, inner) = &mut node.clause {
+            return self.apply(inner);
+        }
         for (name, value) in self.pairs {
             let key = name.to_ascii_lowercase();
             let is_known = match key.as_slice() {

@@ -127,7 +127,12 @@ impl<'a> Parser<'a> {
             }
         }
         self.fields = outer;
-        self.expect(Kind::CloseBrace)?;
+        if self.is_first_dialect() {
+            // Any number of braces ends a list there.
+            while self.take(Kind::CloseBrace) {}
+        } else {
+            self.expect(Kind::CloseBrace)?;
+        }
         match id {
             Some(id) => Ok(Some(self.node(Clause::Tag(id, values))?)),
             None => self.without_field(named),

@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Tilde,
     Star,
     Percent,
-    /// A quote without a partner.
+    /// A quote without a partner; in dialect 1 each one.
     Quote,
     /// `=>`
     Arrow,
@@ -65,7 +65,7 @@ pub(super) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     last: &'a [u8],
-    /// Dialect 1 has no parameters in affixes, no wildcards and no single quotes.
+    /// Dialect 1 has neither parameters in affixes nor wildcards, and its quotes are signs around words.
     is_first_dialect: bool,
 }
 
@@ -182,8 +182,7 @@ impl<'a> Lexer<'a> {
                 let is_inside =
                     quote == b'\'' && at.checked_sub(1).is_some_and(|before| self.word(before) > 0);
                 let length = self.quoted(at);
-                let is_empty = length == 2 && self.is_first_dialect;
-                return (length > 0 && !is_empty && !is_inside).then(|| {
+                return (length > 0 && !is_inside).then(|| {
                     let text = self.slice(at + 1, length - 2);
                     Body { text, length, kind: Kind::Exact }
                 });
@@ -251,7 +250,7 @@ impl<'a> Lexer<'a> {
     /// Length of the quotation here, quotes included; 0 if there is none or it has no end.
     fn quoted(&self, at: usize) -> usize {
         let quote = self.byte(at);
-        if !matches!(quote, b'"' | b'\'') || (quote == b'\'' && self.is_first_dialect) {
+        if !matches!(quote, b'"' | b'\'') || self.is_first_dialect {
             return 0;
         }
         let mut end = at + 1;
@@ -287,6 +286,11 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
 }
 
+/// Whether a byte ends a word of a quotation. `$` does not, other than in documents: RediSearch keeps it, so that it finds nothing.
+fn is_separator(byte: u8) -> bool {
+    byte.is_ascii_control() || (byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'$' | b'\\'))
+}
+
 fn is_escapable(byte: u8) -> bool {
     byte.is_ascii_punctuation() || is_space(byte)
 }
@@ -317,14 +321,17 @@ pub(super) fn unescape_wildcard(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lower case, each character for itself; of what is not UTF-8, that of ASCII.
+/// Lower case, each character for itself, as the index has it: a byte that is not UTF-8 is U+FFFD.
 pub(super) fn lower_case(text: &[u8]) -> Vec<u8> {
-    match core::str::from_utf8(text) {
-        Ok(text) if !text.is_ascii() => {
-            text.chars().flat_map(char::to_lowercase).collect::<String>().into_bytes()
-        }
-        _ => text.to_ascii_lowercase(),
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
     }
+    let mut out = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        out.extend(chunk.valid().chars().flat_map(char::to_lowercase));
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    out.into_bytes()
 }
 
 /// The words between the separators of a quotation, escapes resolved, in lower case.
@@ -338,7 +345,7 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
                 word.push(next);
                 bytes.next();
             }
-            _ if is_space(byte) || (byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'$' | b'\\')) => {
+            _ if is_space(byte) || is_separator(byte) => {
                 if !word.is_empty() {
                     words.push(lower_case(&word));
                     word.clear();

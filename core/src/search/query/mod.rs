@@ -21,8 +21,9 @@ pub mod explain;
 #[cfg(test)]
 mod tests;
 
+pub use tree::{Attributes, Bound, Clause, GeoUnit, Nearest, Node, Pattern, Query};
+
 use crate::search::schema::Schema;
-use tree::Query;
 
 /// Deepest nesting of parentheses and signs. The parser, the evaluation and the tree's destructor recurse so deep, on a stack of 1 MiB in
 /// wasm; people write fewer than ten, and programs that nest more can nest to the left. RediSearch's parser ends at about 250.

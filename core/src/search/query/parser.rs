@@ -27,6 +27,10 @@ pub(super) struct Parser<'a> {
     pub is_text: bool,
     /// The fields that are named around.
     pub fields: Vec<FieldId>,
+    /// Whether the last part was without fields.
+    was_text: bool,
+    /// Whether attributes stood behind the last part.
+    had_attributes: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -46,6 +50,8 @@ impl<'a> Parser<'a> {
             parts: 0,
             is_text: false,
             fields: Vec::new(),
+            was_text: false,
+            had_attributes: false,
         }
     }
 
@@ -168,24 +174,49 @@ impl<'a> Parser<'a> {
         true
     }
 
-    /// Alternatives in dialects 2 to 4, a sequence in dialect 1.
+    /// A sequence in dialect 1. Alternatives of sequences in the others.
+    ///
+    /// After three alternatives or more without fields, a field makes the alternatives a part of a sequence: `a|b|c @tags:{d}` is
+    /// `(a|b|c) @tags:{d}`, but `a|b @tags:{d}` is `a|(b @tags:{d})`. RediSearch's tables do so by their states, not by a rule.
     fn expression(&mut self) -> Part {
         if self.is_first_dialect() {
-            return self.sequence(Self::alternatives, &[]);
+            return self.sequence(&[]);
         }
-        let mut left = self.sequence(Self::part, &[])?;
-        while self.take(Kind::Or) {
-            let right = self.sequence(Self::part, &[])?;
+        let (mut left, mut count, mut is_text) = (None, 0, true);
+        loop {
+            let closes = count >= 2 && is_text;
+            let mut right = self.part()?;
+            let mut is_right_text = self.was_text;
+            while self.starts_part() && !(closes && is_right_text && self.starts_field()) {
+                let next = self.part()?;
+                is_right_text &= self.was_text;
+                right = self.both(right, next)?;
+            }
             left = self.either(left, right)?;
+            (count, is_text) = (count + 1, is_text && is_right_text);
+            if closes && is_text && self.starts_field() {
+                while self.starts_part() {
+                    let next = self.part()?;
+                    left = self.both(left, next)?;
+                }
+                (count, is_text) = (1, false);
+            }
+            if !self.take(Kind::Or) {
+                self.was_text = is_text;
+                return Ok(left);
+            }
         }
-        Ok(left)
     }
 
-    /// Parts that must all match, as far as parts come that do not start with one of these tokens.
-    fn sequence(&mut self, part: fn(&mut Self) -> Part, stops: &[Kind]) -> Part {
-        let mut left = part(self)?;
+    fn starts_field(&self) -> bool {
+        self.token.kind == Kind::Field || (self.token.kind == Kind::Word && self.is_missing())
+    }
+
+    /// Alternatives that must all match, as far as parts come that do not start with one of these tokens: dialect 1.
+    fn sequence(&mut self, stops: &[Kind]) -> Part {
+        let mut left = self.alternatives()?;
         while self.starts_part() && !stops.contains(&self.token.kind) {
-            let right = part(self)?;
+            let right = self.alternatives()?;
             left = self.both(left, right)?;
         }
         Ok(left)
@@ -205,6 +236,7 @@ impl<'a> Parser<'a> {
         match self.token.kind {
             Kind::Open | Kind::Minus | Kind::Tilde | Kind::Field => true,
             Kind::Word | Kind::Exact | Kind::Number => true,
+            Kind::Quote => self.is_first_dialect(),
             _ => self.is_sticky(),
         }
     }
@@ -251,16 +283,21 @@ impl<'a> Parser<'a> {
     pub fn operand(&mut self, sign: Kind) -> Part {
         if self.is_first_dialect() {
             return match sign {
-                Kind::Minus => self.sequence(Self::alternatives, &[Kind::Exact, Kind::Minus, Kind::Tilde]),
-                Kind::Tilde => self.sequence(Self::alternatives, &[Kind::Tilde]),
+                Kind::Minus => self.sequence(&[Kind::Quote, Kind::Minus, Kind::Tilde]),
+                Kind::Tilde => self.sequence(&[Kind::Tilde]),
                 _ => self.alternatives(),
             };
         }
         let mut left = self.part()?;
-        while self.is_sticky() {
+        let mut is_text = self.was_text;
+        // Attributes end what a field takes, but not what a sign takes.
+        let is_over = sign == Kind::Field && self.had_attributes;
+        while self.is_sticky() && !is_over {
             let right = self.part()?;
+            is_text &= self.was_text;
             left = self.both(left, right)?;
         }
+        self.was_text = is_text;
         Ok(left)
     }
 
@@ -284,13 +321,25 @@ impl<'a> Parser<'a> {
                     None => None,
                 }
             }
-            Kind::Field if !self.is_text || self.is_first_dialect() => self.nested(Self::field_clause)?,
-            Kind::Word if self.is_missing() => Some(self.missing()?),
-            _ => self.text()?,
+            Kind::Field if !self.is_text || self.is_first_dialect() => {
+                let node = self.nested(Self::field_clause)?;
+                self.was_text = false;
+                node
+            }
+            Kind::Word if self.is_missing() => {
+                self.was_text = false;
+                Some(self.missing()?)
+            }
+            _ => {
+                self.was_text = true;
+                self.text()?
+            }
         };
+        self.had_attributes = false;
         while self.token.kind == Kind::Arrow && self.second() != Kind::OpenBracket {
             self.advance();
             let attributes = self.attributes()?;
+            self.had_attributes = true;
             if let Some(node) = &mut node {
                 attributes.apply(node)?;
             }
@@ -322,6 +371,7 @@ impl<'a> Parser<'a> {
                 Some(Pattern::Word { text: lower_case(value), is_verbatim })
             }
             Kind::Exact => return self.phrase(),
+            Kind::Quote if self.is_first_dialect() => return self.phrase_of_tokens(),
             Kind::Percent => return self.fuzzy(),
             Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
                 let pattern = self.affix(token)?;
@@ -377,8 +427,28 @@ impl<'a> Parser<'a> {
             let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
             return Ok(Some(self.node(Clause::Word(empty))?));
         }
+        self.phrase_of(words(quotation))
+    }
+
+    /// A quotation of dialect 1: words between quotes, where signs are signs.
+    fn phrase_of_tokens(&mut self) -> Part {
+        self.advance();
+        let mut texts = Vec::new();
+        while matches!(self.token.kind, Kind::Word | Kind::Number) {
+            texts.push(lower_case(&unescape(self.token.text)));
+            self.advance();
+        }
+        if texts.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::Quote)?;
+        self.phrase_of(texts)
+    }
+
+    /// Stop words are left out, since they have no position in documents either.
+    fn phrase_of(&mut self, texts: Vec<Vec<u8>>) -> Part {
         let mut patterns = Vec::new();
-        for text in words(quotation) {
+        for text in texts {
             if !self.is_stop_word(&text) {
                 self.count()?;
                 patterns.push(Pattern::Word { text, is_verbatim: true });

@@ -22,7 +22,10 @@ pub fn character_at(text: &[u8], at: usize) -> Option<Character> {
         0xF0..=0xF4 => 4,
         _ => 1,
     };
-    let value = text.get(at..at + bytes).and_then(|sequence| std::str::from_utf8(sequence).ok()).and_then(|sequence| sequence.chars().next());
+    let value = text
+        .get(at..at + bytes)
+        .and_then(|sequence| std::str::from_utf8(sequence).ok())
+        .and_then(|sequence| sequence.chars().next());
     Some(match value {
         Some(value) => Character { value, bytes },
         None => Character { value: char::REPLACEMENT_CHARACTER, bytes: 1 },

@@ -52,6 +52,17 @@ pub(super) fn push_folded(character: char, folded: &mut String) {
 
 fn push_folded_beyond_ascii(character: char, folded: &mut String) {
     match character {
+        // Most letters of Russian, Greek, Hebrew and Hindi, kana, Han and Korean, without a search in tables.
+        'а'..='и'
+        | 'к'..='я'
+        | 'α'..='ρ'
+        | 'σ'..='ω'
+        | 'א'..='ת'
+        | 'क'..='न'
+        | 'ぁ'..='ゖ'
+        | 'ァ'..='ヺ'
+        | '\u{3400}'..='\u{9FFF}'
+        | '가'..='힣' => folded.push(character),
         '\u{3099}' | '\u{FF9E}' => voice(1, folded),
         '\u{309A}' | '\u{FF9F}' => voice(2, folded),
         '\u{3000}' => folded.push(' '),
@@ -79,6 +90,9 @@ pub(super) fn class(character: char) -> Class {
             '×' | '÷' => Class::Separator,
             _ => Class::Letter,
         },
+        // What follows only saves searches in tables.
+        'Ѐ'..='ҁ' | 'α'..='ω' | 'א'..='ת' | 'क'..='न' | '가'..='힣' => Class::Letter,
+        'ぁ'..='ゖ' | 'ァ'..='ヺ' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' => Class::Pair,
         '\u{3099}' | '\u{309A}' | '\u{FF9E}' | '\u{FF9F}' => Class::Mark,
         _ if is_dropped(character) => Class::Mark,
         _ if !character.is_alphanumeric() && !is_kept_mark(character) => Class::Separator,
@@ -110,7 +124,10 @@ pub(super) fn is_dropped(character: char) -> bool {
 fn is_kept_mark(character: char) -> bool {
     let code = u32::from(character);
     let after = MARKS.partition_point(|&(first, _)| first <= code);
-    after.checked_sub(1).and_then(|at| MARKS.get(at)).is_some_and(|&(first, length)| code - first < u32::from(length))
+    after
+        .checked_sub(1)
+        .and_then(|at| MARKS.get(at))
+        .is_some_and(|&(first, length)| code - first < u32::from(length))
 }
 
 fn target(character: char) -> Option<u16> {
@@ -156,7 +173,9 @@ fn push_hangul(character: char, folded: &mut String) {
     let before = last.map_or(0, u32::from);
     let composed = match (before, code) {
         (0x1100..=0x1112, 0x1161..=0x1175) => Some(0xAC00 + ((before - 0x1100) * 21 + (code - 0x1161)) * 28),
-        (0xAC00..=0xD7A3, 0x11A8..=0x11C2) if (before - 0xAC00).is_multiple_of(28) => Some(before + code - 0x11A7),
+        (0xAC00..=0xD7A3, 0x11A8..=0x11C2) if (before - 0xAC00).is_multiple_of(28) => {
+            Some(before + code - 0x11A7)
+        }
         _ => None,
     };
     match (last, composed) {

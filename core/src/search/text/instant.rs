@@ -16,8 +16,10 @@ use super::{Token, character_at};
 pub const WORD_MAX_BYTES: usize = 64;
 
 /// Words before an apostrophe that stand for themselves: those that French, Catalan and Italian elide before a vowel.
-const ELIDED: [&str; 19] =
-    ["l", "d", "j", "c", "n", "s", "m", "t", "qu", "un", "all", "dall", "dell", "nell", "sull", "quest", "jusqu", "lorsqu", "puisqu"];
+const ELIDED: [&str; 19] = [
+    "l", "d", "j", "c", "n", "s", "m", "t", "qu", "un", "all", "dall", "dell", "nell", "sull", "quest",
+    "jusqu", "lorsqu", "puisqu",
+];
 
 /// What is analyzed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,9 @@ pub fn words(text: &[u8], source: Source, each: &mut dyn FnMut(Token<'_>)) {
                 None => {
                     folded.clear();
                     let source = text.get(at..end).unwrap_or_default();
-                    folded.extend(source.iter().take(WORD_MAX_BYTES).map(|byte| char::from(byte.to_ascii_lowercase())));
+                    folded.extend(
+                        source.iter().take(WORD_MAX_BYTES).map(|byte| char::from(byte.to_ascii_lowercase())),
+                    );
                     &folded
                 }
             };
@@ -59,7 +63,14 @@ pub fn words(text: &[u8], source: Source, each: &mut dyn FnMut(Token<'_>)) {
             Class::Letter => {
                 let end = word(text, at, &mut folded);
                 if !folded.is_empty() {
-                    each(Token { text: &folded, position, start: at, end, is_pair: false, is_adjacent: false });
+                    each(Token {
+                        text: &folded,
+                        position,
+                        start: at,
+                        end,
+                        is_pair: false,
+                        is_adjacent: false,
+                    });
                     position = position.saturating_add(1);
                 }
                 at = end;
@@ -71,20 +82,25 @@ pub fn words(text: &[u8], source: Source, each: &mut dyn FnMut(Token<'_>)) {
 }
 
 /// The end of the source of the first `characters` characters of a token's folded text, with the marks that belong to the last of them.
-/// `word` is the token's source.
+/// `word` is the token's source. A character that folds to two is taken with the first of them.
 pub fn end_of_prefix(word: &[u8], characters: usize) -> usize {
+    if characters > WORD_MAX_BYTES {
+        return word.len();
+    }
     let mut folded = String::new();
+    let mut count = 0;
     let mut at = 0;
     while let Some(character) = character_at(word, at) {
-        let is_mark = class(character.value) == Class::Mark;
-        if !is_mark && folded.chars().count() >= characters {
-            break;
-        }
         if class(character.value) != Class::Apostrophe {
             push_folded(character.value, &mut folded);
-            if folded.len() > WORD_MAX_BYTES && characters >= folded.chars().count() {
-                return word.len();
-            }
+        } else if count >= characters {
+            break;
+        }
+        let count_before = count;
+        count = folded.chars().count();
+        // Marks, and letters that were composed with the last one, add nothing.
+        if count_before >= characters && count > count_before {
+            break;
         }
         at += character.bytes;
     }
@@ -109,7 +125,11 @@ fn ascii_word(text: &[u8], start: usize) -> Option<(usize, Option<&str>)> {
     if length == 0 {
         return None;
     }
-    let plain = if is_plain && length <= WORD_MAX_BYTES { std::str::from_utf8(rest.get(..length)?).ok() } else { None };
+    let plain = if is_plain && length <= WORD_MAX_BYTES {
+        std::str::from_utf8(rest.get(..length)?).ok()
+    } else {
+        None
+    };
     Some((start + length, plain))
 }
 
@@ -123,7 +143,8 @@ fn word(text: &[u8], start: usize, folded: &mut String) -> usize {
             Class::Separator | Class::Pair => break,
             Class::Apostrophe => {
                 let next = character_at(text, at + character.bytes);
-                let joins = next.is_some_and(|next| class(next.value) == Class::Letter) && !ELIDED.contains(&folded.as_str());
+                let joins = next.is_some_and(|next| class(next.value) == Class::Letter)
+                    && !ELIDED.contains(&folded.as_str());
                 if !joins {
                     break;
                 }
@@ -168,7 +189,14 @@ fn pairs(
             at += mark.bytes;
         }
         if count > 0 {
-            each(Token { text: folded, position, start: last_start, end: at, is_pair: true, is_adjacent: count > 1 });
+            each(Token {
+                text: folded,
+                position,
+                start: last_start,
+                end: at,
+                is_pair: true,
+                is_adjacent: count > 1,
+            });
             position = position.saturating_add(1);
             folded.drain(..last_bytes);
         }
@@ -177,7 +205,14 @@ fn pairs(
         count = count.saturating_add(1);
     }
     if count == 1 || source == Source::Document {
-        each(Token { text: folded, position, start: last_start, end: at, is_pair: true, is_adjacent: count > 1 });
+        each(Token {
+            text: folded,
+            position,
+            start: last_start,
+            end: at,
+            is_pair: true,
+            is_adjacent: count > 1,
+        });
     }
     (at, position.saturating_add(1))
 }

@@ -46,15 +46,17 @@ pub enum Language {
 }
 
 use Language::{
-    Arabic, Armenian, Basque, Catalan, Chinese, Danish, Dutch, English, Finnish, French, German, Greek, Hindi, Hungarian, Indonesian, Irish,
-    Italian, Lithuanian, Nepali, Norwegian, Portuguese, Romanian, Russian, Serbian, Spanish, Swedish, Tamil, Turkish, Yiddish,
+    Arabic, Armenian, Basque, Catalan, Chinese, Danish, Dutch, English, Finnish, French, German, Greek,
+    Hindi, Hungarian, Indonesian, Irish, Italian, Lithuanian, Nepali, Norwegian, Portuguese, Romanian,
+    Russian, Serbian, Spanish, Swedish, Tamil, Turkish, Yiddish,
 };
 
 impl Language {
     /// All of them, as they stand in the type.
     pub const ALL: [Language; 29] = [
-        Arabic, Armenian, Basque, Catalan, Danish, Dutch, English, Finnish, French, German, Greek, Hindi, Hungarian, Indonesian, Irish,
-        Italian, Lithuanian, Nepali, Norwegian, Portuguese, Romanian, Russian, Serbian, Spanish, Swedish, Tamil, Turkish, Yiddish, Chinese,
+        Arabic, Armenian, Basque, Catalan, Danish, Dutch, English, Finnish, French, German, Greek, Hindi,
+        Hungarian, Indonesian, Irish, Italian, Lithuanian, Nepali, Norwegian, Portuguese, Romanian, Russian,
+        Serbian, Spanish, Swedish, Tamil, Turkish, Yiddish, Chinese,
     ];
 
     /// The language of this name, in any case.
@@ -148,7 +150,9 @@ impl Language {
 /// has no stemmer of the language.
 pub fn stem(language: Language, word: &str, stem: &mut String) {
     match language.algorithm() {
-        Some(algorithm) if word.len() >= STEM_MIN_BYTES => stem.push_str(&waken_snowball::stem(algorithm, word)),
+        Some(algorithm) if word.len() >= STEM_MIN_BYTES => {
+            stem.push_str(&waken_snowball::stem(algorithm, word))
+        }
         _ => stem.push_str(word),
     }
 }

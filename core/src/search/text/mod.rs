@@ -18,7 +18,7 @@ mod stop_words;
 pub mod words;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use decode::{Character, character_at};
 pub use fold::fold;
@@ -54,5 +54,13 @@ pub fn analyze(
     match analyzer {
         Analyzer::Words => words::words(text, is_stop_word, each),
         Analyzer::Instant => instant::words(text, instant::Source::Document, each),
+    }
+}
+
+/// The end of the source of the first `characters` characters of a token's text, in bytes. `word` is the token's source.
+pub fn end_of_prefix(analyzer: Analyzer, word: &[u8], characters: usize) -> usize {
+    match analyzer {
+        Analyzer::Words => words::end_of_prefix(word, characters),
+        Analyzer::Instant => instant::end_of_prefix(word, characters),
     }
 }

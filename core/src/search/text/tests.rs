@@ -4,3 +4,5 @@ mod analyzers;
 mod folding_table;
 mod properties;
 mod stems;
+
+pub(crate) use properties::Random;

@@ -14,10 +14,24 @@ use super::{Token, character_at};
 /// and what is (base64, addresses) is found by its beginning, in documents and queries alike. It bounds a term in memory and in segments.
 pub const WORD_MAX_BYTES: usize = 128;
 
-/// Whether an ASCII character or any other byte ends a word. Bytes beyond ASCII do not.
+/// For each byte whether it ends a word.
+const SEPARATORS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        let value = byte as u8;
+        table[byte] = value <= b' '
+            || value == 0x7F
+            || (value.is_ascii_punctuation() && value != b'_' && value != b'\\');
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a byte ends a word. Bytes beyond ASCII do not.
 #[inline]
 pub fn is_separator(byte: u8) -> bool {
-    byte <= b' ' || byte == 0x7F || (byte.is_ascii_punctuation() && byte != b'_' && byte != b'\\')
+    SEPARATORS[usize::from(byte)]
 }
 
 /// Calls `each` with every word of a text that is no stop word. Stop words have no position: `to be alive` has `alive` at position 0.
@@ -120,4 +134,19 @@ fn push_lower(character: char, limit: usize, folded: &mut String) -> bool {
 fn cut(word: &str) -> &str {
     // Plain words are ASCII, so every byte is a boundary.
     word.get(..WORD_MAX_BYTES).unwrap_or(word)
+}
+
+/// The end of the source of the first `characters` characters of a token's text. `word` is the token's source.
+pub fn end_of_prefix(word: &[u8], characters: usize) -> usize {
+    let mut at = 0;
+    let mut count = 0;
+    let mut is_escaped = false;
+    while let Some(character) = character_at(word, at).filter(|_| count < characters) {
+        at += character.bytes;
+        is_escaped = character.value == '\\' && !is_escaped;
+        if !is_escaped {
+            count += character.value.to_lowercase().count();
+        }
+    }
+    at
 }

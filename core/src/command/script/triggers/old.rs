@@ -27,7 +27,7 @@ pub(super) fn old(ctx: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
             Ok(())
         }
         Kind::Hash | Kind::Set | Kind::SortedSet => old_members(ctx, key, &root),
-        Kind::List | Kind::Stream | Kind::SqlDatabase => Err(CommandError::text(
+        Kind::List | Kind::Stream | Kind::SqlDatabase | Kind::Suggestions => Err(CommandError::text(
             "ERR TRIGGER OLD shows strings, and members of hashes, sets and sorted sets",
         )),
     }

@@ -66,7 +66,15 @@ fn once(text: &str) -> String {
 fn expected(character: char) -> Option<String> {
     let lower: String = character.to_lowercase().collect();
     match u32::from(character) {
-        0..0x80 | 0x1161..=0x1175 | 0x11A8..=0x11C2 | 0x3000 | 0x3099 | 0x309A | 0xFF01..=0xFF5E | 0xFF9E | 0xFF9F => return None,
+        0..0x80
+        | 0x1161..=0x1175
+        | 0x11A8..=0x11C2
+        | 0x3000
+        | 0x3099
+        | 0x309A
+        | 0xFF01..=0xFF5E
+        | 0xFF9E
+        | 0xFF9F => return None,
         // Kana keep their voicing, syllables are not taken apart, and characters for compatibility beyond the first plane are not worth a table.
         0x3041..=0x30FF | 0xAC00..=0xD7A3 | 0x2F800..=0x2FA1F => return Some(lower),
         _ if fold::is_dropped(character) => return None,
@@ -77,13 +85,16 @@ fn expected(character: char) -> Option<String> {
     for _ in 0..4 {
         folded = once(&folded);
     }
-    let is_word = !folded.is_empty() && folded.chars().all(|part| part.is_alphanumeric() || is_combining_mark(part));
+    let is_word =
+        !folded.is_empty() && folded.chars().all(|part| part.is_alphanumeric() || is_combining_mark(part));
     // A pool would be needed for the singles beyond the first plane; none occurs.
     Some(if is_word { folded } else { lower })
 }
 
 fn is_kept_mark(character: char) -> bool {
-    is_combining_mark(character) && !fold::is_dropped(character) && !character.is_alphanumeric()
+    is_combining_mark(character)
+        && !fold::is_dropped(character)
+        && !character.is_alphanumeric()
         && !matches!(character, '\u{3099}' | '\u{309A}')
 }
 
@@ -113,7 +124,9 @@ fn table() -> Table {
         let end = table.runs.last().map_or(0, |&(first, length, _)| first + u32::from(length));
         let can_fill = |code: u32| {
             char::from_u32(code).is_some_and(|between| {
-                expected(between).is_some_and(|folded| folded.chars().count() == 1 && u32::from(folded.chars().next().unwrap_or(' ')) < 0xD800)
+                expected(between).is_some_and(|folded| {
+                    folded.chars().count() == 1 && u32::from(folded.chars().next().unwrap_or(' ')) < 0xD800
+                })
             })
         };
         if end != 0 && code - end <= GAP_MAX && (end..code).all(can_fill) {
@@ -169,7 +182,10 @@ fn source(table: &Table) -> String {
          /// The first character of a run, how many it has, and the index of its first target.\n#[rustfmt::skip]\n\
          pub(super) const RUNS: &[(u32, u16, u16)] = &[\n",
     );
-    lines(table.runs.iter().map(|(first, length, index)| format!("({first:#x}, {length}, {index}),")), &mut out);
+    lines(
+        table.runs.iter().map(|(first, length, index)| format!("({first:#x}, {length}, {index}),")),
+        &mut out,
+    );
     out.push_str("\n/// What each character of a run folds to: a character, or the number of a text in the pool.\n#[rustfmt::skip]\npub(super) const TARGETS: &[u16] = &[\n");
     lines(table.targets.iter().map(|target| format!("{target:#x},")), &mut out);
     out.push_str("\n/// Texts of several characters, one after the other.\n#[rustfmt::skip]\npub(super) const POOL: &str = concat!(\n");
@@ -181,7 +197,13 @@ fn source(table: &Table) -> String {
     }
     out.push_str(");\n\n/// Where each text of the pool ends.\n#[rustfmt::skip]\npub(super) const POOL_ENDS: &[u16] = &[\n");
     let mut end = 0;
-    lines(table.pool.iter().map(|text| { end += text.len(); format!("{end},") }), &mut out);
+    lines(
+        table.pool.iter().map(|text| {
+            end += text.len();
+            format!("{end},")
+        }),
+        &mut out,
+    );
     out.push_str("\n/// Combining marks that are parts of words: the first of a range, and how many.\n#[rustfmt::skip]\npub(super) const MARKS: &[(u32, u16)] = &[\n");
     lines(table.marks.iter().map(|(first, length)| format!("({first:#x}, {length}),")), &mut out);
     out
@@ -193,7 +215,10 @@ fn committed_table_is_that_of_unicode() {
     if let Ok(path) = std::env::var("WRITE_FOLD_TABLE") {
         std::fs::write(path, &source).expect("the table is written");
     }
-    assert!(source == include_str!("../fold_table.rs"), "the table is another one; see the head of this file");
+    assert!(
+        source == include_str!("../fold_table.rs"),
+        "the table is another one; see the head of this file"
+    );
 }
 
 #[test]
