@@ -59,7 +59,7 @@ use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
 use crate::server::peers::Topic;
 use crate::server::scripts::ScriptKind;
-use crate::server::search::Work;
+use crate::server::search::IndexWork;
 use crate::server::sql::Leases;
 use crate::server::{Client, Shared};
 
@@ -126,7 +126,7 @@ pub struct Context<'c, 'e> {
     /// The connections to SQL databases that the transaction has.
     pub sql: &'c mut Leases,
     /// What the transaction changes of indexes.
-    pub search: &'c mut Work,
+    pub search: &'c mut IndexWork,
     /// What the executor counts once the transaction is committed.
     pub tally: &'c mut Tally,
     /// The error because of which the executor is to run everything again, once there was one.

@@ -19,7 +19,7 @@ use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
 use crate::server::outbox::Actions;
-use crate::server::search::Work;
+use crate::server::search::IndexWork;
 use crate::server::sql::OldPages;
 use crate::server::{Server, Shared, carry_out};
 
@@ -37,7 +37,7 @@ pub(super) struct Pending {
     /// The SQL databases that it changes.
     databases: SmallVec<[(u64, Option<OldPages>); 1]>,
     /// What it changes of indexes.
-    search: Work,
+    search: IndexWork,
     triggers: SmallVec<[TriggerRun; 1]>,
 }
 

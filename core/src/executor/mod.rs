@@ -60,7 +60,7 @@ use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
 use crate::server::hub::{Inbox, Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
-use crate::server::search::{SeenIndexes, Work};
+use crate::server::search::{IndexWork, SeenIndexes};
 use crate::server::sql::Leases;
 use crate::server::triggers::SeenTriggers;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
@@ -249,7 +249,7 @@ pub struct Executor {
     /// The indexes as it has seen them last.
     indexes: SeenIndexes,
     /// What the transaction under way changes of indexes.
-    search: Work,
+    search: IndexWork,
 }
 
 impl Executor {

@@ -4,13 +4,19 @@
 //! - [`text`]: analyzers, stems, stop words;
 //! - [`query`]: RediSearch's query language as a tree;
 //! - [`index`]: documents as deltas and segments;
+//! - [`value`], [`expression`], [`aggregate`]: rows and what FT.AGGREGATE makes of them;
+//! - [`highlight`]: matches in texts, for people to see;
 //! - [`bits`]: sets of documents.
 //!
 //! Nothing here knows a command, a reply, a key of the store or a lock: `server/search` holds indexes, and `command/search` says what they
 //! cover.
 
+pub mod aggregate;
 pub mod bits;
+pub mod expression;
+pub mod highlight;
 pub mod index;
 pub mod query;
 pub mod schema;
 pub mod text;
+pub mod value;

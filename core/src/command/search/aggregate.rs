@@ -168,7 +168,7 @@ fn read_row(ctx: &mut Context<'_, '_>, index: &Arc<Index>, plan: &Plan, found: M
     }
     if plan.loads_all() {
         let is_input = |name: &[u8]| plan.inputs().iter().any(|input| input.path == name);
-        ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Both), &mut |name, value| {
+        ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Values), &mut |name, value| {
             if !is_input(name) {
                 row.others.push((name.to_vec(), Value::text(value)));
             }

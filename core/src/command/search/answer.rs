@@ -65,7 +65,7 @@ pub(super) fn load(
             None => {
                 let distances = hit.distances.iter();
                 fields.extend(distances.map(|(name, distance)| (name.clone(), number(*distance))));
-                ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Both), &mut |field, value| {
+                ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Values), &mut |field, value| {
                     fields.push((field.to_vec(), value.to_vec()));
                     ControlFlow::Continue(())
                 })?;

@@ -134,7 +134,7 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
             let text = words.value("FILTER")?;
             let expression = Expression::parse(text)
                 .map_err(|error| CommandError::owned(format!("ERR {error}")))?;
-            let fields = expression.properties().iter().map(|name| name.to_vec()).collect();
+            let fields = expression.names().to_vec();
             definition.filter = Some(Filter { text: text.to_vec(), expression, fields });
         }
         b"LANGUAGE" => schema.language = language(words.value("LANGUAGE")?)?,

@@ -6,7 +6,8 @@ use crate::resp::parse_f64;
 use crate::search::index::{DocumentId, FieldValue, Prepared, Source, prepare};
 use crate::search::schema::{FieldId, FieldKind, Schema, VectorOptions};
 use crate::search::text::Language;
-use crate::server::search::{Definition, Index};
+use crate::search::value::Value;
+use crate::server::search::{Definition, Filter, Index};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -33,7 +34,7 @@ pub(super) fn read(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8]), id:
     }
     let fields = fields_of(txn, definition, (db, key))?;
     if let Some(filter) = &definition.filter
-        && !filter.expression.is_met(&|name| if name == b"__key" { Some(key) } else { fields.get(name) })
+        && !meets(filter, definition, key, &fields)
     {
         return Ok(None);
     }
@@ -44,6 +45,20 @@ pub(super) fn read(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8]), id:
             Ok(None)
         }
     }
+}
+
+/// Whether a document meets the condition of an index.
+fn meets(filter: &Filter, definition: &Definition, key: &[u8], fields: &Fields) -> bool {
+    let value_of = |name: &Vec<u8>| match name.as_slice() {
+        b"__key" => Some(Value::text(key)),
+        name => {
+            let is_numeric =
+                definition.schema.find(name).is_some_and(|(_, field)| field.kind == FieldKind::Numeric);
+            fields.get(name).map(|value| Value::of_hash_field(value, is_numeric))
+        }
+    };
+    let values: Vec<Option<Value>> = filter.fields.iter().map(value_of).collect();
+    filter.expression.matches(&|at| values.get(at)?.as_ref())
 }
 
 /// Whether a document of an index reads a field.

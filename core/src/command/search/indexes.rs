@@ -59,7 +59,7 @@ pub(super) fn read(field: &[u8], text: &[u8], seed: u64) -> Result<Definition> {
     let at = field.iter().position(|byte| *byte == b':').ok_or_else(bad)?;
     let (db, name) = (field.get(..at).ok_or_else(bad)?, field.get(at + 1..).ok_or_else(bad)?);
     let db = parse_i64(db).and_then(|db| Db::try_from(db).ok()).ok_or_else(bad)?;
-    let words = split_line(text).ok().ok_or_else(bad)?;
+    let words = split_line(text).ok_or_else(bad)?;
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let [number_word, number, _, since, scanned_word, scanned, aliases_word, aliases, rest @ ..] = words.as_slice() else {
         return Err(bad());

@@ -157,7 +157,7 @@ fn walk(
     let from = after.map(|key| [key, &[0]].concat());
     let start = from.as_deref().map_or(Start::End, Start::Subkey);
     let mut left = most;
-    txn.sub_scan(CATALOG, map, SubWalk::up(start, Want::Both).expecting(most as u64), &mut |key, value| {
+    txn.sub_scan(CATALOG, map, SubWalk::up(start, Want::Values).expecting(most as u64), &mut |key, value| {
         if let Some(entry) = Entry::read(value) {
             visit(key, entry);
         }

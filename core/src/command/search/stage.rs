@@ -2,7 +2,7 @@
 //!
 //! The stage stands behind the commands, triggers and reactions of every transaction (`executor`), so no way to write passes it by. It
 //! reads the changed keys as they will be, makes their documents, writes the entries of the document maps through the same transaction and
-//! leaves the rest in the transaction's [`Work`], which happens at the place of the commit in the log.
+//! leaves the rest in the transaction's [`IndexWork`](crate::server::search::IndexWork), which happens at the place of the commit in the log.
 
 use std::sync::Arc;
 

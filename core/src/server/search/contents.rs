@@ -77,6 +77,7 @@ pub struct Contents {
     /// Unix time in milliseconds of the last query.
     used_at_ms: AtomicU64,
     failures: AtomicU64,
+    uses: AtomicU64,
 }
 
 impl std::fmt::Debug for Contents {
@@ -126,6 +127,10 @@ pub struct Facts {
     pub delta_bytes: u64,
     /// Documents of which a field could not be indexed.
     pub failures: u64,
+    /// Postings of all parts.
+    pub postings: u64,
+    /// Searches.
+    pub uses: u64,
 }
 
 impl State {
@@ -233,6 +238,7 @@ impl Contents {
     /// Notes a query.
     pub fn note_use(&self, now_ms: u64) {
         self.used_at_ms.fetch_max(now_ms, Ordering::Relaxed);
+        self.uses.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Unix time in milliseconds of the last query.
@@ -368,6 +374,9 @@ impl Contents {
             segment_bytes: state.segments.iter().map(|resident| resident.memory_bytes() as u64).sum(),
             delta_bytes: deltas().map(|delta| delta.memory_bytes() as u64).sum(),
             failures: self.failures.load(Ordering::Relaxed),
+            postings: deltas().map(Delta::posting_count).sum::<u64>()
+                + state.segments.iter().map(|resident| resident.segment.posting_count()).sum::<u64>(),
+            uses: self.uses.load(Ordering::Relaxed),
         }
     }
 

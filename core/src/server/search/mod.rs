@@ -4,7 +4,7 @@
 //!  Indexes  -- the set, replaced as a whole, with prefixes of keys that concern it
 //!    Index     definition and the names of its document maps
 //!      Contents   delta, segments, which documents live
-//!  Work     what one transaction changes of them, until its commit
+//!  IndexWork  what one transaction changes of them, until its commit
 //! ```
 //!
 //! The truth about an index is in the store: its definition and its document maps (`command/search`). What is here is made of them, of the
@@ -24,7 +24,7 @@ use parking_lot::{Mutex, RwLock};
 pub use contents::{Contents, Facts, Freeze, Progress, Stored};
 pub use cursors::{CursorRow, Cursors, SearchCursor};
 pub use definition::{Definition, Filter, Hints, Synonyms};
-pub use work::{DocumentChange, Work};
+pub use work::{DocumentChange, IndexWork};
 
 use super::hub::Interest;
 use super::prefixes::Prefixes;

@@ -25,7 +25,7 @@ pub struct DocumentChange {
 
 /// The changes of one transaction. They happen in the engine's callback at the place of the commit, under the locks of the transaction.
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct IndexWork {
     /// Indexes that come, change and go.
     pub changes: Vec<Change>,
     /// Documents, in the order of their changes.
@@ -34,7 +34,7 @@ pub struct Work {
     pub progress: Vec<(Arc<Contents>, Progress)>,
 }
 
-impl Work {
+impl IndexWork {
     /// Whether there is nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
