@@ -10,6 +10,8 @@ mod lexer;
 
 mod parser;
 
+mod word;
+
 mod field;
 
 mod vector;
