@@ -19,6 +19,9 @@ const DISTANCE_MAX: u32 = 8;
 /// What RediSearch takes for the length of a word with its space.
 const WORD_BYTES: u64 = 6;
 
+/// So many different words of the query make a fragment better; more of them do not, since each is compared with all.
+const TERMS_MAX: usize = 64;
+
 /// How a field is summarized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary<'a> {
@@ -121,7 +124,7 @@ impl Fragments {
                 last.end = mark.end.max(last.end);
                 last.last_position = mark.position;
                 last.last_mark += 1;
-                if !self.terms.contains(&mark.term) {
+                if self.terms.len() < TERMS_MAX && !self.terms.contains(&mark.term) {
                     last.score += mark.weight;
                     self.terms.push(mark.term);
                 }

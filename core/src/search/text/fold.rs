@@ -59,6 +59,7 @@ fn push_folded_beyond_ascii(character: char, folded: &mut String) {
         | 'σ'..='ω'
         | 'א'..='ת'
         | 'क'..='न'
+        | 'ก'..='ฮ'
         | 'ぁ'..='ゖ'
         | 'ァ'..='ヺ'
         | '\u{3400}'..='\u{9FFF}'
@@ -92,7 +93,9 @@ pub(super) fn class(character: char) -> Class {
         },
         // What follows only saves searches in tables.
         'Ѐ'..='ҁ' | 'α'..='ω' | 'א'..='ת' | 'क'..='न' | '가'..='힣' => Class::Letter,
-        'ぁ'..='ゖ' | 'ァ'..='ヺ' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' => Class::Pair,
+        'ก'..='ฮ' | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' => {
+            Class::Pair
+        }
         '\u{3099}' | '\u{309A}' | '\u{FF9E}' | '\u{FF9F}' => Class::Mark,
         _ if is_dropped(character) => Class::Mark,
         _ if !character.is_alphanumeric() && !is_kept_mark(character) => Class::Separator,
