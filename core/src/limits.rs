@@ -424,3 +424,6 @@ pub const SUGGESTION_PREFIX_MAX_CHARS: usize = 99;
 /// Suggestions that FT.SUGGET looks at, at most: a tenth of a second's worth. More begin alike only where less than a word was typed in a
 /// dictionary of millions, and the answer would come too late for anybody who types.
 pub const SUGGESTIONS_LOOKED_AT_MAX: u64 = 1_000_000;
+
+/// An argument that is unknown is shown in its error up to this length.
+pub const UNKNOWN_ARGUMENT_SHOWN_BYTES: usize = 128;

@@ -352,6 +352,8 @@ named_bits! {
         TRANSACTION = "transaction",
         /// Runs or manages code.
         SCRIPTING = "scripting",
+        /// Search, a category since Redis 8.
+        SEARCH = "search",
     }
 }
 
@@ -416,6 +418,8 @@ pub enum Group {
     Scripting,
     /// SQL databases.
     Sql,
+    /// Search over hashes, and suggestions.
+    Search,
 }
 
 impl Group {
@@ -439,6 +443,7 @@ impl Group {
             Group::Geo => "geo",
             Group::Scripting => "scripting",
             Group::Sql => "sql",
+            Group::Search => "search",
         }
     }
 
@@ -458,6 +463,7 @@ impl Group {
             Group::Stream => Categories::STREAM,
             Group::Geo => Categories::GEO,
             Group::Scripting => Categories::SCRIPTING,
+            Group::Search => Categories::SEARCH,
             Group::Hyperloglog => Categories::HYPERLOGLOG,
         }
     }

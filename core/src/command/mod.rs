@@ -29,6 +29,7 @@ pub mod random;
 mod reload;
 pub mod scan;
 pub mod script;
+mod search;
 mod server;
 mod set;
 mod sorted_set;
@@ -164,6 +165,7 @@ const GROUPS: &[Group] = &[
     list::HANDLERS,
     pubsub::HANDLERS,
     script::HANDLERS,
+    search::HANDLERS,
     server::HANDLERS,
     set::HANDLERS,
     sorted_set::HANDLERS,

@@ -61,7 +61,7 @@ pub(crate) fn is_own(name: &str) -> bool {
     OWN.contains(&name)
 }
 
-/// Commands that no Redis has.
+/// Commands that no Redis has by itself.
 const OWN: &[&str] = &[
     "cron",
     "cron|create",
@@ -69,6 +69,13 @@ const OWN: &[&str] = &[
     "cron|help",
     "cron|list",
     "cron|log",
+    "ft.dictadd",
+    "ft.dictdel",
+    "ft.dictdump",
+    "ft.sugadd",
+    "ft.sugdel",
+    "ft.sugget",
+    "ft.suglen",
     "sql.begin",
     "sql.commit",
     "sql.cursor",

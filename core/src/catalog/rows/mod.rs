@@ -12,6 +12,7 @@ mod hyperloglog;
 mod list;
 mod pubsub;
 mod scripting;
+mod search;
 mod server;
 mod set;
 mod sorted_set;
@@ -24,7 +25,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of `docs/commands.md`.
-pub(super) const GROUPS: [(Group, &[Row]); 17] = [
+pub(super) const GROUPS: [(Group, &[Row]); 18] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Cluster, cluster::ROWS),
@@ -42,4 +43,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 17] = [
     (Group::Geo, geo::ROWS),
     (Group::Scripting, scripting::ROWS),
     (Group::Sql, sql::ROWS),
+    (Group::Search, search::ROWS),
 ];

@@ -64,15 +64,6 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
-/// FT.CREATE that does nothing if there is such an index.
-pub(super) fn create_if_missing(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    check_engine(ctx)?;
-    if present(ctx).find(ctx.db(), args[1]).is_some() {
-        ctx.reply.ok();
-        return Ok(());
-    }
-    create(ctx, args)
-}
 
 pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find(ctx, args[1])?;

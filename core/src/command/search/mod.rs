@@ -2,9 +2,12 @@
 //! a commit. What an index is in memory is in [`crate::server::search`], the search itself in [`crate::search`].
 
 mod admin;
+mod aggregate;
 mod answer;
 mod create;
+mod dictionary;
 mod document;
+mod find;
 mod indexes;
 mod info;
 mod maps;
@@ -12,6 +15,7 @@ mod open;
 mod request;
 mod run;
 pub(crate) mod stage;
+mod suggest;
 mod tags;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
@@ -23,16 +27,29 @@ use crate::server::search::{Index, Progress};
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[
-    ("ft._create", admin::create_if_missing),
     ("ft._list", admin::list),
+    ("ft.aggregate", aggregate::aggregate),
     ("ft.aliasadd", admin::alias_add),
     ("ft.aliasdel", admin::alias_del),
     ("ft.aliasupdate", admin::alias_update),
     ("ft.alter", admin::alter),
+    ("ft.config", config::config),
     ("ft.create", admin::create),
+    ("ft.cursor", aggregate::cursor),
+    ("ft.dictadd", dictionary::dictadd),
+    ("ft.dictdel", dictionary::dictdel),
+    ("ft.dictdump", dictionary::dictdump),
     ("ft.dropindex", admin::drop),
+    ("ft.explain", run::explain),
+    ("ft.explaincli", run::explain_lines),
     ("ft.info", info::info),
+    ("ft.profile", profile::profile),
     ("ft.search", run::search),
+    ("ft.spellcheck", spelling::spellcheck),
+    ("ft.sugadd", suggest::sugadd),
+    ("ft.sugdel", suggest::sugdel),
+    ("ft.sugget", suggest::sugget),
+    ("ft.suglen", suggest::suglen),
     ("ft.syndump", admin::synonyms_dump),
     ("ft.synupdate", admin::synonyms_update),
     ("ft.tagvals", tags::tag_values),

@@ -16,9 +16,9 @@
 
 use std::borrow::Cow;
 
+use super::module::Module;
 use super::packed::{self, Walk};
 use super::reader::{Bytes, Reader, are_distinct};
-use super::module::Module;
 use super::sqldb::{self, SqlPages};
 use super::stream::{self, StreamValue};
 use super::suggestions::{self, Suggestion};

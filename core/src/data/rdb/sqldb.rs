@@ -44,7 +44,8 @@ pub(super) fn load<'p>(reader: &mut Reader<'p>, version: u64) -> super::Result<S
     if version != VERSION {
         return Err(BadFormat);
     }
-    let page_bytes = usize::try_from(module::unsigned(reader)?).ok().filter(|bytes| sqldb::is_page_size(*bytes));
+    let page_bytes =
+        usize::try_from(module::unsigned(reader)?).ok().filter(|bytes| sqldb::is_page_size(*bytes));
     let page_bytes = page_bytes.ok_or(BadFormat)?;
     let mut pages: Vec<(u32, Bytes<'p>)> = Vec::new();
     while let Some(page) = module::unsigned_or_end(reader)? {

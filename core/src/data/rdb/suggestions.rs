@@ -61,15 +61,18 @@ pub(super) fn load<'p>(reader: &mut Reader<'p>, version: u64) -> super::Result<V
     for _ in 0..module::unsigned(reader)? {
         let text = before_zero(module::string(reader)?)?;
         let score = module::double(reader)?;
-        let payload = if version > 0 { before_zero(module::string(reader)?)? } else { Cow::Borrowed(&[][..]) };
+        let payload =
+            if version > 0 { before_zero(module::string(reader)?)? } else { Cow::Borrowed(&[][..]) };
         if version > 1 {
             module::unsigned(reader)?;
         }
         all.push_with(0, || Suggestion { text, score, payload });
     }
     let all = all.all()?;
-    let is_sound = |suggestion: &Suggestion<'_>| suggestions::is_text(&suggestion.text) && suggestion.score.is_finite();
-    let is_sound = !all.is_empty() && all.iter().all(is_sound) && are_distinct(all.iter().map(|one| &one.text));
+    let is_sound =
+        |suggestion: &Suggestion<'_>| suggestions::is_text(&suggestion.text) && suggestion.score.is_finite();
+    let is_sound =
+        !all.is_empty() && all.iter().all(is_sound) && are_distinct(all.iter().map(|one| &one.text));
     if is_sound && module::unsigned_or_end(reader)?.is_none() { Ok(all) } else { Err(BadFormat) }
 }
 

@@ -121,7 +121,10 @@ fn with_typo(
             if looked_at % LONG_WORK_ELEMENTS == 0 {
                 announced = announce(looked_at);
             }
-            if announced.is_err() || looked_at > SUGGESTIONS_LOOKED_AT_MAX || next.first() != Some(&SUGGESTIONS) {
+            if announced.is_err()
+                || looked_at > SUGGESTIONS_LOOKED_AT_MAX
+                || next.first() != Some(&SUGGESTIONS)
+            {
                 return ControlFlow::Break(());
             }
             if subkey < next.as_slice() {

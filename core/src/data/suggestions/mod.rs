@@ -156,7 +156,7 @@ pub fn mend(txn: &mut Txn<'_>, db: Db, key: &[u8]) -> Result<u64> {
 }
 
 /// How many characters a text has; a byte that is no part of one counts as one.
-fn chars(text: &[u8]) -> usize {
+pub fn chars(text: &[u8]) -> usize {
     text.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }
 

@@ -73,7 +73,8 @@ impl Typo {
             let Some((unit, len)) = next.filter(|_| !is_edited || state.exact != 0) else {
                 return if is_edited { Look::Matches(1) } else { Look::Short };
             };
-            let fits = self.units.iter().find(|(known, _)| *known == unit).map_or(0, |(_, positions)| *positions);
+            let fits =
+                self.units.iter().find(|(known, _)| *known == unit).map_or(0, |(_, positions)| *positions);
             let exact = (state.exact & fits) << 1;
             // The same character, one more, another, one less.
             let edited = (state.edited & fits) << 1 | state.exact | state.exact << 1 | exact << 1;
