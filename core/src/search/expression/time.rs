@@ -305,7 +305,11 @@ impl Reader<'_> {
         self.rest = self.rest.trim_ascii_start();
         let count = self.rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.rest.split_at_checked(count)?;
-        let value: i64 = core::str::from_utf8(digits).ok()?.parse().ok()?;
+        if digits.is_empty() {
+            return None;
+        }
+        // At most 18 digits.
+        let value = digits.iter().fold(0_i64, |value, digit| value * 10 + i64::from(digit - b'0'));
         self.rest = rest;
         (least_value..=greatest).contains(&value).then_some(value)
     }
