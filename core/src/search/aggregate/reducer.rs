@@ -6,7 +6,7 @@ use super::distinct::{Distinctish, HASH_BYTES, Hashes, SKETCH_BYTES, Sketch, has
 use super::pipeline::Row;
 use super::words::Words;
 use super::{Ask, SAMPLES_MAX};
-use crate::search::value::{Message, Value, message, number_of_bits, order_bits};
+use crate::search::value::{Message, Value, digits, message, number_of_bits, order_bits};
 
 /// A reducer with its columns.
 #[derive(Clone, Debug)]
@@ -98,17 +98,12 @@ impl Reducer {
             }
             _ => {}
         }
-        let at = itoa::Buffer::new().format(words.position()).to_owned();
+        let at = digits(words.position() as u64);
         match words.next() {
             None => Ok(Reducer { kind, column }),
-            Some(word) => Err(message(&[
-                b"Unknown argument `",
-                word,
-                b"` at position ",
-                at.as_bytes(),
-                b" for ",
-                function,
-            ])),
+            Some(word) => {
+                Err(message(&[b"Unknown argument `", word, b"` at position ", &at, b" for ", function]))
+            }
         }
     }
 

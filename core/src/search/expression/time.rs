@@ -1,5 +1,7 @@
 //! Dates in UTC: the fields of a time, and C's `strftime` and `strptime` in English.
 
+use super::super::value::digits;
+
 /// Longest text that a format may make; a longer one makes Null, as in RediSearch.
 const TEXT_MAX_BYTES: usize = 1023;
 
@@ -205,12 +207,14 @@ fn write_part(date: &Date, kind: u8, out: &mut Vec<u8>) {
         b'Y' => (date.year, 1, b'0'),
         _ => return out.extend_from_slice(&[b'%', kind]),
     };
-    let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(value).as_bytes();
+    if value < 0 {
+        out.push(b'-');
+    }
+    let digits = digits(value.unsigned_abs());
     for _ in digits.len()..width {
         out.push(fill);
     }
-    out.extend_from_slice(digits);
+    out.extend_from_slice(&digits);
 }
 
 fn write_name(names: &[&str], at: i64, is_short: bool, out: &mut Vec<u8>) {

@@ -36,6 +36,12 @@ pub(super) fn message(parts: &[&[u8]]) -> Message {
     Cow::Owned(String::from_utf8_lossy(&parts.concat()).into_owned())
 }
 
+/// A number in decimal, for error texts and whole numbers.
+#[inline(never)]
+pub(super) fn digits(number: u64) -> Vec<u8> {
+    itoa::Buffer::new().format(number).as_bytes().to_vec()
+}
+
 impl Value {
     /// A text.
     #[inline(never)]
@@ -226,21 +232,20 @@ fn compare_numbers(one: f64, two: f64) -> Ordering {
 /// The text of a number in rows: whole numbers of 64 bits without a point, others with up to 12 significant digits.
 #[inline(never)]
 pub fn print_number(number: f64) -> Vec<u8> {
-    if number.is_nan() {
-        return if number.is_sign_negative() { b"-nan".to_vec() } else { b"nan".to_vec() };
-    }
-    if number.is_infinite() {
-        return if number < 0.0 { b"-inf".to_vec() } else { b"inf".to_vec() };
-    }
-    // 2^63 itself does not fit; the cast would saturate.
-    if number.trunc() == number && (-(2_f64.powi(63))..2_f64.powi(63)).contains(&number) {
-        return itoa::Buffer::new().format(number as i64).as_bytes().to_vec();
-    }
-    let mut text = Vec::with_capacity(24);
-    if number < 0.0 {
+    let mut text = Vec::with_capacity(32);
+    if number < 0.0 || (number.is_nan() && number.is_sign_negative()) {
         text.push(b'-');
     }
-    let (digits, exponent) = rounded_digits(number.abs());
+    let number = number.abs();
+    if !number.is_finite() {
+        text.extend_from_slice(if number.is_nan() { b"nan" } else { b"inf" });
+        return text;
+    }
+    if number.trunc() == number && number < 2_f64.powi(63) {
+        text.extend_from_slice(&digits(number as u64));
+        return text;
+    }
+    let (digits, exponent) = rounded_digits(number);
     lay_out(&digits, exponent, &mut text);
     text
 }
@@ -292,7 +297,7 @@ fn lay_out(digits: &[u8], exponent: i32, text: &mut Vec<u8>) {
         if at < 10 {
             text.push(b'0');
         }
-        text.extend_from_slice(itoa::Buffer::new().format(at).as_bytes());
+        text.extend_from_slice(&self::digits(at as u64));
     } else if exponent < 0 {
         text.extend_from_slice(b"0.");
         text.resize(text.len() + at - 1, b'0');
