@@ -3,8 +3,6 @@
 //! A sketch (Flajolet and others, 2007, with linear counting for small numbers) has 4,096 registers and errs by 1.6 %. The result of the
 //! reducer HLL is the byte `H` and the registers, which only HLL_SUM reads.
 
-use std::collections::BTreeSet;
-
 use super::super::value::Value;
 
 /// The bits of a hash that choose a register.
@@ -15,8 +13,8 @@ const SKETCH_MARK: u8 = b'H';
 /// Up to so many values COUNT_DISTINCTISH counts exactly. Their hashes then take about as much as a sketch does.
 const EXACT_MAX: usize = 256;
 
-/// What one hash in a set takes, roughly: nodes of the tree are two thirds full.
-pub(super) const HASH_BYTES: u64 = 16;
+/// What one hash in a set takes, roughly: a quarter to three quarters of the places are free.
+pub(super) const HASH_BYTES: u64 = 20;
 
 /// Bytes of a sketch.
 pub(super) const SKETCH_BYTES: u64 = REGISTERS as u64;
@@ -26,6 +24,57 @@ pub(super) fn hash(value: &Value) -> u64 {
     let mut identity = Vec::new();
     value.write_identity(&mut identity);
     xxhash_rust::xxh3::xxh3_64(&identity)
+}
+
+/// A set of hashes: a table with open addressing, with a fraction of the code of a `BTreeSet`.
+pub(super) struct Hashes {
+    /// A power of two of places, or none; 0 is a free one.
+    places: Vec<u64>,
+    count: usize,
+    /// Odd, of the seed: nobody can choose values that fall to one place.
+    multiplier: u64,
+}
+
+impl Hashes {
+    pub(super) fn new(seed: u64) -> Hashes {
+        Hashes { places: Vec::new(), count: 0, multiplier: (seed ^ 0x9E37_79B9_7F4A_7C15) | 1 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Adds a hash; whether it is new.
+    pub(super) fn insert(&mut self, hash: u64) -> bool {
+        if self.count * 4 >= self.places.len() * 3 {
+            let places = vec![0; (self.places.len() * 2).max(8)];
+            for hash in core::mem::replace(&mut self.places, places).into_iter().filter(|hash| *hash != 0) {
+                self.place(hash);
+            }
+        }
+        // 0 marks a free place: the hash that is 0 shares that of 1.
+        let is_new = self.place(hash.max(1));
+        self.count += usize::from(is_new);
+        is_new
+    }
+
+    fn place(&mut self, hash: u64) -> bool {
+        let last = self.places.len() - 1;
+        let mut at = (hash.wrapping_mul(self.multiplier) >> 32) as usize & last;
+        while let Some(place) = self.places.get_mut(at) {
+            if *place == 0 || *place == hash {
+                let is_new = *place != hash;
+                *place = hash;
+                return is_new;
+            }
+            at = (at + 1) & last;
+        }
+        false
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        self.places.iter().copied().filter(|hash| *hash != 0)
+    }
 }
 
 /// A sketch.
@@ -76,7 +125,7 @@ impl Sketch {
 
 /// COUNT_DISTINCTISH: exact while there are few.
 pub(super) enum Distinctish {
-    Few(BTreeSet<u64>),
+    Few(Hashes),
     Many(Sketch),
 }
 
@@ -90,7 +139,7 @@ impl Distinctish {
                     return u64::from(is_new) * HASH_BYTES;
                 }
                 let mut sketch = Sketch::new();
-                hashes.iter().for_each(|hash| sketch.add(*hash));
+                hashes.iter().for_each(|hash| sketch.add(hash));
                 *self = Distinctish::Many(sketch);
                 SKETCH_BYTES
             }

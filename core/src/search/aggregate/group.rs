@@ -92,9 +92,10 @@ impl Groups {
         let states = size_of::<State>() * self.reducers.len();
         ask((GROUP_BYTES + identity.len() + held + states) as u64)?;
         let at = self.groups.len();
+        let seed = self.random.u64(..);
         self.groups.push(Group {
             values: values.iter().map(|value| (*value).clone()).collect(),
-            states: self.reducers.iter().map(Reducer::state).collect(),
+            states: self.reducers.iter().map(|reducer| reducer.state(seed)).collect(),
         });
         self.by_values.insert(identity.into_boxed_slice(), at);
         Ok(at)

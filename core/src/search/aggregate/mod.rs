@@ -26,7 +26,7 @@ use super::expression::Expression;
 /// How many rows SORTBY keeps where neither MAX nor LIMIT says it.
 const SORTED_DEFAULT: u64 = 10;
 
-/// Most steps, reducers, properties of a step: more than anyone writes, and each costs a row some time.
+/// Most steps, parameters, and reducers and properties of a step: more than anyone writes, and each costs a row some time.
 const PARTS_MAX: usize = 1024;
 
 /// Most properties to sort by, as in RediSearch.

@@ -150,7 +150,7 @@ impl Plan {
         &self.output
     }
 
-    /// Whether only the count of rows is asked for (LIMIT 0 0).
+    /// Whether only [`super::Pipeline::total`] is asked for (LIMIT 0 0): the caller drops the rows that come out.
     pub fn is_count_only(&self) -> bool {
         self.is_count_only
     }

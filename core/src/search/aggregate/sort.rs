@@ -16,8 +16,9 @@ const ROW_BYTES: usize = 96;
 pub(super) struct Sorted {
     keys: Vec<(usize, bool)>,
     count: u64,
-    /// Rows by the bytes of their keys, and by arrival among equal ones.
-    rows: BTreeMap<(Vec<u8>, u64), Row>,
+    /// Places of rows by the bytes of their keys and, among equal ones, of their arrival.
+    order: BTreeMap<Box<[u8]>, usize>,
+    rows: Vec<Row>,
     seen: u64,
     held_bytes: usize,
     /// The most that was held, which was asked for.
@@ -26,7 +27,15 @@ pub(super) struct Sorted {
 
 impl Sorted {
     pub(super) fn new(keys: &[(usize, bool)], count: u64) -> Sorted {
-        Sorted { keys: keys.to_vec(), count, rows: BTreeMap::new(), seen: 0, held_bytes: 0, asked_bytes: 0 }
+        Sorted {
+            keys: keys.to_vec(),
+            count,
+            order: BTreeMap::new(),
+            rows: Vec::new(),
+            seen: 0,
+            held_bytes: 0,
+            asked_bytes: 0,
+        }
     }
 
     /// How many rows came, held or not.
@@ -35,26 +44,34 @@ impl Sorted {
     }
 
     pub(super) fn add(&mut self, row: Row, ask: Ask<'_>) -> Result<(), Message> {
-        let key = (self.key(&row), self.seen);
+        let key = self.key(&row);
         self.seen += 1;
         let is_full = self.rows.len() as u64 >= self.count;
-        if is_full && self.rows.last_key_value().is_none_or(|(last, _)| *last < key) {
+        if is_full && self.order.last_key_value().is_none_or(|(last, _)| **last < *key) {
             return Ok(());
         }
-        self.held_bytes += ROW_BYTES + key.0.len() + row.size_bytes();
-        if is_full && let Some((last, row)) = self.rows.pop_last() {
-            self.held_bytes = self.held_bytes.saturating_sub(ROW_BYTES + last.0.len() + row.size_bytes());
+        let key_bytes = key.len();
+        self.held_bytes += ROW_BYTES + key_bytes + row.size_bytes();
+        if is_full && let Some((_, place)) = self.order.pop_last() {
+            if let Some(old) = self.rows.get_mut(place) {
+                // Keys are of about one length.
+                self.held_bytes = self.held_bytes.saturating_sub(ROW_BYTES + key_bytes + old.size_bytes());
+                *old = row;
+            }
+            self.order.insert(key, place);
+        } else {
+            self.order.insert(key, self.rows.len());
+            self.rows.push(row);
         }
         if self.held_bytes > self.asked_bytes {
             ask((self.held_bytes - self.asked_bytes) as u64)?;
             self.asked_bytes = self.held_bytes;
         }
-        self.rows.insert(key, row);
         Ok(())
     }
 
-    /// Bytes that order as the row does.
-    fn key(&self, row: &Row) -> Vec<u8> {
+    /// Bytes that order as the row does, before all rows that are equal and come later.
+    fn key(&self, row: &Row) -> Box<[u8]> {
         let mut key = Vec::new();
         for (column, descends) in &self.keys {
             let start = key.len();
@@ -72,11 +89,13 @@ impl Sorted {
                 }
             }
         }
-        key
+        key.extend_from_slice(&self.seen.to_be_bytes());
+        key.into_boxed_slice()
     }
 
     /// The rows in order.
     pub(super) fn into_rows(self) -> impl Iterator<Item = Row> {
-        self.rows.into_values()
+        let Sorted { order, mut rows, .. } = self;
+        order.into_values().filter_map(move |place| rows.get_mut(place).map(core::mem::take))
     }
 }

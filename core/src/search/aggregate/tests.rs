@@ -224,7 +224,7 @@ fn memory_is_asked_for_and_a_refusal_ends_the_request() {
 
 #[test]
 fn sketches_count_within_their_error() {
-    let mut few = distinct::Distinctish::Few(Default::default());
+    let mut few = distinct::Distinctish::Few(distinct::Hashes::new(9));
     let (mut one, mut two) = (distinct::Sketch::new(), distinct::Sketch::new());
     for number in 0..100_000_u32 {
         let hash = distinct::hash(&Value::Number(f64::from(number)));

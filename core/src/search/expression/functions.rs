@@ -1,6 +1,6 @@
 //! The functions, by name. Texts, dates and distances have files of their own.
 
-use super::super::value::{Message, Value, message};
+use super::super::value::{Message, Value, digits, message};
 use super::{geo, texts, time};
 
 /// Most terms that `matched_terms` answers.
@@ -220,19 +220,9 @@ fn wrong_type(function: Function, value: &Value, at: usize, check: &str) -> Mess
         Value::Null => "4",
         Value::List(_) => "6",
     };
-    let at = itoa::Buffer::new().format(at).to_owned();
+    let at = digits(at as u64);
     let name = function.name().as_bytes();
     let (start, middle, end): (&[u8], &[u8], &[u8]) =
         (b"Invalid type (", b") for argument ", b" in function '");
-    message(&[
-        start,
-        kind.as_bytes(),
-        middle,
-        at.as_bytes(),
-        end,
-        name,
-        b"'. ",
-        check.as_bytes(),
-        b" was false.",
-    ])
+    message(&[start, kind.as_bytes(), middle, &at, end, name, b"'. ", check.as_bytes(), b" was false."])
 }

@@ -1,6 +1,6 @@
 //! Pieces of an expression's text.
 
-use super::super::value::{Message, message};
+use super::super::value::{Message, digits, message};
 
 /// A piece.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +42,8 @@ impl<'a> Lexer<'a> {
     /// The error for what was read last.
     pub(super) fn syntax_error(&self) -> Message {
         let near = self.text.get(self.start..self.at).unwrap_or_default();
-        let offset = itoa::Buffer::new().format(self.start).to_owned();
-        message(&[b"Syntax error at offset ", offset.as_bytes(), b" near '", near, b"'"])
+        let offset = digits(self.start as u64);
+        message(&[b"Syntax error at offset ", &offset, b" near '", near, b"'"])
     }
 
     /// The next piece. `is_operand` says that an operand is expected: `+` and `-` may begin a number then.

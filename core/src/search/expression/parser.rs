@@ -1,7 +1,7 @@
 //! From pieces to a tree, by precedence: `||`, `&&`, `!`, comparisons (of which two cannot stand side by side), `+ -`, `* / %`, and `^`,
 //! which binds to the right. `!a == b` is `!(a == b)`.
 
-use super::super::value::{Message, Value, message};
+use super::super::value::{Message, Value, digits, message};
 use super::functions::Function;
 use super::lexer::{Lexer, Token};
 use super::{DEPTH_MAX, Expression, MATCHED_TERMS, NODES_MAX, Node, Operator};
@@ -170,14 +170,11 @@ impl Parser<'_> {
 }
 
 fn wrong_count(name: &[u8], least: usize, most: usize, count: usize) -> Message {
-    let digits = |number: usize| itoa::Buffer::new().format(number).to_owned();
     // RediSearch says -1 where there is no greatest number.
-    let most_text = if most == usize::MAX { "-1".to_owned() } else { digits(most) };
-    let range = if least == most {
-        [digits(least), " arguments".to_owned()].concat()
-    } else {
-        ["between ".to_owned(), digits(least), " and ".to_owned(), most_text, " arguments".to_owned()]
-            .concat()
-    };
-    message(&[b"Function '", name, b"' expects ", range.as_bytes(), b", but got ", digits(count).as_bytes()])
+    let most_text = if most == usize::MAX { b"-1".to_vec() } else { digits(most as u64) };
+    let (least_text, count) = (digits(least as u64), digits(count as u64));
+    let (between, and): (&[u8], &[u8]) = if least == most { (b"", b"") } else { (b"between ", b" and ") };
+    let most_text = if least == most { &b""[..] } else { &most_text };
+    let (start, middle, end): (&[u8], &[u8], &[u8]) = (b"Function '", b"' expects ", b" arguments, but got ");
+    message(&[start, name, middle, between, &least_text, and, most_text, end, &count])
 }

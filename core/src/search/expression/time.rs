@@ -1,5 +1,7 @@
 //! Dates in UTC: the fields of a time, and C's `strftime` and `strptime` in English.
 
+use super::super::value::digits;
+
 /// Longest text that a format may make; a longer one makes Null, as in RediSearch.
 const TEXT_MAX_BYTES: usize = 1023;
 
@@ -205,12 +207,14 @@ fn write_part(date: &Date, kind: u8, out: &mut Vec<u8>) {
         b'Y' => (date.year, 1, b'0'),
         _ => return out.extend_from_slice(&[b'%', kind]),
     };
-    let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(value).as_bytes();
+    if value < 0 {
+        out.push(b'-');
+    }
+    let digits = digits(value.unsigned_abs());
     for _ in digits.len()..width {
         out.push(fill);
     }
-    out.extend_from_slice(digits);
+    out.extend_from_slice(&digits);
 }
 
 fn write_name(names: &[&str], at: i64, is_short: bool, out: &mut Vec<u8>) {
@@ -305,7 +309,11 @@ impl Reader<'_> {
         self.rest = self.rest.trim_ascii_start();
         let count = self.rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.rest.split_at_checked(count)?;
-        let value: i64 = core::str::from_utf8(digits).ok()?.parse().ok()?;
+        if digits.is_empty() {
+            return None;
+        }
+        // At most 18 digits.
+        let value = digits.iter().fold(0_i64, |value, digit| value * 10 + i64::from(digit - b'0'));
         self.rest = rest;
         (least_value..=greatest).contains(&value).then_some(value)
     }

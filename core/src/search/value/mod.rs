@@ -31,12 +31,20 @@ pub enum Value {
 }
 
 /// A text of parts, for errors that name what the client sent.
+#[inline(never)]
 pub(super) fn message(parts: &[&[u8]]) -> Message {
     Cow::Owned(String::from_utf8_lossy(&parts.concat()).into_owned())
 }
 
+/// A number in decimal, for error texts and whole numbers.
+#[inline(never)]
+pub(super) fn digits(number: u64) -> Vec<u8> {
+    itoa::Buffer::new().format(number).as_bytes().to_vec()
+}
+
 impl Value {
     /// A text.
+    #[inline(never)]
     pub fn text(bytes: &[u8]) -> Value {
         Value::Text(bytes.into())
     }
@@ -68,6 +76,7 @@ impl Value {
     }
 
     /// The number, if it is one or a text that reads as one. An empty text is 0, as C's `strtod` has it.
+    #[inline(never)]
     pub fn to_number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -156,10 +165,7 @@ impl Value {
             Value::Null => out.push(0),
             Value::Number(number) => {
                 out.push(1);
-                let bits = if number.is_nan() { f64::NAN.to_bits() } else { (number + 0.0).to_bits() };
-                // Negative numbers order backwards, and all before the others.
-                let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-                out.extend_from_slice(&ordered.to_be_bytes());
+                out.extend_from_slice(&order_bits(*number).to_be_bytes());
             }
             Value::Text(bytes) => {
                 out.push(2);
@@ -176,6 +182,7 @@ impl Value {
     }
 
     /// Compares as the operators `<` and so on do. Err holds the text that should have been a number.
+    #[inline(never)]
     pub fn compare(&self, other: &Value) -> Result<Ordering, Message> {
         match (self, other) {
             (Value::Number(one), Value::Number(two)) => Ok(compare_numbers(*one, *two)),
@@ -205,28 +212,40 @@ impl Value {
     }
 }
 
+/// Bits that order as numbers do; -0 is 0, and NaN comes last.
+pub(super) fn order_bits(number: f64) -> u64 {
+    let bits = if number.is_nan() { f64::NAN.to_bits() } else { (number + 0.0).to_bits() };
+    // Negative numbers order backwards, and all before the others.
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The number of such bits.
+pub(super) fn number_of_bits(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits })
+}
+
 /// NaN equals every number here, as it does in RediSearch.
 fn compare_numbers(one: f64, two: f64) -> Ordering {
     one.partial_cmp(&two).unwrap_or(Ordering::Equal)
 }
 
 /// The text of a number in rows: whole numbers of 64 bits without a point, others with up to 12 significant digits.
+#[inline(never)]
 pub fn print_number(number: f64) -> Vec<u8> {
-    if number.is_nan() {
-        return if number.is_sign_negative() { b"-nan".to_vec() } else { b"nan".to_vec() };
-    }
-    if number.is_infinite() {
-        return if number < 0.0 { b"-inf".to_vec() } else { b"inf".to_vec() };
-    }
-    // 2^63 itself does not fit; the cast would saturate.
-    if number.trunc() == number && (-(2_f64.powi(63))..2_f64.powi(63)).contains(&number) {
-        return itoa::Buffer::new().format(number as i64).as_bytes().to_vec();
-    }
-    let mut text = Vec::with_capacity(24);
-    if number < 0.0 {
+    let mut text = Vec::with_capacity(32);
+    if number < 0.0 || (number.is_nan() && number.is_sign_negative()) {
         text.push(b'-');
     }
-    let (digits, exponent) = rounded_digits(number.abs());
+    let number = number.abs();
+    if !number.is_finite() {
+        text.extend_from_slice(if number.is_nan() { b"nan" } else { b"inf" });
+        return text;
+    }
+    if number.trunc() == number && number < 2_f64.powi(63) {
+        text.extend_from_slice(&digits(number as u64));
+        return text;
+    }
+    let (digits, exponent) = rounded_digits(number);
     lay_out(&digits, exponent, &mut text);
     text
 }
@@ -236,10 +255,10 @@ pub fn print_number(number: f64) -> Vec<u8> {
 /// The digits are those of the shortest form, rounded: C rounds the exact value, which differs only where the shortest form ends in a
 /// 5 just there.
 fn rounded_digits(number: f64) -> (Vec<u8>, i32) {
-    let mut buffer = ryu::Buffer::new();
-    let text = buffer.format_finite(number);
+    let shortest = crate::number::format_f64(number);
+    let text = shortest.as_str();
     let (mantissa, power) = text.split_once('e').unwrap_or((text, "0"));
-    let power: i32 = power.parse().unwrap_or(0);
+    let power = crate::number::parse_i64(power.trim_start_matches('+').as_bytes()).unwrap_or(0) as i32;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
@@ -278,7 +297,7 @@ fn lay_out(digits: &[u8], exponent: i32, text: &mut Vec<u8>) {
         if at < 10 {
             text.push(b'0');
         }
-        text.extend_from_slice(itoa::Buffer::new().format(at).as_bytes());
+        text.extend_from_slice(&self::digits(at as u64));
     } else if exponent < 0 {
         text.extend_from_slice(b"0.");
         text.resize(text.len() + at - 1, b'0');
