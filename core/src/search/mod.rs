@@ -5,6 +5,7 @@
 //! - [`query`]: RediSearch's query language as a tree;
 //! - [`index`]: documents as deltas and segments;
 //! - [`value`], [`expression`], [`aggregate`]: rows and what FT.AGGREGATE makes of them;
+//! - [`spelling`]: corrections of misspelt words;
 //! - [`highlight`]: matches in texts, for people to see;
 //! - [`bits`]: sets of documents.
 //!
@@ -18,5 +19,6 @@ pub mod highlight;
 pub mod index;
 pub mod query;
 pub mod schema;
+pub mod spelling;
 pub mod text;
 pub mod value;

@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, CommandError>;
 const TRIES: usize = 3;
 
 pub(super) fn client_error(text: Message) -> CommandError {
-    CommandError::owned(format!("ERR {text}"))
+    CommandError::owned(format!("{text}"))
 }
 
 pub(super) fn aggregate(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -39,7 +39,7 @@ pub(super) fn aggregate(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
                 false => {
                     let cursor = SearchCursor::new(index.definition.number, rest, count, max_idle_ms, ctx.now_ms());
                     let id = ctx.shared.search.cursors.add(cursor);
-                    id.ok_or(CommandError::text("ERR Too many cursors, or too many rows that wait to be read"))?
+                    id.ok_or(CommandError::text("Too many cursors, or too many rows that wait to be read"))?
                 }
             };
             ctx.reply.array(2);
@@ -243,19 +243,19 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let rest = args.get(2..).unwrap_or_default();
     let (name, id, options) = match rest {
         [name, id, options @ ..] => (*name, *id, options),
-        _ => return Err(CommandError::text("ERR wrong number of arguments for 'ft.cursor' command")),
+        _ => return Err(CommandError::text("wrong number of arguments for 'ft.cursor' command")),
     };
     let index = find(ctx, name)?;
-    let id = parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("ERR Bad cursor ID"))?;
+    let id = parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("Bad cursor ID"))?;
     let number = index.definition.number;
-    let missing = || CommandError::text("ERR Cursor not found");
+    let missing = || CommandError::text("Cursor not found");
     if is_option(args[1], "READ") {
         let count = match options {
             [] => 0,
             [word, count] if is_option(word, "COUNT") => parse_i64(count)
                 .and_then(|count| usize::try_from(count).ok())
                 .filter(|count| *count > 0)
-                .ok_or(CommandError::text("ERR Bad value for COUNT"))?,
+                .ok_or(CommandError::text("Bad value for COUNT"))?,
             _ => return Err(CommandError::SYNTAX),
         };
         let passed = ctx.outbox.passed_rows(id);
@@ -269,7 +269,7 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let is_del = is_option(args[1], "DEL");
     if !is_del && !is_option(args[1], "GC") {
-        return Err(CommandError::text("ERR unknown subcommand"));
+        return Err(CommandError::text("unknown subcommand"));
     }
     if is_del && !ctx.shared.search.cursors.remove(id, number) {
         return Err(missing());

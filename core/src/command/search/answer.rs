@@ -123,7 +123,7 @@ fn returned_fields(
 
 /// A number as replies show it.
 pub(super) fn number(value: f64) -> Vec<u8> {
-    format_f64(value).into_bytes()
+    format_f64(value).as_bytes().to_vec()
 }
 
 /// Writes the reply.

@@ -175,7 +175,7 @@ impl<'a> Words<'a> {
 }
 
 pub(super) fn bad_arguments(of: &str, why: &str) -> CommandError {
-    CommandError::owned(format!("ERR Bad arguments for {of}: {why}"))
+    CommandError::owned(format!("Bad arguments for {of}: {why}"))
 }
 
 impl<'a> Request<'a> {
@@ -192,7 +192,7 @@ impl<'a> Request<'a> {
         if request.offset.saturating_add(request.count) > SEARCH_RESULTS_MAX && request.count > 0 {
             request.count = request.count.min(SEARCH_RESULTS_MAX);
             if request.offset > SEARCH_RESULTS_MAX {
-                return Err(CommandError::owned(format!("ERR OFFSET exceeds maximum of {SEARCH_RESULTS_MAX}")));
+                return Err(CommandError::owned(format!("OFFSET exceeds maximum of {SEARCH_RESULTS_MAX}")));
             }
         }
         Ok(request)
@@ -236,13 +236,13 @@ impl<'a> Request<'a> {
             b"DIALECT" => self.dialect = Some(dialect(words)?),
             b"FORMAT" => match words.value("FORMAT")? {
                 format if is_option(format, "STRING") || is_option(format, "EXPAND") => {}
-                _ => return Err(CommandError::text("ERR FORMAT is STRING or EXPAND")),
+                _ => return Err(CommandError::text("FORMAT is STRING or EXPAND")),
             },
             b"CAP" => self.cap = Some(words.count("CAP")?),
             b"LATEST" => self.latest_only = true,
             _ => {
                 let word = quoted(word, SHOWN);
-                return Err(CommandError::owned(format!("ERR Unknown argument `{word}`")));
+                return Err(CommandError::owned(format!("Unknown argument `{word}`")));
             }
         }
         Ok(())
@@ -259,12 +259,12 @@ pub(super) fn parameters<'a>(words: &mut Words<'a>) -> Result<Vec<(&'a [u8], &'a
     let list = words.list("PARAMS")?;
     let (pairs, rest) = list.as_chunks::<2>();
     if !rest.is_empty() || pairs.is_empty() {
-        return Err(CommandError::text("ERR Parameters must be specified in PARAM VALUE pairs"));
+        return Err(CommandError::text("Parameters must be specified in PARAM VALUE pairs"));
     }
     for (at, [name, _]) in pairs.iter().enumerate() {
         if pairs.iter().take(at).any(|[other, _]| other == name) {
             let name = quoted(name, SHOWN);
-            return Err(CommandError::owned(format!("ERR Duplicate parameter `{name}`")));
+            return Err(CommandError::owned(format!("Duplicate parameter `{name}`")));
         }
     }
     Ok(pairs.iter().map(|[name, value]| (*name, *value)).collect())
@@ -274,7 +274,7 @@ pub(super) fn parameters<'a>(words: &mut Words<'a>) -> Result<Vec<(&'a [u8], &'a
 pub(super) fn dialect(words: &mut Words<'_>) -> Result<u8> {
     let number = words.integer("DIALECT")?;
     u8::try_from(number).ok().filter(|number| (1..=4).contains(number)).ok_or(CommandError::text(
-        "ERR DIALECT requires a non negative integer >=1 and <= 4",
+        "DIALECT requires a non negative integer >=1 and <= 4",
     ))
 }
 
@@ -283,7 +283,7 @@ fn bound(word: &[u8]) -> Result<(f64, bool)> {
         Some(rest) => (rest, true),
         None => (word, false),
     };
-    let value = parse_f64(word).ok_or(CommandError::text("ERR Bad lower range: not a number"))?;
+    let value = parse_f64(word).ok_or(CommandError::text("Bad lower range: not a number"))?;
     Ok((value, is_exclusive))
 }
 

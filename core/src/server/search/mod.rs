@@ -13,6 +13,7 @@
 mod contents;
 mod cursors;
 mod definition;
+mod settings;
 mod work;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use parking_lot::{Mutex, RwLock};
 pub use contents::{Contents, Facts, Freeze, Progress, Stored};
 pub use cursors::{CursorRow, Cursors, SearchCursor};
 pub use definition::{Definition, Filter, Hints, Synonyms};
+pub use settings::{SEARCH_SETTINGS, SearchSetting, SearchSettings};
 pub use work::{DocumentChange, IndexWork};
 
 use super::hub::Interest;
@@ -155,6 +157,8 @@ pub struct Indexes {
     litter: Mutex<Vec<u64>>,
     /// Results that are being read.
     pub cursors: Cursors,
+    /// How searches behave unless a request says it.
+    pub settings: SearchSettings,
 }
 
 impl Indexes {
