@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::indexes::{forget, index_of, keep};
 use super::stage::{present, update};
 use super::{create, maps};
+use crate::acl::{Denial, Reason};
+use crate::command::admission;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{CATALOG, SubWalk, Want};
@@ -47,6 +49,20 @@ pub(super) fn find(ctx: &Context<'_, '_>, name: &[u8]) -> Result<Arc<Index>> {
     check_engine(ctx)?;
     let found = present(ctx).find(ctx.db(), name).cloned();
     found.ok_or_else(|| CommandError::owned(format!("{}: no such index", quoted(name, SHOWN))))
+}
+
+/// Whether the user may read all keys of an index, or read and write them, by the request that it has sent.
+///
+/// # Errors
+/// It may not.
+pub(super) fn check_access(ctx: &Context<'_, '_>, index: &Index, args: &[&[u8]], writes: bool) -> Outcome {
+    let user = ctx.client.access.user();
+    if user.is_unrestricted() {
+        return Ok(());
+    }
+    let spec = admission::find(args)?;
+    let denied = index.definition.prefixes.iter().find(|prefix| !user.may_use_all((spec, args), prefix, writes));
+    denied.map_or(Ok(()), |prefix| Err(Denial::new(user.name(), Reason::Key, prefix).into()))
 }
 
 pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -121,6 +137,9 @@ pub(super) fn drop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         [word] if is_option(word, "DD") => true,
         _ => return Err(CommandError::text("Unknown argument")),
     };
+    if with_documents {
+        check_access(ctx, &index, args, true)?;
+    }
     drop_index(ctx, &index, with_documents)?;
     ctx.reply.ok();
     Ok(())

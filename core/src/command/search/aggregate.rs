@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::admin::find;
+use super::admin::{check_access, find};
 use super::answer::{Hit, is_still_there};
 use super::find::{Asked, Matched, matches};
 use crate::command::args::is_option;
@@ -55,6 +55,7 @@ type Computed = (Vec<CursorRow>, u64, Option<aggregate::Cursor>, Arc<Index>);
 
 pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Computed> {
     let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let request = aggregate::parse(args.get(3..).unwrap_or_default()).map_err(client_error)?;
     let asked = Asked::of_aggregate(&index, args[2], &request)?;

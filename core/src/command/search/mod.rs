@@ -8,6 +8,7 @@ mod config;
 mod create;
 mod dictionary;
 mod document;
+mod documents;
 //mod find;
 mod indexes;
 mod info;
@@ -45,13 +46,16 @@ pub(super) const HANDLERS: Group = &[
     ("ft.config", config::config),
     ("ft.create", admin::create),
     //("ft.cursor", aggregate::cursor),
+    ("ft.del", documents::delete),
     ("ft.dictadd", dictionary::dictadd),
     ("ft.dictdel", dictionary::dictdel),
     ("ft.dictdump", dictionary::dictdump),
     ("ft.dropindex", admin::drop),
     //("ft.explain", run::explain),
     //("ft.explaincli", run::explain_lines),
+    ("ft.get", documents::get),
     ("ft.info", info::info),
+    ("ft.mget", documents::get_many),
     //("ft.profile", profile::profile),
     //("ft.search", run::search),
     ("ft.spellcheck", spelling::spellcheck),

@@ -1,6 +1,6 @@
 //! FT.SPELLCHECK.
 
-use super::admin::find;
+use super::admin::{check_access, find};
 use super::dictionary;
 use super::request::{Words, dialect};
 use crate::command::args::{is_option, quoted};
@@ -23,6 +23,7 @@ struct Options<'a> {
 
 pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let options = options(args.get(3..).unwrap_or_default())?;
     let context = query::Context {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::admin::find;
+use super::admin::{check_access, find};
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::search::index::{Block, List, View, Walk};
@@ -16,6 +16,7 @@ pub(super) fn tag_values(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if !matches!(known.kind, FieldKind::Tag { .. }) {
         return Err(CommandError::owned(format!("Not a tag field: {}", quoted(args[2], 64))));
     }
+    check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let share = ctx.txn.share();
     let values = index.contents.read(ctx.now_ms(), &[], None, |views| {
