@@ -62,7 +62,7 @@ pub(super) fn check_access(ctx: &Context<'_, '_>, index: &Index, args: &[&[u8]],
     }
     let spec = admission::find(args)?;
     let denied = index.definition.prefixes.iter().find(|prefix| !user.may_use_all((spec, args), prefix, writes));
-    denied.map_or(Ok(()), |prefix| Err(Denial::new(user.name(), Reason::Key, prefix).into()))
+    denied.map_or(Ok(()), |prefix| Err(Box::new(Denial::new(user.name(), Reason::Key, prefix)).into()))
 }
 
 pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
