@@ -25,6 +25,8 @@ pub struct Prepared {
     pub(super) id: DocumentId,
     pub(super) language: Language,
     pub(super) score: f32,
+    /// How often the most frequent word stands in it, weights of fields included.
+    pub(super) frequency_max: u32,
     /// All bytes of it; ranges below are within them.
     pub(super) bytes: Vec<u8>,
     pub(super) key: Piece,
@@ -101,6 +103,7 @@ pub fn prepare(schema: &Schema, source: &Source<'_>) -> Prepared {
         id: source.id,
         language: source.language.unwrap_or(schema.language),
         score: source.score,
+        frequency_max: 0,
         bytes: Vec::new(),
         key: Piece::default(),
         words: Vec::new(),
@@ -132,7 +135,13 @@ pub fn prepare(schema: &Schema, source: &Source<'_>) -> Prepared {
         document.sort_texts.push((*field, piece));
     }
     document.key = document.append(source.key);
-    document.group(tokens);
+    let weight = |kind: &FieldKind| match kind {
+        // Frequencies are whole numbers: weights count without their fractions, and at least once.
+        FieldKind::Text { weight, .. } => Some((*weight as u32).max(1)),
+        _ => None,
+    };
+    let weights: SmallVec<[u32; 8]> = schema.fields.iter().filter_map(|field| weight(&field.kind)).collect();
+    document.group(tokens, &weights);
     document
 }
 
@@ -183,7 +192,7 @@ impl Prepared {
     }
 
     /// Sorts the occurrences, and makes of each word one piece of text and one of positions.
-    fn group(&mut self, tokens: Tokens) {
+    fn group(&mut self, tokens: Tokens, weights: &[u32]) {
         let Tokens { text, mut tokens } = tokens;
         let of = |piece: Piece| super::bytes::piece(&text, piece.at as usize, piece.len as usize);
         tokens.sort_unstable_by(|one, other| {
@@ -202,6 +211,9 @@ impl Prepared {
             let Some(first) = group.first() else { continue };
             positions.clear();
             positions.extend(group.iter().map(|token| token.position));
+            let weight_of = |position: &Position| weights.get(usize::from(position.field)).copied().unwrap_or(1);
+            let frequency = positions.iter().map(weight_of).fold(0, u32::saturating_add);
+            self.frequency_max = self.frequency_max.max(frequency);
             let text = self.append(of(first.text));
             let at = self.bytes.len() as u32;
             let rank = occurrences::encode(&positions, &mut self.bytes);

@@ -135,7 +135,7 @@ fn told(part: &dyn Part, live: &Bits) -> BTreeMap<String, Vec<String>> {
         let (id, mut key) = (part.id(place), Vec::new());
         assert_eq!(part.find(id), Some(place), "id {id}");
         part.key(place, &mut key);
-        let mut facts = vec![String::from_utf8_lossy(&key).into_owned(), format!("{}", part.score(place))];
+        let mut facts = vec![String::from_utf8_lossy(&key).into_owned(), format!("{}", part.score(place)), format!("most {}", part.frequency_max(place))];
         facts.extend((0..TEXTS as u16).map(|field| format!("words {}", part.field_words(field, place))));
         facts.extend((0..VECTOR.0 + 1).map(|field| format!("has {}", part.has(FieldId(field), place))));
         facts.push(format!("number {:?}", part.number(NUMBER, place)));

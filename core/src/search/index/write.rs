@@ -15,7 +15,8 @@
 //!   4 stems      a dictionary like words
 //!   5 lists of stems: numbers of words, as gaps
 //!   6 scores     f32 each; empty if all are 1
-//!   7.. one for each text field: width u8, then words of each document
+//!   7 frequencies of the most frequent words: width u8, then those of each document
+//!   8.. one for each text field: width u8, then words of each document
 //!   .. one for each field: its columns (`columns`)
 //! CRC-32C of all before, u32
 //! ```
@@ -39,7 +40,7 @@ pub(super) const VERSION: u32 = 1;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 56;
 /// Sections before those of text fields.
-pub(super) const FIXED_SECTIONS: usize = 7;
+pub(super) const FIXED_SECTIONS: usize = 8;
 /// Ids in a block.
 pub(super) const ID_BLOCK: usize = 64;
 /// Keys in a block.
@@ -222,7 +223,11 @@ impl Writer {
         let (words, lists) = words.finish();
         let mut sections = vec![ids(&documents), keys(&inputs, &documents), words, lists, stems, stem_lists];
         sections.push(scores(&inputs, &documents));
-        sections.extend((0..text_fields).map(|field| field_words(&inputs, &documents, field)));
+        sections.push(narrow_column(&inputs, &documents, &|input, place| input.part.frequency_max(place)));
+        let words_of = |field| {
+            narrow_column(&inputs, &documents, &|input: &Input, place| input.part.field_words(field, place))
+        };
+        sections.extend((0..text_fields).map(words_of));
         sections.extend((0..fields).map(|field| columns::write(&inputs, &documents, FieldId(field))));
         let mut out = Vec::with_capacity(HEADER + sections.iter().map(|section| section.len() + 8).sum::<usize>() + 4);
         out.extend_from_slice(MAGIC);
@@ -322,14 +327,13 @@ fn scores(inputs: &[Input], documents: &[Origin]) -> Vec<u8> {
     documents.iter().flat_map(|document| score(document).to_le_bytes()).collect()
 }
 
-fn field_words(inputs: &[Input], documents: &[Origin], field: u16) -> Vec<u8> {
-    let words = |document: &Origin| {
-        inputs.get(document.input as usize).map_or(0, |input| input.part.field_words(field, document.place))
-    };
-    let width = width_of(u64::from(documents.iter().map(words).max().unwrap_or(0)));
+/// A number of each document, in as few bytes as all need.
+fn narrow_column(inputs: &[Input], documents: &[Origin], number: &dyn Fn(&Input, u32) -> u32) -> Vec<u8> {
+    let of = |document: &Origin| inputs.get(document.input as usize).map_or(0, |input| number(input, document.place));
+    let width = width_of(u64::from(documents.iter().map(of).max().unwrap_or(0)));
     let mut out = vec![width];
     if width > 0 {
-        documents.iter().for_each(|document| put_narrow(&mut out, width, u64::from(words(document))));
+        documents.iter().for_each(|document| put_narrow(&mut out, width, u64::from(of(document))));
     }
     out
 }

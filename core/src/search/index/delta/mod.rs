@@ -49,6 +49,7 @@ pub struct Delta {
     skips: BTreeMap<u32, Vec<Skip>>,
     /// How many words a text field has, by text field and place.
     counts: Vec<Vec<u16>>,
+    frequencies: Vec<u32>,
     /// Factors of scores; a document beyond the end has 1.
     scores: Vec<f32>,
     columns: Vec<Columns>,
@@ -94,6 +95,7 @@ impl Delta {
         self.keys.extend_from_slice(document.piece(document.key));
         self.key_ends.push(self.keys.len() as u32);
         self.add_words(place, document);
+        self.frequencies.push(document.frequency_max);
         for (text_field, count) in &document.counts {
             let at = usize::from(*text_field);
             if self.counts.len() <= at {
@@ -213,6 +215,6 @@ impl Delta {
         let skips: usize = self.skips.values().map(|skips| skips.capacity() * size_of::<Skip>() + 64).sum();
         let columns: usize = self.columns.iter().map(Columns::memory_bytes).sum();
         let terms = self.words.memory_bytes() + self.stems.memory_bytes();
-        documents + counts + skips + columns + terms + self.scores.capacity() * 4 + size_of::<Delta>()
+        documents + counts + skips + columns + terms + (self.scores.capacity() + self.frequencies.capacity()) * 4 + size_of::<Delta>()
     }
 }

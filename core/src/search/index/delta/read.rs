@@ -128,6 +128,10 @@ impl Part for Delta {
         self.scores.get(place as usize).copied().unwrap_or(1.0)
     }
 
+    fn frequency_max(&self, place: u32) -> u32 {
+        self.frequencies.get(place as usize).copied().unwrap_or(0)
+    }
+
     fn has(&self, field: FieldId, place: u32) -> bool {
         self.column(field).is_some_and(|column| column.has.has(place))
     }

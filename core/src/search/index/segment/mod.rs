@@ -69,6 +69,7 @@ pub struct Segment {
     stem_dictionary: Range,
     stem_lists: Range,
     scores: Range,
+    frequencies: Range,
     field_words: Vec<Range>,
     fields: Vec<Columns>,
 }
@@ -127,6 +128,7 @@ impl Segment {
             stem_dictionary: section(4)?,
             stem_lists: section(5)?,
             scores: section(6)?,
+            frequencies: section(7)?,
             field_words,
             fields,
             bytes,

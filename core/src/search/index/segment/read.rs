@@ -161,6 +161,11 @@ impl Part for Segment {
         f32::from_bits(u32_at(self.scores.of(&self.bytes), place as usize * 4))
     }
 
+    fn frequency_max(&self, place: u32) -> u32 {
+        let Some((width, rest)) = self.frequencies.of(&self.bytes).split_first() else { return 0 };
+        narrow(rest, *width, place as usize) as u32
+    }
+
     fn has(&self, field: FieldId, place: u32) -> bool {
         self.column(field).is_some_and(|column| column.has(&self.bytes, place))
     }
