@@ -25,6 +25,8 @@ pub mod transcript;
 
 pub mod sql;
 
+pub mod search;
+
 pub mod script;
 
 pub mod resp;

@@ -341,6 +341,80 @@ pub const SQL_VALUE_FIRST_MAX_BYTES: usize = 64 << 10;
 /// Longest value or row of SQL, in bytes. One is in memory several times while a statement handles it.
 pub const SQL_VALUE_MAX_BYTES: usize = if cfg!(target_arch = "wasm32") { 4 << 20 } else { 64 << 20 };
 
+/// A delta of an index becomes a segment at so many documents. A start reads the documents of the last delta again, and one of 4,000
+/// long ones takes 0.2 s; the edge has them in a quarter of that.
+#[cfg(not(target_arch = "wasm32"))]
+pub const SEARCH_DELTA_MAX_DOCUMENTS: u32 = 4096;
+/// The same at the edge.
+#[cfg(target_arch = "wasm32")]
+pub const SEARCH_DELTA_MAX_DOCUMENTS: u32 = 2048;
+
+/// The same by its bytes of memory: several thousand long documents.
+#[cfg(not(target_arch = "wasm32"))]
+pub const SEARCH_DELTA_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// The same at the edge.
+#[cfg(target_arch = "wasm32")]
+pub const SEARCH_DELTA_MAX_BYTES: usize = 2 * 1024 * 1024;
+
+/// Most fields of an index: each is looked for in every document.
+pub const SEARCH_FIELDS_MAX: usize = 1024;
+
+/// Most text fields, as RediSearch has it.
+pub const SEARCH_TEXT_FIELDS_MAX: usize = 128;
+
+/// Most numbers of a vector, as RediSearch has it.
+pub const SEARCH_VECTOR_MAX_DIMENSION: u32 = 32_768;
+
+/// So many documents that are in no segment are read again before a start ends: a delta and what could not be written, some tenths of
+/// a second.
+pub const SEARCH_REBUILT_AT_ONCE: u64 = 16 * 1024;
+
+/// Entries of a document map that are looked at under the lock of its part at a time; reading their documents takes some milliseconds.
+pub const SEARCH_REBUILT_IN_A_STEP: usize = 128;
+
+/// Keys that are looked at for a new index in a step: each is a transaction of its own.
+pub const SEARCH_SCANNED_IN_A_STEP: usize = 256;
+
+/// Postings that a step of merging segments writes: about a millisecond.
+pub const SEARCH_MERGED_IN_A_STEP: u32 = 64 * 1024;
+
+/// Larger segments are not merged any more. At the edge a merge needs room for its output.
+#[cfg(not(target_arch = "wasm32"))]
+pub const SEARCH_SEGMENT_MAX_BYTES: usize = 512 * 1024 * 1024;
+/// The same at the edge.
+#[cfg(target_arch = "wasm32")]
+pub const SEARCH_SEGMENT_MAX_BYTES: usize = 3 * 1024 * 1024;
+
+/// Most indexes: each costs every write of a key that it covers, and a name takes its turn in every search for a prefix.
+pub const SEARCH_INDEXES_MAX: usize = 1024;
+
+/// Longest name or alias of an index.
+pub const SEARCH_NAME_MAX_BYTES: usize = 512;
+
+/// Most words with synonyms of an index: they are written together.
+pub const SEARCH_SYNONYMS_MAX: usize = 16 * 1024;
+
+/// Most results that one search shows, and most that it passes before: RediSearch's MAXSEARCHRESULTS. They are ranked together.
+pub const SEARCH_RESULTS_MAX: u64 = 1_000_000;
+
+/// Most fragments of a summary, and most words of one.
+pub const SEARCH_SCANNED_FRAGMENTS_MAX: usize = 10_000;
+
+/// Most cursors of FT.AGGREGATE: RediSearch's bound for each shard and index.
+pub const SEARCH_CURSORS_MAX: usize = 128;
+
+/// Rows that cursors hold take so much memory at most.
+#[cfg(not(target_arch = "wasm32"))]
+pub const SEARCH_CURSORS_MAX_BYTES: usize = 256 * 1024 * 1024;
+/// The same at the edge.
+#[cfg(target_arch = "wasm32")]
+pub const SEARCH_CURSORS_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// Rows of a reply of FT.CURSOR unless a request says another number, and how long a cursor stays without use: RediSearch's defaults.
+pub const SEARCH_CURSOR_ROWS: usize = 1000;
+/// In milliseconds.
+pub const SEARCH_CURSOR_IDLE_MS: u64 = 300_000;
+
 /// Longest suggestion of FT.SUGADD and longest term of FT.DICTADD, in characters: RediSearch's own bound.
 pub const SUGGESTION_MAX_CHARS: usize = 254;
 
@@ -353,3 +427,6 @@ pub const SUGGESTIONS_LOOKED_AT_MAX: u64 = 1_000_000;
 
 /// An argument that is unknown is shown in its error up to this length.
 pub const UNKNOWN_ARGUMENT_SHOWN_BYTES: usize = 128;
+
+/// What a search does in a millisecond, in postings that are read: TIMEOUT is counted in work, since homes without a clock have it, too.
+pub const SEARCH_WORK_PER_MS: u64 = 100_000;

@@ -1,10 +1,10 @@
-//! What a store says besides its data, taken over when it was opened: users, libraries of functions, triggers and crons.
+//! What a store says besides its data, taken over when it was opened: users, libraries of functions, triggers, crons and indexes.
 
 use std::sync::Arc;
 
 use edgecask_core::acl::User;
 use edgecask_core::command::script::{crons, libraries, triggers};
-use edgecask_core::command::{Unreadable, users};
+use edgecask_core::command::{Unreadable, search, users};
 use edgecask_core::engine::EngineError;
 use tracing::warn;
 
@@ -23,6 +23,9 @@ pub enum DefinitionsError {
     /// The triggers or the crons cannot be read.
     #[error("triggers and crons cannot be read: {0}")]
     Callers(EngineError),
+    /// The indexes cannot be read.
+    #[error("the search indexes cannot be read: {0}")]
+    Indexes(EngineError),
 }
 
 /// Takes everything over, and puts the users of a file, if there is one, into the store. What this version cannot read is logged and
@@ -33,6 +36,7 @@ pub enum DefinitionsError {
 pub fn restore(gateway: &Gateway, users_of_file: Option<Vec<Arc<User>>>) -> Result<(), DefinitionsError> {
     restore_libraries(gateway)?;
     restore_callers(gateway)?;
+    restore_indexes(gateway)?;
     restore_users(gateway, users_of_file)
 }
 
@@ -73,6 +77,15 @@ fn restore_callers(gateway: &Gateway) -> Result<(), DefinitionsError> {
     for Unreadable { kind, name } in triggers.into_iter().chain(crons) {
         let name = String::from_utf8_lossy(&name).into_owned();
         warn!(name, "a {kind} does not run, since this version cannot read it; it stays in the store");
+    }
+    Ok(())
+}
+
+/// Opens the search indexes of the store.
+fn restore_indexes(gateway: &Gateway) -> Result<(), DefinitionsError> {
+    for Unreadable { name, .. } in search::open(&gateway.server, now_ms()).map_err(DefinitionsError::Indexes)? {
+        let name = String::from_utf8_lossy(&name).into_owned();
+        warn!(name, "a search index is not there, since this version cannot read its definition; it stays in the store");
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::clock::now_ms;
 use crate::crons;
 use crate::gateway::Gateway;
 
-/// The threads: one syncs, two maintain, one runs crons. A store that is only read has none but that for keys, which keeps what
+/// The threads: one syncs, three maintain, one runs crons. A store that is only read has none but that for keys, which keeps what
 /// INFO shows up to date.
 #[derive(Default)]
 pub struct Housekeeping {
@@ -39,12 +39,13 @@ impl Housekeeping {
     }
 
     fn start_all(&mut self, gateway: &Arc<Gateway>) -> io::Result<()> {
-        let [syncing, keys, log, calling] = std::array::from_fn(|_| gateway.clone());
+        let [syncing, keys, log, indexes, calling] = std::array::from_fn(|_| gateway.clone());
         self.maintain("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?;
         if gateway.server.engine.is_read_only() {
             return Ok(());
         }
         self.maintain("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?;
+        self.maintain("maintain-indexes", move || indexes.maintenance.run_indexes(&indexes.server))?;
         self.syncer = Some(spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?);
         self.crons = Some(spawn("crons", move || crons::run(&calling))?);
         Ok(())

@@ -1,7 +1,7 @@
 //! Background work on a store: collecting expired keys, evicting what commands left to do, freeing keydir garbage; merging
-//! datafiles, writing hints and checkpoints, scrubbing.
+//! datafiles, writing hints and checkpoints, scrubbing; what search indexes need.
 //!
-//! Two threads do it, one what is about keys and one what is about the log. Work on keys leaves out shards that a transaction holds
+//! Three threads do it, one what is about keys, one what is about the log and one what is about indexes. Work on keys leaves out shards that a transaction holds
 //! for long. Merge and hints cannot: they need every shard, and wait for one that a script holds; keys expire and go meanwhile.
 //!
 //! Each works in small steps and rests after each step for at least as long as the step took. So it takes
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use edgecask_core::engine::{Engine, EngineError};
-use edgecask_core::executor::{Eviction, Expiry, Room};
+use edgecask_core::executor::{Eviction, Expiry, Indexing, Room};
 use edgecask_core::server::Server;
 use parking_lot::{Condvar, Mutex};
 use tracing::{error, info, warn};
@@ -131,6 +131,19 @@ impl Maintenance {
                 false if has_hinted => begin.elapsed() * REST_PER_HINTS,
                 false => scrubbed.map_or(MAINTENANCE_PERIOD, |rest| rest.min(MAINTENANCE_PERIOD)),
             };
+        }
+    }
+
+    /// The loop of the thread of search indexes.
+    pub fn run_indexes<E: Engine>(&self, server: &Server<E>) {
+        let mut indexing = Indexing::new(&server.shared);
+        indexing.set_has_thread();
+        let mut rest = MAINTENANCE_PERIOD;
+        while !self.rest_keys(rest) {
+            let begin = Instant::now();
+            // An error here means that the store is read-only or full, which the next write reports.
+            let has_more = indexing.step(server, now_ms()).unwrap_or(false);
+            rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
         }
     }
 

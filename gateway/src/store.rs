@@ -681,6 +681,10 @@ impl Reader for StoreSnapshot<'_> {
         with_reader!(self, reader => reader.let_pass())
     }
 
+    fn holds_everything(&self) -> bool {
+        with_reader!(self, reader => reader.holds_everything())
+    }
+
     fn undeclared(&self) -> Option<Vec<u8>> {
         with_reader!(self, reader => reader.undeclared())
     }
@@ -735,6 +739,34 @@ impl Admin for Store {
 
     fn lacks_space(&self) -> bool {
         with_engine!(self, engine => Admin::lacks_space(engine))
+    }
+
+    fn partitions(&self) -> u32 {
+        with_engine!(self, engine => Admin::partitions(engine))
+    }
+
+    fn partition(&self, key: &[u8]) -> u32 {
+        with_engine!(self, engine => Admin::partition(engine, key))
+    }
+
+    fn partition_seed(&self) -> u64 {
+        with_engine!(self, engine => Admin::partition_seed(engine))
+    }
+
+    fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        with_engine!(self, engine => Admin::put_derived(engine, number, bytes))
+    }
+
+    fn derived(&self, number: u64) -> Option<Vec<u8>> {
+        with_engine!(self, engine => Admin::derived(engine, number))
+    }
+
+    fn remove_derived(&self, number: u64) {
+        with_engine!(self, engine => Admin::remove_derived(engine, number));
+    }
+
+    fn list_derived(&self) -> Vec<u64> {
+        with_engine!(self, engine => Admin::list_derived(engine))
     }
 }
 

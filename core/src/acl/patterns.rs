@@ -19,7 +19,8 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    const BOTH: Uses = Uses { reads: true, writes: true };
+    pub(super) const BOTH: Uses = Uses { reads: true, writes: true };
+    pub(super) const READS: Uses = Uses { reads: true, writes: false };
 
     /// What a command does with a key. A command that tells only of its existence, type or length does neither.
     pub(super) fn of(flags: KeyFlags) -> Uses {
@@ -76,9 +77,15 @@ impl Keys {
         self.all || patterns.any(|known| known.uses.includes(uses) && Glob::new(&known.pattern).matches(key))
     }
 
-    /// Whether every key may be read, those that a request does not name included.
-    pub(super) fn allow_reading_all(&self) -> bool {
-        self.all || self.patterns.iter().any(|known| known.uses.reads && *known.pattern == *b"*")
+    /// Whether every key with a prefix may be used so, those that a request does not name included: a pattern is a beginning of the
+    /// prefix and a star. What several patterns allow together does not count.
+    pub(super) fn allow_prefix(&self, prefix: &[u8], uses: Uses) -> bool {
+        let covers = |pattern: &[u8]| {
+            let begin = pattern.strip_suffix(b"*");
+            let is_literal = |begin: &&[u8]| !begin.iter().any(|byte| b"*?[\\".contains(byte));
+            begin.filter(is_literal).is_some_and(|begin| prefix.starts_with(begin))
+        };
+        self.all || self.patterns.iter().any(|known| known.uses.includes(uses) && covers(&known.pattern))
     }
 
     /// The rules.

@@ -103,9 +103,9 @@ impl Selector {
         spec.is(Flags::NO_AUTH) || self.commands.may_allow(spec)
     }
 
-    /// Whether every key may be read.
-    pub(super) fn allows_reading_all(&self) -> bool {
-        self.keys.allow_reading_all()
+    /// Whether every key with a prefix may be read, or read and written.
+    pub(super) fn allows_prefix(&self, prefix: &[u8], writes: bool) -> bool {
+        self.keys.allow_prefix(prefix, if writes { Uses::BOTH } else { Uses::READS })
     }
 
     /// Whether a channel may be listened to, or a pattern of channels.

@@ -183,9 +183,14 @@ impl User {
 
     /// Whether a request that is allowed may read keys that it does not name (the patterns of SORT).
     pub fn may_read_all(&self, spec: &CommandSpec, args: &[&[u8]]) -> bool {
+        self.may_use_all((spec, args), b"", false)
+    }
+
+    /// Whether a request that is allowed may read all keys with a prefix, though it does not name them, or read and write them (indexes).
+    pub fn may_use_all(&self, (spec, args): (&CommandSpec, &[&[u8]]), prefix: &[u8], writes: bool) -> bool {
         let mut keys = || spec.keys.uses(args).unwrap_or_default();
         let allows = |selector: &Selector| selector.missing(spec, args, &mut keys).is_none();
-        self.selectors().filter(|selector| selector.allows_reading_all()).any(allows)
+        self.selectors().filter(|selector| selector.allows_prefix(prefix, writes)).any(allows)
     }
 
     /// Whether a subscription to a channel, or to a pattern, is allowed.

@@ -453,6 +453,35 @@ impl Admin for Bitcask {
     fn lacks_space(&self) -> bool {
         self.log.is_scarce() && self.log.lacks_space(self.space())
     }
+
+    fn partitions(&self) -> u32 {
+        SHARDS as u32
+    }
+
+    fn partition(&self, key: &[u8]) -> u32 {
+        self.shard_of_key(key) as u32
+    }
+
+    fn partition_seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.log.storage().put_derived(number, bytes).map_err(|error| EngineError::Unavailable(error.to_string()))
+    }
+
+    fn derived(&self, number: u64) -> Option<Vec<u8>> {
+        self.log.storage().derived(number).ok().flatten()
+    }
+
+    fn remove_derived(&self, number: u64) {
+        // One that stays is refused when it is read again, and removed then.
+        let _ = self.log.storage().remove_derived(number);
+    }
+
+    fn list_derived(&self) -> Vec<u64> {
+        self.log.storage().list_derived().unwrap_or_default()
+    }
 }
 
 /// A database and one of its keys.

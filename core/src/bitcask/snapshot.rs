@@ -321,6 +321,10 @@ impl Reader for Snapshot<'_> {
         }
     }
 
+    fn holds_everything(&self) -> bool {
+        self.shards.len() == SHARDS
+    }
+
     fn undeclared(&self) -> Option<Vec<u8>> {
         self.undeclared.clone()
     }

@@ -419,6 +419,7 @@ impl<'e> Context<'_, 'e> {
             may_hand_over: self.may_hand_over,
             may_let_pass: false,
             is_first_run: self.is_first_run,
+            search: &mut *self.search,
             in_trigger: self.in_trigger,
         }
     }

@@ -51,6 +51,14 @@ impl CommandError {
         CommandError::Client(Cow::Owned(text))
     }
 
+    /// The same as an error of the engine, for work that replies to nobody.
+    pub fn into_engine_error(self) -> EngineError {
+        match self {
+            CommandError::Engine(error) => error,
+            other => EngineError::Refused(other.reply_text().into_owned()),
+        }
+    }
+
     /// The text of the reply, error code first.
     pub fn reply_text(&self) -> Cow<'_, str> {
         match self {

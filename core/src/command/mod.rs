@@ -29,10 +29,10 @@ pub mod random;
 mod reload;
 pub mod scan;
 pub mod script;
-mod search;
 mod server;
 mod set;
 mod sorted_set;
+pub mod search;
 mod sql;
 mod stream;
 mod string;
@@ -59,6 +59,7 @@ use crate::server::hub::{Inbox, Wait, notify};
 use crate::server::outbox::Outbox;
 use crate::server::peers::Topic;
 use crate::server::scripts::ScriptKind;
+use crate::server::search::IndexWork;
 use crate::server::sql::Leases;
 use crate::server::{Client, Shared};
 
@@ -124,6 +125,8 @@ pub struct Context<'c, 'e> {
     pub reads: &'c mut TrackedReads,
     /// The connections to SQL databases that the transaction has.
     pub sql: &'c mut Leases,
+    /// What the transaction changes of indexes.
+    pub search: &'c mut IndexWork,
     /// What the executor counts once the transaction is committed.
     pub tally: &'c mut Tally,
     /// The error because of which the executor is to run everything again, once there was one.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::key_state::{PendingRoot, Source};
+use super::key_state::{DbChange, PendingRoot, Source};
 use super::overlay::Overlay;
 use super::{Db, Result, Root, SubChange, Txn};
 
@@ -73,6 +73,19 @@ impl Txn<'_> {
     /// Whether a commit would change nothing.
     pub fn is_unchanged(&self) -> bool {
         self.overlay.is_empty()
+    }
+
+    /// The databases that show other keys after the transaction than before.
+    pub fn db_changes(&self) -> &[DbChange] {
+        self.overlay.db_changes()
+    }
+
+    /// Whether a key has the subkeys that it had before the transaction, but for those that were changed one by one.
+    pub fn keeps_subkeys(&self, db: Db, key: &[u8]) -> bool {
+        let at = self.overlay.find(self.overlay.source(db), key);
+        let state = at.and_then(|at| self.overlay.keys.get(at));
+        let roots = state.and_then(|state| state.base.zip(state.subkeys_of));
+        roots.is_some_and(|(base, of)| base.place == of.place && base.collection == of.collection)
     }
 
     /// The keys that the transaction has changed so far.

@@ -157,6 +157,10 @@ impl MemorySnapshot<'_> {
 }
 
 impl Reader for MemorySnapshot<'_> {
+    fn holds_everything(&self) -> bool {
+        true
+    }
+
     fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         let found = self.keys(db)?.get_mut(key);
         Ok(found.map(|root| {
@@ -512,5 +516,9 @@ impl Admin for MemoryEngine {
     /// Memory is no storage.
     fn lacks_space(&self) -> bool {
         false
+    }
+
+    fn partitions(&self) -> u32 {
+        1
     }
 }

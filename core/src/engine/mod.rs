@@ -463,6 +463,11 @@ pub trait Reader {
     /// Lets those pass that wait for its locks. What was read before may have changed.
     fn let_pass(&mut self) {}
 
+    /// Whether it has the locks of all keys, so that nothing changes beside it.
+    fn holds_everything(&self) -> bool {
+        false
+    }
+
     /// The key because of which a read failed with [`EngineError::Undeclared`].
     fn undeclared(&self) -> Option<Vec<u8>> {
         None
@@ -712,6 +717,44 @@ pub trait Admin {
 
     /// Whether the storage is nearly full and so little of it is dead that keys have to go for others to be written.
     fn lacks_space(&self) -> bool;
+
+    /// Into how many parts the engine's locks divide the keys; 0 for an engine whose data other processes change as well, so that
+    /// nothing in the memory of one of them can say what is there.
+    fn partitions(&self) -> u32 {
+        0
+    }
+
+    /// The part in which a key lies, of whatever database: a transaction that has locked one key of it has locked all. It stays the same
+    /// as long as the store lives.
+    fn partition(&self, _key: &[u8]) -> u32 {
+        0
+    }
+
+    /// A number that tells the division into parts of this store from those of others.
+    fn partition_seed(&self) -> u64 {
+        0
+    }
+
+    /// Writes bytes that can be made again from the keys, under a number ([`Storage::put_derived`](crate::storage::Storage::put_derived)).
+    ///
+    /// # Errors
+    /// The storage's. Nothing of the store depends on it.
+    fn put_derived(&self, _number: u64, _bytes: &[u8]) -> Result<()> {
+        Err(EngineError::Unavailable("the engine holds no derived files".into()))
+    }
+
+    /// The bytes of a derived file, if it is there and can be read.
+    fn derived(&self, _number: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Removes a derived file.
+    fn remove_derived(&self, _number: u64) {}
+
+    /// The numbers of the derived files.
+    fn list_derived(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// Where in the log a commit ends: a number that grows from commit to commit, such as the count of log bytes appended in

@@ -144,6 +144,11 @@ impl<'e> Txn<'e> {
         self.overlay.forget_unchanged(seen);
     }
 
+    /// Whether it has the locks of all keys, so that nothing changes beside it.
+    pub fn holds_everything(&self) -> bool {
+        self.reader.holds_everything()
+    }
+
     /// Whether others wait for what the transaction has locked, and it may [let them pass](Txn::let_pass).
     pub fn is_waited_for(&self) -> bool {
         self.reader.is_waited_for() && self.overlay.is_empty()

@@ -19,6 +19,7 @@ use crate::resp::Reply;
 use crate::server::feed::Entry;
 use crate::server::hub::{Inbox, Interest, Reread, Unblock, Wait, Waiter};
 use crate::server::outbox::Actions;
+use crate::server::search::IndexWork;
 use crate::server::sql::OldPages;
 use crate::server::{Server, Shared, carry_out};
 
@@ -35,6 +36,8 @@ pub(super) struct Pending {
     waiter: Option<Arc<Waiter>>,
     /// The SQL databases that it changes.
     databases: SmallVec<[(u64, Option<OldPages>); 1]>,
+    /// What it changes of indexes.
+    search: IndexWork,
     triggers: SmallVec<[TriggerRun; 1]>,
 }
 
@@ -105,9 +108,10 @@ impl Executor {
         let expired = self.overlay.expired_count();
         // A key that goes because its time has come is no change of the connection's.
         let changes = self.overlay.change_count().saturating_sub(expired);
-        let sql = &mut self.sql;
+        let (sql, search) = (&mut self.sql, &mut self.search);
         let mut ordered = |receipt| {
             sql.committed(&shared.sql);
+            search.committed(&shared.search, &shared.hub.interest);
             if let Some(entry) = entry.take() {
                 shared.feed.append(Entry { receipt, ..entry });
             }
@@ -125,8 +129,19 @@ impl Executor {
                 let before = before.clone();
                 let triggers = std::mem::take(&mut self.tally.triggers);
                 let databases = self.sql.written();
-                let pending =
-                    Pending { ticket, entry, reply, before, expired, changes, waiter, databases, triggers };
+                let search = std::mem::take(&mut self.search);
+                let pending = Pending {
+                    ticket,
+                    entry,
+                    reply,
+                    before,
+                    expired,
+                    changes,
+                    waiter,
+                    databases,
+                    search,
+                    triggers,
+                };
                 let commit = Box::new(pending);
                 self.suspended = Some(Suspended::Commit { identity: plan.identity, commit });
                 Err(Stop::Suspended)
@@ -164,8 +179,9 @@ impl Executor {
         mut pending: Pending,
     ) -> Result<Option<Ran>, Stop> {
         let shared = &server.shared;
-        let (entry, databases) = (&mut pending.entry, &mut pending.databases);
+        let (entry, databases, search) = (&mut pending.entry, &mut pending.databases, &mut pending.search);
         let mut ordered = |receipt| {
+            search.committed(&shared.search, &shared.hub.interest);
             for (database, before) in databases.iter_mut() {
                 shared.sql.committed(*database, before.take());
             }

@@ -23,6 +23,7 @@ mod direct;
 mod eviction;
 mod expiry;
 mod group;
+mod indexing;
 mod meter;
 mod missing;
 mod queue;
@@ -35,6 +36,7 @@ mod tests;
 pub use crons::{CronRun, CronStep};
 pub use eviction::{Eviction, Room, used_bytes};
 pub use expiry::{Expired, Expiry};
+pub use indexing::Indexing;
 pub use meter::Meter;
 pub use queue::{Call, Watched};
 pub use serve::Blocked;
@@ -50,6 +52,7 @@ use crate::catalog::{CommandSpec, Flags};
 use crate::command::admission::Admitted;
 use crate::command::call::{Keys, Tally, TrackedReads, keys_of};
 use crate::command::script::triggers;
+use crate::command::search::stage;
 use crate::command::{CommandError, Context, Later, Outcome};
 use crate::engine::{Begun, Db, Drafts, Engine, EngineError, Overlay, Reader, Receipt, Scope, Ticket, Txn};
 use crate::limits::{PIPELINE_AHEAD_MIN, WIDENED_KEYS_MAX};
@@ -57,6 +60,7 @@ use crate::resp::Reply;
 use crate::server::hub::notify::{EXPIRED, NEW};
 use crate::server::hub::{Inbox, Interest, Unblock, Wait, Waiter};
 use crate::server::outbox::Outbox;
+use crate::server::search::{IndexWork, SeenIndexes};
 use crate::server::sql::Leases;
 use crate::server::triggers::SeenTriggers;
 use crate::server::{Client, Counters, Effect, Mark, Saved, Server, Shared};
@@ -242,6 +246,10 @@ pub struct Executor {
     inbox: Option<Arc<Inbox>>,
     /// The triggers as it has seen them last.
     triggers: SeenTriggers,
+    /// The indexes as it has seen them last.
+    indexes: SeenIndexes,
+    /// What the transaction under way changes of indexes.
+    search: IndexWork,
 }
 
 impl Executor {
@@ -428,6 +436,7 @@ impl Executor {
                 txn.set_puts_blindly(
                     !server.engine.holds_locks() && !interest.has(Interest::REACTIONS | Interest::TRIGGERS),
                 );
+
                 let mut context = Context {
                     txn: &mut txn,
                     reply: &mut *caller.reply,
@@ -438,6 +447,7 @@ impl Executor {
                     drafts,
                     reads: &mut self.reads,
                     sql: &mut self.sql,
+                    search: &mut self.search,
                     tally: &mut self.tally,
                     interrupted: &mut interrupted,
                     wait: (!matches!(plan.may_wait, Waits::Never)).then_some(&mut self.wait),
@@ -457,14 +467,13 @@ impl Executor {
                 if outcome.is_ok() && has_triggers(&context, plan) {
                     outcome = triggers::run(&mut context);
                 }
-                let outcome = outcome.and_then(|()| fits(caller.reply));
-                let reacts = server.shared.hub.interest.has(Interest::REACTIONS);
-                match outcome {
-                    Ok(()) if reacts && interrupted.is_none() && !txn.is_unchanged() => {
-                        server.shared.reactions.run(&mut txn).map_err(CommandError::from)
-                    }
-                    other => other,
+                if outcome.is_ok() && server.shared.hub.interest.has(Interest::REACTIONS) {
+                    outcome = run_reactions(&mut context);
                 }
+                if outcome.is_ok() && has_indexes(&context, plan) {
+                    outcome = stage::run(&mut context);
+                }
+                outcome.and_then(|()| fits(caller.reply))
             };
             let mut outcome = interrupted.map_or(outcome, |error| Err(error.into()));
             if outcome.is_ok() && !self.reads.is_empty() && !server.engine.holds_locks() {
@@ -611,6 +620,7 @@ impl Executor {
         self.outbox.begin(shared.hub.notified());
         self.reads.clear();
         self.tally.clear();
+        self.search.clear();
         self.wait = None;
         if self.outbox.wants(EXPIRED | NEW) {
             self.overlay.keep_turns();
@@ -643,8 +653,10 @@ impl Executor {
     #[inline]
     pub(crate) fn concerns_others(&mut self, shared: &Shared, key: &[u8]) -> bool {
         let interest = &shared.hub.interest;
-        interest.has(Interest::OF_WRITES | Interest::TRIGGERS)
-            && (interest.has(Interest::OF_WRITES) || self.triggers.concern(&shared.triggers, key))
+        interest.has(Interest::OF_WRITES | Interest::TRIGGERS | Interest::INDEXES)
+            && (interest.has(Interest::OF_WRITES)
+                || interest.has(Interest::TRIGGERS) && self.triggers.concern(&shared.triggers, key)
+                || interest.has(Interest::INDEXES) && self.indexes.concern(&shared.search, key))
     }
 
     /// Whether it waits for the engine.
@@ -815,6 +827,22 @@ fn has_triggers(ctx: &Context<'_, '_>, plan: &Plan<'_>) -> bool {
     let may_be = ctx.shared.hub.interest.has(Interest::TRIGGERS)
         // It may have made one itself.
         || ctx.outbox.changes_of_triggers().next().is_some();
+    may_be && !ctx.txn.is_unchanged() && ctx.interrupted.is_none() && will_happen(ctx, plan)
+}
+
+/// Shows the changes of a transaction to reactions.
+#[cold]
+fn run_reactions(ctx: &mut Context<'_, '_>) -> Outcome {
+    if ctx.interrupted.is_some() || ctx.txn.is_unchanged() {
+        return Ok(());
+    }
+    ctx.shared.reactions.run(ctx.txn).map_err(CommandError::from)
+}
+
+/// Whether indexes may cover what a transaction has changed.
+#[inline]
+fn has_indexes(ctx: &Context<'_, '_>, plan: &Plan<'_>) -> bool {
+    let may_be = ctx.shared.hub.interest.has(Interest::INDEXES) || !ctx.search.changes.is_empty();
     may_be && !ctx.txn.is_unchanged() && ctx.interrupted.is_none() && will_happen(ctx, plan)
 }
 

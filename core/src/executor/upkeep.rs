@@ -65,4 +65,20 @@ impl Upkeep {
         let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
         self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, body)
     }
+
+    /// Changes whatever keys, with all of them locked.
+    ///
+    /// # Errors
+    /// Those of [`Executor::transact`].
+    pub fn change_everything<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        now_ms: u64,
+        body: impl FnMut(&mut Context<'_, '_>) -> Outcome,
+    ) -> Result<Ran, Stop> {
+        let plan = Plan { touches_all: true, ..Plan::writing(&[]) };
+        self.client.runs_at_length = self.has_thread;
+        let mut caller = Caller { client: &mut self.client, reply: &mut self.reply };
+        self.executor.transact(server, &mut caller, (&plan, &[], &Drafts::new()), now_ms, body)
+    }
 }

@@ -88,6 +88,7 @@ fn carry_out_one(shared: &Shared, inbox: &Arc<Inbox>, classes: u32, action: Acti
         Action::Libraries(change) => shared.scripts.libraries.apply(&change),
         Action::Triggers(change) => shared.triggers.apply(&hub.interest, &change),
         Action::Crons(change) => shared.crons.apply(&change, now_ms),
+        Action::PassRows(cursor, count) => shared.search.cursors.pass(cursor, count),
         Action::ForgetCronFailures => shared.crons.forget_failures(),
         Action::Log(level, text) => shared.host.log(level, &text),
         Action::ShowMonitors(line) => hub.show_monitors(&line),

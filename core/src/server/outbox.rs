@@ -89,6 +89,8 @@ pub enum Action {
     Triggers(triggers::Change),
     /// Change the crons.
     Crons(crons::Change),
+    /// So many rows of a cursor of FT.AGGREGATE have been read.
+    PassRows(u64, usize),
     /// Forget what CRON LOG shows.
     ForgetCronFailures,
     /// Write into the log of the host.
@@ -195,6 +197,15 @@ impl Outbox {
             Action::Triggers(change) => Some(change),
             _ => None,
         })
+    }
+
+    /// How many rows of a cursor of FT.AGGREGATE have been read.
+    pub fn passed_rows(&self, cursor: u64) -> usize {
+        let passed = self.actions.iter().filter_map(|action| match action {
+            Action::PassRows(id, count) if *id == cursor => Some(*count),
+            _ => None,
+        });
+        passed.sum()
     }
 
     /// The changes of crons, in their order.

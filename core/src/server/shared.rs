@@ -21,6 +21,7 @@ use super::peers::Peers;
 use super::reaction::Reactions;
 use super::scan_positions::Positions;
 use super::scripts::Scripts;
+use super::search::Indexes;
 use super::settings::Settings;
 use super::sql::{Databases, Streams};
 use super::triggers::Triggers;
@@ -167,6 +168,8 @@ pub struct Shared {
     pub scan_positions: Mutex<Positions>,
     /// Scripts and functions, and what runs them.
     pub scripts: Scripts,
+    /// Indexes.
+    pub search: Indexes,
     /// SQL databases, and what runs statements.
     pub sql: Databases,
     /// What clients of SQL over HTTP have open.
@@ -226,6 +229,7 @@ impl Shared {
             merge_failed: AtomicBool::new(false),
             scan_positions: Mutex::default(),
             scripts: Scripts::default(),
+            search: Indexes::default(),
             sql: Databases::default(),
             sql_streams: Streams::default(),
             triggers: Triggers::default(),
@@ -251,10 +255,10 @@ impl Shared {
     }
 
     /// Bytes of memory that connections take and what is remembered for them: keys that clients have in their caches, and the
-    /// slow log.
+    /// slow log. And those of indexes.
     #[inline]
     pub fn overhead_bytes(&self) -> u64 {
-        let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes();
+        let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes() + self.search.memory_bytes();
         self.memory.clients_bytes.load(Ordering::Relaxed) + tables
     }
 

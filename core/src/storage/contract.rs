@@ -15,6 +15,7 @@ pub fn check<S: Storage>(open: &mut dyn FnMut() -> S) {
     blobs_hold_what_was_written(&open());
     blobs_are_there_after_reopening(&open());
     datafiles_can_be_put_aside(&open());
+    derived_files_are_replaced_and_removed(&open());
     notes_are_replaced_and_removed(&open());
 }
 
@@ -236,6 +237,23 @@ fn datafiles_can_be_put_aside(storage: &impl Storage) {
     assert_eq!(listed(storage), [0, 1, 20, LARGEST_ID], "what is set aside is no part of the store");
     assert!(storage.set_aside(DatafileId(7)).is_err(), "nor is it there to be set aside again");
     assert_eq!(contents(&*file, 0, 12), b"hidden body!", "an open handle still reads");
+}
+
+fn derived_files_are_replaced_and_removed(storage: &impl Storage) {
+    assert_eq!(storage.list_derived(), Ok(Vec::new()));
+    assert_eq!(storage.derived(7), Ok(None));
+    let long = vec![7; 3_000_000];
+    storage.put_derived(7, &long).expect("put");
+    storage.put_derived(u64::MAX, b"").expect("put");
+    storage.put_derived(7, b"shorter").expect("put in place of the first");
+    assert_eq!(storage.derived(7), Ok(Some(b"shorter".to_vec())));
+    storage.put_derived(8, &long).expect("put");
+    assert_eq!(storage.derived(8), Ok(Some(long)));
+    assert_eq!(storage.list_derived(), Ok(vec![7, 8, u64::MAX]));
+    storage.remove_derived(8).expect("remove");
+    storage.remove_derived(8).expect("nothing to remove is fine");
+    assert_eq!(storage.list_derived(), Ok(vec![7, u64::MAX]));
+    assert_eq!(storage.derived(u64::MAX), Ok(Some(Vec::new())));
 }
 
 fn notes_are_replaced_and_removed(storage: &impl Storage) {

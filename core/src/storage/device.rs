@@ -6,6 +6,8 @@
 //! | `0000000007.hidden`    | a datafile that is not published yet; litter for the next process   |
 //! | `0000000007.temporary` | a datafile whose header is being written; litter for the next process |
 //! | `00000000000000000042.blob` | a blob, whatever of it is there; who refers to it knows           |
+//! | `00000000000000000042.derived` | what can be made again from the datafiles; who reads it checks it |
+//! | `DERIVED.temporary`    | such a file that is being written; litter for the next process      |
 //! | `MANIFEST`             | the manifest, whole since the moment it has this name               |
 //! | `MANIFEST.temporary`   | a manifest that is being written; litter for the next process       |
 //! | `0000000007.torn-4096` | bytes from this offset that recovery cut off; for an operator       |
@@ -129,6 +131,7 @@ const DATA_SUFFIX: &str = ".data";
 const HIDDEN_SUFFIX: &str = ".hidden";
 const TEMPORARY_SUFFIX: &str = ".temporary";
 const BLOB_SUFFIX: &str = ".blob";
+const DERIVED_SUFFIX: &str = ".derived";
 const DAMAGED_SUFFIX: &str = ".damaged";
 
 /// What recovery cut off goes to a file with this and the offset behind the number.
@@ -137,6 +140,7 @@ const TORN_SUFFIX: &str = ".torn-";
 pub(super) const MANIFEST: &str = "MANIFEST";
 pub(super) const NEW_MANIFEST: &str = "MANIFEST.temporary";
 const NEW_NOTE: &str = "NOTE.temporary";
+const NEW_DERIVED: &str = "DERIVED.temporary";
 
 /// Larger than any manifest or note: a store has fewer datafiles than this has room for.
 const WHOLE_MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -191,9 +195,18 @@ pub(super) fn blob_name(id: BlobId) -> String {
 
 /// The id in a file name, if it is exactly one that [`blob_name`] makes.
 fn parse_blob_name(name: &str) -> Option<BlobId> {
-    let digits = name.strip_suffix(BLOB_SUFFIX)?;
+    parse_number(name, BLOB_SUFFIX).map(BlobId)
+}
+
+fn derived_name(number: u64) -> String {
+    format!("{number:0width$}{DERIVED_SUFFIX}", width = BLOB_NAME_DIGITS)
+}
+
+/// The number in a file name of this kind.
+fn parse_number(name: &str, suffix: &str) -> Option<u64> {
+    let digits = name.strip_suffix(suffix)?;
     let is_ours = digits.len() == BLOB_NAME_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_ours).map(BlobId)
+    digits.parse().ok().filter(|_| is_ours)
 }
 
 /// Whether a file was set aside for an operator, or holds what was cut off.
@@ -391,6 +404,8 @@ pub struct DeviceStorage<D: Device, M: MetaMap> {
     has_new_blobs: AtomicBool,
     /// Whether anything was removed since then.
     has_removals: AtomicBool,
+    /// Held while a derived file is written.
+    derived: Mutex<()>,
 }
 
 impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
@@ -417,7 +432,8 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
     ) -> Self {
         let names = Mutex::new(Names { listed, hidden: BTreeMap::new(), blobs });
         let (has_new_blobs, has_removals) = (AtomicBool::new(false), AtomicBool::new(false));
-        DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs, has_removals }
+        let derived = Mutex::default();
+        DeviceStorage { device, meta, health: Arc::new(health), names, has_new_blobs, has_removals, derived }
     }
 
     /// [`DeviceStorage::open`] with an injected bug, for the tests of crash tests.
@@ -426,7 +442,7 @@ impl<D: Device, M: MetaMap> DeviceStorage<D, M> {
         let (mut listed, mut blobs) = (BTreeSet::new(), BTreeSet::new());
         for name in device.list()? {
             blobs.extend(parse_blob_name(&name));
-            if name == NEW_MANIFEST || name == NEW_NOTE {
+            if [NEW_MANIFEST, NEW_NOTE, NEW_DERIVED].contains(&name.as_str()) {
                 device.remove(&name)?;
             }
             match parse_name(&name) {
@@ -720,6 +736,43 @@ impl<D: Device, M: MetaMap> Storage for DeviceStorage<D, M> {
             Part::Blob(id) => blob_name(id),
             Part::Manifest => MANIFEST.to_owned(),
         })
+    }
+
+    fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        let _one_at_a_time = self.derived.lock();
+        let name = derived_name(number);
+        self.health.check("creation of", &name)?;
+        // What an earlier call has left that failed.
+        let _ = self.device.remove(NEW_DERIVED);
+        let file = self.device.create(NEW_DERIVED, Access::Whole)?;
+        let leave_bytes = self.health.leaves(Room::Ordinary);
+        file.write_leaving(0, &[bytes], leave_bytes)?;
+        self.device.rename(NEW_DERIVED, &name)
+    }
+
+    fn derived(&self, number: u64) -> Result<Option<Vec<u8>>> {
+        let file = match self.device.open(&derived_name(number), Access::Whole) {
+            Err(StorageError::Missing(_)) => return Ok(None),
+            opened => opened?,
+        };
+        let mut bytes = Vec::new();
+        file.read(0, file.len()?, &mut |piece| bytes.extend_from_slice(piece))?;
+        Ok(Some(bytes))
+    }
+
+    fn remove_derived(&self, number: u64) -> Result<()> {
+        match self.device.remove(&derived_name(number)) {
+            Err(StorageError::Missing(_)) => Ok(()),
+            removed => removed,
+        }
+    }
+
+    fn list_derived(&self) -> Result<Vec<u64>> {
+        let names = self.device.list()?;
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| parse_number(name, DERIVED_SUFFIX)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     fn note(&self, note: Note) -> Result<Option<Vec<u8>>> {

@@ -316,6 +316,27 @@ pub trait Storage: Send + Sync {
     /// Where an operator finds a part of the store: a path on the gateway.
     fn place(&self, part: Part) -> String;
 
+    /// Writes a file of bytes that can be made again from the datafiles, in place of the one with this number. A crash leaves the old one,
+    /// the new one or none, and the loss of power anything: who reads it checks it. On [`StorageError::Full`] the old one is still there.
+    fn put_derived(&self, _number: u64, _bytes: &[u8]) -> Result<()> {
+        Err(StorageError::Refused("this storage holds no derived files".into()))
+    }
+
+    /// The bytes of a derived file, if it is there.
+    fn derived(&self, _number: u64) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Removes a derived file, if it is there. Not durable.
+    fn remove_derived(&self, _number: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// The numbers of the derived files in rising order.
+    fn list_derived(&self) -> Result<Vec<u64>> {
+        Ok(Vec::new())
+    }
+
     /// A note, if there is one. A home that never salvages needs none.
     fn note(&self, _note: Note) -> Result<Option<Vec<u8>>> {
         Ok(None)

@@ -16,6 +16,10 @@ use crate::limits::{
 /// So many records replayed at a start are worth hints for the next one.
 const REPLAYED_MANY: u64 = 10_000;
 
+/// A delta of an index with so many documents becomes a segment before the object rests: reading them again when it wakes would take
+/// more than ten milliseconds.
+const SEALED_DOCUMENTS_MIN: u32 = 256;
+
 /// When maintenance is next due, and the state of its work.
 #[derive(Debug, Default)]
 pub(super) struct Maintenance {
@@ -76,6 +80,9 @@ impl<H: Host> Object<H> {
         let is_merging = engine.merge_step(MERGE_STEP_BYTES).is_ok_and(|step| step.is_unfinished);
         has_more |= std::mem::replace(&mut self.maintenance.was_merging, is_merging) || is_merging;
         has_more |= engine.hint_step().unwrap_or(false);
+        // What a sleep would lose of indexes is little: it is read again when the object wakes.
+        self.server.shared.search.seal_deltas(SEALED_DOCUMENTS_MIN);
+        has_more |= self.indexing.step(&self.server, now_ms).unwrap_or(false);
         let is_far = engine.appended() >= self.maintenance.hinted + CHECKPOINT_BYTES;
         if !has_more && (is_far || self.maintenance.wants_hints) {
             self.maintenance.hinted = engine.appended();

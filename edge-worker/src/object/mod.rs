@@ -29,7 +29,7 @@ use edgecask_core::bitcask::{Bitcask, OnDamage, Options};
 use edgecask_core::command::users;
 use edgecask_core::driver::Now;
 use edgecask_core::engine::Admin;
-use edgecask_core::executor::{Eviction, Expiry};
+use edgecask_core::executor::{Eviction, Expiry, Indexing};
 use edgecask_core::server::{Effect, Server, Shared, Shortage};
 use edgecask_core::storage::Storage;
 
@@ -59,6 +59,7 @@ pub struct Object<H: Host> {
     maintenance: Maintenance,
     crons: EdgeCrons,
     expiry: Expiry,
+    indexing: Indexing,
     eviction: Eviction,
     alarm_ms: Option<u64>,
     /// The time of the last save as the rows have it.
@@ -90,6 +91,7 @@ impl<H: Host> Object<H> {
         let shared = Shared::new(settings, facts, now_ms);
         let saved_at_s = persisted::restore(&shared, &storage);
         let (expiry, eviction) = (Expiry::new(&shared), Eviction::new(&shared));
+        let indexing = Indexing::new(&shared);
         let server = Server { engine: opened.store, shared };
         scripts::open(&server, &storage, now_ms)?;
         #[cfg(feature = "sql")]
@@ -109,6 +111,7 @@ impl<H: Host> Object<H> {
             maintenance,
             crons,
             expiry,
+            indexing,
             eviction,
             alarm_ms: None,
             saved_at_s,

@@ -1,7 +1,7 @@
 //! The languages of scripts and functions that an object has, and what outlives its sleep: functions, triggers and crons.
 
 use edgecask_core::bitcask::Bitcask;
-use edgecask_core::command::Unreadable;
+use edgecask_core::command::{Unreadable, search};
 use edgecask_core::command::script::{crons, libraries, triggers};
 use edgecask_core::server::scripts::ScriptEngine;
 use edgecask_core::server::{REDIS_VERSION, Server};
@@ -36,10 +36,11 @@ pub(super) fn open<H: Host>(
     }
     let triggers = triggers::restore(server, now_ms).map_err(|error| error.to_string())?;
     let crons = crons::restore(server, now_ms).map_err(|error| error.to_string())?;
-    for Unreadable { kind, name } in triggers.into_iter().chain(crons) {
+    let indexes = search::open(server, now_ms).map_err(|error| error.to_string())?;
+    for Unreadable { kind, name } in triggers.into_iter().chain(crons).chain(indexes) {
         let name = String::from_utf8_lossy(&name);
         let text = format!(
-            "the {kind} {name} does not run, since this version cannot read it; it stays in the store"
+            "the {kind} {name} does nothing, since this version cannot read it; it stays in the store"
         );
         storage.write_log(LogLevel::Warning, &text);
     }

@@ -6,6 +6,7 @@
 //!         1 and a datafile's id, big-endian      one byte: hidden 0, listed 1, removed and still read 2
 //!         2 and a name                           state of the object itself
 //!         3                                      the manifest of the datafiles
+//!         4 and a number, big-endian             a derived file
 //! ```
 //!
 //! A call that returns an error has written nothing. After [`RowStorage::flush`] all bytes of the event are in rows. The
@@ -38,6 +39,7 @@ const META_SPACE: u8 = 0;
 const FILE_SPACE: u8 = 1;
 const STATE_SPACE: u8 = 2;
 const MANIFEST_SPACE: u8 = 3;
+const DERIVED_SPACE: u8 = 4;
 
 /// The state in a datafile's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +177,19 @@ impl<H: Host> Rows<H> {
             true
         });
         files
+    }
+
+    /// The numbers of all derived files. Their first parts are read with them, one at a time.
+    fn derived_numbers(&self) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        let mut from = (vec![DERIVED_SPACE], 0);
+        while let Some(found) = self.host.entries((&from.0, from.1), Some(&[DERIVED_SPACE + 1]), 1).pop() {
+            let number = found.key.split_first().and_then(|(_, number)| number.try_into().ok());
+            numbers.extend(number.map(u64::from_be_bytes));
+            // Behind all parts of this one.
+            from = ([&*found.key, &[0]].concat(), 0);
+        }
+        numbers
     }
 
     fn state(&self, id: DatafileId) -> Option<u8> {
@@ -351,6 +366,25 @@ impl<H: Host> Storage for RowStorage<H> {
         self.rows.reserve(bytes.len() as u64)?;
         self.rows.put(&[MANIFEST_SPACE], bytes);
         Ok(())
+    }
+
+    fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.rows.reserve(bytes.len() as u64)?;
+        self.rows.put(&spaced(DERIVED_SPACE, &number.to_be_bytes()), bytes);
+        Ok(())
+    }
+
+    fn derived(&self, number: u64) -> Result<Option<Vec<u8>>> {
+        Ok(self.rows.value(&spaced(DERIVED_SPACE, &number.to_be_bytes())))
+    }
+
+    fn remove_derived(&self, number: u64) -> Result<()> {
+        self.rows.host.remove_entry(&spaced(DERIVED_SPACE, &number.to_be_bytes()));
+        Ok(())
+    }
+
+    fn list_derived(&self) -> Result<Vec<u64>> {
+        Ok(self.rows.derived_numbers())
     }
 
     /// The rows of an event are there together or not at all, whatever becomes of machines.

@@ -141,6 +141,10 @@ impl Storage for Event {
         meta() -> &dyn MetaMap;
         manifest() -> Outcome<Option<Vec<u8>>>;
         put_manifest(bytes: &[u8]) -> Outcome<()>;
+        put_derived(number: u64, bytes: &[u8]) -> Outcome<()>;
+        derived(number: u64) -> Outcome<Option<Vec<u8>>>;
+        remove_derived(number: u64) -> Outcome<()>;
+        list_derived() -> Outcome<Vec<u64>>;
         boot_id() -> Option<BootId>;
         place(part: Part) -> String;
         copy_aside(id: DatafileId, from: u64, to: u64) -> Outcome<String>;

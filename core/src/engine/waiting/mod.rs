@@ -388,4 +388,32 @@ impl<E: Engine> Admin for Waiting<E> {
     fn lacks_space(&self) -> bool {
         self.inner.lacks_space()
     }
+
+    fn partitions(&self) -> u32 {
+        self.inner.partitions()
+    }
+
+    fn partition(&self, key: &[u8]) -> u32 {
+        self.inner.partition(key)
+    }
+
+    fn partition_seed(&self) -> u64 {
+        self.inner.partition_seed()
+    }
+
+    fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.inner.put_derived(number, bytes)
+    }
+
+    fn derived(&self, number: u64) -> Option<Vec<u8>> {
+        self.inner.derived(number)
+    }
+
+    fn remove_derived(&self, number: u64) {
+        self.inner.remove_derived(number);
+    }
+
+    fn list_derived(&self) -> Vec<u64> {
+        self.inner.list_derived()
+    }
 }

@@ -121,6 +121,10 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 impl<E: Engine> Reader for WaitingSnapshot<'_, E> {
+    fn holds_everything(&self) -> bool {
+        self.granted.is_none()
+    }
+
     fn root(&mut self, db: Db, key: &[u8], touch: Option<Touch>) -> Result<Option<Root>> {
         self.check_declared(key)?;
         let name = format!("{db} {}", shown(key));

@@ -23,6 +23,10 @@ pub struct Nearest {
     pub field: FieldId,
     /// The vector, as bytes of the field's numbers.
     pub vector: Vec<u8>,
+    /// The parameter that held it, for FT.EXPLAIN.
+    pub parameter: Vec<u8>,
+    /// `EF_RUNTIME 10` and the like, checked and without effect, since answers are exact; for FT.EXPLAIN.
+    pub options: Vec<(Vec<u8>, Vec<u8>)>,
     /// The name of the distance in results: `__field_score` unless the query says another.
     pub distance_name: Vec<u8>,
 }
@@ -58,6 +62,48 @@ pub struct Bound {
     pub value: f64,
     /// Whether the number itself is outside (`(5`).
     pub is_exclusive: bool,
+}
+
+/// A unit of length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeoUnit {
+    /// `m`
+    Metre,
+    /// `km`
+    Kilometre,
+    /// `mi`
+    Mile,
+    /// `ft`
+    Foot,
+}
+
+impl GeoUnit {
+    const ALL: [GeoUnit; 4] = [GeoUnit::Metre, GeoUnit::Kilometre, GeoUnit::Mile, GeoUnit::Foot];
+
+    /// The unit of this name, in any case.
+    pub fn find(name: &[u8]) -> Option<GeoUnit> {
+        Self::ALL.into_iter().find(|unit| unit.name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Its name in queries.
+    pub fn name(self) -> &'static str {
+        match self {
+            GeoUnit::Metre => "m",
+            GeoUnit::Kilometre => "km",
+            GeoUnit::Mile => "mi",
+            GeoUnit::Foot => "ft",
+        }
+    }
+
+    /// How many metres one is: Redis' figures.
+    pub fn metres(self) -> f64 {
+        match self {
+            GeoUnit::Metre => 1.0,
+            GeoUnit::Kilometre => 1000.0,
+            GeoUnit::Mile => 1609.34,
+            GeoUnit::Foot => 0.3048,
+        }
+    }
 }
 
 /// How a word is meant.
@@ -113,7 +159,7 @@ pub enum Clause {
     Not(Box<Node>),
     /// Documents that match rank higher: `~a`.
     Optional(Box<Node>),
-    /// Words of these text fields only: `@title|body:(…)`.
+    /// Words of these text fields only: `@title|body:(…)`. Without any field nothing matches (dialect 1, unknown fields).
     In(Vec<FieldId>, Box<Node>),
     /// Values of a tag field, at least one of them: `@tags:{a | b*}`. Words are as written, escapes resolved.
     Tag(FieldId, Vec<Pattern>),
@@ -129,6 +175,8 @@ pub enum Clause {
         latitude: f64,
         /// Radius in metres.
         radius_m: f64,
+        /// The unit in which the query gave it, for FT.EXPLAIN.
+        unit: GeoUnit,
     },
     /// Vectors near one: `@v:[VECTOR_RANGE radius $vector]`.
     Near {
@@ -138,6 +186,10 @@ pub enum Clause {
         radius: f64,
         /// The vector, as bytes of the field's numbers.
         vector: Vec<u8>,
+        /// The parameter that held it, for FT.EXPLAIN.
+        parameter: Vec<u8>,
+        /// `$epsilon`, checked and without effect; for FT.EXPLAIN.
+        options: Vec<(Vec<u8>, Vec<u8>)>,
     },
     /// Documents without a field: `ismissing(@field)`.
     Missing(FieldId),

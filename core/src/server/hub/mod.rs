@@ -48,6 +48,8 @@ impl Interest {
     pub const TRIGGERS: u32 = 1 << 7;
     /// Clients of other processes want to hear of changes.
     pub const PEERS: u32 = 1 << 8;
+    /// Indexes cover keys with their prefixes.
+    pub const INDEXES: u32 = 1 << 9;
 
     /// What makes a write of any key a matter of others.
     pub const OF_WRITES: u32 =

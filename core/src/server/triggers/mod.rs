@@ -4,7 +4,6 @@
 //! here runs anything: `command/script/triggers` does.
 
 mod events;
-mod prefixes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 
 pub use events::{Event, Events};
-use prefixes::Prefixes;
 
 use super::hub::Interest;
+use super::prefixes::Prefixes;
 use crate::engine::Kind;
 
 /// A trigger.

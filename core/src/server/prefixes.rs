@@ -4,7 +4,7 @@
 
 /// Some prefixes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prefixes {
+pub(in crate::server) struct Prefixes {
     /// Whether the empty prefix is among them, so that every key has one.
     all: bool,
     /// Which bytes begin one, a bit each: most keys begin with another byte.

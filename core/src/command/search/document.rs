@@ -1,0 +1,142 @@
+//! A hash as a document: its fields as the schema of an index understands them.
+
+use crate::command::CommandError;
+use crate::engine::{Db, Kind, Txn};
+use crate::resp::parse_f64;
+use crate::search::index::{DocumentId, FieldValue, Prepared, Source, prepare};
+use crate::search::schema::{FieldId, FieldKind, Schema, VectorOptions};
+use crate::search::text::Language;
+use crate::search::value::Value;
+use crate::server::search::{Definition, Filter, Index};
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// The fields of a document that an index reads, each with its value.
+struct Fields {
+    values: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Fields {
+    fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.values.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_slice())
+    }
+}
+
+/// The document of an index that a key is, with this id; None if the key is none, or has a value that cannot be indexed, which is counted.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn read(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8]), id: DocumentId) -> Result<Option<Prepared>> {
+    let definition = &index.definition;
+    match txn.root(db, key)? {
+        Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
+        _ => return Ok(None),
+    }
+    let fields = fields_of(txn, definition, (db, key))?;
+    if let Some(filter) = &definition.filter
+        && !meets(filter, definition, key, &fields)
+    {
+        return Ok(None);
+    }
+    match source(definition, key, &fields, id) {
+        Some(source) => Ok(Some(prepare(&definition.schema, &source))),
+        None => {
+            index.contents.note_failure();
+            Ok(None)
+        }
+    }
+}
+
+/// Whether a document meets the condition of an index.
+fn meets(filter: &Filter, definition: &Definition, key: &[u8], fields: &Fields) -> bool {
+    let value_of = |name: &Vec<u8>| match name.as_slice() {
+        b"__key" => Some(Value::text(key)),
+        name => {
+            let is_numeric =
+                definition.schema.find(name).is_some_and(|(_, field)| field.kind == FieldKind::Numeric);
+            fields.get(name).map(|value| Value::of_hash_field(value, is_numeric))
+        }
+    };
+    let values: Vec<Option<Value>> = filter.fields.iter().map(value_of).collect();
+    filter.expression.matches(&|at| values.get(at)?.as_ref())
+}
+
+/// Whether a document of an index reads a field.
+pub(super) fn reads(definition: &Definition, name: &[u8]) -> bool {
+    let about = [&definition.language_field, &definition.score_field, &definition.payload_field];
+    definition.schema.fields.iter().any(|field| field.path == name)
+        || about.into_iter().flatten().any(|field| **field == *name)
+        || definition.filter.as_ref().is_some_and(|filter| filter.fields.iter().any(|field| field == name))
+}
+
+fn fields_of(txn: &mut Txn<'_>, definition: &Definition, (db, key): (Db, &[u8])) -> Result<Fields> {
+    let mut fields = Fields { values: Vec::with_capacity(definition.schema.fields.len()) };
+    let about = [&definition.language_field, &definition.score_field];
+    let names = definition.schema.fields.iter().map(|field| field.path.as_slice());
+    let names = names.chain(about.into_iter().flatten().map(|name| &**name));
+    let filtered = definition.filter.iter().flat_map(|filter| filter.fields.iter().map(Vec::as_slice));
+    for name in names.chain(filtered) {
+        if fields.get(name).is_none()
+            && let Some(value) = txn.sub_value(db, key, name)?
+        {
+            fields.values.push((name.to_vec(), value));
+        }
+    }
+    Ok(fields)
+}
+
+/// None if a value cannot be indexed: then the document is in the index not at all, as in RediSearch.
+fn source<'f>(definition: &Definition, key: &'f [u8], fields: &'f Fields, id: DocumentId) -> Option<Source<'f>> {
+    let schema = &definition.schema;
+    let mut source = Source { id, key, score: definition.score as f32, ..Source::default() };
+    if let Some(score) = definition.score_field.as_ref().and_then(|name| fields.get(name)) {
+        source.score = parse_f64(score).filter(|score| score.is_finite()).unwrap_or(definition.score) as f32;
+    }
+    if let Some(language) = definition.language_field.as_ref().and_then(|name| fields.get(name)) {
+        source.language = Some(Language::named(language)?);
+    }
+    for (field, number) in schema.fields.iter().zip(0..) {
+        let Some(value) = fields.get(&field.path) else { continue };
+        let number = FieldId(number);
+        if field.is_sortable && matches!(field.kind, FieldKind::Text { .. } | FieldKind::Tag { .. } | FieldKind::Geo) {
+            source.sort_texts.push((number, value));
+        }
+        source.values.extend(indexed(schema, number, value)?.map(|value| (number, value)));
+    }
+    Some(source)
+}
+
+/// A value as its field understands it: Some(None) for one that says nothing, None for one that cannot be indexed.
+fn indexed<'v>(schema: &Schema, number: FieldId, value: &'v [u8]) -> Option<Option<FieldValue<'v>>> {
+    let field = schema.field(number)?;
+    Some(Some(match &field.kind {
+        FieldKind::Text { .. } => FieldValue::Texts(vec![value]),
+        FieldKind::Tag { separator, .. } => {
+            let tags: Vec<&[u8]> = value
+                .split(|byte| byte == separator)
+                .map(<[u8]>::trim_ascii)
+                .filter(|tag| !tag.is_empty() || field.has_empty && value.is_empty())
+                .collect();
+            FieldValue::Tags(tags)
+        }
+        FieldKind::Numeric => FieldValue::Numbers(vec![number_of(value)?]),
+        FieldKind::Geo => FieldValue::Positions(vec![position(value)?]),
+        FieldKind::Vector(options) => FieldValue::Vector(vector(options, value)?),
+    }))
+}
+
+/// A number as a numeric field reads it.
+pub(super) fn number_of(value: &[u8]) -> Option<f64> {
+    parse_f64(value.trim_ascii()).filter(|number| !number.is_nan())
+}
+
+fn position(value: &[u8]) -> Option<(f64, f64)> {
+    let mut parts = value.split(|byte| matches!(byte, b',' | b' ')).filter(|part| !part.is_empty());
+    let (longitude, latitude) = (parse_f64(parts.next()?)?, parse_f64(parts.next()?)?);
+    let is_valid = (-180.0..=180.0).contains(&longitude) && (-85.05112878..=85.05112878).contains(&latitude);
+    (parts.next().is_none() && is_valid).then_some((longitude, latitude))
+}
+
+fn vector<'v>(options: &VectorOptions, value: &'v [u8]) -> Option<&'v [u8]> {
+    (value.len() == options.dimension as usize * options.number.bytes()).then_some(value)
+}

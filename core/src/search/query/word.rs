@@ -1,0 +1,170 @@
+//! Words, phrases and patterns.
+
+use super::ParseError;
+use super::lexer::{Kind, Token, lower_case, unescape, unescape_wildcard, words};
+use super::parser::{Parser, Part};
+use super::tree::{Clause, Pattern};
+use crate::search::schema::FieldId;
+
+impl Parser<'_> {
+    /// A word, a phrase or a pattern.
+    pub fn text(&mut self) -> Part {
+        let token = self.token;
+        let pattern = match token.kind {
+            Kind::Word if self.is_first_dialect() => return self.run(),
+            Kind::Number if self.is_first_dialect() => return self.run(),
+            Kind::Word if self.is_stop_word(token.text) => None,
+            Kind::Word | Kind::Number => Some(self.word(token)),
+            Kind::Parameter if !self.is_first_dialect() => {
+                let value = self.parameter(token.text)?;
+                self.check_empty(value)?;
+                let is_number = core::str::from_utf8(value).is_ok_and(|text| text.parse::<f64>().is_ok());
+                let is_verbatim = self.context.is_verbatim || is_number;
+                Some(Pattern::Word { text: lower_case(value), is_verbatim })
+            }
+            Kind::Exact => return self.phrase(),
+            Kind::Quote if self.is_first_dialect() => return self.phrase_of_tokens(),
+            Kind::Percent => return self.fuzzy(),
+            Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
+                let pattern = self.affix(token)?;
+                Some(pattern.map(|text| lower_case(&text)))
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.advance();
+        Ok(match pattern {
+            Some(pattern) => Some(self.node(Clause::Word(pattern))?),
+            None => None,
+        })
+    }
+
+    /// Plain words of dialect 1, which stand together before `|` sees them: `hello world | foo` has two alternatives.
+    fn run(&mut self) -> Part {
+        let (mut left, mut count) = (None, 0);
+        loop {
+            let token = self.token;
+            // A number is a word of a run as its first or second only, and a stop word ends a run.
+            let is_number = token.kind == Kind::Number && count < 2;
+            let is_stop_word = token.kind == Kind::Word && self.is_stop_word(token.text);
+            if !(is_number || token.kind == Kind::Word) || (is_stop_word && count > 0) {
+                return Ok(left);
+            }
+            self.advance();
+            if is_stop_word {
+                return Ok(None);
+            }
+            let word = self.word(token);
+            let node = self.node(Clause::Word(word))?;
+            left = self.both(left, Some(node))?;
+            count += 1;
+        }
+    }
+
+    fn word(&self, token: Token<'_>) -> Pattern {
+        let is_verbatim = self.context.is_verbatim || token.kind == Kind::Number;
+        Pattern::Word { text: lower_case(&unescape(token.text)), is_verbatim }
+    }
+
+    pub fn is_stop_word(&self, word: &[u8]) -> bool {
+        let word = lower_case(word);
+        !self.context.keeps_stop_words
+            && core::str::from_utf8(&word).is_ok_and(|word| self.context.schema.is_stop_word(word))
+    }
+
+    /// `"…"`: a phrase, or a word that is meant as it is.
+    fn phrase(&mut self) -> Part {
+        let quotation = self.advance().text;
+        if quotation.is_empty() {
+            self.check_empty(quotation)?;
+            let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
+            return Ok(Some(self.node(Clause::Word(empty))?));
+        }
+        self.phrase_of(words(quotation))
+    }
+
+    /// A quotation of dialect 1: words between quotes, where signs are signs.
+    fn phrase_of_tokens(&mut self) -> Part {
+        self.advance();
+        let mut texts = Vec::new();
+        while matches!(self.token.kind, Kind::Word | Kind::Number) {
+            texts.push(lower_case(&unescape(self.token.text)));
+            self.advance();
+        }
+        if texts.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::Quote)?;
+        self.phrase_of(texts)
+    }
+
+    /// Stop words are left out, since they have no position in documents either.
+    fn phrase_of(&mut self, texts: Vec<Vec<u8>>) -> Part {
+        let mut patterns = Vec::new();
+        for text in texts {
+            if !self.is_stop_word(&text) {
+                self.count()?;
+                patterns.push(Pattern::Word { text, is_verbatim: true });
+            }
+        }
+        Ok(match patterns.len() {
+            0 => None,
+            1 => patterns.pop().map(|word| Clause::Word(word).into()),
+            _ => Some(Clause::Phrase(patterns).into()),
+        })
+    }
+
+    /// `%word%` to `%%%word%%%`.
+    fn fuzzy(&mut self) -> Part {
+        let mut distance = 0_u8;
+        while distance < 3 && self.take(Kind::Percent) {
+            distance += 1;
+        }
+        let text = match self.token.kind {
+            Kind::Word | Kind::Number => unescape(self.token.text),
+            Kind::Exact if !self.is_first_dialect() => unescape(self.token.text),
+            Kind::Parameter if !self.is_first_dialect() => self.parameter(self.token.text)?.to_vec(),
+            _ => return Err(self.unexpected()),
+        };
+        self.advance();
+        for _ in 0..distance {
+            self.expect(Kind::Percent)?;
+        }
+        let pattern = Pattern::Fuzzy { text: lower_case(&text), distance };
+        Ok(Some(self.node(Clause::Word(pattern))?))
+    }
+
+    /// The pattern of a token that is a prefix, suffix, infix or wildcard, as it is written.
+    pub fn affix(&mut self, token: Token<'_>) -> Result<Pattern, ParseError> {
+        let raw = if token.is_parameter { self.parameter(token.text)? } else { token.text };
+        let plain = || if token.is_parameter { raw.to_vec() } else { unescape(raw) };
+        Ok(match token.kind {
+            Kind::Prefix => Pattern::Prefix(plain()),
+            Kind::Suffix => Pattern::Suffix(plain()),
+            Kind::Infix => Pattern::Infix(plain()),
+            _ => Pattern::Wildcard(unescape_wildcard(raw)),
+        })
+    }
+
+    /// Refuses an empty text where named fields have none to find.
+    pub fn check_empty(&self, text: &[u8]) -> Result<(), ParseError> {
+        let has_empty = |id: &FieldId| self.context.schema.field(*id).is_some_and(|field| field.has_empty);
+        if !text.is_empty() || self.fields.is_empty() || self.fields.iter().any(has_empty) {
+            return Ok(());
+        }
+        let text = "Use `INDEXEMPTY` in field creation in order to index and query for empty strings";
+        Err(ParseError::new(&[text.as_bytes()]))
+    }
+}
+
+impl Pattern {
+    /// The pattern with another text.
+    fn map(self, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Pattern {
+        match self {
+            Pattern::Prefix(text) => Pattern::Prefix(change(text)),
+            Pattern::Suffix(text) => Pattern::Suffix(change(text)),
+            Pattern::Infix(text) => Pattern::Infix(change(text)),
+            Pattern::Wildcard(text) => Pattern::Wildcard(change(text)),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,523 @@
+//! What is in an index: a delta, deltas that wait to become segments, segments, and which of their documents live.
+//!
+//! A change is made under one lock, within the commit that causes it; queries hold the same lock to read, so they see one moment. What
+//! takes long, freezing and merging, works on parts that do not change any more, without the lock, and then exchanges them.
+//!
+//! Invariant: a document lives in exactly one part, and is live there if and only if its id is in the document map of its key.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use super::work::DocumentChange;
+use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
+use crate::search::bits::Bits;
+use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, View};
+
+/// How far an index is from holding all that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Progress {
+    /// It has been opened, and of its document maps nothing has been read yet: no document may be added.
+    #[default]
+    Closed,
+    /// So many documents of its maps are in no segment and have yet to be read again, of so many; until then it does not answer.
+    Rebuilding {
+        /// Documents to be read, or more.
+        left: u64,
+        /// Documents of all maps.
+        of: u64,
+    },
+    /// Keys that were there before it are being looked at; it answers for those that were.
+    Scanning {
+        /// Keys looked at.
+        done: u64,
+        /// Keys of the database when that began.
+        of: u64,
+    },
+    /// It holds everything.
+    Ready,
+}
+
+/// A delta that takes no more documents.
+struct Sealed {
+    delta: Arc<Delta>,
+    live: Bits,
+}
+
+/// A segment in memory.
+struct Resident {
+    segment: Arc<Segment>,
+    live: Bits,
+    /// Its derived file; 0 while it has none.
+    number: u64,
+}
+
+#[derive(Default)]
+struct State {
+    delta: Option<Delta>,
+    delta_live: Bits,
+    sealed: Vec<Sealed>,
+    /// In the order of their first ids.
+    segments: Vec<Resident>,
+    /// Documents with an expiry, by the unix time in milliseconds at which they are gone.
+    expiring: BTreeSet<(u64, DocumentId)>,
+    progress: Progress,
+    is_retired: bool,
+}
+
+/// What is in an index.
+#[derive(Default)]
+pub struct Contents {
+    next_id: AtomicU64,
+    state: RwLock<State>,
+    /// Unix time in milliseconds of the last query.
+    used_at_ms: AtomicU64,
+    failures: AtomicU64,
+    uses: AtomicU64,
+}
+
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state.read();
+        write!(formatter, "Contents({} segments, {:?})", state.segments.len(), state.progress)
+    }
+}
+
+/// A segment and the derived file that it came from.
+pub struct Stored {
+    /// The number of the file.
+    pub number: u64,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// A delta to be frozen, as it was when this was asked for.
+pub struct Freeze {
+    delta: Arc<Delta>,
+    live: Bits,
+}
+
+impl Freeze {
+    /// The bytes of its segment.
+    pub fn bytes(&self, index_number: u64) -> Vec<u8> {
+        index::freeze(&self.delta, &self.live, index_number)
+    }
+}
+
+/// Numbers for FT.INFO.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts {
+    /// Documents that live.
+    pub documents: u64,
+    /// The greatest id.
+    pub greatest_id: u64,
+    /// Words of the text fields, those of several parts counted several times.
+    pub terms: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Documents in the delta and in sealed ones.
+    pub unfrozen: u64,
+    /// Bytes of memory of the segments.
+    pub segment_bytes: u64,
+    /// Bytes of memory of deltas.
+    pub delta_bytes: u64,
+    /// Documents of which a field could not be indexed.
+    pub failures: u64,
+    /// Postings of all parts.
+    pub postings: u64,
+    /// Searches.
+    pub uses: u64,
+}
+
+impl State {
+    fn memory_bytes(&self) -> i64 {
+        let deltas = self.delta.iter().chain(self.sealed.iter().map(|sealed| &*sealed.delta));
+        let bytes = deltas.map(Delta::memory_bytes).sum::<usize>()
+            + self.sealed.iter().map(|sealed| sealed.live.memory_bytes()).sum::<usize>()
+            + self.segments.iter().map(Resident::memory_bytes).sum::<usize>()
+            + self.delta_live.memory_bytes()
+            + self.expiring.len() * EXPIRING_BYTES;
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+
+    /// A document is no more; false if it is in no part.
+    fn kill(&mut self, id: DocumentId) -> bool {
+        let find = |part: &dyn Part, live: &mut Bits| part.find(id).is_some_and(|place| live.remove(place));
+        if let Some(delta) = &self.delta
+            && find(delta, &mut self.delta_live)
+        {
+            return true;
+        }
+        self.sealed.iter_mut().any(|sealed| find(&*sealed.delta, &mut sealed.live))
+            || self.segments.iter_mut().any(|resident| find(&*resident.segment, &mut resident.live))
+    }
+
+    /// Whether a document is in a delta.
+    fn is_in_a_delta(&self, id: DocumentId) -> bool {
+        let mut deltas = self.delta.iter().chain(self.sealed.iter().map(|sealed| &*sealed.delta));
+        deltas.any(|delta| delta.find(id).is_some())
+    }
+
+    fn add(&mut self, prepared: &Prepared) {
+        let mut added = self.delta.get_or_insert_with(Delta::new).add(prepared);
+        if added.is_err() {
+            self.seal();
+            added = self.delta.get_or_insert_with(Delta::new).add(prepared);
+        }
+        let (Ok(place), Some(delta)) = (added, &self.delta) else { return };
+        self.delta_live.grow(place + 1);
+        self.delta_live.add(place);
+        if delta.places() >= SEARCH_DELTA_MAX_DOCUMENTS || delta.memory_bytes() >= SEARCH_DELTA_MAX_BYTES {
+            self.seal();
+        }
+    }
+
+    fn seal(&mut self) {
+        if let Some(delta) = self.delta.take() {
+            let live = std::mem::take(&mut self.delta_live);
+            self.sealed.push(Sealed { delta: Arc::new(delta), live });
+        }
+    }
+}
+
+/// About what an entry of the set of expiring documents takes.
+const EXPIRING_BYTES: usize = 32;
+
+impl Resident {
+    fn memory_bytes(&self) -> usize {
+        self.segment.len_bytes() + self.live.memory_bytes()
+    }
+}
+
+impl Contents {
+    /// Nothing yet; complete once the keys that are there were looked at.
+    pub fn new(progress: Progress) -> Contents {
+        let contents = Contents::default();
+        contents.state.write().progress = progress;
+        contents.next_id.store(1, Ordering::Relaxed);
+        contents
+    }
+
+    /// What segments say, of which nothing counts until the document maps have been read.
+    pub fn opened(stored: Vec<Stored>) -> Contents {
+        let contents = Contents::default();
+        let mut segments: Vec<Resident> = stored
+            .into_iter()
+            .map(|Stored { number, segment }| {
+                let live = Bits::none(segment.places());
+                Resident { segment: Arc::new(segment), live, number }
+            })
+            .collect();
+        segments.sort_by_key(|resident| resident.segment.first_id());
+        let greatest = segments.iter().map(|resident| resident.segment.last_id()).max().unwrap_or(0);
+        contents.next_id.store(greatest + 1, Ordering::Relaxed);
+        contents.state.write().segments = segments;
+        contents
+    }
+
+    /// An id that no document has had.
+    pub fn next_id(&self) -> DocumentId {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The id that the next document gets.
+    pub fn peek_id(&self) -> DocumentId {
+        self.next_id.load(Ordering::Relaxed)
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.state.read().progress
+    }
+
+    /// Says how far it is.
+    pub fn set_progress(&self, progress: Progress) {
+        self.state.write().progress = progress;
+    }
+
+    /// Notes a query.
+    pub fn note_use(&self, now_ms: u64) {
+        self.used_at_ms.fetch_max(now_ms, Ordering::Relaxed);
+        self.uses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Unix time in milliseconds of the last query.
+    pub fn used_at_ms(&self) -> u64 {
+        self.used_at_ms.load(Ordering::Relaxed)
+    }
+
+    /// Counts a document with a field that could not be indexed.
+    pub fn note_failure(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Reads an entry of a document map when the index is opened: whether its document is in a segment, where it lives from then on.
+    pub fn claim(&self, entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>, missing: &mut dyn FnMut(DocumentId)) {
+        let mut greatest = 0;
+        let mut state = self.state.write();
+        for (id, expiry) in entries {
+            greatest = greatest.max(id);
+            state.expiring.extend(expiry.map(|at_ms| (at_ms, id)));
+            let mut is_found = false;
+            for resident in &mut state.segments {
+                if (resident.segment.first_id()..=resident.segment.last_id()).contains(&id)
+                    && let Some(place) = resident.segment.find(id)
+                {
+                    resident.live.add(place);
+                    is_found = true;
+                    break;
+                }
+            }
+            if !is_found {
+                missing(id);
+            }
+        }
+        drop(state);
+        self.next_id.fetch_max(greatest + 1, Ordering::Relaxed);
+    }
+
+    /// Whether a document of a map, which lives, is in no part yet.
+    pub fn lacks(&self, id: DocumentId) -> bool {
+        let state = self.state.read();
+        !state.is_in_a_delta(id) && state.segments.iter().all(|resident| resident.segment.find(id).is_none())
+    }
+
+    /// Adds a document of a map that was in no segment, under the lock of its key; returns how many bytes more it takes.
+    pub fn restore(&self, prepared: &Prepared) -> i64 {
+        let mut state = self.state.write();
+        let before = state.memory_bytes();
+        if !state.is_in_a_delta(prepared.id()) {
+            state.add(prepared);
+        }
+        state.memory_bytes() - before
+    }
+
+    /// Makes a change that is committed; returns how many bytes more the index takes.
+    pub fn apply(&self, change: DocumentChange) -> i64 {
+        let mut state = self.state.write();
+        let before = state.delta.as_ref().map_or(0, Delta::memory_bytes) as i64;
+        let id = change.added.as_ref().map(Prepared::id);
+        if let Some(removed) = change.removed {
+            state.kill(removed);
+        }
+        if let Some(old) = change.old_expiry
+            && let Some(of) = change.removed.or(change.kept)
+        {
+            state.expiring.remove(&(old, of));
+        }
+        if let Some(new) = change.new_expiry
+            && let Some(of) = id.or(change.kept)
+        {
+            state.expiring.insert((new, of));
+        }
+        let mut after = before;
+        if let Some(prepared) = change.added {
+            state.add(&prepared);
+            // A sealed delta has grown before it was sealed.
+            let present = state.delta.as_ref().or(state.sealed.last().map(|sealed| &*sealed.delta));
+            after = present.map_or(0, Delta::memory_bytes) as i64;
+        }
+        after - before
+    }
+
+    /// Shows all parts at one moment: those of the index without some documents and without what is expired, and one more.
+    pub fn read<R>(
+        &self,
+        now_ms: u64,
+        without: &[DocumentId],
+        more: Option<&Delta>,
+        body: impl FnOnce(&[View<'_>]) -> R,
+    ) -> R {
+        let state = self.state.read();
+        let expired = state.expiring.range(..=(now_ms, DocumentId::MAX)).map(|(_, id)| *id);
+        let hidden: Vec<DocumentId> = expired.chain(without.iter().copied()).collect();
+        let mut parts: Vec<(&dyn Part, Cow<'_, Bits>)> = Vec::new();
+        for resident in &state.segments {
+            parts.push((&*resident.segment, Cow::Borrowed(&resident.live)));
+        }
+        for sealed in &state.sealed {
+            parts.push((&*sealed.delta, Cow::Borrowed(&sealed.live)));
+        }
+        if let Some(delta) = &state.delta {
+            parts.push((delta, Cow::Borrowed(&state.delta_live)));
+        }
+        for id in hidden {
+            for (part, live) in &mut parts {
+                if let Some(place) = part.find(id)
+                    && live.has(place)
+                {
+                    live.to_mut().remove(place);
+                    break;
+                }
+            }
+        }
+        if let Some(more) = more {
+            parts.push((more, Cow::Owned(Bits::all(more.places()))));
+        }
+        let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part: *part, live }).collect();
+        body(&views)
+    }
+
+    /// Numbers for FT.INFO.
+    pub fn facts(&self) -> Facts {
+        let state = self.state.read();
+        let deltas = || state.delta.iter().chain(state.sealed.iter().map(|sealed| &*sealed.delta));
+        let live = state.segments.iter().map(|resident| &resident.live);
+        let live = live.chain(state.sealed.iter().map(|sealed| &sealed.live)).chain([&state.delta_live]);
+        Facts {
+            documents: live.map(|live| u64::from(live.count())).sum(),
+            greatest_id: self.next_id.load(Ordering::Relaxed).saturating_sub(1),
+            terms: deltas().map(|delta| u64::from(delta.word_count())).sum::<u64>()
+                + state.segments.iter().map(|resident| u64::from(resident.segment.word_count())).sum::<u64>(),
+            segments: state.segments.len() as u64,
+            unfrozen: deltas().map(|delta| u64::from(delta.places())).sum(),
+            segment_bytes: state.segments.iter().map(|resident| resident.memory_bytes() as u64).sum(),
+            delta_bytes: deltas().map(|delta| delta.memory_bytes() as u64).sum(),
+            failures: self.failures.load(Ordering::Relaxed),
+            postings: deltas().map(Delta::posting_count).sum::<u64>()
+                + state.segments.iter().map(|resident| resident.segment.posting_count()).sum::<u64>(),
+            uses: self.uses.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn memory_bytes(&self) -> i64 {
+        self.state.read().memory_bytes()
+    }
+
+    /// Has the delta become a segment though it is small: the home is about to rest, or a test wants it.
+    pub fn seal(&self) {
+        self.state.write().seal();
+    }
+
+    /// The same if it has so many documents.
+    pub fn seal_from(&self, documents_min: u32) {
+        let mut state = self.state.write();
+        if state.delta.as_ref().is_some_and(|delta| delta.places() >= documents_min) {
+            state.seal();
+        }
+    }
+
+    /// A sealed delta, to be frozen.
+    pub fn to_freeze(&self) -> Option<Freeze> {
+        let state = self.state.read();
+        let sealed = state.sealed.first().filter(|_| !state.is_retired)?;
+        Some(Freeze { delta: sealed.delta.clone(), live: sealed.live.clone() })
+    }
+
+    /// Exchanges a sealed delta and its segment, which has no derived file yet; returns how many bytes more the index takes, or None if
+    /// the index is no more.
+    pub fn frozen(&self, freeze: &Freeze, segment: Segment) -> Option<i64> {
+        let mut state = self.state.write();
+        let before = state.memory_bytes();
+        let at = state.sealed.iter().position(|sealed| Arc::ptr_eq(&sealed.delta, &freeze.delta))?;
+        if state.is_retired {
+            return None;
+        }
+        let sealed = state.sealed.remove(at);
+        // What has gone meanwhile is gone there, too.
+        let mut live = Bits::none(segment.places());
+        for place in 0..segment.places() {
+            if sealed.delta.find(segment.id(place)).is_some_and(|place| sealed.live.has(place)) {
+                live.add(place);
+            }
+        }
+        state.insert(Resident { segment: Arc::new(segment), live, number: 0 });
+        Some(state.memory_bytes() - before)
+    }
+
+    /// Segments that are worth being merged into one of at most so many bytes, with what lives of them.
+    pub fn to_merge(&self, max_bytes: usize) -> Option<Vec<(Arc<Segment>, Bits)>> {
+        let state = self.state.read();
+        if state.is_retired {
+            return None;
+        }
+        let size = |resident: &Resident| index::Size {
+            bytes: resident.segment.len_bytes(),
+            places: resident.segment.places(),
+            live: resident.live.count(),
+        };
+        let sizes: Vec<index::Size> = state.segments.iter().map(size).collect();
+        let chosen = index::plan(&sizes, max_bytes)?;
+        let chosen = chosen.into_iter().filter_map(|at| state.segments.get(at));
+        Some(chosen.map(|resident| (resident.segment.clone(), resident.live.clone())).collect())
+    }
+}
+
+impl State {
+    fn insert(&mut self, resident: Resident) {
+        let first = resident.segment.first_id();
+        let at = self.segments.partition_point(|other| other.segment.first_id() <= first);
+        self.segments.insert(at, resident);
+    }
+}
+
+impl Contents {
+    /// Exchanges segments and what they were merged into, which has this derived file, or none (0): how many bytes more the index takes,
+    /// and the files of the old ones. None if one of the inputs is not there any more, so that nothing has changed.
+    pub fn merged(&self, inputs: &[Arc<Segment>], segment: Segment, number: u64) -> Option<(i64, Vec<u64>)> {
+        let mut state = self.state.write();
+        let before = state.memory_bytes();
+        let position = |state: &State, input: &Arc<Segment>| {
+            state.segments.iter().position(|resident| Arc::ptr_eq(&resident.segment, input))
+        };
+        if state.is_retired || !inputs.iter().all(|input| position(&state, input).is_some()) {
+            return None;
+        }
+        let mut taken = Vec::new();
+        for input in inputs {
+            let at = position(&state, input)?;
+            taken.push(state.segments.remove(at));
+        }
+        let mut live = Bits::none(segment.places());
+        for place in 0..segment.places() {
+            let id = segment.id(place);
+            let lives = |old: &Resident| old.segment.find(id).is_some_and(|place| old.live.has(place));
+            if taken.iter().any(lives) {
+                live.add(place);
+            }
+        }
+        state.insert(Resident { segment: Arc::new(segment), live, number });
+        let litter = taken.iter().map(|old| old.number).filter(|number| *number > 0).collect();
+        Some((state.memory_bytes() - before, litter))
+    }
+
+    /// The segments that have no derived file yet.
+    pub fn unstored(&self) -> Vec<Arc<Segment>> {
+        let state = self.state.read();
+        let unstored = state.segments.iter().filter(|resident| resident.number == 0);
+        unstored.map(|resident| resident.segment.clone()).collect()
+    }
+
+    /// Says in which derived file a segment is; false if the segment is not there any more.
+    pub fn note_stored(&self, segment: &Arc<Segment>, number: u64) -> bool {
+        let mut state = self.state.write();
+        let is_retired = state.is_retired;
+        match state.segments.iter_mut().find(|resident| Arc::ptr_eq(&resident.segment, segment)) {
+            Some(resident) if !is_retired => {
+                resident.number = number;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Drops segments of which nothing lives; the numbers of their files.
+    pub fn drop_dead(&self) -> Vec<u64> {
+        let mut state = self.state.write();
+        let (live, dead): (Vec<Resident>, Vec<Resident>) =
+            std::mem::take(&mut state.segments).into_iter().partition(|resident| resident.live.count() > 0);
+        state.segments = live;
+        dead.into_iter().map(|resident| resident.number).filter(|number| *number > 0).collect()
+    }
+
+    /// The index is no more; the numbers of its derived files.
+    pub fn retire(&self) -> Vec<u64> {
+        let mut state = self.state.write();
+        state.is_retired = true;
+        state.segments.iter().map(|resident| resident.number).filter(|number| *number > 0).collect()
+    }
+}
