@@ -42,11 +42,6 @@ impl Probe {
         Some(Probe { metric: options.metric, number: options.number, bytes, singles, doubles })
     }
 
-    /// About how much work a comparison is, in postings that are read in the same time.
-    pub fn work(&self) -> u64 {
-        (self.bytes / 64) as u64 + 1
-    }
-
     /// The distance of a vector of the field; infinite if it has another length.
     pub fn distance(&self, vector: &[u8]) -> f64 {
         if vector.len() != self.bytes {

@@ -1,174 +1,124 @@
-//! Evaluates a plan, part by part, a set of places at a time.
+//! The evaluation of a plan: sets of places, part by part.
+
+use std::borrow::Cow;
 
 use crate::search::bits::Bits;
-use crate::search::index::View;
+use crate::search::index::part::View;
 use crate::search::query::Node;
 use crate::search::schema::Schema;
 
-use super::plan::{Planner, Step, Terms, What, Window};
-use super::score::{Judge, Scorer, Weights, statistics};
-use super::terms::Offsets;
-use super::{Failure, Meter, Options, places, proximity, terms};
+use super::plan::{Planner, Step, What, Window};
+use super::proximity::{Distance, retain};
+use super::score::{Judge, Scorer, Weights, hamming, statistics};
+use super::terms::{Gather, tags, words};
+use super::{Failure, Meter, Options, Statistics, places};
 
-/// Places of one part in rising order, and their scores, if these are needed.
+/// Documents of one part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hits {
-    /// The places.
+    /// Their places in rising order.
     pub places: Vec<u32>,
-    /// The score of each; empty if none are needed.
+    /// The score of each; empty if scores were not asked for.
     pub scores: Vec<f64>,
 }
 
-/// What a query matches.
+/// All documents that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
-    /// By the number of the view.
-    pub by_view: Vec<Hits>,
+    /// Those of each view.
+    pub views: Vec<Hits>,
+    /// How many there are.
+    pub total: u64,
 }
 
-impl Matches {
-    /// How many documents match.
-    pub fn total(&self) -> u64 {
-        self.by_view.iter().map(|hits| hits.places.len() as u64).sum()
-    }
-}
-
-/// The evaluation in one part.
+/// What is constant while one view is looked through.
 pub(super) struct Run<'r> {
     pub(super) number: usize,
     pub(super) view: View<'r>,
     pub(super) judge: &'r Judge,
-    pub(super) has_scores: bool,
     pub(super) meter: &'r Meter<'r>,
+    pub(super) has_scores: bool,
 }
 
-/// Evaluates a query.
+/// Finds the documents that match a query's tree. The views are the parts of one index at one moment.
 ///
 /// # Errors
-/// It takes too much.
+/// More work or memory than the options allow; nesting beyond what the parser lets through; vectors of a wrong length.
 pub fn evaluate(schema: &Schema, views: &[View<'_>], root: &Node, options: &Options<'_>) -> Result<Matches, Failure> {
-    let weights = Weights::new(schema);
-    let needs_statistics = options.needs_scores && options.scorer.needs_words() && options.scorer != Scorer::DisMax;
+    let has_scores = options.needs_scores && options.scorer.needs_words();
     let known = match options.statistics {
         Some(known) => known,
-        None if needs_statistics => statistics(schema, views),
-        None => super::Statistics::default(),
+        None if has_scores => {
+            let places = views.iter().map(|view| u64::from(view.part.places())).sum();
+            options.meter.work(places)?;
+            statistics(schema, views)
+        }
+        None => Statistics::default(),
     };
-    let judge = Judge::new(options.scorer, weights, known);
+    let judge = Judge::new(options.scorer, Weights::new(schema), known);
     let plan = Planner::new(schema, views, options, &judge).plan(root)?;
-    let has_scores = options.needs_scores && options.scorer.needs_words();
     let mut matches = Matches::default();
     for (number, view) in views.iter().enumerate() {
-        let run = Run { number, view: *view, judge: &judge, has_scores, meter: &options.meter };
-        let mut hits = run.step(&plan, None)?;
-        if let Some(only) = options.in_documents {
-            hits.keep(|place| only.contains(&view.part.id(place)));
-        }
+        let run = Run { number, view: *view, judge: &judge, meter: &options.meter, has_scores };
+        let only = options.in_documents.map(|documents| {
+            let mut places: Vec<u32> = documents.iter().filter_map(|id| view.part.find(*id)).collect();
+            places.retain(|place| view.live.has(*place));
+            places.sort_unstable();
+            places.dedup();
+            places
+        });
+        let mut hits = run.step(&plan, only.as_deref())?;
         if options.needs_scores {
-            run.score(&plan, &mut hits);
+            run.finish(&plan, options, &mut hits)?;
         }
-        matches.by_view.push(hits);
+        matches.total += hits.places.len() as u64;
+        matches.views.push(hits);
     }
     if options.needs_scores && options.scorer == Scorer::Bm25StdNorm {
-        let scores = || matches.by_view.iter().flat_map(|hits| &hits.scores);
+        let scores = || matches.views.iter().flat_map(|hits| &hits.scores);
         let best = scores().copied().fold(0.0, f64::max);
         if best > 0.0 {
-            matches.by_view.iter_mut().flat_map(|hits| &mut hits.scores).for_each(|score| *score /= best);
+            matches.views.iter_mut().flat_map(|hits| &mut hits.scores).for_each(|score| *score /= best);
         }
     }
     Ok(matches)
 }
 
-impl Hits {
-    /// Keeps some places.
-    fn keep(&mut self, is_kept: impl Fn(u32) -> bool) {
-        let kept: Vec<bool> = self.places.iter().map(|place| is_kept(*place)).collect();
-        let mut at = kept.iter();
-        self.places.retain(|_| at.next().copied().unwrap_or(false));
-        let mut at = kept.iter();
-        self.scores.retain(|_| at.next().copied().unwrap_or(false));
-    }
-}
-
-impl Run<'_> {
-    fn is_live(&self, place: u32) -> bool {
-        self.view.live.has(place)
-    }
-
-    /// Live places, of certain ones only if there are some.
-    fn all(&self, within: Option<&[u32]>) -> Vec<u32> {
-        match within {
-            Some(within) => within.iter().copied().filter(|place| self.is_live(*place)).collect(),
-            None => self.view.live.iter().collect(),
-        }
-    }
-
-    /// Places that match without words, all of which score the same.
-    fn plain(&self, places: Vec<u32>) -> Result<Hits, Failure> {
-        self.meter.memory(places.len() * if self.has_scores { 12 } else { 4 })?;
-        let score = |place: &u32| self.judge.plain(self.view.part, *place);
-        let scores = if self.has_scores { places.iter().map(score).collect() } else { Vec::new() };
-        Ok(Hits { places, scores })
-    }
-
-    fn zero(&self, places: Vec<u32>) -> Hits {
-        let scores = if self.has_scores { vec![0.0; places.len()] } else { Vec::new() };
-        Hits { places, scores }
-    }
-
-    /// What a step matches, of certain places only if there are some.
-    fn step(&self, step: &Step, within: Option<&[u32]>) -> Result<Hits, Failure> {
+impl<'r> Run<'r> {
+    /// The places that match, of certain ones only if there are some. Recursion is bounded by the depth of plans.
+    pub(super) fn step(&self, step: &Step, within: Option<&[u32]>) -> Result<Hits, Failure> {
         let mut hits = match &step.what {
-            What::All => self.plain(self.all(within))?,
             What::Nothing => Hits::default(),
-            What::Words(words) => terms::words(self, words, within)?,
-            What::Tags(tags) => terms::tags(self, tags, within)?,
+            What::All => self.plain(self.all(within)?),
+            What::Words(terms) => words(self, terms, within)?,
+            What::Tags(terms) => tags(self, terms, within)?,
             What::And(members, window) => self.and(members, *window, within)?,
             What::Or(members) => self.or(members, within)?,
             What::Not(inner) => {
-                let all = self.all(within);
-                let inner = self.step(inner, Some(&all))?;
-                self.meter.work(all.len() as u64)?;
-                self.zero(without(all, &inner.places))
+                let run = Run { has_scores: false, ..*self };
+                let not = run.step(inner, within)?;
+                self.silent(without(self.all(within)?.into_owned(), &not.places))
             }
             What::Optional(inner) => {
-                let all = self.all(within);
-                let inner = self.step(inner, Some(&all))?;
-                let mut hits = self.zero(all);
-                add(&mut hits, &inner);
+                let found = if self.has_scores { self.step(inner, within)? } else { Hits::default() };
+                let mut hits = self.silent(self.all(within)?.into_owned());
+                add_scores(&hits.places, &mut hits.scores, &found);
                 hits
             }
-            What::Number(field, low, high) => {
-                self.meter.work(u64::from(self.view.part.places()))?;
-                let mut found = Bits::none(self.view.part.places());
-                self.view.part.numbers_within(*field, *low, *high, &mut found);
-                found.keep(self.view.live);
-                self.plain(match within {
-                    Some(within) => within.iter().copied().filter(|place| found.has(*place)).collect(),
-                    None => found.iter().collect(),
-                })?
-            }
+            What::Number(field, low, high) => self.plain(places::numbers(self, *field, *low, *high, within)?.into()),
             What::Geo { field, longitude, latitude, radius_m } => {
-                let all = self.all(within);
-                self.meter.work(all.len() as u64)?;
-                let is_near = |place: &u32| {
-                    places::is_near(self.view.part, (*field, *place), (*longitude, *latitude), *radius_m)
-                };
-                self.plain(all.into_iter().filter(is_near).collect())?
+                let all = self.all(within)?;
+                self.plain(places::near_point(self, *field, (*longitude, *latitude), *radius_m, &all)?.into())
             }
             What::Near { field, radius, probe } => {
-                let all = self.all(within);
-                self.meter.work(all.len() as u64 * probe.work())?;
-                let is_near = |place: &u32| {
-                    let vector = self.view.part.vector(*field, *place);
-                    vector.is_some_and(|vector| probe.distance(vector) <= *radius)
-                };
-                self.plain(all.into_iter().filter(is_near).collect())?
+                let all = self.all(within)?;
+                self.silent(places::near_vector(self, *field, probe, *radius, &all)?)
             }
             What::Missing(field) => {
-                let all = self.all(within);
+                let all = self.all(within)?;
                 self.meter.work(all.len() as u64)?;
-                self.plain(all.into_iter().filter(|place| !self.view.part.has(*field, *place)).collect())?
+                let missing = all.iter().copied().filter(|place| !self.view.part.has(*field, *place));
+                self.plain(missing.collect::<Vec<u32>>().into())
             }
         };
         if step.weight != 1.0 {
@@ -177,180 +127,125 @@ impl Run<'_> {
         Ok(hits)
     }
 
-    /// Begins with what has the fewest; what is optional or must not be comes last. Scores are added in the order of the members, so that
-    /// they are the same in every part.
+    /// All places that count.
+    fn all<'w>(&self, within: Option<&'w [u32]>) -> Result<Cow<'w, [u32]>, Failure> {
+        if let Some(within) = within {
+            return Ok(Cow::Borrowed(within));
+        }
+        let count = self.view.live.count();
+        self.meter.memory(count as usize * 4)?;
+        self.meter.work(u64::from(count))?;
+        Ok(Cow::Owned(self.view.live.iter().collect()))
+    }
+
+    /// Places that match without words.
+    fn plain(&self, places: Cow<'_, [u32]>) -> Hits {
+        let scores = if self.has_scores { places.iter().map(|place| self.judge.plain(self.view.part, *place)).collect() } else { Vec::new() };
+        Hits { places: places.into_owned(), scores }
+    }
+
+    /// Places that match and add nothing to scores.
+    fn silent(&self, places: Vec<u32>) -> Hits {
+        let scores = vec![0.0; if self.has_scores { places.len() } else { 0 }];
+        Hits { places, scores }
+    }
+
     fn and(&self, members: &[Step], window: Option<Window>, within: Option<&[u32]>) -> Result<Hits, Failure> {
-        let rank = |member: &Step| match member.what {
-            What::Not(_) => u64::MAX - 1,
-            What::Optional(_) => u64::MAX,
-            _ => member.estimate(self.number, self.view),
-        };
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        order.sort_by_key(|at| members.get(*at).map(rank));
-        let mut places: Option<Vec<u32>> = None;
-        let mut scores: Vec<Vec<f64>> = vec![Vec::new(); members.len()];
-        for at in order {
+        let mut order: Vec<(u64, usize)> =
+            members.iter().enumerate().map(|(at, member)| (member.estimate(self.number, self.view), at)).collect();
+        order.sort_unstable();
+        let mut found: Vec<Hits> = vec![Hits::default(); members.len()];
+        let mut current: Option<Vec<u32>> = within.map(<[u32]>::to_vec);
+        for (_, at) in order {
             let Some(member) = members.get(at) else { continue };
-            let found = self.step(member, places.as_deref().or(within))?;
-            if let Some(before) = &places
-                && before.len() != found.places.len()
-            {
-                let kept = marks(before, &found.places);
-                for scores in scores.iter_mut().filter(|scores| !scores.is_empty()) {
-                    let mut at = kept.iter();
-                    scores.retain(|_| at.next().copied().unwrap_or(false));
-                }
-            }
-            places = Some(found.places);
-            if let Some(own) = scores.get_mut(at) {
-                *own = found.scores;
-            }
-            if places.as_ref().is_some_and(Vec::is_empty) {
-                return Ok(Hits::default());
+            let mut hits = self.step(member, current.as_deref())?;
+            current = Some(std::mem::take(&mut hits.places));
+            if let (true, Some(found)) = (self.has_scores, found.get_mut(at)) {
+                *found = Hits { places: current.clone().unwrap_or_default(), scores: hits.scores };
             }
         }
-        let places = places.unwrap_or_default();
-        let sum = |at: usize| scores.iter().filter_map(|scores| scores.get(at)).sum::<f64>();
-        let sums = if self.has_scores { (0..places.len()).map(sum).collect() } else { Vec::new() };
-        let mut hits = Hits { places, scores: sums };
+        let mut places = match current {
+            Some(places) => places,
+            None => self.all(None)?.into_owned(),
+        };
         if let Some(window) = window {
-            self.keep_near(members, window, &mut hits)?;
+            retain(self, members, window, &mut places)?;
         }
+        let mut hits = self.silent(places);
+        // In the order of the query, whatever the order of the work was: sums of numbers depend on it.
+        found.iter().for_each(|found| add_scores(&hits.places, &mut hits.scores, found));
         Ok(hits)
-    }
-
-    /// Keeps places in which the words of the members stand near to each other.
-    fn keep_near(&self, members: &[Step], window: Window, hits: &mut Hits) -> Result<(), Failure> {
-        let mut offsets: Vec<Vec<Offsets<'_>>> = members.iter().map(|member| self.offsets(member)).collect();
-        offsets.retain(|of| !of.is_empty());
-        if offsets.len() < 2 {
-            return Ok(());
-        }
-        let lists: usize = offsets.iter().flatten().map(Offsets::len).sum();
-        self.meter.work((hits.places.len() * lists) as u64)?;
-        let mut positions: Vec<Vec<u64>> = vec![Vec::new(); offsets.len()];
-        let near: Vec<bool> = hits
-            .places
-            .iter()
-            .map(|place| {
-                let starts = self.starts(*place);
-                self.gather(&mut offsets, *place, &starts, &mut positions);
-                proximity::is_within(&positions, window.slop, window.in_order)
-            })
-            .collect();
-        let mut at = near.iter();
-        hits.places.retain(|_| at.next().copied().unwrap_or(false));
-        let mut at = near.iter();
-        hits.scores.retain(|_| at.next().copied().unwrap_or(false));
-        Ok(())
-    }
-
-    fn gather(
-        &self,
-        offsets: &mut [Vec<Offsets<'_>>],
-        place: u32,
-        starts: &[u64],
-        positions: &mut [Vec<u64>],
-    ) {
-        for (of, into) in offsets.iter_mut().zip(positions) {
-            into.clear();
-            of.iter_mut().for_each(|offsets| offsets.at(place, starts, into));
-            into.sort_unstable();
-            into.dedup();
-        }
-    }
-
-    /// Where the text fields of a document begin, counted in words through all of them.
-    fn starts(&self, place: u32) -> Vec<u64> {
-        let mut start = 0;
-        (0..self.judge.weights.text_fields())
-            .map(|field| {
-                let own = start;
-                start += u64::from(self.view.part.field_words(field, place));
-                own
-            })
-            .collect()
-    }
-
-    /// The words of a member whose positions count; of others there are none.
-    fn offsets<'s>(&'s self, member: &Step) -> Vec<Offsets<'s>> {
-        fn words<'p>(step: &'p Step, into: &mut Vec<&'p Terms>) {
-            match &step.what {
-                What::Words(terms) => into.push(terms),
-                What::Or(members) => members.iter().for_each(|member| words(member, into)),
-                _ => {}
-            }
-        }
-        let mut terms = Vec::new();
-        words(member, &mut terms);
-        terms.into_iter().map(|terms| Offsets::new(self, terms)).collect()
     }
 
     fn or(&self, members: &[Step], within: Option<&[u32]>) -> Result<Hits, Failure> {
         let is_best = self.judge.scorer == Scorer::DisMax;
         let estimate = members.iter().map(|member| member.estimate(self.number, self.view)).sum();
-        let mut gather = terms::Gather::new(self, estimate)?;
+        let mut gather = Gather::new(self, within.map_or(estimate, |within| estimate.min(within.len() as u64)))?;
         for member in members {
-            let found = self.step(member, within)?;
-            self.meter.work(found.places.len() as u64)?;
-            for (place, at) in found.places.iter().zip(0..) {
-                gather.add(*place, found.scores.get(at).copied().unwrap_or(0.0), is_best);
+            let hits = self.step(member, within)?;
+            for (at, place) in hits.places.iter().enumerate() {
+                gather.add(*place, hits.scores.get(at).copied().unwrap_or(0.0), is_best);
             }
         }
         gather.hits(self, is_best)
     }
 
-    /// Makes the sums of matches scores of documents.
-    fn score(&self, plan: &Step, hits: &mut Hits) {
-        if !self.has_scores {
-            hits.scores = vec![0.0; hits.places.len()];
-        }
-        let mut offsets: Vec<Vec<Offsets<'_>>> = Vec::new();
-        if let What::And(members, _) = &plan.what
-            && self.judge.scorer.needs_distance()
-        {
-            offsets = members.iter().map(|member| self.offsets(member)).filter(|of| !of.is_empty()).collect();
-        }
-        let mut positions: Vec<Vec<u64>> = vec![Vec::new(); offsets.len()];
+    /// Makes scores of sums.
+    fn finish(&self, plan: &Step, options: &Options<'_>, hits: &mut Hits) -> Result<(), Failure> {
+        let (part, scorer) = (self.view.part, self.judge.scorer);
+        let mut distance = if scorer.needs_distance() { Distance::new(self, plan) } else { None };
+        hits.scores.resize(hits.places.len(), 0.0);
+        let mut payload = Vec::new();
         for (place, score) in hits.places.iter().zip(&mut hits.scores) {
-            let mut distance = 1.0;
-            if offsets.len() > 1 {
-                let starts = self.starts(*place);
-                self.gather(&mut offsets, *place, &starts, &mut positions);
-                distance = proximity::distance(&positions).max(1) as f64;
+            let words_between = match &mut distance {
+                Some(distance) => distance.at(self, *place)?,
+                None => 1.0,
+            };
+            let frequency_max = match (scorer, options.documents) {
+                (Scorer::Tfidf, Some(documents)) => documents.frequency_max(self.number, *place),
+                _ => 1.0,
+            };
+            *score = self.judge.score(*score, part, *place, words_between, frequency_max);
+            if let (Scorer::Hamming, Some(documents)) = (scorer, options.documents) {
+                payload.clear();
+                if documents.payload(self.number, *place, &mut payload) {
+                    *score = hamming(&payload, options.payload);
+                }
             }
-            let frequency_max = f64::from(self.view.part.frequency_max(*place)).max(1.0);
-            *score = self.judge.score(*score, self.view.part, *place, distance, frequency_max);
+        }
+        Ok(())
+    }
+}
+
+/// Adds scores where places are the same. Both are in rising order.
+fn add_scores(places: &[u32], scores: &mut [f64], found: &Hits) {
+    let mut more = found.places.iter().zip(&found.scores).peekable();
+    for (place, score) in places.iter().zip(scores) {
+        while more.next_if(|(other, _)| *other < place).is_some() {}
+        if let Some((_, found)) = more.next_if(|(other, _)| *other == place) {
+            *score += found;
         }
     }
 }
 
-/// Which places of one list are in another one, both in rising order.
-fn marks(places: &[u32], kept: &[u32]) -> Vec<bool> {
-    let mut rest = kept.iter().peekable();
-    places
-        .iter()
-        .map(|place| {
-            while rest.next_if(|kept| *kept < place).is_some() {}
-            rest.next_if(|kept| *kept == place).is_some()
-        })
-        .collect()
-}
-
-fn without(mut places: Vec<u32>, gone: &[u32]) -> Vec<u32> {
-    let marks = marks(&places, gone);
-    let mut at = marks.iter();
-    places.retain(|_| !at.next().copied().unwrap_or(false));
+/// The places that are not among others. Both are in rising order.
+fn without(mut places: Vec<u32>, others: &[u32]) -> Vec<u32> {
+    let mut others = others.iter().peekable();
+    places.retain(|place| {
+        while others.next_if(|other| *other < place).is_some() {}
+        others.next_if(|other| *other == place).is_none()
+    });
     places
 }
 
-/// Adds scores to those of the same places.
-fn add(hits: &mut Hits, more: &Hits) {
-    let mut more = more.places.iter().zip(more.scores.iter()).peekable();
-    for (place, score) in hits.places.iter().zip(&mut hits.scores) {
-        while more.next_if(|(other, _)| *other < place).is_some() {}
-        if let Some((_, added)) = more.next_if(|(other, _)| *other == place) {
-            *score += added;
+/// The places of a set that count.
+pub(super) fn counted(run: &Run<'_>, mut bits: Bits, within: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
+    match within {
+        Some(within) => Ok(within.iter().copied().filter(|place| bits.has(*place)).collect()),
+        None => {
+            bits.keep(run.view.live);
+            run.meter.memory(bits.count() as usize * 4)?;
+            Ok(bits.iter().collect())
         }
     }
 }

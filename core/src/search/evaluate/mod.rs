@@ -19,17 +19,22 @@ mod terms;
 mod top;
 mod wanted;
 
+#[cfg(test)]
+mod naive;
+#[cfg(test)]
+mod tests;
+
 pub use matches::{Hits, Matches, evaluate};
-pub use nearest::{Neighbour, distance_of, nearest};
+pub use nearest::{Neighbour, nearest};
 pub use pattern::Matcher;
 pub use places::distance_m;
 pub use score::{Scorer, Statistics, statistics};
-pub use top::{Hit, Order, compare, in_id_order, top};
+pub use top::{Hit, Order, in_id_order, top};
 pub use wanted::Wanted;
 
 use std::cell::Cell;
 
-use crate::search::index::DocumentId;
+use crate::search::index::part::DocumentId;
 use crate::search::schema::FieldId;
 use crate::search::text::Language;
 
@@ -71,6 +76,15 @@ impl Meter<'_> {
     }
 }
 
+/// What only some scorers need of documents, and an index does not hold.
+pub trait Documents {
+    /// Appends the payload of a document, by the number of its view and its place; false if it has none.
+    fn payload(&self, view: usize, place: u32, into: &mut Vec<u8>) -> bool;
+
+    /// How often the most frequent word stands in a document, weights of fields included.
+    fn frequency_max(&self, view: usize, place: u32) -> f64;
+}
+
 /// How a query is meant.
 pub struct Options<'o> {
     /// How matches are scored.
@@ -91,6 +105,10 @@ pub struct Options<'o> {
     pub language: Language,
     /// Shows the words that mean the same as a word.
     pub synonyms: &'o dyn Fn(&str, &mut dyn FnMut(&str)),
+    /// The payload of the query, for [`Scorer::Hamming`].
+    pub payload: &'o [u8],
+    /// What is not in the index; the scorers that need it give 0 without.
+    pub documents: Option<&'o dyn Documents>,
     /// Statistics of the index, if somebody has them; computed otherwise where scores need them.
     pub statistics: Option<Statistics>,
     /// Counts work and memory.

@@ -104,11 +104,11 @@ impl Naive {
                 }
             }
         }
-        naive.number();
+        naive.number_lists();
         naive
     }
 
-    fn number(&mut self) {
+    fn number_lists(&mut self) {
         let lists = &mut self.lists;
         let mut add = |list: &Vec<(u32, Vec<Position>)>| {
             lists.push(list.clone());

@@ -1,9 +1,8 @@
-//! The nearest vectors: exact, by looking at all that match.
+//! The documents whose vectors are nearest to one, found by looking at all that match.
 
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
-use crate::search::index::{DocumentId, Part, View};
-use crate::search::query::Nearest;
+use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::vector::Probe;
 
@@ -14,40 +13,15 @@ use super::{Failure, Matches, Meter};
 pub struct Neighbour {
     /// The number of its view.
     pub view: usize,
-    /// Its place.
+    /// Its place there.
     pub place: u32,
     /// Its id.
     pub id: DocumentId,
-    /// Its score by the rest of the query.
-    pub score: f64,
-    /// Its distance.
+    /// How far its vector is.
     pub distance: f64,
 }
 
-/// Orders by distance, then by id.
-struct Far(Neighbour);
-
-impl PartialEq for Far {
-    fn eq(&self, other: &Far) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Far {}
-
-impl PartialOrd for Far {
-    fn partial_cmp(&self, other: &Far) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Far {
-    fn cmp(&self, other: &Far) -> std::cmp::Ordering {
-        self.0.distance.total_cmp(&other.0.distance).then(self.0.id.cmp(&other.0.id))
-    }
-}
-
-/// A vector to compare with those of a field.
+/// A vector of a query; an error if its length is not that of the field's.
 pub(super) fn probe(schema: &Schema, field: FieldId, vector: &[u8]) -> Result<Probe, Failure> {
     match schema.field(field).map(|field| &field.kind) {
         Some(FieldKind::Vector(options)) => Probe::new(options, vector).ok_or(Failure::Vector),
@@ -55,40 +29,71 @@ pub(super) fn probe(schema: &Schema, field: FieldId, vector: &[u8]) -> Result<Pr
     }
 }
 
-/// The nearest of the matches, the nearest first.
+/// The `count` documents nearest to a vector, nearest first, ties by id: of those that match, or of all live ones if `matches` is None.
 ///
 /// # Errors
-/// It takes too much, or the vector has another length than the field's.
+/// A vector of another length than the field's; more work or memory than allowed.
 pub fn nearest(
     schema: &Schema,
     views: &[View<'_>],
-    matches: &Matches,
-    wanted: &Nearest,
+    matches: Option<&Matches>,
+    field: FieldId,
+    vector: &[u8],
+    count: u64,
     meter: &Meter<'_>,
 ) -> Result<Vec<Neighbour>, Failure> {
-    let probe = probe(schema, wanted.field, &wanted.vector)?;
-    let count = usize::try_from(wanted.count).unwrap_or(usize::MAX);
-    let mut best: BinaryHeap<Far> = BinaryHeap::new();
-    for (number, (view, hits)) in views.iter().zip(&matches.by_view).enumerate() {
-        meter.work(hits.places.len() as u64 * probe.work())?;
-        for (place, at) in hits.places.iter().zip(0..) {
-            let Some(vector) = view.part.vector(wanted.field, *place) else { continue };
+    let probe = probe(schema, field, vector)?;
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut found: Vec<Neighbour> = Vec::new();
+    let mut bound = f64::INFINITY;
+    let by_distance = |a: &Neighbour, b: &Neighbour| order(a.distance, b.distance).then(a.id.cmp(&b.id));
+    for (number, view) in views.iter().enumerate() {
+        let mut look = |place: u32| -> Result<(), Failure> {
+            let Some(vector) = view.part.vector(field, place) else { return Ok(()) };
             let distance = probe.distance(vector);
-            if best.len() >= count && best.peek().is_none_or(|worst| distance > worst.0.distance) {
-                continue;
+            // Written so that a distance that is no number passes until there are enough others.
+            if distance > bound {
+                return Ok(());
             }
-            let (id, score) = (view.part.id(*place), hits.scores.get(at).copied().unwrap_or(0.0));
-            best.push(Far(Neighbour { view: number, place: *place, id, score, distance }));
-            if best.len() > count {
-                best.pop();
+            if found.len() == found.capacity() {
+                meter.memory(found.len().max(16) * size_of::<Neighbour>())?;
+            }
+            found.push(Neighbour { view: number, place, id: view.part.id(place), distance });
+            // Twice as many as wanted are gathered before half of them is thrown away: constant work for each.
+            if found.len() >= count.saturating_mul(2).max(64) {
+                cut(&mut found, count, by_distance);
+                bound = found.iter().map(|neighbour| neighbour.distance).fold(f64::NEG_INFINITY, f64::max);
+            }
+            Ok(())
+        };
+        match matches {
+            Some(matches) => {
+                let places = matches.views.get(number).map_or(&[][..], |hits| &hits.places);
+                meter.work(places.len() as u64)?;
+                places.iter().try_for_each(|place| look(*place))?;
+            }
+            None => {
+                meter.work(u64::from(view.part.places()))?;
+                view.live.iter().try_for_each(&mut look)?;
             }
         }
     }
-    Ok(best.into_sorted_vec().into_iter().map(|far| far.0).collect())
+    cut(&mut found, count, by_distance);
+    found.sort_unstable_by(by_distance);
+    Ok(found)
 }
 
-/// The distance of a document's vector to a query's; infinite without one.
-pub fn distance_of(schema: &Schema, field: FieldId, vector: &[u8], part: &dyn Part, place: u32) -> f64 {
-    let Ok(probe) = probe(schema, field, vector) else { return f64::INFINITY };
-    part.vector(field, place).map_or(f64::INFINITY, |vector| probe.distance(vector))
+/// Keeps the first so many, in no order.
+pub(super) fn cut<T>(items: &mut Vec<T>, count: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if items.len() > count {
+        if count > 0 {
+            items.select_nth_unstable_by(count - 1, order);
+        }
+        items.truncate(count);
+    }
+}
+
+/// Numbers in rising order; what is no number comes last.
+pub(super) fn order(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }

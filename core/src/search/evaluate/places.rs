@@ -1,28 +1,69 @@
-//! Positions on the earth.
+//! Places by numbers, positions on the earth and vectors.
 
-use crate::search::index::Part;
+use crate::search::bits::Bits;
+use crate::search::query::Bound;
 use crate::search::schema::FieldId;
+use crate::search::vector::Probe;
 
-/// The earth's radius in metres: Redis' figure.
-const RADIUS_M: f64 = 6_372_797.560_856;
+use super::Failure;
+use super::matches::{Run, counted};
 
-/// The distance of two positions, each a longitude and a latitude in degrees, in metres: haversine, as Redis computes it.
-pub fn distance_m(one: (f64, f64), other: (f64, f64)) -> f64 {
-    let (one_lat, other_lat) = (one.1.to_radians(), other.1.to_radians());
-    let half = |from: f64, to: f64| ((to - from) / 2.0).sin();
-    let (latitude, longitude) = (half(one_lat, other_lat), half(one.0.to_radians(), other.0.to_radians()));
-    let share = latitude * latitude + one_lat.cos() * other_lat.cos() * longitude * longitude;
-    2.0 * RADIUS_M * share.sqrt().min(1.0).asin()
+/// The earth's radius in metres, as Redis has it.
+const EARTH_RADIUS_M: f64 = 6_372_797.560856;
+
+pub(super) fn numbers(
+    run: &Run<'_>,
+    field: FieldId,
+    low: Bound,
+    high: Bound,
+    within: Option<&[u32]>,
+) -> Result<Vec<u32>, Failure> {
+    let places = run.view.part.places();
+    run.meter.work(u64::from(places))?;
+    run.meter.memory(places as usize / 8)?;
+    let mut bits = Bits::none(places);
+    run.view.part.numbers_within(field, low, high, &mut bits);
+    counted(run, bits, within)
 }
 
-/// Whether a document has a position within a circle.
-pub(super) fn is_near(part: &dyn Part, (field, place): (FieldId, u32), centre: (f64, f64), radius_m: f64) -> bool {
-    let mut is_near = false;
-    // Nothing is nearer than its latitude says.
-    let degrees = (radius_m / RADIUS_M).to_degrees();
-    part.positions_of(field, place, &mut |longitude, latitude| {
-        let may_be = (latitude - centre.1).abs() <= degrees + 1e-6;
-        is_near |= may_be && distance_m((longitude, latitude), centre) <= radius_m;
-    });
-    is_near
+pub(super) fn near_point(
+    run: &Run<'_>,
+    field: FieldId,
+    (longitude, latitude): (f64, f64),
+    radius_m: f64,
+    all: &[u32],
+) -> Result<Vec<u32>, Failure> {
+    run.meter.work(all.len() as u64)?;
+    // Whatever the longitudes, no point of other latitudes is nearer than this. The millionth is for rounding.
+    let degrees = (radius_m / EARTH_RADIUS_M).to_degrees() * 1.000001;
+    let is_near = |place: &u32| {
+        let mut is_near = false;
+        run.view.part.positions_of(field, *place, &mut |other_longitude, other_latitude| {
+            is_near |= (other_latitude - latitude).abs() <= degrees
+                && distance_m((longitude, latitude), (other_longitude, other_latitude)) <= radius_m;
+        });
+        is_near
+    };
+    Ok(all.iter().copied().filter(is_near).collect())
+}
+
+/// Metres between two points, each a longitude and a latitude in degrees, by the haversine formula.
+pub fn distance_m(from: (f64, f64), to: (f64, f64)) -> f64 {
+    let (from_latitude, to_latitude) = (from.1.to_radians(), to.1.to_radians());
+    let across = ((to.0.to_radians() - from.0.to_radians()) / 2.0).sin();
+    let along = ((to_latitude - from_latitude) / 2.0).sin();
+    let square = along * along + from_latitude.cos() * to_latitude.cos() * across * across;
+    2.0 * EARTH_RADIUS_M * square.sqrt().min(1.0).asin()
+}
+
+pub(super) fn near_vector(
+    run: &Run<'_>,
+    field: FieldId,
+    probe: &Probe,
+    radius: f64,
+    all: &[u32],
+) -> Result<Vec<u32>, Failure> {
+    run.meter.work(all.len() as u64)?;
+    let is_near = |place: &u32| run.view.part.vector(field, *place).is_some_and(|vector| probe.distance(vector) <= radius);
+    Ok(all.iter().copied().filter(is_near).collect())
 }

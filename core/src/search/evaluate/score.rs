@@ -95,13 +95,15 @@ pub(super) struct Weights {
 
 impl Weights {
     pub(super) fn new(schema: &Schema) -> Weights {
-        let texts = schema.fields.iter().filter_map(|field| match field.kind {
-            FieldKind::Text { weight, .. } => Some(weight),
-            _ => None,
-        });
-        // Frequencies are whole numbers: weights count without their fractions, and at least once.
-        let words: Vec<f64> = texts.clone().map(|weight| weight.floor().max(1.0)).collect();
-        let stems: Vec<f64> = texts.map(|weight| (weight * STEM_FACTOR).floor().max(1.0)).collect();
+        // Frequencies are whole numbers: weights count without their fractions, and at least once. Words of fields without stems count
+        // as words only.
+        let (mut words, mut stems) = (Vec::new(), Vec::new());
+        for field in &schema.fields {
+            if let FieldKind::Text { weight, has_stems, .. } = field.kind {
+                words.push(weight.floor().max(1.0));
+                stems.push(if has_stems { (weight * STEM_FACTOR).floor().max(1.0) } else { 0.0 });
+            }
+        }
         let first = (words.first().copied().unwrap_or(1.0), stems.first().copied().unwrap_or(1.0));
         let is_uniform = words.iter().all(|weight| *weight == first.0) && stems.iter().all(|weight| *weight == first.1);
         Weights { words, stems, uniform: is_uniform.then_some(first) }
@@ -192,4 +194,13 @@ impl Judge {
         // A document without words has neither a length nor a most frequent word.
         if score.is_finite() { score } else { 0.0 }
     }
+}
+
+/// The score of two payloads: one divided by one more than the number of bits that differ; 0 if they have different lengths.
+pub(super) fn hamming(left: &[u8], right: &[u8]) -> f64 {
+    if left.len() != right.len() || left.is_empty() {
+        return 0.0;
+    }
+    let bits: u64 = left.iter().zip(right).map(|(a, b)| u64::from((a ^ b).count_ones())).sum();
+    1.0 / (bits as f64 + 1.0)
 }

@@ -182,7 +182,7 @@ impl<'r> Looker<'r> {
         }
         let frequency: f64 =
             self.look(place).iter().map(|position| judge.weights.of(position.field, is_stem)).sum();
-        if frequency > 0.0 { frequency } else { f64::from(times.max(1)) * judge.weights.of(first, is_stem) }
+        if frequency > 0.0 || is_stem { frequency } else { f64::from(times.max(1)) * judge.weights.of(first, is_stem) }
     }
 }
 
@@ -192,14 +192,15 @@ pub(super) fn words(run: &Run<'_>, terms: &Terms, within: Option<&[u32]>) -> Res
     let is_best = run.judge.scorer == Scorer::DisMax;
     let mut gather = Gather::new(run, estimate(lists, within))?;
     let within = Within::new(run, within);
-    let mut group: Vec<(u32, f64)> = Vec::new();
+    let mut group: Vec<(u32, f64, bool)> = Vec::new();
     for same in lists.chunk_by(|a, b| a.term == b.term) {
         let Some(term) = same.first().and_then(|listed| terms.terms.get(listed.term as usize)) else { continue };
         let is_group = same.len() > 1 && run.has_scores;
         for listed in same {
             let mut looker = Looker::new(run, listed.list, *term);
             each_posting(run, listed.list, &within, &mut |place, rank| {
-                if !looker.is_in_fields(place, rank) {
+                let is_inside = looker.is_in_fields(place, rank);
+                if !is_inside && !is_group {
                     return;
                 }
                 if !run.has_scores {
@@ -208,17 +209,18 @@ pub(super) fn words(run: &Run<'_>, terms: &Terms, within: Option<&[u32]>) -> Res
                 }
                 let frequency = looker.frequency(place, rank);
                 if is_group {
-                    group.push((place, frequency));
+                    // What stands in other fields counts, as it does for a single word, but finds nothing.
+                    group.push((place, frequency, is_inside));
                 } else {
                     gather.add(place, run.judge.term(term.rarity, frequency, run.view.part, place), is_best);
                 }
             })?;
         }
-        run.meter.memory(group.len() * 16)?;
-        group.sort_by_key(|pair| pair.0);
+        run.meter.memory(group.len() * size_of::<(u32, f64, bool)>())?;
+        group.sort_by_key(|posting| posting.0);
         for same in group.chunk_by(|a, b| a.0 == b.0) {
-            let Some((place, _)) = same.first() else { continue };
-            let frequency = same.iter().map(|pair| pair.1).sum();
+            let Some((place, ..)) = same.first().filter(|_| same.iter().any(|posting| posting.2)) else { continue };
+            let frequency = same.iter().map(|posting| posting.1).sum();
             gather.add(*place, run.judge.term(term.rarity, frequency, run.view.part, *place), is_best);
         }
         group.clear();

@@ -1,18 +1,19 @@
-//! The first of the matches in some order.
+//! The first of the matches, in some order.
 
 use std::cmp::Ordering;
 
-use crate::search::index::{DocumentId, View};
+use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
 
-use super::Matches;
+use super::nearest::{cut, order};
+use super::{Failure, Matches, Meter};
 
-/// A match.
+/// A document of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// The number of its view.
     pub view: usize,
-    /// Its place.
+    /// Its place there.
     pub place: u32,
     /// Its id.
     pub id: DocumentId,
@@ -20,89 +21,98 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// An order of matches; equal ones stand in the order of their ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// In which order documents come. Ties are in the order of ids.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
-    /// The greatest scores first.
+    /// The best score first.
     Score,
-    /// By id alone.
-    Id,
-    /// By the number of a field; documents without one last.
+    /// By a numeric field; documents without a number come last.
     Number {
         /// The field.
         field: FieldId,
-        /// Whether the greatest come first.
-        descends: bool,
+        /// Whether the greatest comes first.
+        is_descending: bool,
     },
-    /// By the text of a sortable field; documents without one last.
+    /// By the bytes of another sortable field; documents without a value come last.
     Text {
         /// The field.
         field: FieldId,
-        /// Whether the greatest come first.
-        descends: bool,
+        /// Whether the greatest comes first.
+        is_descending: bool,
     },
 }
 
-/// All matches in the order of their ids.
-pub fn in_id_order(views: &[View<'_>], matches: &Matches) -> Vec<Hit> {
-    let mut hits = all(views, matches);
-    hits.sort_unstable_by_key(|hit| hit.id);
-    hits
-}
-
-fn all(views: &[View<'_>], matches: &Matches) -> Vec<Hit> {
-    let mut hits = Vec::with_capacity(usize::try_from(matches.total()).unwrap_or(0));
-    for (number, (view, of)) in views.iter().zip(&matches.by_view).enumerate() {
-        for (place, at) in of.places.iter().zip(0..) {
-            let score = of.scores.get(at).copied().unwrap_or(0.0);
-            hits.push(Hit { view: number, place: *place, id: view.part.id(*place), score });
-        }
-    }
-    hits
-}
-
-/// Compares two matches in an order.
-pub fn compare(views: &[View<'_>], one: &Hit, other: &Hit, order: Order) -> Ordering {
-    let part = |hit: &Hit| views.get(hit.view).map(|view| view.part);
-    let number = |hit: &Hit, field| part(hit).and_then(|part| part.number(field, hit.place));
-    let text = |hit: &Hit, field| part(hit).and_then(|part| part.sort_text(field, hit.place));
-    let by = match order {
-        Order::Score => other.score.total_cmp(&one.score),
-        Order::Id => Ordering::Equal,
-        Order::Number { field, descends } => {
-            last(number(one, field), number(other, field), descends, |one, other| one.total_cmp(other))
-        }
-        Order::Text { field, descends } => {
-            last(text(one, field), text(other, field), descends, |one, other| one.cmp(other))
-        }
+/// The matches from `offset` on, at most `count`.
+///
+/// # Errors
+/// More memory or work than allowed.
+pub fn top(
+    views: &[View<'_>],
+    matches: &Matches,
+    by: Order,
+    offset: u64,
+    count: u64,
+    meter: &Meter<'_>,
+) -> Result<Vec<Hit>, Failure> {
+    let end = usize::try_from(offset.saturating_add(count).min(matches.total)).unwrap_or(usize::MAX);
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(end);
+    let mut found: Vec<(Hit, Option<f64>)> = Vec::new();
+    let gathered = end.saturating_mul(2).max(64).min(usize::try_from(matches.total).unwrap_or(usize::MAX));
+    meter.memory(gathered.saturating_mul(size_of::<(Hit, Option<f64>)>()))?;
+    meter.work(matches.total)?;
+    let text = |hit: &Hit, field| views.get(hit.view).and_then(|view| view.part.sort_text(field, hit.place));
+    let compare = |(a, a_number): &(Hit, Option<f64>), (b, b_number): &(Hit, Option<f64>)| {
+        let first = match by {
+            Order::Score => order(b.score, a.score),
+            Order::Number { is_descending, .. } => present(*a_number, *b_number, is_descending, |a, b| order(*a, *b)),
+            Order::Text { field, is_descending } => present(text(a, field), text(b, field), is_descending, Ord::cmp),
+        };
+        first.then(a.id.cmp(&b.id))
     };
-    by.then(one.id.cmp(&other.id))
-}
-
-/// So many matches from an offset on.
-pub fn top(views: &[View<'_>], matches: &Matches, order: Order, offset: usize, count: usize) -> Vec<Hit> {
-    let mut hits = all(views, matches);
-    let compare = |one: &Hit, other: &Hit| compare(views, one, other, order);
-    let end = offset.saturating_add(count).min(hits.len());
-    if end < hits.len() {
-        // Only the first ones have to be in order.
-        if end > 0 {
-            hits.select_nth_unstable_by(end - 1, compare);
+    for (number, (view, hits)) in views.iter().zip(&matches.views).enumerate() {
+        for (at, place) in hits.places.iter().enumerate() {
+            let score = hits.scores.get(at).copied().unwrap_or(0.0);
+            let hit = Hit { view: number, place: *place, id: view.part.id(*place), score };
+            let key = match by {
+                Order::Number { field, .. } => view.part.number(field, *place),
+                _ => None,
+            };
+            found.push((hit, key));
+            if found.len() >= end.saturating_mul(2).max(64) {
+                cut(&mut found, end, compare);
+            }
         }
-        hits.truncate(end);
     }
-    hits.sort_unstable_by(compare);
-    hits.drain(..offset.min(hits.len()));
-    hits
+    cut(&mut found, end, compare);
+    found.sort_unstable_by(compare);
+    Ok(found.into_iter().skip(start).map(|(hit, _)| hit).collect())
 }
 
-/// Compares values of which those that are not there come last, whatever the direction is.
-fn last<T>(one: Option<T>, other: Option<T>, descends: bool, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
-    match (one, other) {
-        (Some(one), Some(other)) if descends => compare(&other, &one),
-        (Some(one), Some(other)) => compare(&one, &other),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
+/// Compares values, where there are any.
+fn present<T>(a: Option<T>, b: Option<T>, is_descending: bool, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if is_descending => order(&b, &a),
+        (Some(a), Some(b)) => order(&a, &b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
     }
+}
+
+/// All matches in the order of their ids.
+///
+/// # Errors
+/// More memory than allowed.
+pub fn in_id_order(views: &[View<'_>], matches: &Matches, meter: &Meter<'_>) -> Result<Vec<Hit>, Failure> {
+    let total = usize::try_from(matches.total).unwrap_or(usize::MAX);
+    meter.memory(total.saturating_mul(size_of::<Hit>()))?;
+    let mut all = Vec::with_capacity(total);
+    for (number, (view, hits)) in views.iter().zip(&matches.views).enumerate() {
+        all.extend(hits.places.iter().enumerate().map(|(at, place)| Hit {
+            view: number,
+            place: *place,
+            id: view.part.id(*place),
+            score: hits.scores.get(at).copied().unwrap_or(0.0),
+        }));
+    }
+    all.sort_by_key(|hit| hit.id);
+    Ok(all)
 }
