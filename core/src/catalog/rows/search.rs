@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
         .reply("ok")
         .complexity("O(1)")
         .summary("Gives an index another name, which another index may have had"),
-    command("ft.alter", -5, "index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]")
+    command("ft.alter", -6, "index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]")
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
                 .complexity("O(1)")
                 .summary("Changes a setting until the server ends"),
         ]),
-    command("ft.create", -4, "index [option [option ...]] SCHEMA field type [option [option ...]]")
+    command("ft.create", -5, "index [option [option ...]] SCHEMA field type [option [option ...]]")
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -148,7 +148,7 @@ pub(super) const ROWS: &[Row] = &[
         .reply("[[bulk]?]")
         .complexity("O(N), N: fields of all")
         .summary("Returns the fields of documents of an index"),
-    command("ft.profile", -4, "index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]")
+    command("ft.profile", -5, "index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]")
         .since("7.2.4")
         .flags("readonly silent_reads searches")
         .reply("value")
