@@ -98,6 +98,7 @@ def main():
     parser.add_argument("--answer", type=pathlib.Path)
     parser.add_argument("--time", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--seconds", type=float, default=speed.CLASS_S, help="processor time for a class, when slow")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     engine = Fts5(options.documents)
@@ -109,7 +110,7 @@ def main():
     if options.time:
         with open(options.out / f"{options.documents.stem}.fts5.results.tsv", "w", encoding="utf8") as out:
             for name in ("fts5-prefix", "fts5-both"):
-                for line in speed.measure(name, queries.read(options.time), ways[name]):
+                for line in speed.measure(name, queries.read(options.time), ways[name], options.seconds):
                     print(line, flush=True)
                     out.write(line + "\n")
 
