@@ -45,12 +45,12 @@ def main():
     options = parser.parse_args()
     judged = read(options.judged)
     print(f"{options.judged.name}: {len(judged)} queries")
-    print(f"{'engine':44} {'@1':>9} {'@5':>9}   MRR")
+    print(f"{'engine':28} {'@1':>9} {'@5':>9}   MRR")
     for path in options.answers:
         answers = read(path)
         first, among_five, mrr = summary(judged, answers)
         shares = [f"{count} {100 * count / len(judged):3.0f} %" for count in (first, among_five)]
-        print(f"{path.stem:44} {shares[0]:>9} {shares[1]:>9}  {mrr:.3f}")
+        print(f"{path.name.removesuffix('.answers.tsv'):28} {shares[0]:>9} {shares[1]:>9}  {mrr:.3f}")
         if options.misses:
             for text, rank, given in ranks(judged, answers):
                 if rank != 1:
