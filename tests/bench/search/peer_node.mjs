@@ -2,7 +2,7 @@
 //
 //   npm install --prefix FOLDER minisearch@7.2.0 @orama/orama@3.1.18 fuse.js@7.5.0
 //   node --max-old-space-size=8192 tests/bench/search/peer_node.mjs ENGINE --packages FOLDER --documents DATA/films.tsv
-//     [--answer relevance-films.tsv] [--time DATA/long-100k.queries.tsv] --out OUT
+//     [--answer relevance-films.tsv] [--time DATA/long-100k.queries.tsv [--seconds 20]] --out OUT
 //
 // ENGINE is minisearch, orama or fuse. Each is set up as its documentation recommends for search as one types, in the ways
 // that `WAYS` lists; the ways with popularity are those that the library offers. Writes OUT/WAY.answers.tsv (relevance.py
@@ -15,14 +15,15 @@ import { parseArgs } from 'node:util';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,
-  options: Object.fromEntries(['packages', 'documents', 'answer', 'time', 'out'].map((name) => [name, { type: 'string' }])),
+  options: Object.fromEntries(['packages', 'documents', 'answer', 'time', 'seconds', 'out'].map((name) => [name, { type: 'string' }])),
 });
 const [engine] = positionals;
 const load = createRequire(path.resolve(options.packages, 'package.json'));
 
 const TOP = 10;
 const WARM_UP = 30;
-const CLASS_US = 20e6;
+// Processor time for a class.
+const CLASS_US = (options.seconds ?? 20) * 1e6;
 const FIELDS = ['name', 'short', 'body'];
 const BOOST = { name: 3, short: 2 };
 
