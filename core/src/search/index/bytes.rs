@@ -88,3 +88,17 @@ pub(super) fn narrow(bytes: &[u8], width: u8, index: usize) -> u64 {
 pub(super) fn shared(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
+
+/// Makes room for more items, an eighth beyond them: doubling would leave a third of a delta empty.
+pub(super) fn grow<T>(items: &mut Vec<T>, more: usize) {
+    if items.capacity() - items.len() < more {
+        items.reserve_exact(more + items.len() / 8 + 4);
+    }
+}
+
+/// Puts an item at a place behind the last one; places between get a default.
+pub(super) fn set_at<T: Copy>(items: &mut Vec<T>, place: u32, default: T, item: T) {
+    grow(items, (place as usize).saturating_sub(items.len()) + 1);
+    items.resize(place as usize, default);
+    items.push(item);
+}

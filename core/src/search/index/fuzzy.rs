@@ -26,13 +26,18 @@ pub struct Fuzzy {
     pub first_fixed: bool,
 }
 
+/// A distance that does not count.
+const FAR: u8 = 200;
+
 struct Table {
     word: Vec<u32>,
-    rows: Vec<[u8; FUZZY_WORD_MAX + 1]>,
+    rows: Vec<[u8; FUZZY_WORD_MAX + 2]>,
     /// The characters of the term, where each ends, and by depth the least distance of the whole word to a beginning.
     characters: [u32; ROWS],
     ends: [usize; ROWS],
     best: [u8; ROWS],
+    /// By depth the distance of the whole word.
+    distances: [u8; ROWS],
     depth: usize,
 }
 
@@ -42,11 +47,11 @@ impl Table {
         if word.is_empty() || word.len() > FUZZY_WORD_MAX {
             return None;
         }
-        let mut rows = vec![[0u8; FUZZY_WORD_MAX + 1]; ROWS];
+        let mut rows = vec![[FAR; FUZZY_WORD_MAX + 2]; ROWS];
         rows.iter_mut().take(1).flatten().zip(0..).for_each(|(cell, number)| *cell = number);
-        let mut best = [u8::MAX; ROWS];
+        let mut best = [FAR; ROWS];
         best.iter_mut().take(1).for_each(|best| *best = word.len() as u8);
-        Some(Table { word, rows, characters: [0; ROWS], ends: [0; ROWS], best, depth: 0 })
+        Some(Table { word, rows, characters: [0; ROWS], ends: [0; ROWS], distances: best, best, depth: 0 })
     }
 
     /// Keeps the rows of characters that end within so many bytes.
@@ -61,48 +66,53 @@ impl Table {
         self.depth.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
     }
 
-    /// Adds a character that ends at a byte, and returns the least distance in its row.
-    fn push(&mut self, character: u32, end: usize) -> u8 {
+    /// Adds a character that ends at a byte, and returns the least distance in its row. Only distances up to `max` count, so cells
+    /// further than that from the diagonal are not computed.
+    #[inline]
+    fn push(&mut self, character: u32, end: usize, max: u8) -> u8 {
         let depth = self.depth;
-        let before = depth.checked_sub(1).and_then(|last| self.characters.get(last)).copied();
-        let before_that = depth.checked_sub(1).and_then(|last| self.rows.get(last)).copied().unwrap_or([u8::MAX - 1; FUZZY_WORD_MAX + 1]);
-        let (Some(above), Some(ends), Some(characters)) =
-            (self.rows.get(depth).copied(), self.ends.get_mut(depth), self.characters.get_mut(depth))
-        else {
+        let (len, band) = (self.word.len(), usize::from(max));
+        let before = depth.checked_sub(1).map(|last| self.characters[last]);
+        if depth + 1 >= ROWS || depth >= len + band {
             return u8::MAX;
-        };
-        *ends = end;
-        *characters = character;
-        let Some(row) = self.rows.get_mut(depth + 1) else { return u8::MAX };
-        let mut left = depth as u8 + 1;
+        }
+        self.ends[depth] = end;
+        self.characters[depth] = character;
+        let (low, high) = ((depth + 1).saturating_sub(band).max(1), (depth + 1 + band).min(len));
+        let (done, fresh) = self.rows.split_at_mut(depth + 1);
+        let (above, row) = (&done[depth], &mut fresh[0]);
+        let before_that = depth.checked_sub(1).map(|last| &done[last]);
+        let mut left = if low == 1 { depth as u8 + 1 } else { FAR };
+        row[low - 1] = left;
         let mut least = left;
-        let mut last = None;
-        let mut two_before = u8::MAX - 1;
-        row[0] = left;
-        let columns = self.word.iter().zip(above.windows(2)).zip(&before_that).zip(&mut row[1..]);
-        for (((wanted, above), before_that), cell) in columns {
-            let &[diagonal, above] = above else { continue };
-            let mut distance = (diagonal + u8::from(*wanted != character)).min(above + 1).min(left + 1);
-            if before == Some(*wanted) && last == Some(character) {
-                distance = distance.min(two_before + 1);
+        for column in low..=high {
+            let wanted = self.word[column - 1];
+            let mut distance =
+                (above[column - 1] + u8::from(wanted != character)).min(above[column] + 1).min(left + 1);
+            if let Some(before_that) = before_that
+                && column > 1
+                && before == Some(wanted)
+                && self.word[column - 2] == character
+            {
+                distance = distance.min(before_that[column - 2] + 1);
             }
-            two_before = *before_that;
-            last = Some(*wanted);
             left = distance;
-            *cell = distance;
+            row[column] = distance;
             least = least.min(distance);
         }
-        self.depth += 1;
-        let best = self.best.get(depth).copied().unwrap_or(u8::MAX).min(left);
-        if let Some(entry) = self.best.get_mut(self.depth) {
-            *entry = best;
+        let is_whole = high == len && low <= len;
+        if high < len {
+            row[high + 1] = FAR;
         }
+        self.distances[depth + 1] = if is_whole { left } else { FAR };
+        self.best[depth + 1] = self.best[depth].min(self.distances[depth + 1]);
+        self.depth += 1;
         least
     }
 
     /// The distance of what was pushed to the whole word.
     fn distance(&self) -> u8 {
-        self.rows.get(self.depth).and_then(|row| row.get(self.word.len())).copied().unwrap_or(u8::MAX)
+        self.distances.get(self.depth).copied().unwrap_or(FAR)
     }
 
     fn best(&self) -> u8 {
@@ -117,7 +127,13 @@ fn character_at(bytes: &[u8], at: usize) -> (u32, usize) {
     if first < 0x80 {
         return (u32::from(first), at + 1);
     }
-    let len = if first >= 0xF0 { 4 } else if first >= 0xE0 { 3 } else { 2 };
+    let len = if first >= 0xF0 {
+        4
+    } else if first >= 0xE0 {
+        3
+    } else {
+        2
+    };
     let more = bytes.get(at + 1..(at + len).min(bytes.len())).unwrap_or_default();
     let lead = u32::from(first) & (0x7F >> len);
     (more.iter().fold(lead, |number, byte| number << 6 | u32::from(byte & 0x3F)), (at + len).min(bytes.len()))
@@ -147,7 +163,7 @@ pub fn fuzzy(part: &dyn Part, word: &str, how: Fuzzy, visit: &mut dyn FnMut(&[u8
         let mut at = table.end();
         while at < term.len() {
             let (character, end) = character_at(term, at);
-            let least = table.push(character, end);
+            let least = table.push(character, end, max);
             at = end;
             if least > max {
                 if how.is_prefix && table.best() <= max {

@@ -107,7 +107,8 @@ pub fn plan(sizes: &[Size], max_bytes: usize) -> Option<Vec<usize>> {
     for class in 0..=classes {
         let mut members: Vec<usize> = Vec::new();
         let mut bytes = 0usize;
-        let mut of_class: Vec<(usize, &Size)> = sizes.iter().enumerate().filter(|(_, size)| size.class() == class).collect();
+        let mut of_class: Vec<(usize, &Size)> =
+            sizes.iter().enumerate().filter(|(_, size)| size.class() == class).collect();
         of_class.sort_by_key(|(_, size)| size.live_bytes());
         let is_crowded = of_class.len() >= FAN;
         for (at, size) in of_class {

@@ -16,6 +16,9 @@ pub const FIELD_WORDS_MAX: u32 = 65_535;
 /// Positions between the last word of a text and the first of the next text of the same field: RediSearch's MULTI_TEXT_SLOP.
 pub const TEXT_GAP: u32 = 100;
 
+/// The length of a word, and of a stem with its language, is a byte in segments. The analyzers cut words far below.
+const WORD_MAX_BYTES: usize = 240;
+
 /// Units of a degree in which positions are stored: a centimetre at the equator.
 const GEO_UNITS: f64 = 1e7;
 
@@ -142,7 +145,8 @@ impl Prepared {
                 Value::Numbers(numbers.iter().copied().filter(|number| !number.is_nan()).collect())
             }
             (FieldKind::Geo, FieldValue::Positions(positions)) => {
-                let fits = |(longitude, latitude): &&(f64, f64)| longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
+                let fits =
+                    |(longitude, latitude): &&(f64, f64)| longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
                 let units = |degrees: f64| (degrees * GEO_UNITS).round() as i32;
                 Value::Positions(positions.iter().filter(fits).map(|at| (units(at.0), units(at.1))).collect())
             }
@@ -182,14 +186,18 @@ impl Prepared {
         tokens.sort_unstable_by(|one, other| {
             let order = one.head.cmp(&other.head);
             let is_short = one.text.len <= 8 && other.text.len <= 8;
-            let order = order.then_with(|| if is_short { one.text.len.cmp(&other.text.len) } else { of(one.text).cmp(of(other.text)) });
+            let order = order.then_with(|| {
+                if is_short { one.text.len.cmp(&other.text.len) } else { of(one.text).cmp(of(other.text)) }
+            });
             order.then_with(|| one.position.cmp(&other.position))
         });
         self.bytes.reserve(text.len() + 2 * tokens.len());
         self.words.reserve(tokens.len());
         let mut positions: SmallVec<[Position; 16]> = SmallVec::new();
         let same = |one: &Token, other: &Token| {
-            one.head == other.head && one.text.len == other.text.len && (one.text.len <= 8 || of(one.text) == of(other.text))
+            one.head == other.head
+                && one.text.len == other.text.len
+                && (one.text.len <= 8 || of(one.text) == of(other.text))
         };
         for group in tokens.chunk_by(same) {
             let Some(first) = group.first() else { continue };
@@ -199,7 +207,12 @@ impl Prepared {
             let at = self.bytes.len() as u32;
             let rank = occurrences::encode(&positions, &mut self.bytes);
             let occurrences = Piece { at, len: self.bytes.len() as u32 - at };
-            self.words.push(Word { text, occurrences, rank, has_stem: group.iter().any(|token| token.has_stem) });
+            self.words.push(Word {
+                text,
+                occurrences,
+                rank,
+                has_stem: group.iter().any(|token| token.has_stem),
+            });
         }
     }
 }
@@ -238,6 +251,9 @@ impl Tokens {
     }
 
     fn push(&mut self, word: &str, position: Position, has_stem: bool) {
+        if word.len() > WORD_MAX_BYTES {
+            return;
+        }
         let text = Piece { at: self.text.len() as u32, len: word.len() as u32 };
         let mut head = [0; 8];
         head.iter_mut().zip(word.as_bytes()).for_each(|(to, from)| *to = *from);

@@ -1,6 +1,7 @@
 //! The values of one field in a delta, by place.
 
 use crate::search::bits::Bits;
+use crate::search::index::bytes::{grow, set_at};
 
 use super::dictionary::Dictionary;
 
@@ -54,14 +55,18 @@ impl Tags {
 
     /// Notes a document's tags, which are sorted.
     pub(super) fn set(&mut self, place: u32, numbers: &[u32]) {
-        self.ends.resize(place as usize, self.numbers.len() as u32);
+        let start = self.numbers.len() as u32;
+        grow(&mut self.numbers, numbers.len());
         self.numbers.extend_from_slice(numbers);
-        self.ends.push(self.numbers.len() as u32);
+        set_at(&mut self.ends, place, start, self.numbers.len() as u32);
     }
 
     fn memory_bytes(&self) -> usize {
         let written: usize = self.written.iter().map(|written| written.len() + 16).sum();
-        self.folded.memory_bytes() + written + (self.ends.capacity() + self.numbers.capacity()) * 4 + size_of::<Tags>()
+        self.folded.memory_bytes()
+            + written
+            + (self.ends.capacity() + self.numbers.capacity()) * 4
+            + size_of::<Tags>()
     }
 }
 
@@ -75,8 +80,7 @@ pub(super) struct SortTexts {
 impl Columns {
     pub(super) fn add_numbers(&mut self, place: u32, numbers: &[f64]) {
         let Some((first, more)) = numbers.split_first() else { return };
-        self.numbers.resize(place as usize, 0.0);
-        self.numbers.push(*first);
+        set_at(&mut self.numbers, place, 0.0, *first);
         self.has_number.grow(place + 1);
         self.has_number.add(place);
         self.more_numbers.extend(more.iter().map(|number| (place, *number)));
@@ -89,16 +93,15 @@ impl Columns {
         if self.vector_len != vector.len() || vector.is_empty() {
             return;
         }
+        grow(&mut self.vectors, vector.len());
         self.vectors.extend_from_slice(vector);
-        self.vector_numbers.resize(place as usize, 0);
-        self.vector_numbers.push((self.vectors.len() / vector.len()) as u32);
+        set_at(&mut self.vector_numbers, place, 0, (self.vectors.len() / vector.len()) as u32);
     }
 
     pub(super) fn add_sort_text(&mut self, place: u32, text: &[u8]) {
         let sort = self.sort.get_or_insert_default();
         let number = sort.texts.add(text);
-        sort.numbers.resize(place as usize, 0);
-        sort.numbers.push(number + 1);
+        set_at(&mut sort.numbers, place, 0, number + 1);
     }
 
     pub(super) fn number(&self, place: u32) -> Option<f64> {
@@ -128,15 +131,18 @@ impl Columns {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.tags.as_ref().is_some_and(|tags| tags.folded.is_full()) || self.sort.as_ref().is_some_and(|sort| sort.texts.is_full())
+        self.tags.as_ref().is_some_and(|tags| tags.folded.is_full())
+            || self.sort.as_ref().is_some_and(|sort| sort.texts.is_full())
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         let bits = self.has.memory_bytes() + self.has_number.memory_bytes();
-        let numbers = self.numbers.capacity() * 8 + self.more_numbers.capacity() * 16 + self.positions.capacity() * 12;
+        let numbers =
+            self.numbers.capacity() * 8 + self.more_numbers.capacity() * 16 + self.positions.capacity() * 12;
         let vectors = self.vectors.capacity() + self.vector_numbers.capacity() * 4;
         let tags = self.tags.as_ref().map_or(0, |tags| tags.memory_bytes());
-        let sort = self.sort.as_ref().map_or(0, |sort| sort.texts.memory_bytes() + sort.numbers.capacity() * 4);
+        let sort =
+            self.sort.as_ref().map_or(0, |sort| sort.texts.memory_bytes() + sort.numbers.capacity() * 4);
         bits + numbers + vectors + tags + sort + size_of::<Columns>()
     }
 }

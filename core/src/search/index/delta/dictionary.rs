@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::search::index::bytes::grow;
+
 use super::pool::{At, Pool, Size};
 
 /// Entries of one piece of the order; a full one is split in two. Moving half of it for a new term takes some tens of nanoseconds.
@@ -9,10 +11,13 @@ const PIECE: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The first four bytes of the term, so that most comparisons need not look at it.
-    head: u32,
+    /// The first eight bytes of the term, so that most comparisons need not look at it.
+    head: Head,
     term: u32,
 }
+
+/// Two halves, since a number of 64 bits would be followed by a gap.
+type Head = [u32; 2];
 
 /// A term.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,14 +38,17 @@ pub(super) struct Term {
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     order: Vec<Vec<Entry>>,
+    /// The first entry of each piece.
+    firsts: Vec<Entry>,
     terms: Vec<Term>,
     pool: Pool,
 }
 
-fn head_of(text: &[u8]) -> u32 {
-    let mut head = [0; 4];
+fn head_of(text: &[u8]) -> Head {
+    let mut head = [0; 8];
     head.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
-    u32::from_be_bytes(head)
+    let [a, b, c, d, rest @ ..] = head;
+    [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(rest)]
 }
 
 /// Where a term is, or would be.
@@ -72,26 +80,35 @@ impl Dictionary {
         self.term(number).map_or(&[], |term| self.pool.read(term.buffer, term.len as usize))
     }
 
-    fn compare(&self, entry: Entry, head: u32, text: &[u8]) -> Ordering {
+    fn compare(&self, entry: Entry, head: Head, text: &[u8]) -> Ordering {
         entry.head.cmp(&head).then_with(|| self.text(entry.term).cmp(text))
     }
 
     /// The number of a term, or where it would be.
     pub(super) fn find(&self, text: &[u8]) -> Result<u32, Place> {
-        let place = self.seek(text);
+        let place = self.locate(text);
         match self.at(place) {
             Some(number) if self.text(number) == text => Ok(number),
             _ => Err(place),
         }
     }
 
-    /// Where the first term is that is not before this text.
-    pub(super) fn seek(&self, text: &[u8]) -> Place {
+    /// Where a term is or would be: in the last piece that does not begin behind it, maybe at that piece's end.
+    fn locate(&self, text: &[u8]) -> Place {
         let head = head_of(text);
+        let piece = self
+            .firsts
+            .partition_point(|first| self.compare(*first, head, text) != Ordering::Greater)
+            .saturating_sub(1);
         let is_before = |entry: &Entry| self.compare(*entry, head, text) == Ordering::Less;
-        let piece = self.order.partition_point(|piece| piece.last().is_some_and(is_before));
         let at = self.order.get(piece).map_or(0, |piece| piece.partition_point(is_before));
         Place { piece, at }
+    }
+
+    /// Where the first term is that is not before this text.
+    pub(super) fn seek(&self, text: &[u8]) -> Place {
+        let place = self.locate(text);
+        if self.at(place).is_some() { place } else { Place { piece: place.piece + 1, at: 0 } }
     }
 
     /// The term at a place.
@@ -128,23 +145,30 @@ impl Dictionary {
     fn insert(&mut self, place: Place, text: &[u8]) -> u32 {
         let number = self.len();
         let text_at = self.pool.store(text);
+        grow(&mut self.terms, 1);
         self.terms.push(Term { text_at, text_len: text.len() as u32, ..Term::default() });
         let entry = Entry { head: head_of(text), term: number };
-        // A term behind all others goes to the end of the last piece.
-        let is_last = place.piece >= self.order.len();
-        let piece = if is_last { self.order.len().saturating_sub(1) } else { place.piece };
-        let Some(entries) = self.order.get_mut(piece) else {
+        let Some(entries) = self.order.get_mut(place.piece) else {
             self.order.push(vec![entry]);
+            self.firsts.push(entry);
             return number;
         };
-        let at = if is_last { entries.len() } else { place.at };
-        entries.insert(at, entry);
+        grow(entries, 1);
+        entries.insert(place.at, entry);
+        if place.at == 0
+            && let Some(first) = self.firsts.get_mut(place.piece)
+        {
+            *first = entry;
+        }
         if entries.len() >= PIECE {
             // Texts in rising order leave full pieces behind.
-            let kept = if at + 1 == entries.len() { PIECE * 9 / 10 } else { PIECE / 2 };
-            let rest = entries.split_off(kept);
+            let is_last = place.at + 1 == entries.len();
+            let rest = entries.split_off(if is_last { PIECE * 9 / 10 } else { PIECE / 2 });
             entries.shrink_to_fit();
-            self.order.insert(piece + 1, rest);
+            if let Some(first) = rest.first() {
+                self.firsts.insert(place.piece + 1, *first);
+                self.order.insert(place.piece + 1, rest);
+            }
         }
         number
     }
@@ -173,6 +197,9 @@ impl Dictionary {
     pub(super) fn memory_bytes(&self) -> usize {
         let entries: usize = self.order.iter().map(Vec::capacity).sum();
         let terms = self.terms.capacity() * size_of::<Term>();
-        self.pool.memory_bytes() + entries * size_of::<Entry>() + self.order.capacity() * size_of::<Vec<Entry>>() + terms
+        self.pool.memory_bytes()
+            + (entries + self.firsts.capacity()) * size_of::<Entry>()
+            + self.order.capacity() * size_of::<Vec<Entry>>()
+            + terms
     }
 }

@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 
 use crate::search::text::{self, Language};
 
-use super::bytes::put;
+use super::bytes::{grow, put, set_at};
 use super::part::{BLOCK, DocumentId};
 use super::prepare::{Prepared, Value};
 use columns::Columns;
 use dictionary::Dictionary;
 
-/// No more documents are taken from so much memory on, so that a segment made of it stays far below 2 GiB.
+/// Documents of so many bytes together fill a delta: a segment made of it stays far below 2 GiB.
 pub const DELTA_MAX_BYTES: usize = 1 << 30;
 
 /// The delta takes no more documents: a segment must be made of it.
@@ -50,6 +50,8 @@ pub struct Delta {
     /// Factors of scores; a document beyond the end has 1.
     scores: Vec<f32>,
     columns: Vec<Columns>,
+    /// The bytes of all documents as they were prepared.
+    prepared_bytes: usize,
 }
 
 /// Where postings go on within a buffer.
@@ -82,35 +84,45 @@ impl Delta {
     /// Adds a document, and returns its place. Its id must not be here yet. Fails if there is no room, and changes nothing then.
     pub fn add(&mut self, document: &Prepared) -> Result<u32, Full> {
         let place = self.ids.len() as u32;
-        if self.is_full() || self.keys.len() + document.bytes.len() > DELTA_MAX_BYTES {
+        // A posting takes some bytes beside its word and its occurrences.
+        let bytes = document.bytes.len() + document.words.len() * 8 + 64;
+        if self.is_full() || self.prepared_bytes.saturating_add(bytes) > DELTA_MAX_BYTES {
             return Err(Full);
         }
-        self.ids.push(document.id);
+        self.prepared_bytes += bytes;
+        set_at(&mut self.ids, place, 0, document.id);
         let is_last = self.order.last().is_none_or(|last| self.id_of(*last) < document.id);
-        let at = if is_last { self.order.len() } else { self.order.partition_point(|other| self.id_of(*other) < document.id) };
+        let at = if is_last {
+            self.order.len()
+        } else {
+            self.order.partition_point(|other| self.id_of(*other) < document.id)
+        };
+        grow(&mut self.order, 1);
         self.order.insert(at, place);
+        grow(&mut self.keys, document.piece(document.key).len());
         self.keys.extend_from_slice(document.piece(document.key));
-        self.key_ends.push(self.keys.len() as u32);
+        set_at(&mut self.key_ends, place, 0, self.keys.len() as u32);
         self.add_words(place, document);
         if self.counts.len() < usize::from(document.text_fields) {
             self.counts.resize_with(usize::from(document.text_fields), Vec::new);
         }
         for (text_field, count) in &document.counts {
             if let Some(counts) = self.counts.get_mut(usize::from(*text_field)) {
-                counts.resize(place as usize, 0);
-                counts.push(*count);
+                set_at(counts, place, 0, *count);
             }
         }
         if document.score != 1.0 {
-            self.scores.resize(place as usize, 1.0);
-            self.scores.push(document.score);
+            set_at(&mut self.scores, place, 1.0, document.score);
         }
         self.add_values(place, document);
         Ok(place)
     }
 
     fn is_full(&self) -> bool {
-        self.words.is_full() || self.stems.is_full() || self.ids.len() >= u32::MAX as usize / 4 || self.columns.iter().any(Columns::is_full)
+        self.words.is_full()
+            || self.stems.is_full()
+            || self.ids.len() >= u32::MAX as usize / 4
+            || self.columns.iter().any(Columns::is_full)
     }
 
     fn id_of(&self, place: u32) -> DocumentId {
@@ -125,7 +137,7 @@ impl Delta {
             let text = document.piece(word.text);
             let number = self.words.add(text);
             let Some(term) = self.words.term_mut(number) else { continue };
-            if term.count > 0 && term.count as usize % BLOCK == 0 {
+            if term.count > 0 && (term.count as usize).is_multiple_of(BLOCK) {
                 self.skips.entry(number).or_default().push(Skip { next: term.next, at: term.len });
             }
             bytes.clear();
@@ -170,7 +182,9 @@ impl Delta {
             match value {
                 Value::Text => {}
                 Value::Numbers(numbers) => columns.add_numbers(place, numbers),
-                Value::Positions(positions) => columns.positions.extend(positions.iter().map(|at| (place, at.0, at.1))),
+                Value::Positions(positions) => {
+                    columns.positions.extend(positions.iter().map(|at| (place, at.0, at.1)))
+                }
                 Value::Vector(vector) => columns.add_vector(place, document.piece(*vector)),
                 Value::Tags(tags, is_case_sensitive) => {
                     let all = columns.tags.get_or_insert_default();
@@ -205,7 +219,9 @@ impl Delta {
 
     /// Bytes of memory that it takes.
     pub fn memory_bytes(&self) -> usize {
-        let documents = self.ids.capacity() * 8 + (self.order.capacity() + self.key_ends.capacity()) * 4 + self.keys.capacity();
+        let documents = self.ids.capacity() * 8
+            + (self.order.capacity() + self.key_ends.capacity()) * 4
+            + self.keys.capacity();
         let counts: usize = self.counts.iter().map(|counts| counts.capacity() * 2 + 24).sum();
         let skips: usize = self.skips.values().map(|skips| skips.capacity() * size_of::<Skip>() + 64).sum();
         let columns: usize = self.columns.iter().map(Columns::memory_bytes).sum();

@@ -17,7 +17,7 @@ pub(super) struct Size(u8);
 
 impl Size {
     pub(super) fn bytes(self) -> usize {
-        (if self.0 % 2 == 0 { 6usize } else { 9 }) << (self.0 / 2)
+        (if self.0.is_multiple_of(2) { 6usize } else { 9 }) << (self.0 / 2)
     }
 
     pub(super) fn at_least(bytes: usize) -> Size {
@@ -94,7 +94,10 @@ impl Pool {
 
     pub(super) fn read(&self, at: At, len: usize) -> &[u8] {
         let start = (at.0 & 0xFFFF) as usize;
-        self.pages.get((at.0 >> 16) as usize).and_then(|page| page.get(start..start + len)).unwrap_or_default()
+        self.pages
+            .get((at.0 >> 16) as usize)
+            .and_then(|page| page.get(start..start + len))
+            .unwrap_or_default()
     }
 
     /// Moves the first `len` bytes of a buffer to a larger one.

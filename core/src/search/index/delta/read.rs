@@ -47,7 +47,9 @@ impl Delta {
     fn buffer(&self, list: List) -> (&[u8], bool) {
         match list.len.checked_sub(1) {
             None => (self.words.buffer(list.at), true),
-            Some(field) => (self.all_tags(FieldId(field as u16)).map_or(&[], |tags| tags.folded.buffer(list.at)), false),
+            Some(field) => {
+                (self.all_tags(FieldId(field as u16)).map_or(&[], |tags| tags.folded.buffer(list.at)), false)
+            }
         }
     }
 }
@@ -147,7 +149,9 @@ impl Part for Delta {
     }
 
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64)) {
-        self.positions_in_units(field, place, &mut |longitude, latitude| visit(degrees(longitude), degrees(latitude)));
+        self.positions_in_units(field, place, &mut |longitude, latitude| {
+            visit(degrees(longitude), degrees(latitude))
+        });
     }
 
     fn vector(&self, field: FieldId, place: u32) -> Option<&[u8]> {
@@ -186,6 +190,10 @@ impl Input for Delta {
         self.counts.len() as u16
     }
 
+    fn bytes_expected(&self) -> usize {
+        self.memory_bytes() / 2
+    }
+
     fn read(&self, reading: &mut Reading, chunk: &mut Chunk) -> bool {
         let (bytes, has_ranks) = self.buffer(reading.list);
         chunk.clear();
@@ -218,7 +226,14 @@ impl Input for Delta {
     fn stems(&self, from: &[u8], visit: StemVisitor<'_>) {
         let mut place = self.stems.seek(from);
         while let Some(number) = self.stems.at(place) {
-            let words: Vec<u32> = self.stems.buffer(number).as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+            let words: Vec<u32> = self
+                .stems
+                .buffer(number)
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|word| u32::from_le_bytes(*word))
+                .collect();
             if !visit(self.stems.text(number), &words) {
                 return;
             }
@@ -233,7 +248,9 @@ impl Input for Delta {
     }
 
     fn positions_in_units(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(i32, i32)) {
-        for (_, longitude, latitude) in self.columns(field).map_or(&[][..], |columns| columns.positions(place)) {
+        for (_, longitude, latitude) in
+            self.columns(field).map_or(&[][..], |columns| columns.positions(place))
+        {
             visit(*longitude, *latitude);
         }
     }

@@ -29,7 +29,11 @@ impl<'s> Walker<'s> {
     }
 
     fn start_of(&self, block: usize) -> usize {
-        let at = if block < self.blocks() { u32_at(self.heads, block * self.head_bytes) as usize } else { usize::MAX };
+        let at = if block < self.blocks() {
+            u32_at(self.heads, block * self.head_bytes) as usize
+        } else {
+            usize::MAX
+        };
         at.min(self.bytes.len())
     }
 
@@ -64,19 +68,20 @@ impl<'s> Walker<'s> {
         self.enter(low.saturating_sub(1))
     }
 
-    /// Goes to the last block whose first term begins with these bytes, if it is behind this one.
-    pub(super) fn skip(&mut self, prefix: &[u8]) -> bool {
-        let (mut low, mut high) = (self.block + 1, self.blocks());
+    /// Goes to the last block whose first term shares so many bytes with the term here, if it is behind this one.
+    pub(super) fn skip(&mut self, bytes: usize) -> bool {
+        let prefix = self.term.get(..bytes).unwrap_or(&self.term);
+        let begins = |block: usize| self.first_of(block).starts_with(prefix);
+        let (mut low, mut step) = (self.block + 1, 1);
         // Most often there is none.
-        let mut step = 1;
-        while low < high && self.first_of((low + step - 1).min(high - 1)).starts_with(prefix) {
-            low = (low + step).min(high);
+        while low < self.blocks() && begins((low + step - 1).min(self.blocks() - 1)) {
+            low = (low + step).min(self.blocks());
             step *= 2;
         }
-        high = high.min(low.saturating_add(step));
+        let mut high = self.blocks().min(low.saturating_add(step));
         while low < high {
             let middle = (low + high) / 2;
-            if self.first_of(middle).starts_with(prefix) { low = middle + 1 } else { high = middle }
+            if begins(middle) { low = middle + 1 } else { high = middle }
         }
         low > self.block + 1 && self.enter(low - 1)
     }

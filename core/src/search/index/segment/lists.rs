@@ -55,7 +55,8 @@ impl<'s> Parts<'s> {
     fn skip(&self, number: usize) -> Cursor {
         let at = number * SKIP_BYTES;
         let [next, at, occurrences_at] = [0, 4, 8].map(|field| u32_at(self.skips, at + field));
-        let [at, occurrences_at] = [(at, self.places), (occurrences_at, self.occurrences)].map(|(at, within)| within.len().min(at as usize));
+        let [at, occurrences_at] = [(at, self.places), (occurrences_at, self.occurrences)]
+            .map(|(at, within)| within.len().min(at as usize));
         Cursor { block: number + 1, next, at, occurrences_at }
     }
 
@@ -128,7 +129,10 @@ fn unpack(bytes: &[u8], bits: usize, next: &mut u32, places: &mut [u32; BLOCK]) 
         let mask = (1u64 << bits) - 1;
         for (place, index) in places.iter_mut().zip(0..) {
             let bit: usize = index * bits;
-            let word = padded.get(bit / 8..).and_then(|bytes| bytes.first_chunk::<8>()).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            let word = padded
+                .get(bit / 8..)
+                .and_then(|bytes| bytes.first_chunk::<8>())
+                .map_or(0, |bytes| u64::from_le_bytes(*bytes));
             *place = now.wrapping_add((word >> (bit % 8) & mask) as u32);
             now = place.wrapping_add(1);
         }
@@ -224,7 +228,7 @@ impl<'s> SegmentPostings<'s> {
 /// Reads the next postings of a list as they are stored.
 pub(super) fn read(parts: &Parts<'_>, reading: &mut Reading, chunk: &mut Chunk) -> bool {
     chunk.clear();
-    let block = reading.done as usize / BLOCK;
+    let block = (reading.done as usize).div_ceil(BLOCK);
     let mut cursor = Cursor { block, at: reading.at, next: reading.next, occurrences_at: 0 };
     chunk.len = parts.decode(&mut cursor, &mut chunk.places);
     let start = reading.occurrences_at;

@@ -141,7 +141,10 @@ impl Segment {
     /// Opens the segment of an index. Fails if the bytes are not one as it was written.
     pub fn open(bytes: Vec<u8>, index_number: u64) -> Result<Segment, Refused> {
         let end = bytes.len().checked_sub(4).ok_or(Refused::Unknown)?;
-        if bytes.len() > SEGMENT_MAX_BYTES || bytes.len() < MAGIC.len() + TRAILER_BYTES || !bytes.starts_with(&MAGIC) {
+        if bytes.len() > SEGMENT_MAX_BYTES
+            || bytes.len() < MAGIC.len() + TRAILER_BYTES
+            || !bytes.starts_with(&MAGIC)
+        {
             return Err(Refused::Unknown);
         }
         if crc32c::crc32c(piece(&bytes, 0, end)) != u32_at(&bytes, end) {
@@ -168,7 +171,10 @@ impl Segment {
             bytes: Vec::new(),
         };
         let len = (u32_at(&trailer, 32) as usize).checked_mul(TABLE_ENTRY_BYTES).ok_or(Refused::Damaged)?;
-        let table = (u32_at(&trailer, 28) as usize).checked_add(len).and_then(|end| bytes.get(end - len..end)).ok_or(Refused::Damaged)?;
+        let table = (u32_at(&trailer, 28) as usize)
+            .checked_add(len)
+            .and_then(|end| bytes.get(end - len..end))
+            .ok_or(Refused::Damaged)?;
         for entry in table.as_chunks::<TABLE_ENTRY_BYTES>().0 {
             segment.note(entry, bytes.len());
         }
@@ -214,7 +220,9 @@ impl Segment {
 
     /// Bytes of memory that it takes.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.capacity() + self.fields.capacity() * size_of::<[Section; KINDS_OF_FIELDS]>() + size_of::<Segment>()
+        self.bytes.capacity()
+            + self.fields.capacity() * size_of::<[Section; KINDS_OF_FIELDS]>()
+            + size_of::<Segment>()
     }
 
     /// Kinds of sections, their fields and their lengths, as the table has them.
@@ -244,6 +252,9 @@ impl Segment {
 
     /// The bytes of a list, and whether it has ranks.
     fn list(&self, list: List) -> (&[u8], bool) {
-        (piece(&self.bytes, list.at as usize, (list.len & !LIST_OF_TAG) as usize), list.len & LIST_OF_TAG == 0)
+        (
+            piece(&self.bytes, list.at as usize, (list.len & !LIST_OF_TAG) as usize),
+            list.len & LIST_OF_TAG == 0,
+        )
     }
 }

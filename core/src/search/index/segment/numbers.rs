@@ -92,16 +92,17 @@ impl Segment {
         }
         let Some(column) = self.numbers(field) else { return };
         let has_all = self.column(field, Kind::HasNumber).1 == 1;
-        let mut add = |place: u32, is_within: bool| {
-            if is_within && (has_all || self.has_bit(field, Kind::HasNumber, place)) {
+        let mut add = |place: u32| {
+            if has_all || self.has_bit(field, Kind::HasNumber, place) {
                 into.add(place);
             }
         };
         if column.scale == RAW {
-            for (code, place) in column.codes.as_chunks::<8>().0.iter().zip(0..self.places) {
-                let number = f64::from_le_bytes(*code);
-                add(place, !is_below(number, low) && is_not_above(number, high));
-            }
+            let is_within = |code: u64| {
+                let number = f64::from_bits(code);
+                !is_below(number, low) && is_not_above(number, high)
+            };
+            scan(column.codes.as_chunks::<8>().0, |code| is_within(u64::from_le_bytes(code)), &mut add);
             return;
         }
         // Codes are compared instead of numbers: a range of them is the same.
@@ -110,20 +111,34 @@ impl Segment {
         let span = end.saturating_sub(first);
         let is_within = |code: u64| code.wrapping_sub(first) < span;
         match column.width {
-            0 => (0..self.places).for_each(|place| add(place, is_within(0))),
-            1 => column.codes.iter().zip(0..self.places).for_each(|(code, place)| add(place, is_within(u64::from(*code)))),
-            2 => {
-                let codes = column.codes.as_chunks::<2>().0.iter();
-                codes.zip(0..self.places).for_each(|(code, place)| add(place, is_within(u64::from(u16::from_le_bytes(*code)))));
-            }
-            4 => {
-                let codes = column.codes.as_chunks::<4>().0.iter();
-                codes.zip(0..self.places).for_each(|(code, place)| add(place, is_within(u64::from(u32::from_le_bytes(*code)))));
-            }
-            _ => {
-                let codes = column.codes.as_chunks::<8>().0.iter();
-                codes.zip(0..self.places).for_each(|(code, place)| add(place, is_within(u64::from_le_bytes(*code))));
-            }
+            0 => (0..if is_within(0) { self.places } else { 0 }).for_each(add),
+            1 => scan(column.codes.as_chunks::<1>().0, |[code]| is_within(u64::from(code)), &mut add),
+            2 => scan(
+                column.codes.as_chunks::<2>().0,
+                |code| is_within(u64::from(u16::from_le_bytes(code))),
+                &mut add,
+            ),
+            4 => scan(
+                column.codes.as_chunks::<4>().0,
+                |code| is_within(u64::from(u32::from_le_bytes(code))),
+                &mut add,
+            ),
+            _ => scan(column.codes.as_chunks::<8>().0, |code| is_within(u64::from_le_bytes(code)), &mut add),
+        }
+    }
+}
+
+/// Calls `add` with the index of each code that is within: 64 codes are compared at a time, without a branch.
+#[inline]
+fn scan<const N: usize>(codes: &[[u8; N]], is_within: impl Fn([u8; N]) -> bool, add: &mut dyn FnMut(u32)) {
+    for (group, start) in codes.chunks(64).zip((0u32..).step_by(64)) {
+        let mut mask = 0u64;
+        for (code, bit) in group.iter().zip(0..) {
+            mask |= u64::from(is_within(*code)) << bit;
+        }
+        while mask != 0 {
+            add(start + mask.trailing_zeros());
+            mask &= mask - 1;
         }
     }
 }

@@ -34,7 +34,11 @@ impl Segment {
     fn id_at(&self, place: u32) -> DocumentId {
         let block = self.id_block(place as usize / ID_BLOCK);
         let within = place as usize % ID_BLOCK;
-        block.first.wrapping_add(if block.width == 0 { within as u64 } else { narrow(block.offsets, block.width, within) })
+        block.first.wrapping_add(if block.width == 0 {
+            within as u64
+        } else {
+            narrow(block.offsets, block.width, within)
+        })
     }
 
     fn words_from(&self, from: &[u8]) -> Walker<'_> {
@@ -100,7 +104,10 @@ impl Segment {
         let start = number.checked_sub(1).map_or(0, |before| narrow(ends, width, before as usize)) as usize;
         let end = narrow(ends, width, number as usize) as usize;
         let sections = self.fields.get(usize::from(field.0));
-        let section = sections.and_then(|all| all.get((kind as u8 - super::FIRST_OF_FIELDS) as usize)).copied().unwrap_or_default();
+        let section = sections
+            .and_then(|all| all.get((kind as u8 - super::FIRST_OF_FIELDS) as usize))
+            .copied()
+            .unwrap_or_default();
         let bytes = piece(self.of(section), start, end.saturating_sub(start));
         (bytes, section.at.wrapping_add(start as u32), bytes.len())
     }
@@ -205,8 +212,7 @@ impl Part for Segment {
                 Walk::End => return,
                 Walk::Past(bytes) => {
                     dead = bytes.min(walker.term.len());
-                    let prefix = walker.term.get(..dead).unwrap_or_default().to_vec();
-                    if walker.skip(&prefix) {
+                    if walker.skip(dead) {
                         at = lists_at.wrapping_add(walker.head());
                     }
                 }
@@ -291,14 +297,20 @@ impl Part for Segment {
     }
 
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64)) {
-        self.positions_in_units(field, place, &mut |longitude, latitude| visit(degrees(longitude), degrees(latitude)));
+        self.positions_in_units(field, place, &mut |longitude, latitude| {
+            visit(degrees(longitude), degrees(latitude))
+        });
     }
 
     fn vector(&self, field: FieldId, place: u32) -> Option<&[u8]> {
         let (bytes, _) = self.column(field.0, Kind::Vectors);
         let len = u32_at(bytes, 0) as usize;
         let (numbers, width) = self.column(field.0, Kind::VectorNumbers);
-        let number = if width == 0 { place as usize } else { (narrow(numbers, width, place as usize) as usize).checked_sub(1)? };
+        let number = if width == 0 {
+            place as usize
+        } else {
+            (narrow(numbers, width, place as usize) as usize).checked_sub(1)?
+        };
         let start = number.checked_mul(len)?.checked_add(4)?;
         bytes.get(start..start.checked_add(len)?).filter(|vector| !vector.is_empty())
     }
@@ -312,7 +324,8 @@ impl Part for Segment {
             }
             return;
         }
-        let start = place.checked_sub(1).map_or(0, |before| narrow(ends, ends_width, before as usize)) as usize;
+        let start =
+            place.checked_sub(1).map_or(0, |before| narrow(ends, ends_width, before as usize)) as usize;
         let end = narrow(ends, ends_width, place as usize) as usize;
         // With one tag alone its numbers take no bytes, and there is nothing to bound the loop by; but then no document has two.
         let most = if width == 0 { start.saturating_add(1) } else { tags.len() / usize::from(width) };
@@ -323,7 +336,11 @@ impl Part for Segment {
 
     fn tag_count(&self, field: FieldId) -> u32 {
         let (ends, width) = self.column(field.0, Kind::TagNameEnds);
-        if width == 0 { u32::from(self.column(field.0, Kind::TagListEnds).1 > 0) } else { (ends.len() / usize::from(width)) as u32 }
+        if width == 0 {
+            u32::from(self.column(field.0, Kind::TagListEnds).1 > 0)
+        } else {
+            (ends.len() / usize::from(width)) as u32
+        }
     }
 
     fn tag_name(&self, field: FieldId, tag: u32) -> &[u8] {
@@ -348,6 +365,10 @@ impl Input for Segment {
 
     fn text_fields(&self) -> u16 {
         self.text_fields
+    }
+
+    fn bytes_expected(&self) -> usize {
+        self.bytes.len()
     }
 
     fn read(&self, reading: &mut Reading, chunk: &mut Chunk) -> bool {
@@ -393,7 +414,9 @@ impl Input for Segment {
     fn more_numbers(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64)) {
         let entries = self.column(field.0, Kind::MoreNumbers).0.as_chunks::<12>().0;
         let start = entries.partition_point(|entry| u32_at(entry, 0) < place);
-        for entry in entries.get(start..).unwrap_or_default().iter().take_while(|entry| u32_at(*entry, 0) == place) {
+        for entry in
+            entries.get(start..).unwrap_or_default().iter().take_while(|entry| u32_at(*entry, 0) == place)
+        {
             visit(f64::from_bits(u64_at(entry, 4)));
         }
     }

@@ -64,7 +64,13 @@ fn read_all(part: &Segment) {
     let mut walk = |list: List, by: usize| {
         lists.push(list);
         left -= 1;
-        if left == 0 { Walk::End } else if left % by == 0 { Walk::Past(1) } else { Walk::On }
+        if left == 0 {
+            Walk::End
+        } else if left % by == 0 {
+            Walk::Past(1)
+        } else {
+            Walk::On
+        }
     };
     part.words(b"", &mut |_, _, list| walk(list, 10));
     part.words(b"h", &mut |_, _, list| walk(list, 1000));
@@ -80,7 +86,12 @@ fn read_all(part: &Segment) {
             part.tags_of(field, place, &mut |tag| assert!(part.tag_name(field, tag).len() < 1 << 20));
             part.positions_of(field, place, &mut |_, _| {});
             part.more_numbers(field, place, &mut |_| {});
-            let _ = (part.vector(field, place), part.sort_text(field, place), part.number(field, place), part.has(field, place));
+            let _ = (
+                part.vector(field, place),
+                part.sort_text(field, place),
+                part.number(field, place),
+                part.has(field, place),
+            );
             part.field_words(field.0, place);
         }
     }

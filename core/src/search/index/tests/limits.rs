@@ -1,6 +1,10 @@
 //! Bounds, typos and plans.
 
-use super::{delta_of, in_order, model::{Document, Values}, random, segment_of};
+use super::{
+    delta_of, in_order,
+    model::{Document, Values},
+    random, segment_of,
+};
 use crate::search::index::fuzzy::{Fuzzy, fuzzy};
 use crate::search::index::merge::{Size, plan};
 use crate::search::index::part::{Part, Walk};
@@ -123,7 +127,11 @@ fn plans_keep_segments_few() {
             let mut merged = Size { bytes: 0, places: 0, live: 0 };
             while let Some(member) = members.pop() {
                 let size = sizes.remove(member);
-                merged = Size { bytes: merged.bytes + size.bytes, places: merged.places + size.places, live: merged.live + size.live };
+                merged = Size {
+                    bytes: merged.bytes + size.bytes,
+                    places: merged.places + size.places,
+                    live: merged.live + size.live,
+                };
             }
             sizes.push(merged);
         }

@@ -78,7 +78,11 @@ fn a_merge_makes_the_bytes_that_a_rebuild_makes() {
         let mut parts: Vec<Vec<Document>> = vec![Vec::new(); random.usize(1..5)];
         let is_interleaved = random.bool();
         for (number, document) in documents.iter().enumerate() {
-            let part = if is_interleaved { random.usize(..parts.len()) } else { number * parts.len() / documents.len() };
+            let part = if is_interleaved {
+                random.usize(..parts.len())
+            } else {
+                number * parts.len() / documents.len()
+            };
             parts[part].push(document.clone());
         }
         let (mut inputs, mut all) = (Vec::new(), Vec::new());
@@ -118,7 +122,10 @@ fn a_merge_of_mixed_writings_answers_as_the_model() {
         let documents = random::documents(&mut random, &schema, 80, true);
         let (one, other) = documents.split_at(30);
         let parts = [one, other].map(in_order);
-        let inputs = parts.iter().map(|part| (Arc::new(segment_of(&schema, part)), Bits::all(part.len() as u32))).collect();
+        let inputs = parts
+            .iter()
+            .map(|part| (Arc::new(segment_of(&schema, part)), Bits::all(part.len() as u32)))
+            .collect();
         let mut merge = Merge::new(inputs, INDEX);
         while !merge.step(7) {}
         let segment = Segment::open(merge.finish().expect("small").bytes, INDEX).expect("as written");

@@ -133,7 +133,9 @@ pub(super) fn check(part: &dyn Part, schema: &Schema, documents: &[Document], ra
     for (document, place) in documents.iter().zip(0..) {
         assert_eq!(part.id(place), document.id);
         assert_eq!(part.find(document.id), Some(place));
-        assert!(part.find(document.id + 1).is_none() || documents.iter().any(|other| other.id == document.id + 1));
+        assert!(
+            part.find(document.id + 1).is_none() || documents.iter().any(|other| other.id == document.id + 1)
+        );
         let mut key = b"before".to_vec();
         part.key(place, &mut key);
         assert_eq!(key, [b"before", document.key.as_slice()].concat());
@@ -150,7 +152,11 @@ pub(super) fn check(part: &dyn Part, schema: &Schema, documents: &[Document], ra
     }
     let unknown = FieldId(schema.fields.len() as u16 + 3);
     assert!(!part.has(unknown, 0) && part.number(unknown, 0).is_none() && part.tag_count(unknown) == 0);
-    assert!(part.sort_text(unknown, 0).is_none() && part.vector(unknown, 0).is_none() && part.tag(unknown, b"").is_none());
+    assert!(
+        part.sort_text(unknown, 0).is_none()
+            && part.vector(unknown, 0).is_none()
+            && part.tag(unknown, b"").is_none()
+    );
 }
 
 fn check_words(part: &dyn Part, schema: &Schema, documents: &[Document], random: &mut fastrand::Rng) {
@@ -167,7 +173,8 @@ fn check_words(part: &dyn Part, schema: &Schema, documents: &[Document], random:
         assert_eq!(part.word(word), Some(*list));
         let expected = &terms[word];
         assert_eq!(list.documents as usize, expected.len());
-        let ranks: Vec<(u32, Rank)> = expected.iter().map(|(place, positions)| (*place, rank_of(positions))).collect();
+        let ranks: Vec<(u32, Rank)> =
+            expected.iter().map(|(place, positions)| (*place, rank_of(positions))).collect();
         assert_eq!(all_postings(part, *list), ranks);
         check_positions(part, *list, expected, documents.len() as u32, random);
         assert!(part.word(&[word, b"\x01".as_slice()].concat()).is_none());
@@ -181,7 +188,13 @@ fn check_words(part: &dyn Part, schema: &Schema, documents: &[Document], random:
     check_stems(part, schema, documents);
 }
 
-fn check_positions(part: &dyn Part, list: List, expected: &BTreeMap<u32, Vec<Position>>, places: u32, random: &mut fastrand::Rng) {
+fn check_positions(
+    part: &dyn Part,
+    list: List,
+    expected: &BTreeMap<u32, Vec<Position>>,
+    places: u32,
+    random: &mut fastrand::Rng,
+) {
     let mut postings = part.postings(list);
     let mut found = vec![Position { field: 9, word: 9 }];
     let mut place = 0;
@@ -249,7 +262,8 @@ fn check_stems(part: &dyn Part, schema: &Schema, documents: &[Document]) {
     let mut stems: BTreeMap<(u8, Vec<u8>), BTreeSet<Vec<u8>>> = BTreeMap::new();
     let (all, _) = words_of(schema, documents);
     let with_stems = schema.fields.iter().filter(|field| matches!(field.kind, FieldKind::Text { .. }));
-    let has_stems = with_stems.clone().any(|field| matches!(field.kind, FieldKind::Text { has_stems: true, .. }));
+    let has_stems =
+        with_stems.clone().any(|field| matches!(field.kind, FieldKind::Text { has_stems: true, .. }));
     for (word, places) in &all {
         for place in places.keys() {
             let language = documents[*place as usize].language.unwrap_or(schema.language);
@@ -266,7 +280,8 @@ fn check_stems(part: &dyn Part, schema: &Schema, documents: &[Document]) {
         }
     }
     for ((language, stem), words) in stems {
-        let language = if language == Language::Chinese as u8 { Language::Chinese } else { Language::English };
+        let language =
+            if language == Language::Chinese as u8 { Language::Chinese } else { Language::English };
         let mut found = Vec::new();
         part.words_of_stem(language, &stem, &mut |word| found.push(word.to_vec()));
         found.sort();
@@ -275,10 +290,21 @@ fn check_stems(part: &dyn Part, schema: &Schema, documents: &[Document]) {
     part.words_of_stem(Language::English, b"nosuchstem", &mut |_| panic!("no such word"));
 }
 
-fn check_tags(part: &dyn Part, field: FieldId, is_case_sensitive: bool, has_empty: bool, documents: &[Document], random: &mut fastrand::Rng) {
+fn check_tags(
+    part: &dyn Part,
+    field: FieldId,
+    is_case_sensitive: bool,
+    has_empty: bool,
+    documents: &[Document],
+    random: &mut fastrand::Rng,
+) {
     let fold = |tag: &[u8]| {
         let mut folded = Vec::new();
-        if is_case_sensitive { folded.extend_from_slice(tag) } else { fold_tag(tag, &mut folded) }
+        if is_case_sensitive {
+            folded.extend_from_slice(tag)
+        } else {
+            fold_tag(tag, &mut folded)
+        }
         folded
     };
     let mut expected: BTreeMap<Vec<u8>, BTreeSet<u32>> = BTreeMap::new();
@@ -339,7 +365,8 @@ fn check_columns(part: &dyn Part, field: FieldId, documents: &[Document], random
         for (one, other) in positions.iter().zip(expected) {
             assert!((one.0 - other.0).abs() < 1e-7 && (one.1 - other.1).abs() < 1e-7);
         }
-        let sort = document.sort_texts.iter().find(|(other, _)| *other == field).map(|(_, text)| text.as_slice());
+        let sort =
+            document.sort_texts.iter().find(|(other, _)| *other == field).map(|(_, text)| text.as_slice());
         assert_eq!(part.sort_text(field, place), sort);
     }
     let mut bounds = vec![f64::NEG_INFINITY, f64::INFINITY, 0.0];
@@ -359,7 +386,8 @@ fn check_columns(part: &dyn Part, field: FieldId, documents: &[Document], random
                 (*number > low.value || (*number == low.value && !low.is_exclusive))
                     && (*number < high.value || (*number == high.value && !high.is_exclusive))
             };
-            let expected = matches!(document.of(field), Some(Values::Numbers(numbers)) if numbers.iter().any(is_within));
+            let expected =
+                matches!(document.of(field), Some(Values::Numbers(numbers)) if numbers.iter().any(is_within));
             assert_eq!(found.has(place), expected, "{low:?} {high:?} {:?}", document.of(field));
         }
     }

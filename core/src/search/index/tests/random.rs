@@ -6,9 +6,46 @@ use crate::search::schema::{Analyzer, Field, FieldId, FieldKind, Metric, Number,
 use crate::search::text::Language;
 
 const WORDS: [&str; 40] = [
-    "a", "run", "running", "runs", "runner", "connect", "connected", "connection", "connections", "universe", "universal", "univers",
-    "zürich", "ZÜRICH", "straße", "東京都", "кошка", "кошки", "naïve", "e\u{301}t\u{e9}", "x1", "x2", "abcdefgh", "abcdefghi",
-    "abcdefghij", "abcdefg", "hello", "help", "helper", "hell", "held", "holt", "the", "of", "ﬁne", "🦀", "fine", "finer", "finest", "İstanbul",
+    "a",
+    "run",
+    "running",
+    "runs",
+    "runner",
+    "connect",
+    "connected",
+    "connection",
+    "connections",
+    "universe",
+    "universal",
+    "univers",
+    "zürich",
+    "ZÜRICH",
+    "straße",
+    "東京都",
+    "кошка",
+    "кошки",
+    "naïve",
+    "e\u{301}t\u{e9}",
+    "x1",
+    "x2",
+    "abcdefgh",
+    "abcdefghi",
+    "abcdefghij",
+    "abcdefg",
+    "hello",
+    "help",
+    "helper",
+    "hell",
+    "held",
+    "holt",
+    "the",
+    "of",
+    "ﬁne",
+    "🦀",
+    "fine",
+    "finer",
+    "finest",
+    "İstanbul",
 ];
 
 fn text(random: &mut fastrand::Rng) -> String {
@@ -45,14 +82,19 @@ pub(super) fn field(kind: FieldKind, number: usize) -> Field {
 }
 
 pub(super) fn schema(random: &mut fastrand::Rng) -> Schema {
-    let mut schema = Schema { analyzer: if random.u32(..4) == 0 { Analyzer::Instant } else { Analyzer::Words }, ..Schema::default() };
+    let mut schema = Schema {
+        analyzer: if random.u32(..4) == 0 { Analyzer::Instant } else { Analyzer::Words },
+        ..Schema::default()
+    };
     let count = random.usize(1..14);
     // Stems belong to a word, not to a field, so fields with and without them are not mixed here.
     let has_stems = random.u32(..4) > 0;
     for number in 0..count {
         let kind = match random.u32(..12) {
             0..=4 => FieldKind::Text { weight: 1.0, has_stems, has_suffixes: false },
-            5 | 6 => FieldKind::Tag { separator: b',', is_case_sensitive: random.bool(), has_suffixes: false },
+            5 | 6 => {
+                FieldKind::Tag { separator: b',', is_case_sensitive: random.bool(), has_suffixes: false }
+            }
             7 | 8 => FieldKind::Numeric,
             9 => FieldKind::Geo,
             _ => FieldKind::Vector(VectorOptions {
@@ -102,15 +144,20 @@ fn values(random: &mut fastrand::Rng, kind: &FieldKind, number_of_field: usize, 
             Values::Tags((0..count).map(|_| tag()).collect())
         }
         FieldKind::Numeric => Values::Numbers((0..count).map(|_| number(random, number_of_field)).collect()),
-        FieldKind::Geo => {
-            Values::Positions((0..count).map(|_| (random.f64() * 360.0 - 180.0, random.f64() * 180.0 - 90.0)).collect())
-        }
+        FieldKind::Geo => Values::Positions(
+            (0..count).map(|_| (random.f64() * 360.0 - 180.0, random.f64() * 180.0 - 90.0)).collect(),
+        ),
         FieldKind::Vector(_) => Values::Vector((0..8).map(|_| random.u8(..)).collect()),
     }
 }
 
 /// Documents in any order of ids. Mixed ones have several languages, and tags that are written in several ways.
-pub(super) fn documents(random: &mut fastrand::Rng, schema: &Schema, count: usize, is_mixed: bool) -> Vec<Document> {
+pub(super) fn documents(
+    random: &mut fastrand::Rng,
+    schema: &Schema,
+    count: usize,
+    is_mixed: bool,
+) -> Vec<Document> {
     let step = [1, 3, 1000, 1 << 40][random.usize(..4)];
     let presence = random.u32(1..11);
     let mut id = random.u64(..1000);
@@ -127,10 +174,14 @@ pub(super) fn documents(random: &mut fastrand::Rng, schema: &Schema, count: usiz
             };
             for (number, field) in schema.fields.iter().enumerate() {
                 if random.u32(..10) < presence {
-                    document.values.push((FieldId(number as u16), values(random, &field.kind, number, is_mixed)));
+                    document
+                        .values
+                        .push((FieldId(number as u16), values(random, &field.kind, number, is_mixed)));
                 }
                 if !matches!(field.kind, FieldKind::Numeric) && random.bool() {
-                    document.sort_texts.push((FieldId(number as u16), format!("{}", random.u32(..300)).into_bytes()));
+                    document
+                        .sort_texts
+                        .push((FieldId(number as u16), format!("{}", random.u32(..300)).into_bytes()));
                 }
             }
             document

@@ -70,7 +70,7 @@ struct Blocks {
 impl Blocks {
     /// Writes a term; its block's head gets `head` behind the block's start, if that is something.
     fn add(&mut self, term: &[u8], head: Option<u32>) {
-        let is_first = self.count as usize % TERM_BLOCK == 0;
+        let is_first = (self.count as usize).is_multiple_of(TERM_BLOCK);
         if is_first {
             self.heads.extend_from_slice(&(self.bytes.len() as u32).to_le_bytes());
             self.heads.extend(head.into_iter().flat_map(u32::to_le_bytes));
@@ -86,10 +86,15 @@ impl Blocks {
 }
 
 impl Building {
-    pub(in crate::search::index) fn new(inputs: &[&dyn Input], live: &[&Bits], index_number: u64) -> Building {
+    pub(in crate::search::index) fn new(
+        inputs: &[&dyn Input],
+        live: &[&Bits],
+        index_number: u64,
+    ) -> Building {
         let mut documents: Vec<(DocumentId, u32, u32)> = Vec::new();
         for ((input, live), number) in inputs.iter().zip(live).zip(0..) {
-            let places = (0..input.places()).map(|nth| input.place_in_order(nth)).filter(|place| live.has(*place));
+            let places =
+                (0..input.places()).map(|nth| input.place_in_order(nth)).filter(|place| live.has(*place));
             documents.extend(places.map(|place| (input.id(place), number, place)));
         }
         if !documents.is_sorted_by_key(|document| document.0) {
@@ -103,11 +108,17 @@ impl Building {
                 *entry = new;
             }
         }
+        let live_bytes = |(input, live): (&&dyn Input, &&Bits)| {
+            input.bytes_expected() as u64 * u64::from(live.count()) / u64::from(input.places().max(1))
+        };
+        let bytes: u64 = inputs.iter().zip(live).map(live_bytes).sum();
+        let mut out = Vec::with_capacity(bytes.min(SEGMENT_MAX_BYTES as u64) as usize);
+        out.extend_from_slice(&MAGIC);
         // Without documents nothing is known of fields.
         let known = if documents.is_empty() { &[] } else { inputs };
         let mut building = Building {
             index_number,
-            out: MAGIC.to_vec(),
+            out,
             table: Vec::new(),
             checksum: (0, 0),
             order: documents.iter().map(|document| (document.1, document.2)).collect(),
@@ -177,7 +188,7 @@ impl Building {
             if let Some(input) = inputs.get(*input as usize) {
                 input.key(*place, &mut key);
             }
-            let is_first = number % KEY_BLOCK == 0;
+            let is_first = number.is_multiple_of(KEY_BLOCK);
             if is_first {
                 self.terms.heads.extend_from_slice(&(self.terms.bytes.len() as u32).to_le_bytes());
             }
@@ -343,7 +354,9 @@ impl Building {
             }
         };
         while let Some(found) = walking.found.get(index) {
-            let (Some(input), Some(map)) = (inputs.get(found.input), self.map.get(found.input)) else { return true };
+            let (Some(input), Some(map)) = (inputs.get(found.input), self.map.get(found.input)) else {
+                return true;
+            };
             while input.read(&mut reading, &mut self.chunk) {
                 let least = self.gathered.add(&self.chunk, map);
                 if least < self.first_with_tag.0 {
@@ -439,6 +452,7 @@ impl Building {
         let (sum, done) = self.checksum;
         let sum = crc32c::crc32c_append(sum, self.out.get(done..).unwrap_or_default());
         self.out.extend_from_slice(&sum.to_le_bytes());
+        self.out.shrink_to_fit();
         (self.stage == Stage::End && self.out.len() <= SEGMENT_MAX_BYTES).then_some((self.out, self.map))
     }
 }

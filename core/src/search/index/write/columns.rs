@@ -40,8 +40,13 @@ fn scale_of(numbers: &[Option<f64>]) -> Option<u8> {
 
 impl Building {
     /// The documents of the segment in order: their input and their place there.
-    fn documents<'i>(&self, inputs: &'i [&'i dyn Input]) -> impl Iterator<Item = (&'i dyn Input, usize, u32)> {
-        self.order.iter().filter_map(|(input, place)| Some((*inputs.get(*input as usize)?, *input as usize, *place)))
+    fn documents<'i>(
+        &self,
+        inputs: &'i [&'i dyn Input],
+    ) -> impl Iterator<Item = (&'i dyn Input, usize, u32)> {
+        self.order
+            .iter()
+            .filter_map(|(input, place)| Some((*inputs.get(*input as usize)?, *input as usize, *place)))
     }
 
     /// Writes a column of numbers.
@@ -69,7 +74,8 @@ impl Building {
     }
 
     pub(super) fn word_counts(&mut self, inputs: &[&dyn Input], text_field: u16) {
-        let counts: Vec<u32> = self.documents(inputs).map(|(input, _, place)| input.field_words(text_field, place)).collect();
+        let counts: Vec<u32> =
+            self.documents(inputs).map(|(input, _, place)| input.field_words(text_field, place)).collect();
         if counts.iter().any(|count| *count > 0) {
             self.column(Kind::WordCounts, text_field, &counts);
         }
@@ -85,12 +91,14 @@ impl Building {
     }
 
     pub(super) fn has(&mut self, inputs: &[&dyn Input], field: FieldId) {
-        let has: Vec<bool> = self.documents(inputs).map(|(input, _, place)| input.has(field, place)).collect();
+        let has: Vec<bool> =
+            self.documents(inputs).map(|(input, _, place)| input.has(field, place)).collect();
         self.bits(Kind::Has, field.0, &has);
     }
 
     pub(super) fn numbers(&mut self, inputs: &[&dyn Input], field: FieldId) {
-        let numbers: Vec<Option<f64>> = self.documents(inputs).map(|(input, _, place)| input.number(field, place)).collect();
+        let numbers: Vec<Option<f64>> =
+            self.documents(inputs).map(|(input, _, place)| input.number(field, place)).collect();
         if numbers.iter().all(Option::is_none) {
             return;
         }
@@ -105,7 +113,8 @@ impl Building {
             }
             Some(scale) => {
                 let wholes = || numbers.iter().map(|number| number.and_then(|number| whole(number, scale)));
-                let (least, greatest) = (wholes().flatten().min().unwrap_or(0), wholes().flatten().max().unwrap_or(0));
+                let (least, greatest) =
+                    (wholes().flatten().min().unwrap_or(0), wholes().flatten().max().unwrap_or(0));
                 let width = width_of(greatest.abs_diff(least));
                 self.out.extend_from_slice(&least.to_le_bytes());
                 for number in wholes() {
@@ -172,7 +181,8 @@ impl Building {
         if names.list_ends.is_empty() {
             return;
         }
-        let folds_case = !inputs.iter().any(|input| input.tag_count(field) > 0 && input.is_case_sensitive(field));
+        let folds_case =
+            !inputs.iter().any(|input| input.tag_count(field) > 0 && input.is_case_sensitive(field));
         let start = self.out.len();
         self.out.extend_from_slice(&names.written);
         self.section_always(Kind::TagNames, u8::from(folds_case), field.0, start);
@@ -182,7 +192,9 @@ impl Building {
         let mut some = Vec::new();
         for (input, number, old) in self.documents(inputs) {
             let renumber = self.renumber.get(number).map_or(&[][..], Vec::as_slice);
-            input.tags_of(field, old, &mut |tag| some.extend(renumber.get(tag as usize).filter(|tag| **tag != GONE)));
+            input.tags_of(field, old, &mut |tag| {
+                some.extend(renumber.get(tag as usize).filter(|tag| **tag != GONE))
+            });
             some.sort_unstable();
             has_several |= some.len() > 1;
             all.append(&mut some);
@@ -193,14 +205,17 @@ impl Building {
             self.column(Kind::TagEnds, field.0, &ends);
         } else {
             let starts = std::iter::once(0).chain(ends.iter().copied());
-            let one = |(start, end): (u32, &u32)| if start < *end { all.get(start as usize).map_or(0, |tag| tag + 1) } else { 0 };
+            let one = |(start, end): (u32, &u32)| {
+                if start < *end { all.get(start as usize).map_or(0, |tag| tag + 1) } else { 0 }
+            };
             let single: Vec<u32> = starts.zip(&ends).map(one).collect();
             self.column(Kind::Tags, field.0, &single);
         }
     }
 
     pub(super) fn sort_texts(&mut self, inputs: &[&dyn Input], field: FieldId) {
-        let texts: Vec<Option<&[u8]>> = self.documents(inputs).map(|(input, _, place)| input.sort_text(field, place)).collect();
+        let texts: Vec<Option<&[u8]>> =
+            self.documents(inputs).map(|(input, _, place)| input.sort_text(field, place)).collect();
         let mut distinct: Vec<&[u8]> = texts.iter().flatten().copied().collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -215,7 +230,9 @@ impl Building {
         }
         self.section(Kind::SortTexts, 0, field.0, start);
         self.column(Kind::SortEnds, field.0, &ends);
-        let number = |text: &Option<&[u8]>| text.and_then(|text| distinct.binary_search(&text).ok()).map_or(0, |number| number as u32 + 1);
+        let number = |text: &Option<&[u8]>| {
+            text.and_then(|text| distinct.binary_search(&text).ok()).map_or(0, |number| number as u32 + 1)
+        };
         let numbers: Vec<u32> = texts.iter().map(number).collect();
         self.column(Kind::SortNumbers, field.0, &numbers);
     }

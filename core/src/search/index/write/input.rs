@@ -57,6 +57,9 @@ pub(in crate::search::index) trait Input: Part {
     /// How many text fields it may have words of.
     fn text_fields(&self) -> u16;
 
+    /// About how many bytes a segment of it would take, rather too many.
+    fn bytes_expected(&self) -> usize;
+
     /// The next postings of a list; false if there are no more.
     fn read(&self, reading: &mut Reading, chunk: &mut Chunk) -> bool;
 

@@ -38,7 +38,7 @@ impl Gathered {
         for ((old, rank), end) in rows {
             let place = map.get(*old as usize).copied().unwrap_or(u32::MAX);
             if place != u32::MAX {
-                self.is_unsorted |= self.places.last().is_some_and(|last| *last > place);
+                self.is_unsorted |= self.places.last().is_some_and(|last| *last >= place);
                 self.places.push(place);
                 self.ranks.push(rank.0);
                 self.bytes.extend_from_slice(chunk.bytes.get(start..*end as usize).unwrap_or_default());
@@ -61,6 +61,10 @@ impl Gathered {
         for index in order {
             let index = index as usize;
             let (Some(place), Some(rank)) = (self.places.get(index), self.ranks.get(index)) else { continue };
+            // Only damaged inputs name a place twice.
+            if sorted.places.last() == Some(place) {
+                continue;
+            }
             sorted.places.push(*place);
             sorted.ranks.push(*rank);
             sorted.bytes.extend_from_slice(self.occurrences(index));
@@ -70,7 +74,8 @@ impl Gathered {
     }
 
     fn occurrences(&self, index: usize) -> &[u8] {
-        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
+        let start =
+            index.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
         let end = self.ends.get(index).map_or(start, |end| *end as usize);
         self.bytes.get(start..end).unwrap_or_default()
     }
@@ -87,7 +92,8 @@ impl Gathered {
             for (block, number) in self.places.chunks(BLOCK).zip(1..) {
                 next = write_places(block, next, &mut places);
                 if number * BLOCK < self.places.len() {
-                    let occurrences = if has_ranks { self.ends.get(number * BLOCK - 1).copied().unwrap_or(0) } else { 0 };
+                    let occurrences =
+                        if has_ranks { self.ends.get(number * BLOCK - 1).copied().unwrap_or(0) } else { 0 };
                     for field in [next, places.len() as u32, occurrences] {
                         skips.extend_from_slice(&field.to_le_bytes());
                     }

@@ -37,7 +37,8 @@ struct Cursor {
 impl Cursor {
     fn text(&self) -> Option<&[u8]> {
         let (end, _) = self.entries.get(self.at)?;
-        let start = self.at.checked_sub(1).and_then(|before| self.entries.get(before)).map_or(0, |entry| entry.0);
+        let start =
+            self.at.checked_sub(1).and_then(|before| self.entries.get(before)).map_or(0, |entry| entry.0);
         self.texts.get(start..*end)
     }
 
@@ -67,7 +68,12 @@ impl Cursor {
             }),
         }
         self.is_at_end = self.entries.len() < AHEAD;
-        let start = self.entries.len().checked_sub(2).and_then(|before| self.entries.get(before)).map_or(0, |entry| entry.0);
+        let start = self
+            .entries
+            .len()
+            .checked_sub(2)
+            .and_then(|before| self.entries.get(before))
+            .map_or(0, |entry| entry.0);
         self.from.clear();
         self.from.extend_from_slice(self.texts.get(start..).unwrap_or_default());
         self.from.push(0);
@@ -126,6 +132,9 @@ impl Walking {
     /// The words of a stem that an input has.
     pub(super) fn words(&self, found: Found) -> &[u32] {
         let (start, len) = (found.list.at as usize, found.list.len as usize);
-        self.cursors.get(found.input).and_then(|cursor| cursor.words.get(start..start + len)).unwrap_or_default()
+        self.cursors
+            .get(found.input)
+            .and_then(|cursor| cursor.words.get(start..start + len))
+            .unwrap_or_default()
     }
 }
