@@ -107,16 +107,17 @@ pub fn plan(sizes: &[Size], max_bytes: usize) -> Option<Vec<usize>> {
     for class in 0..=classes {
         let mut members: Vec<usize> = Vec::new();
         let mut bytes = 0usize;
-        let mut of_class: Vec<(usize, &Size)> =
-            sizes.iter().enumerate().filter(|(_, size)| size.class() == class).collect();
-        of_class.sort_by_key(|(_, size)| size.live_bytes());
+        let of_class = sizes.iter().zip(0u64..).filter(|(size, _)| size.class() == class);
+        let mut of_class: Vec<u64> =
+            of_class.map(|(size, at)| (size.live_bytes() as u64) << 32 | at).collect();
+        of_class.sort_unstable();
         let is_crowded = of_class.len() >= FAN;
-        for (at, size) in of_class {
-            bytes = bytes.saturating_add(size.live_bytes());
+        for entry in of_class {
+            bytes = bytes.saturating_add((entry >> 32) as usize);
             if bytes > max_bytes {
                 break;
             }
-            members.push(at);
+            members.push((entry & u64::from(u32::MAX)) as usize);
         }
         // Two are enough where the greatest size stops larger groups; one alone would be copied for nothing.
         if is_crowded && members.len() > 1 {

@@ -65,7 +65,7 @@ pub(super) enum Value {
     Numbers(SmallVec<[f64; 2]>),
     Positions(SmallVec<[(i32, i32); 2]>),
     Vector(Piece),
-    /// Distinct tags as they are folded, in the order of their bytes, and as they were written.
+    /// Tags as they are folded and as they were written, and whether case tells them apart. A tag may come more than once.
     Tags(SmallVec<[(Piece, Piece); 2]>, bool),
 }
 
@@ -171,8 +171,6 @@ impl Prepared {
                     };
                     pieces.push((piece, written));
                 }
-                pieces.sort_by(|one, other| self.piece(one.0).cmp(self.piece(other.0)));
-                pieces.dedup_by(|one, other| self.piece(one.0) == self.piece(other.0));
                 Value::Tags(pieces, *is_case_sensitive)
             }
             _ => return None,

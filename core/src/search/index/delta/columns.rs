@@ -1,7 +1,7 @@
 //! The values of one field in a delta, by place.
 
 use crate::search::bits::Bits;
-use crate::search::index::bytes::{grow, set_at};
+use crate::search::index::bytes::{grow, put, set_at};
 
 use super::dictionary::Dictionary;
 
@@ -53,12 +53,33 @@ impl Tags {
         self.numbers.get(start as usize..*end as usize).unwrap_or_default()
     }
 
-    /// Notes a document's tags, which are sorted.
-    pub(super) fn set(&mut self, place: u32, numbers: &[u32]) {
-        let start = self.numbers.len() as u32;
-        grow(&mut self.numbers, numbers.len());
-        self.numbers.extend_from_slice(numbers);
-        set_at(&mut self.ends, place, start, self.numbers.len() as u32);
+    /// Adds a document's tags: as they are folded, and as they were written if that is something else.
+    pub(super) fn add<'t>(&mut self, place: u32, tags: impl Iterator<Item = (&'t [u8], &'t [u8])>) {
+        let start = self.numbers.len();
+        let mut gap = Vec::with_capacity(5);
+        for (folded, written) in tags {
+            let number = self.folded.add(folded);
+            if number as usize == self.written.len() {
+                grow(&mut self.written, 1);
+                self.written.push(written.into());
+            }
+            let Some(term) = self.folded.term_mut(number) else { continue };
+            // The document may have the tag twice.
+            if term.next > place {
+                continue;
+            }
+            gap.clear();
+            put(&mut gap, place - term.next);
+            term.next = place + 1;
+            term.count += 1;
+            self.folded.append(number, &gap);
+            grow(&mut self.numbers, 1);
+            self.numbers.push(number);
+        }
+        if let Some(added) = self.numbers.get_mut(start..) {
+            added.sort_unstable();
+        }
+        set_at(&mut self.ends, place, start as u32, self.numbers.len() as u32);
     }
 
     fn memory_bytes(&self) -> usize {

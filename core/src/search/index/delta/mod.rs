@@ -189,24 +189,11 @@ impl Delta {
                 Value::Tags(tags, is_case_sensitive) => {
                     let all = columns.tags.get_or_insert_default();
                     all.is_case_sensitive = *is_case_sensitive;
-                    let mut numbers = Vec::with_capacity(tags.len());
-                    for (folded, written) in tags {
-                        let number = all.folded.add(document.piece(*folded));
-                        if number as usize == all.written.len() {
-                            let written = if folded == written { &[] } else { document.piece(*written) };
-                            all.written.push(written.into());
-                        }
-                        let Some(term) = all.folded.term_mut(number) else { continue };
-                        let gap = place - term.next;
-                        term.next = place + 1;
-                        term.count += 1;
-                        let mut bytes = Vec::with_capacity(5);
-                        put(&mut bytes, gap);
-                        all.folded.append(number, &bytes);
-                        numbers.push(number);
-                    }
-                    numbers.sort_unstable();
-                    all.set(place, &numbers);
+                    let tags = tags.iter().map(|(folded, written)| {
+                        let written = if folded == written { &[] } else { document.piece(*written) };
+                        (document.piece(*folded), written)
+                    });
+                    all.add(place, tags);
                 }
             }
         }

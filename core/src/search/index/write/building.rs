@@ -91,17 +91,7 @@ impl Building {
         live: &[&Bits],
         index_number: u64,
     ) -> Building {
-        let mut documents: Vec<(DocumentId, u32, u32)> = Vec::new();
-        for ((input, live), number) in inputs.iter().zip(live).zip(0..) {
-            let places =
-                (0..input.places()).map(|nth| input.place_in_order(nth)).filter(|place| live.has(*place));
-            documents.extend(places.map(|place| (input.id(place), number, place)));
-        }
-        if !documents.is_sorted_by_key(|document| document.0) {
-            documents.sort_unstable();
-        }
-        // Invariant: an id is in one part. If it were not so, one of its documents would do.
-        documents.dedup_by_key(|document| document.0);
+        let documents = in_order_of_ids(inputs, live);
         let mut map: Vec<Vec<u32>> = inputs.iter().map(|input| vec![GONE; input.places() as usize]).collect();
         for ((_, input, place), new) in documents.iter().zip(0..) {
             if let Some(entry) = map.get_mut(*input as usize).and_then(|map| map.get_mut(*place as usize)) {
@@ -454,5 +444,33 @@ impl Building {
         self.out.extend_from_slice(&sum.to_le_bytes());
         self.out.shrink_to_fit();
         (self.stage == Stage::End && self.out.len() <= SEGMENT_MAX_BYTES).then_some((self.out, self.map))
+    }
+}
+
+/// The live documents of all inputs: id, input and place. An id is in one input only; of a second document only damage can make, the
+/// first in order stays.
+fn in_order_of_ids(inputs: &[&dyn Input], live: &[&Bits]) -> Vec<(DocumentId, u32, u32)> {
+    let mut nexts = vec![0u32; inputs.len()];
+    let mut documents: Vec<(DocumentId, u32, u32)> =
+        Vec::with_capacity(live.iter().map(|live| live.count() as usize).sum());
+    loop {
+        let mut least: Option<(DocumentId, u32, u32)> = None;
+        for (((input, live), next), number) in inputs.iter().zip(live).zip(&mut nexts).zip(0..) {
+            while *next < input.places() && !live.has(input.place_in_order(*next)) {
+                *next += 1;
+            }
+            if *next < input.places() {
+                let place = input.place_in_order(*next);
+                let document = (input.id(place), number, place);
+                least = Some(least.map_or(document, |least| least.min(document)));
+            }
+        }
+        let Some(document) = least else { return documents };
+        if let Some(next) = nexts.get_mut(document.1 as usize) {
+            *next += 1;
+        }
+        if documents.last().is_none_or(|last| last.0 < document.0) {
+            documents.push(document);
+        }
     }
 }

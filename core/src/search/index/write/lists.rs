@@ -55,11 +55,12 @@ impl Gathered {
         if !self.is_unsorted {
             return;
         }
-        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
-        order.sort_unstable_by_key(|index| self.places.get(*index as usize).copied());
+        let mut order: Vec<u64> =
+            self.places.iter().zip(0..).map(|(place, index)| u64::from(*place) << 32 | index).collect();
+        order.sort_unstable();
         let mut sorted = Gathered::default();
         for index in order {
-            let index = index as usize;
+            let index = (index & u64::from(u32::MAX)) as usize;
             let (Some(place), Some(rank)) = (self.places.get(index), self.ranks.get(index)) else { continue };
             // Only damaged inputs name a place twice.
             if sorted.places.last() == Some(place) {
