@@ -41,9 +41,6 @@ const ENOUGH_HITS: usize = 5;
 /// How many words are dropped at most.
 const DROPPED_WORDS_MAX: usize = 2;
 
-/// What more than one word found is worth so much more than what fewer words found.
-const MORE_WORDS_SCORE: i32 = 1_000_000;
-
 /// Which documents may be missing words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Strategy {
@@ -151,16 +148,18 @@ pub struct Scratch {
     /// For each place: in which round it was marked, and where its candidate is.
     marks: Vec<u64>,
     round: u32,
-    candidates: Vec<Candidate>,
-    found: Vec<(u32, Candidate)>,
+    /// Those of all views, one view after the other.
+    found: Vec<Candidate>,
+    /// Numbers of the candidates that were looked at closely.
+    close: Vec<u32>,
 }
 
 impl Scratch {
     /// Bytes of memory that it holds.
     pub fn memory_bytes(&self) -> usize {
         self.marks.capacity() * 8
-            + self.candidates.capacity() * size_of::<Candidate>()
-            + self.found.capacity() * size_of::<(u32, Candidate)>()
+            + self.found.capacity() * size_of::<Candidate>()
+            + self.close.capacity() * 4
     }
 }
 
@@ -181,7 +180,7 @@ pub fn search(
     let is_open = request.is_open && fixed + request.words.len() <= WORDS_MAX && words.len() > fixed;
     let mut answer = Answer { is_exhaustive: true, words_used: words.len() - fixed, ..Answer::default() };
     let mut search = Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
-        let mut before: Vec<(u32, Candidate)> = Vec::new();
+        let mut before: Vec<Candidate> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
     let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
     let mut rounds = vec![(false, 0)];
@@ -206,7 +205,7 @@ pub fn search(
             search.rank(&expansions)?;
         }
         if dropped > 0 {
-            prefer(&mut search.scratch.found, &before);
+            search.prefer(&mut before);
         }
         if used.is_empty() || search.scratch.found.len() >= ENOUGH_HITS {
             break;
@@ -217,20 +216,8 @@ pub fn search(
     answer.total = found.len() as u64;
     answer.facets = facets::facets(schema, views, request, &found)?;
     answer.ranges = facets::ranges(views, request, &found)?;
-    let mut found = choose::choose(views, request, found, &mut answer)?;
-    found.clear();
-    search.scratch.found = found;
+    search.scratch.found = choose::choose(views, request, found, &search.scratch.close, &mut answer)?;
     Ok(answer)
-}
-
-/// What more words have found comes first. Both are in the order of views and places.
-fn prefer(found: &mut [(u32, Candidate)], before: &[(u32, Candidate)]) {
-    for (view, candidate) in before {
-        let same = found.binary_search_by_key(&(*view, candidate.place), |(view, other)| (*view, other.place));
-        if let Some((_, other)) = same.ok().and_then(|at| found.get_mut(at)) {
-            other.score = candidate.score.saturating_add(MORE_WORDS_SCORE);
-        }
-    }
 }
 
 /// The fields that are looked in, by their places among the text fields; None for all.

@@ -9,6 +9,7 @@ use crate::search::evaluate::Failure;
 use crate::search::index::part::{Position, Rank};
 
 use super::candidates::Search;
+use super::choose::id_of;
 use super::words::{Expansion, Expansions};
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
@@ -111,22 +112,12 @@ impl Search<'_> {
         if !self.request.sort.is_empty() {
             return Ok(());
         }
-        let found = &self.scratch.found;
-        let id = |view: u32, place: u32| self.views.get(view as usize).map(|view| view.part.id(place));
-        let mut best: Vec<u32> = (0..found.len() as u32).collect();
-        if best.len() > CLOSE_MAX {
-            let key = |at: &u32| found.get(*at as usize).map(|(view, candidate)| (Reverse(candidate.score), *view, candidate.place));
-            best.select_nth_unstable_by(CLOSE_MAX - 1, |a, b| match (key(a), key(b)) {
-                (Some(a), Some(b)) => a.0.cmp(&b.0).then_with(|| id(a.1, a.2).cmp(&id(b.1, b.2))),
-                _ => std::cmp::Ordering::Equal,
-            });
-            best.truncate(CLOSE_MAX);
-        }
-        best.sort_unstable();
+        let mut best = std::mem::take(&mut self.scratch.close);
+        self.best(&mut best);
         let positions = self.positions(words, &best)?;
         for (number, at) in best.iter().enumerate() {
-            let Some((view, candidate)) = self.scratch.found.get_mut(*at as usize) else { continue };
-            let Some(part) = self.views.get(*view as usize).map(|view| view.part) else { continue };
+            let Some(candidate) = self.scratch.found.get_mut(*at as usize) else { continue };
+            let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else { continue };
             let weights = self.request.weights;
             let others = i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
             let mut more = if others == 0 { weights.whole } else { -weights.extra * others.clamp(0, 6) };
@@ -137,7 +128,36 @@ impl Search<'_> {
             }
             candidate.score += more + CLOSE_SCORE;
         }
+        self.scratch.close = best;
         Ok(())
+    }
+
+    /// The numbers of the best candidates so far.
+    fn best(&self, best: &mut Vec<u32>) {
+        let found = &self.scratch.found;
+        let key = |at: u32| found.get(at as usize).map(|candidate| (Reverse(candidate.score), id_of(self.views, candidate)));
+        let compare = |a: &u32, b: &u32| {
+            let score = |at: u32| found.get(at as usize).map_or(i32::MIN, |candidate| candidate.score);
+            score(*b).cmp(&score(*a)).then_with(|| key(*a).cmp(&key(*b)))
+        };
+        best.clear();
+        let mut least = i32::MIN;
+        for (at, candidate) in (0..).zip(found) {
+            if candidate.score < least {
+                continue;
+            }
+            best.push(at);
+            // Four times as many as wanted are gathered before the others are thrown away: constant work for each.
+            if best.len() >= CLOSE_MAX * 4 {
+                best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+                best.truncate(CLOSE_MAX);
+                least = best.last().and_then(|at| found.get(*at as usize)).map_or(least, |candidate| candidate.score);
+            }
+        }
+        if best.len() > CLOSE_MAX {
+            best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+            best.truncate(CLOSE_MAX);
+        }
     }
 
     /// Where the words stand in candidates: for each candidate, for each word.
@@ -149,11 +169,11 @@ impl Search<'_> {
         let mut read = Vec::new();
         for (number, word) in words.iter().enumerate() {
             // One reader serves all candidates with the same expansion, whose places rise.
-            let mut order: Vec<(u32, u16, u32, usize)> = Vec::with_capacity(best.len());
+            let mut order: Vec<(u16, u16, u32, usize)> = Vec::with_capacity(best.len());
             for (at, best) in best.iter().enumerate() {
-                if let Some((view, candidate)) = self.scratch.found.get(*best as usize) {
+                if let Some(candidate) = self.scratch.found.get(*best as usize) {
                     let expansion = candidate.expansions.get(number).copied().unwrap_or(0);
-                    order.push((*view, expansion, candidate.place, at));
+                    order.push((candidate.view, expansion, candidate.place, at));
                 }
             }
             order.sort_unstable();
@@ -161,7 +181,7 @@ impl Search<'_> {
                 let Some((view, expansion, ..)) = same.first() else { continue };
                 let lists = word.of_view(*view);
                 let list = lists.binary_search_by_key(&u32::from(*expansion), |list| list.1).ok().and_then(|at| lists.get(at));
-                let (Some((.., list)), Some(view)) = (list, self.views.get(*view as usize)) else { continue };
+                let (Some((.., list)), Some(view)) = (list, self.views.get(usize::from(*view))) else { continue };
                 let mut postings = view.part.postings(*list);
                 for (_, _, place, at) in same {
                     read.clear();
