@@ -1,5 +1,7 @@
 //! Documents that have all words, part by part, each with the best of a word's expansions.
 
+use std::cmp::Reverse;
+
 use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, Rank, View};
@@ -28,6 +30,8 @@ pub(super) struct Candidate {
     pub(super) view: u16,
     /// How many words matched.
     matched: u8,
+    /// By which reading of the query it was found.
+    pub(super) reading: u8,
     /// The expansion of each word that counted most.
     pub(super) expansions: [u16; WORDS_MAX],
 }
@@ -43,31 +47,61 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds all candidates, view by view.
-    pub(super) fn run(&mut self, words: &[Expansions]) -> Result<(), Failure> {
+    /// Finds all candidates of all readings of a query, view by view; a document that several readings find is there once.
+    pub(super) fn run(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
         self.scratch.found.clear();
         self.scratch.close.clear();
+        let mut first = 0;
+        for (number, words) in (0..).zip(readings) {
+            let base = self.scratch.found.len();
+            self.read(words)?;
+            if number == 0 {
+                first = self.scratch.found.len();
+            }
+            for candidate in self.scratch.found.iter_mut().skip(base).filter(|_| number > 0) {
+                candidate.reading = number;
+                candidate.score += self.request.weights.joined;
+            }
+        }
+        if self.scratch.found.len() > first {
+            let found = &mut self.scratch.found;
+            found.sort_by_key(|candidate| (candidate.view, candidate.place, Reverse(candidate.score)));
+            found.dedup_by_key(|candidate| (candidate.view, candidate.place));
+        }
+        Ok(())
+    }
+
+    /// Appends the candidates of one reading.
+    fn read(&mut self, words: &[&Expansions]) -> Result<(), Failure> {
         for (number, view) in (0u16..).zip(self.views) {
             let allowed = self.allowed.get(usize::from(number)).and_then(Option::as_ref).unwrap_or(view.live);
             let base = self.scratch.found.len();
             if words.is_empty() {
                 self.request.meter.work(u64::from(view.part.places()))?;
                 self.request.meter.memory(allowed.count() as usize * size_of::<Candidate>())?;
-                let all = allowed.iter().map(|place| Candidate { place, view: number, ..Candidate::default() });
+                let all =
+                    allowed.iter().map(|place| Candidate { place, view: number, ..Candidate::default() });
                 self.scratch.found.extend(all);
             } else {
                 self.intersect(*view, number, allowed, words)?;
             }
             if let Some(field) = self.request.popularity {
                 for candidate in self.scratch.found.iter_mut().skip(base) {
-                    candidate.score += self.request.weights.popularity(view.part.number(field, candidate.place));
+                    candidate.score +=
+                        self.request.weights.popularity(view.part.number(field, candidate.place));
                 }
             }
         }
         Ok(())
     }
 
-    fn intersect(&mut self, view: View<'_>, number: u16, allowed: &Bits, words: &[Expansions]) -> Result<(), Failure> {
+    fn intersect(
+        &mut self,
+        view: View<'_>,
+        number: u16,
+        allowed: &Bits,
+        words: &[&Expansions],
+    ) -> Result<(), Failure> {
         let places = view.part.places() as usize;
         let scratch = &mut *self.scratch;
         if scratch.marks.len() < places {
@@ -79,8 +113,11 @@ impl Search<'_> {
             scratch.marks.fill(0);
             scratch.round = 1;
         }
-        let sum = |word: &Expansions| word.of_view(number).iter().map(|list| u64::from(list.2.documents)).sum::<u64>();
-        let mut order: Vec<(u64, usize)> = words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
+        let sum = |word: &&Expansions| {
+            word.of_view(number).iter().map(|list| u64::from(list.2.documents)).sum::<u64>()
+        };
+        let mut order: Vec<(u64, usize)> =
+            words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
         order.sort_unstable();
         let least = order.first().map_or(0, |first| first.0).min(places as u64);
         self.request.meter.memory(least as usize * size_of::<Candidate>())?;
@@ -205,7 +242,8 @@ impl Work<'_> {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
                 if let Some(slot) = self.marks.get(*place as usize).and_then(|mark| slot(*mark, self.round))
-                    && let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
+                    && let Some(rank) =
+                        inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
                     && let Some(candidate) = self.found.get_mut(slot)
                 {
                     merge(candidate, self.turn, self.word, number, table.score(rank));
@@ -263,7 +301,10 @@ impl Work<'_> {
             self.found.truncate(kept);
         } else if has_more {
             // Later words are looked for in the order of places.
-            self.found.get_mut(self.base..).unwrap_or_default().sort_unstable_by_key(|candidate| candidate.place);
+            self.found
+                .get_mut(self.base..)
+                .unwrap_or_default()
+                .sort_unstable_by_key(|candidate| candidate.place);
         }
         if has_more {
             for (at, candidate) in self.found.iter().enumerate().skip(self.base) {
@@ -319,7 +360,10 @@ impl<'w> Inside<'w> {
         self.positions.clear();
         let postings = self.postings.get_or_insert_with(|| self.part.postings(self.list));
         postings.positions(place, &mut self.positions);
-        let first = self.positions.iter().position(|position| self.fields.get(usize::from(position.field)) == Some(&true))?;
+        let first = self
+            .positions
+            .iter()
+            .position(|position| self.fields.get(usize::from(position.field)) == Some(&true))?;
         Some(super::rank::rank_of(self.positions.get(first..).unwrap_or_default()))
     }
 }

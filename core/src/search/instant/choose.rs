@@ -37,9 +37,11 @@ pub(super) fn choose(
         }
         // All that were looked at closely come before all others.
         if end <= close.len() {
-            let mut best: Vec<Candidate> = close.iter().filter_map(|at| found.get(*at as usize).copied()).collect();
+            let mut best: Vec<Candidate> =
+                close.iter().filter_map(|at| found.get(*at as usize).copied()).collect();
             best.sort_unstable_by(compare);
-            answer.hits = best.iter().take(end).skip(request.offset).filter_map(|hit| hit_of(views, hit)).collect();
+            answer.hits =
+                best.iter().take(end).skip(request.offset).filter_map(|hit| hit_of(views, hit)).collect();
             return Ok(found);
         }
         if end < found.len() {
@@ -54,7 +56,9 @@ pub(super) fn choose(
     request.meter.memory(found.len() * 4)?;
     let mut order: Vec<u32> = (0..found.len() as u32).collect();
     let compare = |a: &u32, b: &u32| {
-        let (Some(first), Some(second)) = (found.get(*a as usize), found.get(*b as usize)) else { return Ordering::Equal };
+        let (Some(first), Some(second)) = (found.get(*a as usize), found.get(*b as usize)) else {
+            return Ordering::Equal;
+        };
         let mut result = Ordering::Equal;
         for (key, numbers) in request.sort.iter().zip(&numbers) {
             let values = |at: u32| numbers.get(at as usize).copied().flatten();
@@ -62,7 +66,12 @@ pub(super) fn choose(
                 if key.is_number {
                     present(values(*a), values(*b), key.is_descending, |a, b| a.total_cmp(b))
                 } else {
-                    present(text(views, first, key.field), text(views, second, key.field), key.is_descending, Ord::cmp)
+                    present(
+                        text(views, first, key.field),
+                        text(views, second, key.field),
+                        key.is_descending,
+                        Ord::cmp,
+                    )
                 }
             });
         }
@@ -123,14 +132,21 @@ fn numbers(
         }
         request.meter.memory(found.len() * size_of::<Option<f64>>())?;
         request.meter.work(found.len() as u64)?;
-        let number = |candidate: &Candidate| views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place);
+        let number = |candidate: &Candidate| {
+            views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place)
+        };
         Ok(found.iter().map(number).collect())
     };
     request.sort.iter().map(read).collect()
 }
 
 /// Compares values, where there are any.
-fn present<T>(a: Option<T>, b: Option<T>, is_descending: bool, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn present<T>(
+    a: Option<T>,
+    b: Option<T>,
+    is_descending: bool,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if is_descending => order(&b, &a),
         (Some(a), Some(b)) => order(&a, &b),

@@ -24,7 +24,7 @@ pub use marks::{Mark, Marker};
 pub use rank::Weights;
 
 use crate::search::bits::Bits;
-use crate::search::evaluate::{Failure, Meter, Options, Scorer, evaluate};
+use crate::search::evaluate::{Failure, Meter, Options, Scorer, Synonyms, evaluate};
 use crate::search::index::part::{DocumentId, View};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -85,7 +85,7 @@ pub struct Request<'q> {
     /// Which words may have typos.
     pub typos: Typos,
     /// Shows the words that mean the same as a word.
-    pub synonyms: &'q dyn Fn(&str, &mut dyn FnMut(&str)),
+    pub synonyms: Synonyms<'q>,
     /// A numeric field that says how popular a document is.
     pub popularity: Option<FieldId>,
     /// How much each thing counts.
@@ -157,9 +157,7 @@ pub struct Scratch {
 impl Scratch {
     /// Bytes of memory that it holds.
     pub fn memory_bytes(&self) -> usize {
-        self.marks.capacity() * 8
-            + self.found.capacity() * size_of::<Candidate>()
-            + self.close.capacity() * 4
+        self.marks.capacity() * 8 + self.found.capacity() * size_of::<Candidate>() + self.close.capacity() * 4
     }
 }
 
@@ -179,8 +177,9 @@ pub fn search(
     words.extend(request.words.iter().copied().take(WORDS_MAX - fixed));
     let is_open = request.is_open && fixed + request.words.len() <= WORDS_MAX && words.len() > fixed;
     let mut answer = Answer { is_exhaustive: true, words_used: words.len() - fixed, ..Answer::default() };
-    let mut search = Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
-        let mut before: Vec<Candidate> = Vec::new();
+    let mut search =
+        Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
+    let mut before: Vec<Candidate> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
     let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
     let mut rounds = vec![(false, 0)];
@@ -194,15 +193,31 @@ pub fn search(
         let mut expansions = Vec::with_capacity(used.len());
         for (number, word) in used.iter().enumerate() {
             let is_last = is_open && number + 1 == words.len();
-            let typos = if may_have_typos && number >= fixed { request.typos } else { Typos { one_min: None, two_min: 0 } };
+            let typos = if may_have_typos && number >= fixed {
+                request.typos
+            } else {
+                Typos { one_min: None, two_min: 0 }
+            };
             expansions.push(Expansions::find(views, request, word, is_last, typos)?);
+        }
+        let joined = if dropped == 0 {
+            search.joined(used.get(fixed..).unwrap_or_default(), is_open)?
+        } else {
+            Vec::new()
+        };
+        let mut readings = vec![expansions.iter().collect::<Vec<&Expansions>>()];
+        for (at, joined) in &joined {
+            // One word instead of the two.
+            let mut reading: Vec<&Expansions> = expansions.iter().collect();
+            reading.splice(fixed + at..fixed + at + 2, [joined]);
+            readings.push(reading);
         }
         answer.has_typos = may_have_typos;
         answer.words_used = used.len() - fixed;
-        answer.is_exhaustive = expansions.iter().all(Expansions::is_whole);
-        search.run(&expansions)?;
+        answer.is_exhaustive = readings.iter().flatten().all(|expansions| expansions.is_whole());
+        search.run(&readings)?;
         if !expansions.is_empty() {
-            search.rank(&expansions)?;
+            search.rank(&readings)?;
         }
         if dropped > 0 {
             search.prefer(&mut before);
@@ -223,7 +238,8 @@ pub fn search(
 /// The fields that are looked in, by their places among the text fields; None for all.
 fn text_fields(schema: &Schema, fields: Option<&[FieldId]>) -> Option<Vec<bool>> {
     let fields = fields?;
-    let is_text = |id: &FieldId| schema.field(*id).is_some_and(|field| matches!(field.kind, FieldKind::Text { .. }));
+    let is_text =
+        |id: &FieldId| schema.field(*id).is_some_and(|field| matches!(field.kind, FieldKind::Text { .. }));
     let texts = (0..schema.fields.len() as u16).map(FieldId).filter(is_text);
     Some(texts.map(|id| fields.contains(&id)).collect())
 }
@@ -244,8 +260,14 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     }
     let word = |word: &&str| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
     let phrases = request.phrases.iter().filter(|phrase| phrase.len() > 1);
-    let mut clauses: Vec<Node> = phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
-    clauses.extend(request.negated.iter().map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()));
+    let mut clauses: Vec<Node> =
+        phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
+    clauses.extend(
+        request
+            .negated
+            .iter()
+            .map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()),
+    );
     if clauses.is_empty() {
         return Ok(allowed);
     }

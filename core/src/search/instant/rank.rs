@@ -42,20 +42,23 @@ pub struct Weights {
     pub extra: i32,
     /// Each word between two words of the query, up to eight.
     pub proximity: i32,
+    /// Two words of the query that are one word of the document.
+    pub joined: i32,
 }
 
 impl Default for Weights {
     fn default() -> Weights {
         Weights {
-            field: [3000, 2700, 700, 0],
-            exact: [450, 600, 250, 0],
+            field: [3000, 2700, 730, 0],
+            exact: [420, 650, 280, 0],
             position: 130,
             occurrence: 8,
             typo: 600,
             popularity: 250,
-            whole: 550,
+            whole: 520,
             extra: 20,
-            proximity: 140,
+            proximity: 180,
+            joined: 3400,
         }
     }
 }
@@ -108,34 +111,53 @@ pub(super) fn rank_of(positions: &[Position]) -> Rank {
 
 impl Search<'_> {
     /// Looks closer at the best candidates.
-    pub(super) fn rank(&mut self, words: &[Expansions]) -> Result<(), Failure> {
+    pub(super) fn rank(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
         if !self.request.sort.is_empty() {
             return Ok(());
         }
         let mut best = std::mem::take(&mut self.scratch.close);
         self.best(&mut best);
-        let positions = self.positions(words, &best)?;
+        for (number, words) in (0u8..).zip(readings) {
+            let of_reading = |at: &u32| {
+                self.scratch.found.get(*at as usize).is_some_and(|candidate| candidate.reading == number)
+            };
+            let same: Vec<u32> = best.iter().copied().filter(of_reading).collect();
+            self.look(words, &same)?;
+        }
+        self.scratch.close = best;
+        Ok(())
+    }
+
+    /// Looks closer at candidates of one reading.
+    fn look(&mut self, words: &[&Expansions], best: &[u32]) -> Result<(), Failure> {
+        let positions = self.positions(words, best)?;
         for (number, at) in best.iter().enumerate() {
             let Some(candidate) = self.scratch.found.get_mut(*at as usize) else { continue };
-            let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else { continue };
+            let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else {
+                continue;
+            };
             let weights = self.request.weights;
-            let others = i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
+            let others =
+                i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
             let mut more = if others == 0 { weights.whole } else { -weights.extra * others.clamp(0, 6) };
-            for pair in positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2) {
+            for pair in
+                positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2)
+            {
                 if let [first, second] = pair {
                     more -= weights.proximity * (distance(first, second).min(9) as i32 - 1);
                 }
             }
             candidate.score += more + CLOSE_SCORE;
         }
-        self.scratch.close = best;
         Ok(())
     }
 
     /// The numbers of the best candidates so far.
     fn best(&self, best: &mut Vec<u32>) {
         let found = &self.scratch.found;
-        let key = |at: u32| found.get(at as usize).map(|candidate| (Reverse(candidate.score), id_of(self.views, candidate)));
+        let key = |at: u32| {
+            found.get(at as usize).map(|candidate| (Reverse(candidate.score), id_of(self.views, candidate)))
+        };
         let compare = |a: &u32, b: &u32| {
             let score = |at: u32| found.get(at as usize).map_or(i32::MIN, |candidate| candidate.score);
             score(*b).cmp(&score(*a)).then_with(|| key(*a).cmp(&key(*b)))
@@ -151,7 +173,10 @@ impl Search<'_> {
             if best.len() >= CLOSE_MAX * 4 {
                 best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
                 best.truncate(CLOSE_MAX);
-                least = best.last().and_then(|at| found.get(*at as usize)).map_or(least, |candidate| candidate.score);
+                least = best
+                    .last()
+                    .and_then(|at| found.get(*at as usize))
+                    .map_or(least, |candidate| candidate.score);
             }
         }
         if best.len() > CLOSE_MAX {
@@ -161,7 +186,7 @@ impl Search<'_> {
     }
 
     /// Where the words stand in candidates: for each candidate, for each word.
-    fn positions(&self, words: &[Expansions], best: &[u32]) -> Result<Vec<Vec<u64>>, Failure> {
+    fn positions(&self, words: &[&Expansions], best: &[u32]) -> Result<Vec<Vec<u64>>, Failure> {
         if words.len() < 2 {
             return Ok(Vec::new());
         }
@@ -180,8 +205,13 @@ impl Search<'_> {
             for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
                 let Some((view, expansion, ..)) = same.first() else { continue };
                 let lists = word.of_view(*view);
-                let list = lists.binary_search_by_key(&u32::from(*expansion), |list| list.1).ok().and_then(|at| lists.get(at));
-                let (Some((.., list)), Some(view)) = (list, self.views.get(usize::from(*view))) else { continue };
+                let list = lists
+                    .binary_search_by_key(&u32::from(*expansion), |list| list.1)
+                    .ok()
+                    .and_then(|at| lists.get(at));
+                let (Some((.., list)), Some(view)) = (list, self.views.get(usize::from(*view))) else {
+                    continue;
+                };
                 let mut postings = view.part.postings(*list);
                 for (_, _, place, at) in same {
                     read.clear();
@@ -191,7 +221,11 @@ impl Search<'_> {
                     }
                     self.request.meter.work(read.len() as u64 + 1)?;
                     if let Some(to) = positions.get_mut(at * words.len() + number) {
-                        to.extend(read.iter().take(POSITIONS_MAX).map(|position| u64::from(position.field) << 32 | u64::from(position.word)));
+                        to.extend(
+                            read.iter()
+                                .take(POSITIONS_MAX)
+                                .map(|position| u64::from(position.field) << 32 | u64::from(position.word)),
+                        );
                     }
                 }
             }

@@ -6,6 +6,7 @@ use crate::search::edits::{Edits, Rules};
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{List, View, Walk};
 
+use super::candidates::Search;
 use super::{Request, Typos};
 
 /// Expansions that a word keeps at most: their numbers take 16 bits in a candidate.
@@ -126,7 +127,13 @@ impl Expansions {
             self.names.extend_from_slice(term);
         }
         self.lists.push((view, self.all.len() as u32, list));
-        self.all.push(Expansion { typos, is_exact, documents: u64::from(list.documents), start, len: term.len() });
+        self.all.push(Expansion {
+            typos,
+            is_exact,
+            documents: u64::from(list.documents),
+            start,
+            len: term.len(),
+        });
     }
 
     fn name(&self, expansion: &Expansion) -> &[u8] {
@@ -139,7 +146,8 @@ impl Expansions {
         if self.all.is_sorted_by_key(key) {
             return;
         }
-        let mut order: Vec<(Expansion, (u16, u32, List))> = self.all.drain(..).zip(self.lists.drain(..)).collect();
+        let mut order: Vec<(Expansion, (u16, u32, List))> =
+            self.all.drain(..).zip(self.lists.drain(..)).collect();
         order.sort_by_key(|(expansion, _)| key(expansion));
         for ((expansion, (view, _, list)), number) in order.into_iter().zip(0..) {
             self.all.push(expansion);
@@ -151,18 +159,29 @@ impl Expansions {
     fn merge(&mut self) {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let all = &self.all;
-        let key = |at: u32| all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact));
+        let key = |at: u32| {
+            all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact))
+        };
         order.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
         let mut merged: Vec<Expansion> = Vec::with_capacity(order.len());
         let mut numbers: Vec<u32> = vec![0; all.len()];
         let mut lists = Vec::with_capacity(self.lists.len());
         for at in order {
-            let (Some(expansion), Some((view, _, list))) = (all.get(at as usize), self.lists.get(at as usize)) else { continue };
+            let (Some(expansion), Some((view, _, list))) =
+                (all.get(at as usize), self.lists.get(at as usize))
+            else {
+                continue;
+            };
             match merged.last_mut() {
                 Some(last) if self.name(last) == self.name(expansion) => {
                     // The same word of the same view may come twice: with a typo, and as a synonym.
                     let number = merged.len() as u32 - 1;
-                    if lists.iter().rev().take_while(|(_, other, _)| *other == number).all(|(other, _, _)| other != view) {
+                    if lists
+                        .iter()
+                        .rev()
+                        .take_while(|(_, other, _)| *other == number)
+                        .all(|(other, _, _)| other != view)
+                    {
                         last_documents(&mut merged, expansion.documents);
                         lists.push((*view, number, *list));
                     }
@@ -174,7 +193,11 @@ impl Expansions {
             }
         }
         let mut sorted: Vec<u32> = (0..merged.len() as u32).collect();
-        let rank = |at: u32| merged.get(at as usize).map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)));
+        let rank = |at: u32| {
+            merged
+                .get(at as usize)
+                .map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)))
+        };
         sorted.sort_unstable_by(|a, b| rank(*a).cmp(&rank(*b)));
         for (new, old) in (0..).zip(&sorted) {
             if let Some(number) = numbers.get_mut(*old as usize) {
@@ -195,7 +218,9 @@ impl Expansions {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         // Stable, so that ties are by name.
         order.sort_by_key(|at| {
-            self.all.get(*at as usize).map(|expansion| (expansion.typos, !expansion.is_exact, Reverse(expansion.documents)))
+            self.all
+                .get(*at as usize)
+                .map(|expansion| (expansion.typos, !expansion.is_exact, Reverse(expansion.documents)))
         });
         let (mut sum, mut kept) = (0u64, vec![false; self.all.len()]);
         for (count, at) in order.iter().enumerate() {
@@ -216,8 +241,13 @@ impl Expansions {
         }
         let new = |number: u32| numbers.get(number as usize).copied().flatten();
         self.is_cut = true;
-        self.lists = self.lists.iter().filter_map(|(view, number, list)| Some((*view, new(*number)?, *list))).collect();
-        self.all = self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
+        self.lists = self
+            .lists
+            .iter()
+            .filter_map(|(view, number, list)| Some((*view, new(*number)?, *list)))
+            .collect();
+        self.all =
+            self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
     }
 
     /// Whether nothing was left out.
@@ -230,6 +260,22 @@ impl Expansions {
         let start = self.lists.partition_point(|list| list.0 < view);
         let end = self.lists.partition_point(|list| list.0 <= view);
         self.lists.get(start..end).unwrap_or_default()
+    }
+}
+
+impl Search<'_> {
+    /// Neighbours that are one word somewhere ("rust c" is `rustc`), each with the number of the first of the two.
+    pub(super) fn joined(&self, words: &[&str], is_open: bool) -> Result<Vec<(usize, Expansions)>, Failure> {
+        let mut all = Vec::new();
+        for (at, pair) in words.windows(2).enumerate() {
+            let is_last = is_open && at + 2 == words.len();
+            let typos = Typos { one_min: None, two_min: 0 };
+            let found = Expansions::find(self.views, self.request, &pair.concat(), is_last, typos)?;
+            if !found.all.is_empty() {
+                all.push((at, found));
+            }
+        }
+        Ok(all)
     }
 }
 
