@@ -20,9 +20,9 @@ mod top;
 mod wanted;
 
 #[cfg(test)]
-mod naive;
+pub(crate) mod naive;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use matches::{Hits, Matches, evaluate};
 pub use nearest::{Neighbour, distance_of, nearest};
@@ -82,6 +82,9 @@ pub trait Documents {
     fn payload(&self, view: usize, place: u32, into: &mut Vec<u8>) -> bool;
 }
 
+/// Shows the words that mean the same as a word; the word itself may be among them.
+pub type Synonyms<'o> = &'o dyn Fn(&str, &mut dyn FnMut(&str));
+
 /// How a query is meant.
 pub struct Options<'o> {
     /// How matches are scored.
@@ -101,7 +104,7 @@ pub struct Options<'o> {
     /// The language of the query's words.
     pub language: Language,
     /// Shows the words that mean the same as a word.
-    pub synonyms: &'o dyn Fn(&str, &mut dyn FnMut(&str)),
+    pub synonyms: Synonyms<'o>,
     /// The payload of the query, for [`Scorer::Hamming`].
     pub payload: &'o [u8],
     /// What is not in the index; the scorer that needs it gives 0 without.

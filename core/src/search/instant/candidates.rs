@@ -1,5 +1,7 @@
 //! Documents that have all words, part by part, each with the best of a word's expansions.
 
+use std::cmp::Reverse;
+
 use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, Rank, View};
@@ -11,6 +13,9 @@ use super::{Request, Scratch, WORDS_MAX};
 /// With so many times more postings than candidates, a long list is searched for the candidates instead of read.
 const SEEK_RATIO: u64 = 24;
 
+/// What documents with more of the words are ahead of those with fewer.
+const MORE_WORDS_SCORE: i32 = 1_000_000;
+
 /// As for [`SEEK_RATIO`], for one list.
 const LIST_SEEK_RATIO: usize = 8;
 
@@ -21,8 +26,12 @@ pub(super) struct Candidate {
     pub(super) score: i32,
     /// What the present word has added.
     last: i32,
+    /// The number of its view.
+    pub(super) view: u16,
     /// How many words matched.
     matched: u8,
+    /// By which reading of the query it was found.
+    pub(super) reading: u8,
     /// The expansion of each word that counted most.
     pub(super) expansions: [u16; WORDS_MAX],
 }
@@ -38,27 +47,50 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds all candidates, in the order of views and places.
-    pub(super) fn run(&mut self, words: &[Expansions]) -> Result<(), Failure> {
+    /// Finds all candidates of all readings of a query, view by view; a document that several readings find is there once.
+    pub(super) fn run(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
         self.scratch.found.clear();
-        for (number, view) in self.views.iter().enumerate() {
-            let allowed = self.allowed.get(number).and_then(Option::as_ref).unwrap_or(view.live);
-            self.scratch.candidates.clear();
+        self.scratch.close.clear();
+        let mut first = 0;
+        for (number, words) in (0..).zip(readings) {
+            let base = self.scratch.found.len();
+            self.read(words)?;
+            if number == 0 {
+                first = self.scratch.found.len();
+            }
+            for candidate in self.scratch.found.iter_mut().skip(base).filter(|_| number > 0) {
+                candidate.reading = number;
+                candidate.score += self.request.weights.joined;
+            }
+        }
+        if self.scratch.found.len() > first {
+            let found = &mut self.scratch.found;
+            found.sort_by_key(|candidate| (candidate.view, candidate.place, Reverse(candidate.score)));
+            found.dedup_by_key(|candidate| (candidate.view, candidate.place));
+        }
+        Ok(())
+    }
+
+    /// Appends the candidates of one reading.
+    fn read(&mut self, words: &[&Expansions]) -> Result<(), Failure> {
+        for (number, view) in (0u16..).zip(self.views) {
+            let allowed = self.allowed.get(usize::from(number)).and_then(Option::as_ref).unwrap_or(view.live);
+            let base = self.scratch.found.len();
             if words.is_empty() {
                 self.request.meter.work(u64::from(view.part.places()))?;
-                let all = allowed.iter().map(|place| Candidate { place, ..Candidate::default() });
-                self.scratch.candidates.extend(all);
+                self.request.meter.memory(allowed.count() as usize * size_of::<Candidate>())?;
+                let all =
+                    allowed.iter().map(|place| Candidate { place, view: number, ..Candidate::default() });
+                self.scratch.found.extend(all);
             } else {
-                self.intersect(*view, number as u32, allowed, words)?;
+                self.intersect(*view, number, allowed, words)?;
             }
-            self.request.meter.memory(self.scratch.candidates.len() * size_of::<(u32, Candidate)>())?;
-            let popularity = self.request.popularity;
-            let scratch = &mut *self.scratch;
-            scratch.found.extend(scratch.candidates.iter().map(|candidate| {
-                let popular = popularity.and_then(|field| view.part.number(field, candidate.place));
-                let score = candidate.score + self.request.weights.popularity(popular);
-                (number as u32, Candidate { score, ..*candidate })
-            }));
+            if let Some(field) = self.request.popularity {
+                for candidate in self.scratch.found.iter_mut().skip(base) {
+                    candidate.score +=
+                        self.request.weights.popularity(view.part.number(field, candidate.place));
+                }
+            }
         }
         Ok(())
     }
@@ -66,9 +98,9 @@ impl Search<'_> {
     fn intersect(
         &mut self,
         view: View<'_>,
-        number: u32,
+        number: u16,
         allowed: &Bits,
-        words: &[Expansions],
+        words: &[&Expansions],
     ) -> Result<(), Failure> {
         let places = view.part.places() as usize;
         let scratch = &mut *self.scratch;
@@ -81,15 +113,21 @@ impl Search<'_> {
             scratch.marks.fill(0);
             scratch.round = 1;
         }
-        let sum = |word: &Expansions| {
+        let sum = |word: &&Expansions| {
             word.of_view(number).iter().map(|list| u64::from(list.2.documents)).sum::<u64>()
         };
         let mut order: Vec<(u64, usize)> =
             words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
         order.sort_unstable();
+        let least = order.first().map_or(0, |first| first.0).min(places as u64);
+        self.request.meter.memory(least as usize * size_of::<Candidate>())?;
         let mut work = Work {
-            scratch,
+            base: scratch.found.len(),
+            marks: &mut scratch.marks,
+            round: u64::from(scratch.round),
+            found: &mut scratch.found,
             part: view.part,
+            view: number,
             weights: self.request.weights,
             fields: self.fields.as_deref(),
             turn: 0,
@@ -100,12 +138,12 @@ impl Search<'_> {
             let Some(word) = words.get(*at) else { continue };
             work.turn = turn as u8;
             work.word = *at;
-            let are_few = turn > 0 && (work.scratch.candidates.len() as u64) * SEEK_RATIO < *sum;
+            let count = work.found.len() - work.base;
+            let are_few = turn > 0 && count as u64 * SEEK_RATIO < *sum;
             for (_, expansion, list) in word.of_view(number) {
                 let Some(kind) = word.all.get(*expansion as usize) else { continue };
-                let is_sought =
-                    are_few && work.scratch.candidates.len() * LIST_SEEK_RATIO < list.documents as usize;
-                if is_sought && list.documents as usize > BLOCK {
+                let documents = list.documents as usize;
+                if are_few && documents > BLOCK && count * LIST_SEEK_RATIO < documents {
                     work.seek(*list, *kind, *expansion as u16);
                 } else if turn == 0 {
                     work.first(*list, *kind, *expansion as u16, allowed);
@@ -115,18 +153,37 @@ impl Search<'_> {
             }
             self.request.meter.work(std::mem::take(&mut work.steps))?;
             work.finish(order.len() > 1);
-            if work.scratch.candidates.is_empty() {
+            if work.found.len() == work.base {
                 break;
             }
         }
         Ok(())
     }
+
+    /// Puts what more words have found before the rest.
+    pub(super) fn prefer(&mut self, before: &mut [Candidate]) {
+        let key = |candidate: &Candidate| (candidate.view, candidate.place);
+        before.sort_unstable_by_key(key);
+        for candidate in &mut self.scratch.found {
+            if let Ok(at) = before.binary_search_by_key(&key(candidate), key) {
+                let score = before.get(at).map_or(0, |before| before.score);
+                candidate.score = score.saturating_add(MORE_WORDS_SCORE);
+            }
+        }
+        // The best are no longer among those alone that were looked at closely.
+        self.scratch.close.clear();
+    }
 }
 
 /// The work on one view.
 struct Work<'w> {
-    scratch: &'w mut Scratch,
+    marks: &'w mut [u64],
+    round: u64,
+    found: &'w mut Vec<Candidate>,
+    /// Where the candidates of the view begin.
+    base: usize,
     part: &'w dyn Part,
+    view: u16,
     weights: &'w Weights,
     fields: Option<&'w [bool]>,
     turn: u8,
@@ -138,22 +195,13 @@ fn empty_block() -> Block {
     Block { places: [0; BLOCK], ranks: [Rank(0); BLOCK], len: 0 }
 }
 
+/// Where the candidate of a mark is, if it was made in this round.
+#[inline]
+fn slot(mark: u64, round: u64) -> Option<usize> {
+    (mark >> 32 == round).then_some((mark & 0xFFFF_FFFF) as usize)
+}
+
 impl Work<'_> {
-    /// Where a place's candidate is, if it has one in this round.
-    #[inline]
-    fn slot(&self, place: u32) -> Option<usize> {
-        let mark = self.scratch.marks.get(place as usize).copied().unwrap_or(0);
-        (mark >> 32 == u64::from(self.scratch.round)).then_some((mark & 0xFFFF_FFFF) as usize)
-    }
-
-    #[inline]
-    fn mark(&mut self, place: u32, slot: usize) {
-        let round = self.scratch.round;
-        if let Some(mark) = self.scratch.marks.get_mut(place as usize) {
-            *mark = u64::from(round) << 32 | slot as u64;
-        }
-    }
-
     /// The postings of the first word make candidates.
     fn first(&mut self, list: List, kind: Expansion, number: u16, allowed: &Bits) {
         let table = self.weights.table(kind);
@@ -163,24 +211,23 @@ impl Work<'_> {
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
-                let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
-                else {
-                    continue;
+                let rank = match &mut inside {
+                    None => *rank,
+                    Some(inside) => match inside.rank(*place, *rank) {
+                        Some(rank) => rank,
+                        None => continue,
+                    },
                 };
+                let Some(mark) = self.marks.get_mut(*place as usize) else { continue };
                 let score = table.score(rank);
-                if let Some(candidate) =
-                    self.slot(*place).and_then(|slot| self.scratch.candidates.get_mut(slot))
-                {
+                if let Some(candidate) = slot(*mark, self.round).and_then(|slot| self.found.get_mut(slot)) {
                     merge(candidate, 0, self.word, number, score);
-                    continue;
+                } else if allowed.has(*place) {
+                    *mark = self.round << 32 | self.found.len() as u64;
+                    let mut candidate = Candidate { place: *place, view: self.view, ..Candidate::default() };
+                    merge(&mut candidate, 0, self.word, number, score);
+                    self.found.push(candidate);
                 }
-                if !allowed.has(*place) {
-                    continue;
-                }
-                self.mark(*place, self.scratch.candidates.len());
-                let mut candidate = Candidate { place: *place, ..Candidate::default() };
-                merge(&mut candidate, 0, self.word, number, score);
-                self.scratch.candidates.push(candidate);
             }
         }
     }
@@ -194,10 +241,10 @@ impl Work<'_> {
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
-                if let Some(slot) = self.slot(*place)
+                if let Some(slot) = self.marks.get(*place as usize).and_then(|mark| slot(*mark, self.round))
                     && let Some(rank) =
                         inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
-                    && let Some(candidate) = self.scratch.candidates.get_mut(slot)
+                    && let Some(candidate) = self.found.get_mut(slot)
                 {
                     merge(candidate, self.turn, self.word, number, table.score(rank));
                 }
@@ -212,7 +259,7 @@ impl Work<'_> {
         let mut postings = self.part.postings(list);
         let mut block = empty_block();
         let mut at = 0;
-        for candidate in &mut self.scratch.candidates {
+        for candidate in self.found.iter_mut().skip(self.base) {
             let last = block.len.checked_sub(1).and_then(|last| block.places.get(last).copied());
             if last.is_none_or(|last| last < candidate.place) {
                 postings.skip_to(candidate.place);
@@ -237,24 +284,33 @@ impl Work<'_> {
     /// Drops candidates that the present word did not meet.
     fn finish(&mut self, has_more: bool) {
         let need = self.turn + 1;
-        if self.turn == 0 {
-            self.scratch.candidates.sort_unstable_by_key(|candidate| candidate.place);
-            if !has_more {
-                return;
-            }
-        } else {
-            let (marks, candidates) = (&mut self.scratch.marks, &mut self.scratch.candidates);
-            candidates.retain(|candidate| {
-                let is_kept = candidate.matched == need;
-                if let Some(mark) = marks.get_mut(candidate.place as usize).filter(|_| !is_kept) {
+        let round = self.round;
+        if self.turn > 0 {
+            let mut kept = self.base;
+            for at in self.base..self.found.len() {
+                let Some(candidate) = self.found.get(at).copied() else { break };
+                if candidate.matched == need {
+                    if let Some(to) = self.found.get_mut(kept) {
+                        *to = candidate;
+                    }
+                    kept += 1;
+                } else if let Some(mark) = self.marks.get_mut(candidate.place as usize) {
                     *mark = 0;
                 }
-                is_kept
-            });
+            }
+            self.found.truncate(kept);
+        } else if has_more {
+            // Later words are looked for in the order of places.
+            self.found
+                .get_mut(self.base..)
+                .unwrap_or_default()
+                .sort_unstable_by_key(|candidate| candidate.place);
         }
-        for slot in 0..self.scratch.candidates.len() {
-            if let Some(place) = self.scratch.candidates.get(slot).map(|candidate| candidate.place) {
-                self.mark(place, slot);
+        if has_more {
+            for (at, candidate) in self.found.iter().enumerate().skip(self.base) {
+                if let Some(mark) = self.marks.get_mut(candidate.place as usize) {
+                    *mark = round << 32 | at as u64;
+                }
             }
         }
     }

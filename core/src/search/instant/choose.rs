@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::search::evaluate::Failure;
-use crate::search::index::part::View;
+use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
 
 use super::candidates::Candidate;
@@ -25,13 +25,23 @@ pub struct SortKey {
 pub(super) fn choose(
     views: &[View<'_>],
     request: &Request<'_>,
-    mut found: Vec<(u32, Candidate)>,
+    mut found: Vec<Candidate>,
+    close: &[u32],
     answer: &mut Answer,
-) -> Result<Vec<(u32, Candidate)>, Failure> {
+) -> Result<Vec<Candidate>, Failure> {
     let end = request.offset.saturating_add(request.count).min(found.len());
     if request.sort.is_empty() && request.distinct.is_none() {
-        let compare = |a: &(u32, Candidate), b: &(u32, Candidate)| by_score(views, a, b);
+        let compare = |a: &Candidate, b: &Candidate| by_score(views, a, b);
         if end == 0 {
+            return Ok(found);
+        }
+        // All that were looked at closely come before all others.
+        if end <= close.len() {
+            let mut best: Vec<Candidate> =
+                close.iter().filter_map(|at| found.get(*at as usize).copied()).collect();
+            best.sort_unstable_by(compare);
+            answer.hits =
+                best.iter().take(end).skip(request.offset).filter_map(|hit| hit_of(views, hit)).collect();
             return Ok(found);
         }
         if end < found.len() {
@@ -75,8 +85,8 @@ pub(super) fn choose(
     if let Some(field) = request.distinct {
         let mut seen: BTreeSet<&[u8]> = BTreeSet::new();
         order.retain(|at| {
-            let Some((view, candidate)) = found.get(*at as usize) else { return false };
-            let Some(view) = views.get(*view as usize) else { return false };
+            let Some(candidate) = found.get(*at as usize) else { return false };
+            let Some(view) = views.get(usize::from(candidate.view)) else { return false };
             let mut first = None;
             view.part.tags_of(field, candidate.place, &mut |tag| {
                 first.get_or_insert(tag);
@@ -92,26 +102,29 @@ pub(super) fn choose(
     Ok(found)
 }
 
-fn by_score(views: &[View<'_>], a: &(u32, Candidate), b: &(u32, Candidate)) -> Ordering {
-    let id = |hit: &(u32, Candidate)| views.get(hit.0 as usize).map(|view| view.part.id(hit.1.place));
-    b.1.score.cmp(&a.1.score).then_with(|| id(a).cmp(&id(b)))
+fn by_score(views: &[View<'_>], a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.cmp(&a.score).then_with(|| id_of(views, a).cmp(&id_of(views, b)))
 }
 
-fn hit_of(views: &[View<'_>], (view, candidate): &(u32, Candidate)) -> Option<Hit> {
-    let number = *view as usize;
-    let id = views.get(number)?.part.id(candidate.place);
-    Some(Hit { view: number, place: candidate.place, id, score: candidate.score })
+/// The id of a candidate's document.
+pub(super) fn id_of(views: &[View<'_>], candidate: &Candidate) -> Option<DocumentId> {
+    Some(views.get(usize::from(candidate.view))?.part.id(candidate.place))
 }
 
-fn text<'v>(views: &[View<'v>], (view, candidate): &(u32, Candidate), field: FieldId) -> Option<&'v [u8]> {
-    views.get(*view as usize)?.part.sort_text(field, candidate.place)
+fn hit_of(views: &[View<'_>], candidate: &Candidate) -> Option<Hit> {
+    let id = id_of(views, candidate)?;
+    Some(Hit { view: usize::from(candidate.view), place: candidate.place, id, score: candidate.score })
+}
+
+fn text<'v>(views: &[View<'v>], candidate: &Candidate, field: FieldId) -> Option<&'v [u8]> {
+    views.get(usize::from(candidate.view))?.part.sort_text(field, candidate.place)
 }
 
 /// The numbers of each key that sorts by numbers, read once.
 fn numbers(
     views: &[View<'_>],
     request: &Request<'_>,
-    found: &[(u32, Candidate)],
+    found: &[Candidate],
 ) -> Result<Vec<Vec<Option<f64>>>, Failure> {
     let read = |key: &SortKey| {
         if !key.is_number {
@@ -119,8 +132,8 @@ fn numbers(
         }
         request.meter.memory(found.len() * size_of::<Option<f64>>())?;
         request.meter.work(found.len() as u64)?;
-        let number = |(view, candidate): &(u32, Candidate)| {
-            views.get(*view as usize)?.part.number(key.field, candidate.place)
+        let number = |candidate: &Candidate| {
+            views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place)
         };
         Ok(found.iter().map(number).collect())
     };

@@ -30,9 +30,9 @@ pub struct Range {
 }
 
 /// The part of the matches that lies in a view. Matches are in the order of views.
-fn of_view(found: &[(u32, Candidate)], view: usize) -> &[(u32, Candidate)] {
-    let start = found.partition_point(|hit| (hit.0 as usize) < view);
-    let end = found.partition_point(|hit| hit.0 as usize <= view);
+fn of_view(found: &[Candidate], view: usize) -> &[Candidate] {
+    let start = found.partition_point(|hit| usize::from(hit.view) < view);
+    let end = found.partition_point(|hit| usize::from(hit.view) <= view);
     found.get(start..end).unwrap_or_default()
 }
 
@@ -40,7 +40,7 @@ pub(super) fn facets(
     schema: &Schema,
     views: &[View<'_>],
     request: &Request<'_>,
-    found: &[(u32, Candidate)],
+    found: &[Candidate],
 ) -> Result<Vec<Facet>, Failure> {
     let mut facets = Vec::with_capacity(request.facets.len());
     for field in request.facets {
@@ -55,7 +55,7 @@ pub(super) fn facets(
             request.meter.memory(tags * 4)?;
             request.meter.work(found.len() as u64)?;
             let mut counts = vec![0u32; tags];
-            for (_, candidate) in of_view(found, number) {
+            for candidate in of_view(found, number) {
                 view.part.tags_of(*field, candidate.place, &mut |tag| {
                     if let Some(count) = counts.get_mut(tag as usize) {
                         *count += 1;
@@ -88,14 +88,14 @@ pub(super) fn facets(
 pub(super) fn ranges(
     views: &[View<'_>],
     request: &Request<'_>,
-    found: &[(u32, Candidate)],
+    found: &[Candidate],
 ) -> Result<Vec<Option<Range>>, Failure> {
     let mut ranges = Vec::with_capacity(request.ranges.len());
     for field in request.ranges {
         request.meter.work(found.len() as u64)?;
         let mut range: Option<Range> = None;
         for (number, view) in views.iter().enumerate() {
-            for (_, candidate) in of_view(found, number) {
+            for candidate in of_view(found, number) {
                 if let Some(number) = view.part.number(*field, candidate.place) {
                     let range = range.get_or_insert(Range { least: number, greatest: number });
                     range.least = range.least.min(number);

@@ -1,5 +1,7 @@
 //! Which words of a text a query has found: for highlighting.
 
+use std::borrow::Cow;
+
 use crate::search::edits::{Edits, Rules};
 
 use super::{Answer, Request};
@@ -14,7 +16,8 @@ pub struct Mark {
 }
 
 struct Word<'q> {
-    text: &'q str,
+    text: Cow<'q, str>,
+    number: usize,
     is_open: bool,
     /// Edits that it may be away.
     distance_max: u8,
@@ -30,7 +33,7 @@ pub struct Marker<'q> {
 impl<'q> Marker<'q> {
     /// For the words that an answer is made of.
     pub fn new(request: &Request<'q>, answer: &Answer) -> Marker<'q> {
-        let phrases = request.phrases.iter().flatten().map(|text| (*text, false, 0));
+        let phrases = request.phrases.iter().flatten().map(|text| (Cow::Borrowed(*text), false, 0));
         let typos = request.typos;
         let used = request.words.iter().take(answer.words_used).enumerate().map(|(at, text)| {
             let characters = text.chars().count();
@@ -39,39 +42,47 @@ impl<'q> Marker<'q> {
                 Some(one_min) if characters >= one_min => 1,
                 _ => 0,
             };
-            (*text, request.is_open && at + 1 == request.words.len(), distance)
+            (Cow::Borrowed(*text), request.is_open && at + 1 == request.words.len(), distance)
         });
-        let words = phrases.chain(used).map(|(text, is_open, distance_max)| {
+        let words = phrases.chain(used).enumerate().map(|(number, (text, is_open, distance_max))| {
             let mut others = Vec::new();
-            (request.synonyms)(text, &mut |other| others.push(other.to_string()));
-            Word { text, is_open, distance_max, others }
+            (request.synonyms)(&text, &mut |other| others.push(other.to_string()));
+            Word { text, number, is_open, distance_max, others }
         });
-        Marker { words: words.collect(), edits: Edits::default() }
+        let mut words: Vec<Word<'q>> = words.collect();
+        let fixed = words.len() - answer.words_used.min(request.words.len());
+        // Neighbours that are one word in a text.
+        for (at, pair) in request.words.get(..answer.words_used).unwrap_or_default().windows(2).enumerate() {
+            let is_open = request.is_open && at + 2 == request.words.len();
+            let text = Cow::Owned(pair.concat());
+            words.push(Word { text, number: fixed + at, is_open, distance_max: 0, others: Vec::new() });
+        }
+        Marker { words, edits: Edits::default() }
     }
 
     /// How a word of a text, folded as the index folds it, matches: as the first of the query's words that it is, or begins with; else as
     /// the first that it is with typos.
     pub fn find(&mut self, token: &str) -> Option<Mark> {
         let all = token.chars().count();
-        for (number, word) in self.words.iter().enumerate() {
-            if word.is_open && token.starts_with(word.text) {
-                return Some(Mark { word: number, characters: word.text.chars().count() });
+        for word in &self.words {
+            if word.is_open && token.starts_with(&*word.text) {
+                return Some(Mark { word: word.number, characters: word.text.chars().count() });
             }
             if token == word.text || word.others.iter().any(|other| other == token) {
-                return Some(Mark { word: number, characters: all });
+                return Some(Mark { word: word.number, characters: all });
             }
         }
-        for (number, word) in self.words.iter().enumerate().filter(|(_, word)| word.distance_max > 0) {
+        for word in self.words.iter().filter(|word| word.distance_max > 0) {
             if token.chars().next() != word.text.chars().next() {
                 continue;
             }
             self.edits.start(
-                word.text,
+                &word.text,
                 Rules { distance_max: word.distance_max, is_prefix: word.is_open, has_swaps: true },
             );
             if self.edits.next(token.as_bytes(), 0).0.is_some() {
                 let characters = if word.is_open { self.edits.best_characters() } else { all };
-                return Some(Mark { word: number, characters });
+                return Some(Mark { word: word.number, characters });
             }
         }
         None

@@ -24,7 +24,7 @@ pub use marks::{Mark, Marker};
 pub use rank::Weights;
 
 use crate::search::bits::Bits;
-use crate::search::evaluate::{Failure, Meter, Options, Scorer, evaluate};
+use crate::search::evaluate::{Failure, Meter, Options, Scorer, Synonyms, evaluate};
 use crate::search::index::part::{DocumentId, View};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -40,9 +40,6 @@ const ENOUGH_HITS: usize = 5;
 
 /// How many words are dropped at most.
 const DROPPED_WORDS_MAX: usize = 2;
-
-/// What more than one word found is worth so much more than what fewer words found.
-const MORE_WORDS_SCORE: i32 = 1_000_000;
 
 /// Which documents may be missing words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -88,7 +85,7 @@ pub struct Request<'q> {
     /// Which words may have typos.
     pub typos: Typos,
     /// Shows the words that mean the same as a word.
-    pub synonyms: &'q dyn Fn(&str, &mut dyn FnMut(&str)),
+    pub synonyms: Synonyms<'q>,
     /// A numeric field that says how popular a document is.
     pub popularity: Option<FieldId>,
     /// How much each thing counts.
@@ -151,16 +148,16 @@ pub struct Scratch {
     /// For each place: in which round it was marked, and where its candidate is.
     marks: Vec<u64>,
     round: u32,
-    candidates: Vec<Candidate>,
-    found: Vec<(u32, Candidate)>,
+    /// Those of all views, one view after the other.
+    found: Vec<Candidate>,
+    /// Numbers of the candidates that were looked at closely.
+    close: Vec<u32>,
 }
 
 impl Scratch {
     /// Bytes of memory that it holds.
     pub fn memory_bytes(&self) -> usize {
-        self.marks.capacity() * 8
-            + self.candidates.capacity() * size_of::<Candidate>()
-            + self.found.capacity() * size_of::<(u32, Candidate)>()
+        self.marks.capacity() * 8 + self.found.capacity() * size_of::<Candidate>() + self.close.capacity() * 4
     }
 }
 
@@ -182,7 +179,7 @@ pub fn search(
     let mut answer = Answer { is_exhaustive: true, words_used: words.len() - fixed, ..Answer::default() };
     let mut search =
         Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
-    let mut before: Vec<(u32, Candidate)> = Vec::new();
+    let mut before: Vec<Candidate> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
     let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
     let mut rounds = vec![(false, 0)];
@@ -203,15 +200,27 @@ pub fn search(
             };
             expansions.push(Expansions::find(views, request, word, is_last, typos)?);
         }
+        let joined = if dropped == 0 {
+            search.joined(used.get(fixed..).unwrap_or_default(), is_open)?
+        } else {
+            Vec::new()
+        };
+        let mut readings = vec![expansions.iter().collect::<Vec<&Expansions>>()];
+        for (at, joined) in &joined {
+            // One word instead of the two.
+            let mut reading: Vec<&Expansions> = expansions.iter().collect();
+            reading.splice(fixed + at..fixed + at + 2, [joined]);
+            readings.push(reading);
+        }
         answer.has_typos = may_have_typos;
         answer.words_used = used.len() - fixed;
-        answer.is_exhaustive = expansions.iter().all(Expansions::is_whole);
-        search.run(&expansions)?;
+        answer.is_exhaustive = readings.iter().flatten().all(|expansions| expansions.is_whole());
+        search.run(&readings)?;
         if !expansions.is_empty() {
-            search.rank(&expansions)?;
+            search.rank(&readings)?;
         }
         if dropped > 0 {
-            prefer(&mut search.scratch.found, &before);
+            search.prefer(&mut before);
         }
         if used.is_empty() || search.scratch.found.len() >= ENOUGH_HITS {
             break;
@@ -222,21 +231,8 @@ pub fn search(
     answer.total = found.len() as u64;
     answer.facets = facets::facets(schema, views, request, &found)?;
     answer.ranges = facets::ranges(views, request, &found)?;
-    let mut found = choose::choose(views, request, found, &mut answer)?;
-    found.clear();
-    search.scratch.found = found;
+    search.scratch.found = choose::choose(views, request, found, &search.scratch.close, &mut answer)?;
     Ok(answer)
-}
-
-/// What more words have found comes first. Both are in the order of views and places.
-fn prefer(found: &mut [(u32, Candidate)], before: &[(u32, Candidate)]) {
-    for (view, candidate) in before {
-        let same =
-            found.binary_search_by_key(&(*view, candidate.place), |(view, other)| (*view, other.place));
-        if let Some((_, other)) = same.ok().and_then(|at| found.get_mut(at)) {
-            other.score = candidate.score.saturating_add(MORE_WORDS_SCORE);
-        }
-    }
 }
 
 /// The fields that are looked in, by their places among the text fields; None for all.

@@ -9,6 +9,7 @@ use crate::search::evaluate::Failure;
 use crate::search::index::part::{Position, Rank};
 
 use super::candidates::Search;
+use super::choose::id_of;
 use super::words::{Expansion, Expansions};
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
@@ -41,20 +42,23 @@ pub struct Weights {
     pub extra: i32,
     /// Each word between two words of the query, up to eight.
     pub proximity: i32,
+    /// Two words of the query that are one word of the document.
+    pub joined: i32,
 }
 
 impl Default for Weights {
     fn default() -> Weights {
         Weights {
-            field: [3000, 2700, 700, 0],
-            exact: [450, 600, 250, 0],
+            field: [3000, 2700, 730, 0],
+            exact: [420, 650, 280, 0],
             position: 130,
             occurrence: 8,
             typo: 600,
             popularity: 250,
-            whole: 550,
+            whole: 520,
             extra: 20,
-            proximity: 140,
+            proximity: 180,
+            joined: 3400,
         }
     }
 }
@@ -107,30 +111,31 @@ pub(super) fn rank_of(positions: &[Position]) -> Rank {
 
 impl Search<'_> {
     /// Looks closer at the best candidates.
-    pub(super) fn rank(&mut self, words: &[Expansions]) -> Result<(), Failure> {
+    pub(super) fn rank(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
         if !self.request.sort.is_empty() {
             return Ok(());
         }
-        let found = &self.scratch.found;
-        let id = |view: u32, place: u32| self.views.get(view as usize).map(|view| view.part.id(place));
-        let mut best: Vec<u32> = (0..found.len() as u32).collect();
-        if best.len() > CLOSE_MAX {
-            let key = |at: &u32| {
-                found
-                    .get(*at as usize)
-                    .map(|(view, candidate)| (Reverse(candidate.score), *view, candidate.place))
+        let mut best = std::mem::take(&mut self.scratch.close);
+        self.best(&mut best);
+        for (number, words) in (0u8..).zip(readings) {
+            let of_reading = |at: &u32| {
+                self.scratch.found.get(*at as usize).is_some_and(|candidate| candidate.reading == number)
             };
-            best.select_nth_unstable_by(CLOSE_MAX - 1, |a, b| match (key(a), key(b)) {
-                (Some(a), Some(b)) => a.0.cmp(&b.0).then_with(|| id(a.1, a.2).cmp(&id(b.1, b.2))),
-                _ => std::cmp::Ordering::Equal,
-            });
-            best.truncate(CLOSE_MAX);
+            let same: Vec<u32> = best.iter().copied().filter(of_reading).collect();
+            self.look(words, &same)?;
         }
-        best.sort_unstable();
-        let positions = self.positions(words, &best)?;
+        self.scratch.close = best;
+        Ok(())
+    }
+
+    /// Looks closer at candidates of one reading.
+    fn look(&mut self, words: &[&Expansions], best: &[u32]) -> Result<(), Failure> {
+        let positions = self.positions(words, best)?;
         for (number, at) in best.iter().enumerate() {
-            let Some((view, candidate)) = self.scratch.found.get_mut(*at as usize) else { continue };
-            let Some(part) = self.views.get(*view as usize).map(|view| view.part) else { continue };
+            let Some(candidate) = self.scratch.found.get_mut(*at as usize) else { continue };
+            let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else {
+                continue;
+            };
             let weights = self.request.weights;
             let others =
                 i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
@@ -147,8 +152,41 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// The numbers of the best candidates so far.
+    fn best(&self, best: &mut Vec<u32>) {
+        let found = &self.scratch.found;
+        let key = |at: u32| {
+            found.get(at as usize).map(|candidate| (Reverse(candidate.score), id_of(self.views, candidate)))
+        };
+        let compare = |a: &u32, b: &u32| {
+            let score = |at: u32| found.get(at as usize).map_or(i32::MIN, |candidate| candidate.score);
+            score(*b).cmp(&score(*a)).then_with(|| key(*a).cmp(&key(*b)))
+        };
+        best.clear();
+        let mut least = i32::MIN;
+        for (at, candidate) in (0..).zip(found) {
+            if candidate.score < least {
+                continue;
+            }
+            best.push(at);
+            // Four times as many as wanted are gathered before the others are thrown away: constant work for each.
+            if best.len() >= CLOSE_MAX * 4 {
+                best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+                best.truncate(CLOSE_MAX);
+                least = best
+                    .last()
+                    .and_then(|at| found.get(*at as usize))
+                    .map_or(least, |candidate| candidate.score);
+            }
+        }
+        if best.len() > CLOSE_MAX {
+            best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+            best.truncate(CLOSE_MAX);
+        }
+    }
+
     /// Where the words stand in candidates: for each candidate, for each word.
-    fn positions(&self, words: &[Expansions], best: &[u32]) -> Result<Vec<Vec<u64>>, Failure> {
+    fn positions(&self, words: &[&Expansions], best: &[u32]) -> Result<Vec<Vec<u64>>, Failure> {
         if words.len() < 2 {
             return Ok(Vec::new());
         }
@@ -156,11 +194,11 @@ impl Search<'_> {
         let mut read = Vec::new();
         for (number, word) in words.iter().enumerate() {
             // One reader serves all candidates with the same expansion, whose places rise.
-            let mut order: Vec<(u32, u16, u32, usize)> = Vec::with_capacity(best.len());
+            let mut order: Vec<(u16, u16, u32, usize)> = Vec::with_capacity(best.len());
             for (at, best) in best.iter().enumerate() {
-                if let Some((view, candidate)) = self.scratch.found.get(*best as usize) {
+                if let Some(candidate) = self.scratch.found.get(*best as usize) {
                     let expansion = candidate.expansions.get(number).copied().unwrap_or(0);
-                    order.push((*view, expansion, candidate.place, at));
+                    order.push((candidate.view, expansion, candidate.place, at));
                 }
             }
             order.sort_unstable();
@@ -171,7 +209,9 @@ impl Search<'_> {
                     .binary_search_by_key(&u32::from(*expansion), |list| list.1)
                     .ok()
                     .and_then(|at| lists.get(at));
-                let (Some((.., list)), Some(view)) = (list, self.views.get(*view as usize)) else { continue };
+                let (Some((.., list)), Some(view)) = (list, self.views.get(usize::from(*view))) else {
+                    continue;
+                };
                 let mut postings = view.part.postings(*list);
                 for (_, _, place, at) in same {
                     read.clear();

@@ -1,1 +1,327 @@
+//! Each rule by a small case, and random indexes in random parts.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+
+use super::*;
+use crate::search::evaluate::naive::{Document, Naive, Value};
+use crate::search::schema::{Analyzer, Field};
+
+fn field(name: &str, kind: FieldKind) -> Field {
+    Field {
+        name: name.into(),
+        path: name.into(),
+        kind,
+        is_sortable: true,
+        is_unnormalized: false,
+        is_not_indexed: false,
+        has_empty: false,
+        has_missing: false,
+    }
+}
+
+/// A name, a text, tags, a number.
+fn schema() -> Schema {
+    let text = || FieldKind::Text { weight: 1.0, has_stems: false, has_suffixes: false };
+    let tag = FieldKind::Tag { separator: b',', is_case_sensitive: false, has_suffixes: false };
+    let fields = vec![
+        field("name", text()),
+        field("text", text()),
+        field("tags", tag),
+        field("number", FieldKind::Numeric),
+    ];
+    Schema { fields, analyzer: Analyzer::Instant, ..Schema::default() }
+}
+
+const NUMBER: FieldId = FieldId(3);
+const TAGS: FieldId = FieldId(2);
+
+fn document(id: u64, name: &str, text: &str, tag: &str, number: f64) -> Document {
+    let values = [
+        (0, Value::Text(name.into())),
+        (1, Value::Text(text.into())),
+        (2, Value::Tags(vec![tag.into()])),
+        (3, Value::Number(number)),
+    ];
+    Document { id, score: 1.0, values: values.into() }
+}
+
+struct Index {
+    schema: Schema,
+    parts: Vec<(Naive, Bits)>,
+}
+
+impl Index {
+    fn new(documents: &[Document]) -> Index {
+        let schema = schema();
+        let part = Naive::new(&schema, documents);
+        Index { schema, parts: vec![(part, Bits::all(documents.len() as u32))] }
+    }
+
+    fn of(rows: &[(&str, &str, &str, f64)]) -> Index {
+        let rows = (1..).zip(rows);
+        Index::new(
+            &rows
+                .map(|(id, (name, text, tag, number))| document(id, name, text, tag, *number))
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    fn search(&self, words: &[&str], change: &dyn Fn(&mut Request<'_>)) -> Answer {
+        let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+        let weights = Weights::default();
+        let mut request = request(words, &weights, &meter);
+        change(&mut request);
+        let views: Vec<View<'_>> = self.parts.iter().map(|(part, live)| View { part, live }).collect();
+        let mut scratch = Scratch::default();
+        let answer = search(&self.schema, &views, &request, &mut scratch).expect("no bounds");
+        // What another query has left behind changes nothing.
+        assert_eq!(search(&self.schema, &views, &request, &mut scratch).as_ref(), Ok(&answer));
+        answer
+    }
+
+    fn ids(&self, words: &[&str]) -> Vec<u64> {
+        self.search(words, &|_| {}).hits.iter().map(|hit| hit.id).collect()
+    }
+}
+
+fn request<'q>(words: &'q [&'q str], weights: &'q Weights, meter: &'q Meter<'q>) -> Request<'q> {
+    Request {
+        words,
+        is_open: true,
+        phrases: &[],
+        negated: &[],
+        filter: None,
+        fields: None,
+        strategy: Strategy::Last,
+        typos: Typos::default(),
+        synonyms: &|_, _| {},
+        popularity: Some(NUMBER),
+        weights,
+        sort: &[],
+        distinct: None,
+        facets: &[],
+        facet_values_max: 10,
+        ranges: &[],
+        offset: 0,
+        count: 10,
+        postings_max: u64::MAX,
+        meter,
+    }
+}
+
+#[test]
+fn the_last_word_is_open() {
+    let index = Index::of(&[
+        ("gimp", "image editor", "x", 0.0),
+        ("editor", "of games", "x", 0.0),
+        ("rust", "language", "x", 0.0),
+    ]);
+    assert_eq!(index.ids(&["g"]), [1, 2]);
+    assert_eq!(index.ids(&["im", "e"]), [0; 0], "only the last word");
+    assert_eq!(index.ids(&["image", "e"]), [1]);
+    assert_eq!(index.ids(&[]), [1, 2, 3]);
+}
+
+#[test]
+fn typos_come_when_little_is_found_and_leave_the_first_letter_alone() {
+    let index = Index::of(&[("python", "", "x", 0.0), ("cython", "", "x", 0.0), ("elephant", "", "x", 0.0)]);
+    assert_eq!(index.ids(&["pyhton"]), [1]);
+    assert_eq!(index.ids(&["pyhto"]), [1], "in the beginning of a word, too");
+    assert_eq!(index.ids(&["fython"]), [0; 0]);
+    assert_eq!(index.ids(&["pytxhyn"]), [0; 0], "two typos need eight letters");
+    assert_eq!(index.ids(&["elpehatn"]), [3]);
+    assert!(index.search(&["pyhton"], &|request| request.typos.one_min = None).hits.is_empty());
+}
+
+#[test]
+fn better_matches_come_first() {
+    let rows = [
+        ("c", "a tool", "x", 0.0),
+        ("a", "c compiler", "x", 0.0),
+        ("c compiler", "", "x", 0.0),
+        ("b", "compiler in words of c", "x", 0.0),
+    ];
+    assert_eq!(Index::of(&rows).ids(&["c", "compiler"]), [3, 2, 4, 1], "one word is dropped for the last");
+    let rows = [
+        ("nodemon", "", "x", 0.0),
+        ("node", "", "x", 0.0),
+        ("nodes of trees", "", "x", 0.0),
+        ("noda", "", "x", 0.0),
+    ];
+    assert_eq!(Index::of(&rows).ids(&["node"]), [2, 1, 3, 4], "whole, then begun, then with typos");
+    let rows = [("editor one", "", "x", 1.0), ("editor two", "", "x", 4000.0)];
+    assert_eq!(Index::of(&rows).ids(&["edit"]), [2, 1], "popular");
+    let rows = [("editor", "", "x", 1.0), ("editor", "", "x", 1.0)];
+    assert_eq!(Index::of(&rows).ids(&["edit"]), [1, 2], "ties by id");
+}
+
+#[test]
+fn words_are_dropped_from_the_end_and_more_words_come_first() {
+    let rows = [("red car", "", "x", 900.0), ("red", "blue boat", "x", 0.0), ("blue", "", "x", 0.0)];
+    let index = Index::of(&rows);
+    assert_eq!(index.ids(&["red", "boat"]), [2, 1]);
+    let all = index.search(&["red", "boat"], &|request| request.strategy = Strategy::All);
+    assert_eq!((all.total, all.words_used), (1, 2));
+    assert_eq!(index.search(&["red", "boat"], &|_| {}).words_used, 1);
+}
+
+#[test]
+fn neighbours_may_be_one_word() {
+    let index = Index::of(&[("rustc", "a compiler", "x", 0.0), ("rust", "some c code", "x", 0.0)]);
+    assert_eq!(index.ids(&["rust", "c"]), [1, 2]);
+}
+
+#[test]
+fn phrases_negations_fields_and_synonyms() {
+    let rows = [
+        ("new york", "", "x", 0.0),
+        ("york", "a new town", "x", 0.0),
+        ("york new", "jersey", "x", 0.0),
+        ("big apple", "", "x", 0.0),
+    ];
+    let index = Index::of(&rows);
+    let ids = |words: &[&str], change: &dyn Fn(&mut Request<'_>)| {
+        index.search(words, change).hits.iter().map(|hit| hit.id).collect::<BTreeSet<u64>>()
+    };
+    let phrase = [vec!["new", "york"]];
+    let meter = |_: &mut Request<'_>| {};
+    assert_eq!(ids(&["york"], &meter), [1, 2, 3].into());
+    let weights = Weights::default();
+    let count = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let run = |request: &Request<'_>| {
+        let answer = search(&index.schema, &views, request, &mut Scratch::default()).expect("no bounds");
+        answer.hits.iter().map(|hit| hit.id).collect::<BTreeSet<u64>>()
+    };
+    let new = || request(&[], &weights, &count);
+    assert_eq!(run(&Request { phrases: &phrase, ..new() }), [1].into());
+    assert_eq!(run(&Request { words: &["york"], negated: &["jersey"], ..new() }), [1, 2].into());
+    assert_eq!(run(&Request { words: &["new"], fields: Some(&[FieldId(1)]), ..new() }), [2].into());
+    let synonyms = |word: &str, show: &mut dyn FnMut(&str)| {
+        if word == "york" {
+            show("apple");
+        }
+    };
+    assert_eq!(run(&Request { words: &["york"], synonyms: &synonyms, ..new() }), [1, 2, 3, 4].into());
+}
+
+#[test]
+fn facets_ranges_sort_and_distinct() {
+    let rows = [
+        ("a one", "", "Red", 5.0),
+        ("a two", "", "blue", 1.0),
+        ("a three", "", "red", 3.0),
+        ("b", "", "red", 9.0),
+    ];
+    let index = Index::of(&rows);
+    let answer = index.search(&["a"], &|request| {
+        request.facets = &[TAGS];
+        request.ranges = &[NUMBER];
+    });
+    assert_eq!(answer.ranges, [Some(Range { least: 1.0, greatest: 5.0 })]);
+    let names: Vec<(String, u64)> = answer.facets[0]
+        .values
+        .iter()
+        .map(|(name, count)| (String::from_utf8_lossy(name).to_lowercase(), *count))
+        .collect();
+    assert_eq!(names, [("red".to_string(), 2), ("blue".to_string(), 1)]);
+    let key = [SortKey { field: NUMBER, is_number: true, is_descending: true }];
+    let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+    let weights = Weights::default();
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let mut sorted = Request { sort: &key, ..request(&["a"], &weights, &meter) };
+    let ids = |request: &Request<'_>| {
+        let answer = search(&index.schema, &views, request, &mut Scratch::default()).expect("no bounds");
+        (answer.hits.iter().map(|hit| hit.id).collect::<Vec<u64>>(), answer.total)
+    };
+    assert_eq!(ids(&sorted), (vec![1, 3, 2], 3));
+    sorted.offset = 1;
+    sorted.count = 1;
+    assert_eq!(ids(&sorted), (vec![3], 3));
+    let distinct = Request { sort: &key, distinct: Some(TAGS), ..request(&["a"], &weights, &meter) };
+    assert_eq!(ids(&distinct).1, ids(&distinct).0.len() as u64);
+}
+
+#[test]
+fn a_bound_of_postings_is_told() {
+    let documents: Vec<Document> =
+        (1..=60).map(|id| document(id, &format!("w{} word", id % 20), "", "x", 0.0)).collect();
+    let index = Index::new(&documents);
+    let whole = index.search(&["w"], &|_| {});
+    assert_eq!((whole.total, whole.is_exhaustive), (60, true));
+    let cut = index.search(&["w1"], &|request| request.postings_max = 5);
+    assert!(!cut.is_exhaustive && cut.total < 33 && cut.total >= 3, "{}", cut.total);
+}
+
+#[test]
+fn words_of_texts_are_marked() {
+    let weights = Weights::default();
+    let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+    let words = ["python", "djan"];
+    let request = request(&words, &weights, &meter);
+    let mut answer = Answer { words_used: 2, ..Answer::default() };
+    let mut marker = Marker::new(&request, &answer);
+    assert_eq!(marker.find("django"), Some(Mark { word: 1, characters: 4 }));
+    assert_eq!(marker.find("python"), Some(Mark { word: 0, characters: 6 }));
+    assert_eq!(marker.find("pythons"), None, "not the last word");
+    assert_eq!(marker.find("pyhton"), None);
+    answer.has_typos = true;
+    let mut marker = Marker::new(&request, &answer);
+    assert_eq!(marker.find("pyhton"), Some(Mark { word: 0, characters: 6 }));
+    assert_eq!(marker.find("dajngo"), Some(Mark { word: 1, characters: 4 }));
+    assert_eq!(marker.find("jango"), None);
+}
+
+#[test]
+fn answers_do_not_depend_on_parts_and_dead_documents() {
+    let syllables = ["ka", "ko", "li", "lo", "ma", "mi", "no", "ra"];
+    for round in 0..300u64 {
+        let mut rng = Rng::with_seed(round);
+        let word =
+            |rng: &mut Rng| -> String { (0..rng.usize(1..5)).map(|_| syllables[rng.usize(0..8)]).collect() };
+        let text = |rng: &mut Rng| (0..rng.usize(0..6)).map(|_| word(rng)).collect::<Vec<String>>().join(" ");
+        let count = rng.u64(1..250);
+        let documents: Vec<Document> = (1..=count)
+            .map(|id| {
+                let (name, body) = (text(&mut rng), text(&mut rng));
+                document(id, &name, &body, syllables[rng.usize(0..8)], f64::from(rng.u8(0..50)))
+            })
+            .collect();
+        let dead: BTreeSet<u64> = (1..=count).filter(|_| rng.u8(0..4) == 0).collect();
+        let live: Vec<Document> =
+            documents.iter().filter(|document| !dead.contains(&document.id)).cloned().collect();
+        let whole = Index::new(&live);
+        let schema = schema();
+        let parts = crate::search::evaluate::tests::split(&schema, &mut rng, &documents, &dead);
+        let split = Index { schema, parts };
+        let typed: Vec<String> = (0..rng.usize(0..5)).map(|_| word(&mut rng)).collect();
+        let words: Vec<&str> = typed.iter().map(String::as_str).collect();
+        let key = [SortKey { field: NUMBER, is_number: true, is_descending: rng.bool() }];
+        let (is_sorted, is_distinct, is_open, offset) =
+            (rng.u8(0..4) == 0, rng.u8(0..4) == 0, rng.bool(), rng.usize(0..5));
+        let fields = [FieldId(1)];
+        let is_restricted = rng.u8(0..4) == 0;
+        let answer = |index: &Index| {
+            let weights = Weights::default();
+            let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+            let mut request = request(&words, &weights, &meter);
+            request.is_open = is_open;
+            request.offset = offset;
+            request.count = 300;
+            request.facets = &[TAGS];
+            request.ranges = &[NUMBER];
+            request.sort = if is_sorted { &key } else { &[] };
+            request.distinct = is_distinct.then_some(TAGS);
+            request.fields = is_restricted.then_some(&fields);
+            let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+            let answer = search(&index.schema, &views, &request, &mut Scratch::default()).expect("no bounds");
+            let hits: Vec<(u64, i32)> = answer.hits.iter().map(|hit| (hit.id, hit.score)).collect();
+            (hits, Answer { hits: Vec::new(), ..answer })
+        };
+        let (a, b) = (answer(&whole), answer(&split));
+        assert_eq!(a, b, "seed {round} {words:?}");
+    }
+}

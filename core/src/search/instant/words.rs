@@ -6,6 +6,7 @@ use crate::search::edits::{Edits, Rules};
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{List, View, Walk};
 
+use super::candidates::Search;
 use super::{Request, Typos};
 
 /// Expansions that a word keeps at most: their numbers take 16 bits in a candidate.
@@ -31,8 +32,10 @@ pub(super) struct Expansions {
     /// Fewer typos first, then exact before others, then by name.
     pub(super) all: Vec<Expansion>,
     /// Where their postings are: view, number of the expansion, list; in this order.
-    lists: Vec<(u32, u32, List)>,
+    lists: Vec<(u16, u32, List)>,
     names: Vec<u8>,
+    /// Whether the same word may have been found twice, and names tell.
+    has_names: bool,
     is_cut: bool,
 }
 
@@ -46,11 +49,23 @@ impl Expansions {
         typos: Typos,
     ) -> Result<Expansions, Failure> {
         let mut found = Expansions::default();
+        let mut synonyms = Vec::new();
+        (request.synonyms)(word, &mut |other| synonyms.push(other.to_string()));
+        found.has_names = views.len() > 1 || !synonyms.is_empty();
         for (view, number) in views.iter().zip(0..) {
             found.find_in_view(*view, number, request, word, is_open, typos)?;
+            for other in &synonyms {
+                if let Some(list) = view.part.word(other.as_bytes()) {
+                    found.push(other.as_bytes(), number, list, 0, false);
+                }
+            }
         }
         request.meter.memory(found.names.len() + found.lists.len() * 2 * size_of::<Expansion>())?;
-        found.merge(views.len());
+        if found.has_names {
+            found.merge();
+        } else {
+            found.order();
+        }
         found.cut(request.postings_max);
         found.lists.sort_unstable_by_key(|list| (list.0, list.1));
         Ok(found)
@@ -59,7 +74,7 @@ impl Expansions {
     fn find_in_view(
         &mut self,
         view: View<'_>,
-        number: u32,
+        number: u16,
         request: &Request<'_>,
         word: &str,
         is_open: bool,
@@ -103,17 +118,14 @@ impl Expansions {
                 walk
             });
         }
-        (request.synonyms)(word, &mut |other| {
-            if let Some(list) = view.part.word(other.as_bytes()) {
-                self.push(other.as_bytes(), number, list, 0, false);
-            }
-        });
         request.meter.work(steps)
     }
 
-    fn push(&mut self, term: &[u8], view: u32, list: List, typos: u8, is_exact: bool) {
+    fn push(&mut self, term: &[u8], view: u16, list: List, typos: u8, is_exact: bool) {
         let start = self.names.len();
-        self.names.extend_from_slice(term);
+        if self.has_names {
+            self.names.extend_from_slice(term);
+        }
         self.lists.push((view, self.all.len() as u32, list));
         self.all.push(Expansion {
             typos,
@@ -128,21 +140,28 @@ impl Expansions {
         self.names.get(expansion.start..expansion.start + expansion.len).unwrap_or_default()
     }
 
+    /// Puts expansions of one view in order. They were found in the order of names already.
+    fn order(&mut self) {
+        let key = |expansion: &Expansion| (expansion.typos, !expansion.is_exact);
+        if self.all.is_sorted_by_key(key) {
+            return;
+        }
+        let mut order: Vec<(Expansion, (u16, u32, List))> =
+            self.all.drain(..).zip(self.lists.drain(..)).collect();
+        order.sort_by_key(|(expansion, _)| key(expansion));
+        for ((expansion, (view, _, list)), number) in order.into_iter().zip(0..) {
+            self.all.push(expansion);
+            self.lists.push((view, number, list));
+        }
+    }
+
     /// Makes one expansion of those with the same name, and puts them in order.
-    fn merge(&mut self, views: usize) {
+    fn merge(&mut self) {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let all = &self.all;
         let key = |at: u32| {
             all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact))
         };
-        let is_merged = views == 1
-            && all
-                .iter()
-                .zip(all.iter().skip(1))
-                .all(|(a, b)| (a.typos, !a.is_exact, self.name(a)) < (b.typos, !b.is_exact, self.name(b)));
-        if is_merged {
-            return;
-        }
         order.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
         let mut merged: Vec<Expansion> = Vec::with_capacity(order.len());
         let mut numbers: Vec<u32> = vec![0; all.len()];
@@ -237,10 +256,26 @@ impl Expansions {
     }
 
     /// The lists of a view: the number of the expansion, and where its postings are.
-    pub(super) fn of_view(&self, view: u32) -> &[(u32, u32, List)] {
+    pub(super) fn of_view(&self, view: u16) -> &[(u16, u32, List)] {
         let start = self.lists.partition_point(|list| list.0 < view);
         let end = self.lists.partition_point(|list| list.0 <= view);
         self.lists.get(start..end).unwrap_or_default()
+    }
+}
+
+impl Search<'_> {
+    /// Neighbours that are one word somewhere ("rust c" is `rustc`), each with the number of the first of the two.
+    pub(super) fn joined(&self, words: &[&str], is_open: bool) -> Result<Vec<(usize, Expansions)>, Failure> {
+        let mut all = Vec::new();
+        for (at, pair) in words.windows(2).enumerate() {
+            let is_last = is_open && at + 2 == words.len();
+            let typos = Typos { one_min: None, two_min: 0 };
+            let found = Expansions::find(self.views, self.request, &pair.concat(), is_last, typos)?;
+            if !found.all.is_empty() {
+                all.push((at, found));
+            }
+        }
+        Ok(all)
     }
 }
 
